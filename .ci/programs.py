@@ -1,0 +1,91 @@
+"""Find Java and node for the tests, or install them: .venv/bin/python .ci/programs.py.
+
+Installs only where that is one safe command: Debian and its kin, as root or with sudo.
+Elsewhere it says what to install and fails.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+
+from checkvalve.conformance import environment
+
+# The newest first; each release of Debian has one or two of them.
+JAVA_PACKAGES = ("openjdk-21-jre-headless", "openjdk-17-jre-headless", "openjdk-25-jre-headless",
+                 "default-jre-headless")
+NODE_PACKAGES = ("nodejs",)
+
+
+def main() -> None:
+    """Make sure of both, or say what is missing and fail."""
+    if not java_fits():
+        install("Java", JAVA_PACKAGES)
+    if not node_fits():
+        install("node", NODE_PACKAGES)
+    missing = []
+    if not java_fits():
+        java = environment.find_java()
+        found = f"the one in {java.home} does not fit: {java.unfit}" if java else "none found"
+        missing.append(f"Java, for the tests on Spark ({found}). {environment.JAVA_ADVICE}")
+    if not node_fits():
+        missing.append(f"node, for the tests of the JavaScript queue. {environment.NODE_ADVICE}")
+    if missing:
+        sys.exit("The tests need:\n- " + "\n- ".join(missing))
+
+
+def java_fits() -> bool:
+    """Whether there is a Java that Spark can use."""
+    java = environment.find_java()
+    return java is not None and java.fits
+
+
+def node_fits() -> bool:
+    """Whether there is a node that is new enough."""
+    node = environment.find_node()
+    return node is not None and node.fits
+
+
+def install(what: str, packages: Sequence[str]) -> None:
+    """Install the first of ``packages`` that this Debian has, if there is the right to."""
+    rights = administrator()
+    if rights is None or shutil.which("apt-get") is None:
+        return
+    run([*rights, "apt-get", "update", "-q"])
+    for package in packages:
+        known = run(["apt-cache", "show", package])
+        if known:
+            print(f"Installing {what}: apt-get install {package} …", flush=True)
+            run([*rights, "apt-get", "install", "-q", "-y", "--no-install-recommends", package],
+                aloud=True)
+            return
+
+
+def administrator() -> list[str] | None:
+    """What to put before a command to run it as root; None where that is not possible."""
+    if not hasattr(os, "geteuid"):
+        return None
+    if os.geteuid() == 0:
+        return []
+    if shutil.which("sudo") is None:
+        return None
+    # Without a terminal nobody can type the password, and asking for it would hang.
+    sudo = ["sudo"] if sys.stdin.isatty() else ["sudo", "-n"]
+    return sudo if run([*sudo, "true"]) else None
+
+
+def run(command: list[str], *, aloud: bool = False) -> bool:
+    """Whether ``command`` succeeds; what it prints goes to stderr if ``aloud``, else nowhere."""
+    quiet = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
+    output = sys.stderr if aloud else subprocess.DEVNULL
+    stdin = None if command[0] == "sudo" else subprocess.DEVNULL
+    done = subprocess.run(command, env=quiet, stdin=stdin, stdout=output,
+                          stderr=None if aloud else subprocess.DEVNULL, check=False)
+    return done.returncode == 0
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,134 @@
+"""Set up .venv with checkvalve in it: python3 .ci/setup.py [--extras dev].
+
+Needs nothing but Python. What is up to date already is left alone, which takes a tenth of
+a second, so that every target of the Makefile can begin with it.
+
+The editable install is the strict one: a tree of links that looks like the installed
+package, which is what lets a type checker follow ``checkvalve.spec``. Such a tree knows
+only the files that were there when it was made, so it is made again when a file has come
+or gone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+VENV = ROOT / ".venv"
+PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+STAMP = VENV / "checkvalve-setup.json"
+FOLDERS = ("spec", "reference", "conformance")
+OLDEST = (3, 11)
+
+
+def main() -> None:
+    """Bring .venv up to date."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--extras", default="targets", help="of pyproject.toml, with commas")
+    extras = set(parser.parse_args().extras.split(","))
+    use_new_enough_python()
+    done = read_stamp()
+    # An environment that has more than was asked for now stays as it is.
+    extras |= set(done.get("extras", []))
+    wanted = {"extras": sorted(extras), "needs": needs(), "files": files()}
+    if done == wanted:
+        return
+    make_venv()
+    STAMP.unlink(missing_ok=True)
+    same = done.get("needs") == wanted["needs"] and done.get("extras") == wanted["extras"]
+    install(sorted(extras), with_dependencies=not same)
+    STAMP.write_text(json.dumps(wanted))
+
+
+def use_new_enough_python() -> None:
+    """Go on in a newer Python if this one is too old, or stop and say what to install."""
+    if sys.version_info >= OLDEST:
+        return
+    for minor in range(20, OLDEST[1] - 1, -1):
+        newer = shutil.which(f"python3.{minor}")
+        if newer:
+            os.execv(newer, [newer, *sys.argv])
+    stop(f"checkvalve needs Python 3.{OLDEST[1]} or newer, and this is {sys.version.split()[0]}.",
+         "Install one, or say where it is: make PYTHON=/path/to/python3 …")
+
+
+def read_stamp() -> dict[str, object]:
+    """What was installed the last time, or nothing if .venv does not work any more."""
+    try:
+        works = subprocess.run([PYTHON, "-c", ""], check=False).returncode == 0
+        return dict(json.loads(STAMP.read_text())) if works else {}
+    except (OSError, ValueError):
+        return {}
+
+
+def needs() -> str:
+    """A digest of what decides which dependencies are installed."""
+    return digest([sys.version, str(ROOT), (ROOT / "pyproject.toml").read_text()])
+
+
+def files() -> str:
+    """A digest of the names of all files in the packages."""
+    found = (str(path.relative_to(ROOT)) for folder in FOLDERS
+             for path in (ROOT / folder).rglob("*")
+             if path.is_file() and "__pycache__" not in path.parts)
+    return digest([(ROOT / "setup.py").read_text(), *sorted(found)])
+
+
+def digest(texts: Iterable[str]) -> str:
+    """One short digest of several texts."""
+    return hashlib.sha256("\0".join(texts).encode()).hexdigest()[:16]
+
+
+def make_venv() -> None:
+    """Make .venv if it is not there or does not work."""
+    if subprocess_works([PYTHON, "-m", "pip", "--version"]):
+        return
+    print("Making .venv …", flush=True)
+    made = subprocess.run([sys.executable, "-m", "venv", "--clear", VENV], check=False)
+    if made.returncode != 0:
+        stop("This Python cannot make a virtual environment.",
+             "Install what it lacks (Debian, Ubuntu: apt-get install python3-venv) and try again.")
+
+
+def subprocess_works(command: list[str | Path]) -> bool:
+    """Whether ``command`` can be run and succeeds; its output is dropped."""
+    try:
+        return subprocess.run(command, check=False, capture_output=True).returncode == 0
+    except OSError:
+        return False
+
+
+def install(extras: list[str], *, with_dependencies: bool) -> None:
+    """Install checkvalve as strict editable, with its dependencies if they may have changed."""
+    if with_dependencies:
+        print(f"Installing checkvalve[{','.join(extras)}] into .venv …", flush=True)
+        pip("setuptools>=77", "pip>=24")
+    shutil.rmtree(ROOT / "build", ignore_errors=True)
+    flags = [] if with_dependencies else ["--no-deps"]
+    pip(*flags, "--no-build-isolation", "--config-settings", "editable_mode=strict",
+        "--editable", f"{ROOT}[{','.join(extras)}]")
+
+
+def pip(*arguments: str) -> None:
+    """Run ``pip install``, or stop and say so."""
+    command = [PYTHON, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    if subprocess.run([*command, *arguments], check=False).returncode != 0:
+        stop("Installing failed; what pip says of it is above.",
+             "Mend that (most often: no network, no space) and run the same command again.")
+
+
+def stop(what: str, next_step: str) -> None:
+    """End with one message."""
+    sys.exit(f"{what}\n{next_step}")
+
+
+if __name__ == "__main__":
+    main()

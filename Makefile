@@ -1,0 +1,51 @@
+# `make` or `make help` lists the targets. Each sets up what it needs in .venv first.
+
+PYTHON ?= python3
+SHELL := /bin/sh
+.DEFAULT_GOAL := help
+BIN := .venv/bin
+
+.PHONY: help gate test lint types unit bench doctor wheel ci clean core dev programs
+
+help: ## List the targets.
+	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 10
+
+gate: core ## Check the example designs and test real queues: one verdict.
+	@$(BIN)/checkvalve gate examples/
+
+test: lint unit ## Everything that a change has to pass, but for the types.
+
+lint: dev ## Look for mistakes that can be seen without running anything.
+	@$(BIN)/ruff check .
+
+types: dev ## Check the types, strictly.
+	@$(BIN)/mypy -p checkvalve
+
+unit: dev programs ## Run the tests, on two cores; more arguments: make unit ARGS="-k credit"
+	@$(BIN)/python -m pytest -n 2 --dist loadgroup $(ARGS)
+
+bench: core ## Measure the explorer (minutes; not a test).
+	@$(BIN)/python -m checkvalve.conformance.bench
+
+doctor: core ## Show what this machine has and what each part needs.
+	@$(BIN)/checkvalve doctor
+
+wheel: dev ## Build the wheel into dist/.
+	@rm -rf dist && $(BIN)/python -m build --outdir dist . >/dev/null && ls dist/*.whl
+
+ci: ## Run all that continuous integration runs.
+	@.ci/run
+
+clean: ## Remove whatever was made here.
+	rm -rf .venv build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis .checkvalve
+
+# The rest is called by the targets above.
+
+core:
+	@$(PYTHON) .ci/setup.py
+
+dev:
+	@$(PYTHON) .ci/setup.py --extras dev
+
+programs: dev
+	@$(BIN)/python .ci/programs.py

@@ -1,0 +1,56 @@
+"""The command line: ``checkvalve COMMAND …``.
+
+Each command is one module beside this one, which defines a click command called
+``command`` that returns its exit code; the module is imported when the command is
+invoked and not before, so that ``checkvalve --help`` stays instant. What a command raises
+becomes one message and one exit code here, and nowhere else.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+import click
+
+from .lazy import LazyGroup
+from .outcome import run
+
+__all__ = ["main", "root"]
+
+COMMANDS = {
+    "check": "Check designs for deadlock.",
+    "conform": "Run a conformance suite on an implementation.",
+    "replay": "Run a saved failure again, on any implementation.",
+    "rules": "List the rules, with their sources and where each is used.",
+    "verify": "Verify the chapters of the rule book and print expected against found.",
+    "gate": "Run all that a checkvalve.toml lists; one verdict, for CI.",
+    "doctor": "Show what this machine has and what each part needs.",
+}
+"""The commands, in the order in which help lists them."""
+
+
+def _print_version(context: click.Context, _option: click.Parameter, asked: bool) -> None:
+    if asked:
+        from importlib.metadata import version  # 20 ms that only --version has to pay
+
+        click.echo(f"checkvalve {version('checkvalve')}")
+        context.exit()
+
+
+@click.group(cls=LazyGroup, package=__name__, table=COMMANDS, no_args_is_help=False)
+@click.option(
+    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_print_version,
+    help="Print the version.",
+)
+def root() -> None:
+    """Verify, test and gate backpressure.
+
+    Exit codes: 0 all as expected, 1 something violated, 2 something unknown,
+    64 bad usage or bad input, 70 an error of checkvalve itself.
+    """
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line and leave the process with its exit code."""
+    sys.exit(run(root, sys.argv[1:] if arguments is None else list(arguments)))

@@ -1,0 +1,142 @@
+"""``checkvalve doctor``: what this machine has and what each part needs."""
+
+from __future__ import annotations
+
+import json
+import platform
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Literal
+
+import click
+
+from .. import environment
+from .outcome import EXPECTED, UNKNOWN
+
+__all__ = ["Finding", "command", "examine"]
+
+State = Literal["there", "missing", "unfit"]
+
+OLDEST_PYTHON = (3, 11)
+
+PACKAGES = (
+    ("z3-solver", "the prover: verdicts for all constants", True, ""),
+    ("llvmlite", "the native explorer", True, ""),
+    ("numpy", "the native explorer's memory", True, ""),
+    ("networkx", "the wait-for graph of a design", True, ""),
+    ("hypothesis", "the suites' cases", True, ""),
+    ("PyYAML", "reading designs", True, ""),
+    ("rich", "tables on the terminal", True, ""),
+    ("pyspark", "suites on a cluster: conform --engine spark", False, "spark"),
+    ("pyarrow", "suites on a cluster, and Parquet results", False, "spark"),
+    ("pandas", "suites on a cluster", False, "spark"),
+    ("janus", "the target janus", False, "targets"),
+    ("anyio", "the target anyio", False, "targets"),
+    ("trio", "the target trio", False, "targets"),
+)
+"""The distributions, what each is for, whether the core needs it, and its extra."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked for: ``detail`` says what was found, ``advice`` what to do."""
+
+    name: str
+    state: State
+    required: bool
+    detail: str
+    purpose: str
+    advice: str = ""
+
+
+def examine() -> list[Finding]:
+    """Everything that checkvalve can use, as it is on this machine."""
+    return [_python(), *_packages(), _java(), _node(), _cores(), _memory()]
+
+
+def _python() -> Finding:
+    fits = sys.version_info >= OLDEST_PYTHON
+    advice = "" if fits else "Install Python 3.11 or newer."
+    detail = f"{platform.python_version()} at {sys.executable}"
+    return Finding("python", "there" if fits else "unfit", True, detail, "everything", advice)
+
+
+def _packages() -> Iterator[Finding]:
+    for name, purpose, required, extra in PACKAGES:
+        version = environment.package_version(name)
+        if version is not None:
+            yield Finding(name, "there", required, version, purpose)
+            continue
+        what = f"checkvalve[{extra}]" if extra else name
+        advice = f"Install it: python -m pip install '{what}'"
+        yield Finding(name, "missing", required, "not installed", purpose, advice)
+
+
+def _java() -> Finding:
+    purpose = "suites on a cluster: conform --engine spark"
+    java = environment.find_java()
+    if java is None:
+        return Finding("java", "missing", False, "none found", purpose, environment.JAVA_ADVICE)
+    detail = f"{java.major} at {java.home}"
+    if java.fits:
+        return Finding("java", "there", False, detail, purpose)
+    return Finding("java", "unfit", False, f"{detail}: {java.unfit}", purpose,
+                   environment.JAVA_ADVICE)
+
+
+def _node() -> Finding:
+    purpose = "the target js, a queue in JavaScript"
+    node = environment.find_node()
+    if node is None:
+        return Finding("node", "missing", False, "none found", purpose, environment.NODE_ADVICE)
+    detail = f"{node.version} at {node.path}"
+    if node.fits:
+        return Finding("node", "there", False, detail, purpose)
+    return Finding("node", "unfit", False, f"{detail}: {node.unfit}", purpose,
+                   environment.NODE_ADVICE)
+
+
+def _cores() -> Finding:
+    cores = environment.usable_cores()
+    advice = "" if cores > 1 else "Two cores or more make the explorer up to 1.8 times as fast."
+    return Finding("cores", "there", False, str(cores), "the explorer uses all", advice)
+
+
+def _memory() -> Finding:
+    total, free = environment.total_memory(), environment.available_memory()
+    parts = [f"{size / 2**30:.1f} GiB {word}" for size, word in ((total, "in all"), (free, "free"))
+             if size is not None]
+    return Finding("memory", "there", False, ", ".join(parts) or "the system does not say",
+                   "about 24 bytes a state; limit it with --max-memory")
+
+
+@click.command("doctor")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+def command(as_json: bool) -> int:
+    """Show what this machine has and what each part needs.
+
+    Exit code 0 if everything that the core needs is there (optional parts may be missing),
+    else 2.
+    """
+    findings = examine()
+    ready = all(finding.state == "there" for finding in findings if finding.required)
+    if as_json:
+        document = {"ready": ready, "findings": [asdict(finding) for finding in findings]}
+        click.echo(json.dumps(document, indent=2))
+    else:
+        _show(findings, ready)
+    return EXPECTED if ready else UNKNOWN
+
+
+def _show(findings: list[Finding], ready: bool) -> None:
+    mark = {"there": "ok     ", "missing": "missing", "unfit": "unfit  "}
+    for finding in findings:
+        click.echo(f"{mark[finding.state]}  {finding.name:<11} {finding.detail}  "
+                   f"({finding.purpose})")
+        if finding.advice:
+            click.echo(f"{'':21}{finding.advice}")
+    optional = [finding.name for finding in findings
+                if finding.state != "there" and not finding.required]
+    lacking = f" Optional parts that are not there: {', '.join(optional)}." if optional else ""
+    click.echo(("Ready." if ready else "Not ready: see above.") + lacking)

@@ -1,0 +1,196 @@
+"""What this machine has: Java for Spark, node for JavaScript, packages, memory, cores.
+
+Nothing here raises: a thing that is missing, or that cannot be asked, is a finding.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+
+__all__ = [
+    "JAVA_ADVICE", "JAVA_AT_LEAST", "NODE_ADVICE", "NODE_AT_LEAST", "SPARK_MODULE",
+    "Java", "Node", "available_memory", "find_java", "find_node", "java_environment",
+    "package_version", "total_memory", "usable_cores",
+]
+
+JAVA_AT_LEAST = 17
+SPARK_MODULE = "jdk.incubator.vector"
+"""Spark 4's launcher asks for this module by name, and a Java without it does not start."""
+
+NODE_AT_LEAST = 18
+
+JAVA_ADVICE = (
+    f"Install Java {JAVA_AT_LEAST} or newer (Debian, Ubuntu: apt-get install "
+    "openjdk-17-jre-headless; Fedora: dnf install java-21-openjdk-headless; macOS: brew install "
+    "openjdk@17), or set JAVA_HOME to one. A JRE from a Python package will not do: those lack "
+    f"the module {SPARK_MODULE}."
+)
+NODE_ADVICE = (
+    f"Install node {NODE_AT_LEAST} or newer (Debian, Ubuntu: apt-get install nodejs; Fedora: "
+    "dnf install nodejs; macOS: brew install node)."
+)
+
+_SECONDS = 20.0
+"""How long a program may take to say its version."""
+
+
+@dataclass(frozen=True)
+class Java:
+    """A Java: its home, major version, and why Spark cannot use it (empty if it can)."""
+
+    home: Path
+    major: int
+    unfit: str
+
+    @property
+    def fits(self) -> bool:
+        """Whether Spark can run on it."""
+        return not self.unfit
+
+
+@dataclass(frozen=True)
+class Node:
+    """A node: where it is, its version as it says it, and why it will not do (or empty)."""
+
+    path: Path
+    version: str
+    unfit: str
+
+    @property
+    def fits(self) -> bool:
+        """Whether the JavaScript targets can run on it."""
+        return not self.unfit
+
+
+def find_java() -> Java | None:
+    """The first Java that Spark can use; else the first Java at all, with what it lacks.
+
+    Looked for in JAVA_HOME, on the PATH, then where systems keep them.
+    """
+    unfit = None
+    for home in _java_homes():
+        java = _ask_java(home)
+        if java is not None and java.fits:
+            return java
+        unfit = unfit or java
+    return unfit
+
+
+def java_environment() -> dict[str, str]:
+    """The environment with JAVA_HOME set to a Java that Spark can use, if there is one."""
+    java = find_java()
+    environment = dict(os.environ)
+    if java is not None and java.fits:
+        environment["JAVA_HOME"] = str(java.home)
+    return environment
+
+
+def _java_homes() -> Iterator[Path]:
+    seen: set[Path] = set()
+    for home in _java_places():
+        if (home / "bin" / "java").is_file() and home.resolve() not in seen:
+            seen.add(home.resolve())
+            yield home
+
+
+def _java_places() -> Iterator[Path]:
+    if os.environ.get("JAVA_HOME"):
+        yield Path(os.environ["JAVA_HOME"])
+    on_path = shutil.which("java")
+    if on_path:
+        yield Path(on_path).resolve().parent.parent
+    for folder in ("/usr/lib/jvm", "/usr/java", "/opt/java", "~/.sdkman/candidates/java"):
+        yield from sorted(Path(folder).expanduser().glob("*"))
+    for folder in ("/Library/Java/JavaVirtualMachines", "~/Library/Java/JavaVirtualMachines"):
+        yield from sorted(Path(folder).expanduser().glob("*/Contents/Home"))
+    yield from sorted(Path("/opt/homebrew/opt").glob("openjdk*/libexec/openjdk.jdk/Contents/Home"))
+
+
+def _ask_java(home: Path) -> Java | None:
+    """What the Java at ``home`` says of itself; None if it does not run."""
+    program = str(home / "bin" / "java")
+    modules = _output([program, "--list-modules"])
+    version = _major(_output([program, "-version"]) or "")
+    if version is None:
+        return None
+    if version < JAVA_AT_LEAST:
+        return Java(home, version, f"it is Java {version}; Spark needs {JAVA_AT_LEAST} or newer")
+    if SPARK_MODULE not in (modules or ""):
+        return Java(home, version, f"it lacks the module {SPARK_MODULE}")
+    return Java(home, version, "")
+
+
+def _major(said: str) -> int | None:
+    """The major version in what `java -version` said: 17 of "17.0.15", 8 of "1.8.0_402"."""
+    found = re.search(r'version "(?:1\.)?(\d+)', said)
+    return int(found[1]) if found else None
+
+
+def find_node() -> Node | None:
+    """The node on the PATH, or None."""
+    path = shutil.which("node") or shutil.which("nodejs")
+    said = _output([path, "--version"]) if path else None
+    found = re.match(r"v(\d+)[.\w]*", said or "")
+    if path is None or found is None:
+        return None
+    unfit = "" if int(found[1]) >= NODE_AT_LEAST else f"it is older than {NODE_AT_LEAST}"
+    return Node(Path(path), found[0], unfit)
+
+
+def _output(command: list[str]) -> str | None:
+    """What ``command`` prints, on either stream; None if it fails or takes too long."""
+    try:
+        done = subprocess.run(
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            timeout=_SECONDS, check=True,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return done.stdout.decode(errors="replace")
+
+
+def package_version(distribution: str) -> str | None:
+    """The installed version of a Python distribution; None if it is not installed."""
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def usable_cores() -> int:
+    """The cores that this process may run on."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def total_memory() -> int | None:
+    """The machine's memory in bytes; None where the system does not say."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (ValueError, OSError, AttributeError):
+        return None
+
+
+def available_memory() -> int | None:
+    """What programs can still take, in bytes; None where the system does not say."""
+    kilobytes = _memory_info().get("MemAvailable")
+    return None if kilobytes is None else kilobytes * 1024
+
+
+def _memory_info() -> Mapping[str, int]:
+    if platform.system() != "Linux":
+        return {}
+    try:
+        text = Path("/proc/meminfo").read_text()
+    except OSError:
+        return {}
+    return {name: int(size) for name, size in re.findall(r"^(\w+):\s+(\d+) kB$", text, re.M)}

@@ -1,0 +1,45 @@
+"""Writing a file wholly or not at all."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+from checkvalve.spec.notation.errors import InputError
+
+__all__ = ["write_whole"]
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write ``text`` to ``path``, whose folder is made; a reader sees the old file or all of it.
+
+    Raises InputError if it cannot be written.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    except OSError as error:
+        raise _unwritable(path, error) from error
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.chmod(name, 0o666 & ~_umask())
+        os.replace(name, path)
+    except BaseException as error:
+        os.unlink(name)
+        if isinstance(error, OSError):
+            raise _unwritable(path, error) from error
+        raise
+
+
+def _umask() -> int:
+    # The system tells the mask only to who sets it. mkstemp has made the file private.
+    mask = os.umask(0o022)
+    os.umask(mask)
+    return mask
+
+
+def _unwritable(path: Path, error: OSError) -> InputError:
+    what = f"cannot write this file: {error.strerror or error}"
+    return InputError(what, str(path), "Give a path that you may write.")

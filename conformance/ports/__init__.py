@@ -1,0 +1,13 @@
+"""What an implementation must offer to be put under test: one port per kind of component."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from .base import Adapter, Message, Operation, Port, Session, Target
+from .queue import QUEUE
+
+__all__ = ["PORTS", "Adapter", "Message", "Operation", "Port", "Session", "Target"]
+
+PORTS: Final[Mapping[str, Port]] = {QUEUE.name: QUEUE}

@@ -1,0 +1,318 @@
+"""What a port is, as data, and the checks that every message passes.
+
+A *port* lists the operations that an implementation offers to the harness. The same plain
+dicts travel in process and, as JSON lines, to a program; docs/adapter-protocol.md is written
+from the tables here. Nothing in this module knows a queue, a process or a clock.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Protocol, runtime_checkable
+
+from ...spec.notation.errors import InputError, TargetError
+
+__all__ = [
+    "PROTOCOL_VERSION", "Adapter", "Argument", "Kind", "Message", "Operation", "Port",
+    "Session", "Target", "check_reply", "check_request", "excerpt",
+]
+
+PROTOCOL_VERSION: Final = 1
+EXCERPT_CHARS_MAX: Final = 200
+TEXT_CHARS_MAX: Final = 256
+NUMBER_BITS_MAX: Final = 53
+"""Integers beyond 2**53 do not survive JSON in every language."""
+
+Message = dict[str, Any]
+"""One request or one reply: a JSON object."""
+
+
+# ---- who talks to whom ----------------------------------------------------------------------
+
+
+@runtime_checkable
+class Adapter(Protocol):
+    """What the author of an adapter in Python writes: one method, a request to its reply."""
+
+    def request(self, message: Message, /) -> Message:
+        """Answer ``message`` with one of ``ok``, ``waiting`` or ``error``, and ``events``."""
+        ...
+
+
+class Session(Protocol):
+    """One fresh instance under test. The first request must be ``hello``."""
+
+    def request(self, message: Message) -> Message:
+        """Send one request and return its checked reply, in which ``events`` is always there.
+
+        Raises ``InputError`` when the request is not one of the port's, and ``TargetError``
+        when the reply is malformed, late, or does not come; after that only ``close`` is left.
+        """
+        ...
+
+    def close(self) -> None:
+        """Give back what the session holds; calling it again does nothing."""
+        ...
+
+
+class Target(Protocol):
+    """Something under test that can be started any number of times."""
+
+    @property
+    def name(self) -> str:
+        """The spec by which ``resolve_target`` finds it again, on another machine too."""
+        ...
+
+    def open(self) -> Session:
+        """Start a new, independent instance."""
+        ...
+
+
+# ---- what may stand in a field --------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A set of JSON values: how it is called in tables and messages, and who belongs to it."""
+
+    words: str
+    accepts: Callable[[object], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """One field of a request."""
+
+    name: str
+    kind: Kind
+    meaning: str
+    required: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One ``do`` of a port.
+
+    ``answer`` is what ``ok`` holds. ``completion`` is what ``ok`` holds in the event that ends
+    a wait; ``None`` means that the operation never waits. ``optional`` operations are there
+    only when ``can`` names them.
+    """
+
+    name: str
+    answer: Kind
+    meaning: str
+    arguments: tuple[Argument, ...] = ()
+    completion: Kind | None = None
+    optional: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Port:
+    """Operations, settings and policies under one name."""
+
+    name: str
+    version: int
+    meaning: str
+    operations: Mapping[str, Operation]
+    settings: tuple[Argument, ...]
+    policies: Mapping[str, str]
+
+    def capabilities(self) -> tuple[str, ...]:
+        """What ``can`` may name, in the order of the tables."""
+        return tuple(name for name, each in self.operations.items() if each.optional)
+
+
+def _is_integer(value: object) -> bool:
+    # In Python a bool is an int; on the wire it is not.
+    return (isinstance(value, int) and not isinstance(value, bool)
+            and value.bit_length() <= NUMBER_BITS_MAX)
+
+
+def _is_name(value: object) -> bool:
+    return isinstance(value, str) and 0 < len(value) <= TEXT_CHARS_MAX
+
+
+def _is_list_of(accepts: Callable[[object], bool]) -> Callable[[object], bool]:
+    return lambda value: isinstance(value, list) and all(accepts(each) for each in value)
+
+
+def _is_timer(value: object) -> bool:
+    return isinstance(value, dict) and is_count(value.get("at"))
+
+
+def is_count(value: object) -> bool:
+    """Whether ``value`` is an integer from 0 up."""
+    return isinstance(value, int) and _is_integer(value) and value >= 0
+
+
+NAME: Final = Kind(f"a text of 1 to {TEXT_CHARS_MAX} characters", _is_name)
+INTEGER: Final = Kind("an integer", _is_integer)
+COUNT: Final = Kind("an integer from 0 up", is_count)
+POSITIVE: Final = Kind("an integer from 1 up", lambda v: is_count(v) and v != 0)
+FLAG: Final = Kind("true or false", lambda v: isinstance(v, bool))
+TRUE: Final = Kind("true", lambda v: v is True)
+ITEM: Final = Kind("an item (text or integer)", lambda v: _is_name(v) or _is_integer(v))
+ITEM_OR_NULL: Final = Kind("an item, or null", lambda v: v is None or ITEM.accepts(v))
+TICKET: Final = Kind("a ticket (text or integer)", ITEM.accepts)
+OBJECT: Final = Kind("an object", lambda v: isinstance(v, dict))
+NAMES: Final = Kind("a list of texts", _is_list_of(_is_name))
+TIMERS: Final = Kind('a list of {"at": milliseconds}', _is_list_of(_is_timer))
+
+
+# ---- checks ---------------------------------------------------------------------------------
+
+
+def excerpt(value: object) -> str:
+    """``value`` as it may stand in a message: printable, at most 200 characters."""
+    text = value if isinstance(value, str) else _as_text(value)
+    # Cut before escaping too, so that 100 MB of rubbish are never escaped in full.
+    shown = text[: EXCERPT_CHARS_MAX + 1].encode("unicode_escape").decode("ascii")
+    if len(shown) > EXCERPT_CHARS_MAX:
+        return shown[: EXCERPT_CHARS_MAX - 3] + "..."
+    return shown
+
+
+def _as_text(value: object) -> str:
+    try:
+        return json.dumps(value, ensure_ascii=False)
+    except (TypeError, ValueError, RecursionError):
+        return object.__repr__(value)
+
+
+def check_request(port: Port, message: Mapping[str, Any]) -> Operation:
+    """The operation that ``message`` asks for.
+
+    Unknown fields are let through, as the protocol demands. Raises ``InputError`` when the
+    operation is not the port's, or when one of its arguments is missing or of another kind.
+    """
+    do = message.get("do")
+    operation = port.operations.get(do) if isinstance(do, str) else None
+    if operation is None:
+        raise InputError(
+            f"the port {port.name} has no operation {excerpt(do)}",
+            next_step=f"Use one of: {', '.join(port.operations)}.",
+        )
+    _check_fields(f"{do} of the port {port.name}", operation.arguments, message)
+    if do == "hello":
+        _check_fields(f"the settings of the port {port.name}", port.settings, message["settings"])
+    return operation
+
+
+def _check_fields(
+    what: str, arguments: tuple[Argument, ...], fields: Mapping[str, Any]
+) -> None:
+    for argument in arguments:
+        if argument.name not in fields:
+            if argument.required:
+                raise InputError(
+                    f"{what} lacks {argument.name!r}",
+                    next_step=f"Give {argument.kind.words}: {argument.meaning}.",
+                )
+        elif not argument.kind.accepts(fields[argument.name]):
+            raise InputError(
+                f"{argument.name!r} of {what} is {excerpt(fields[argument.name])}",
+                next_step=f"Give {argument.kind.words}: {argument.meaning}.",
+            )
+
+
+def check_reply(
+    target: str, port: Port, operation: Operation, reply: object, tickets: Mapping[object, Kind]
+) -> Message:
+    """``reply`` reduced to the fields that the protocol knows, ``events`` always among them.
+
+    ``tickets`` are those handed out so far in this session, each with the kind of value that
+    ends its wait. Raises ``TargetError`` which says what is malformed and shows the reply.
+    Only the shape is judged here: whether the values are *right* is for the rules to say.
+    """
+    fault = _fault_of(port, operation, reply, tickets)
+    if fault is not None:
+        raise TargetError(
+            f"{target} answered {operation.name!r} with {excerpt(reply)}: {fault}",
+            next_step="Mend the adapter; docs/adapter-protocol.md has the replies in a table.",
+        )
+    assert isinstance(reply, dict)
+    known = {key: reply[key] for key in ("ok", "waiting", "error") if key in reply}
+    if "error" in known:
+        # An error that does not say that nothing happened may have happened.
+        known["definite"] = reply.get("definite", False)
+    return known | {"events": [
+        {"done": each["done"], "ok": each["ok"]} for each in reply.get("events", [])
+    ]}
+
+
+def _fault_of(
+    port: Port, operation: Operation, reply: object, tickets: Mapping[object, Kind]
+) -> str | None:
+    if not isinstance(reply, dict):
+        return "a reply is an object"
+    outcomes = [key for key in ("ok", "waiting", "error") if key in reply]
+    if len(outcomes) != 1:
+        return "a reply has exactly one of ok, waiting and error"
+    fault = _OUTCOMES[outcomes[0]](port, operation, reply, tickets)
+    return fault or _fault_of_events(reply, operation, tickets)
+
+
+def _fault_of_ok(
+    port: Port, operation: Operation, reply: Message, tickets: Mapping[object, Kind]
+) -> str | None:
+    if not operation.answer.accepts(reply["ok"]):
+        return f"ok must be {operation.answer.words}"
+    return _fault_of_hello(port, reply["ok"]) if operation.name == "hello" else None
+
+
+def _fault_of_waiting(
+    port: Port, operation: Operation, reply: Message, tickets: Mapping[object, Kind]
+) -> str | None:
+    if operation.completion is None:
+        return f"{operation.name} never waits"
+    if not TICKET.accepts(reply["waiting"]):
+        return f"waiting must be {TICKET.words}"
+    if reply["waiting"] in tickets:
+        return "this ticket has been handed out before"
+    return None
+
+
+def _fault_of_error(
+    port: Port, operation: Operation, reply: Message, tickets: Mapping[object, Kind]
+) -> str | None:
+    if not _is_name(reply["error"]):
+        return f"error must be {NAME.words}"
+    return None if isinstance(reply.get("definite", False), bool) else "definite is a boolean"
+
+
+_OUTCOMES: Final = {
+    "ok": _fault_of_ok, "waiting": _fault_of_waiting, "error": _fault_of_error,
+}
+
+
+def _fault_of_hello(port: Port, greeting: Message) -> str | None:
+    for field, kind in (("name", NAME), ("version", NAME), ("can", NAMES), ("policy", NAME)):
+        if not kind.accepts(greeting.get(field)):
+            return f"ok.{field} must be {kind.words}"
+    if greeting["policy"] not in port.policies:
+        return f"ok.policy must be one of: {', '.join(port.policies)}"
+    if not isinstance(greeting.get("again", True), bool):
+        return "ok.again must be true or false"
+    return None
+
+
+def _fault_of_events(
+    reply: Message, operation: Operation, tickets: Mapping[object, Kind]
+) -> str | None:
+    events = reply.get("events", [])
+    if not isinstance(events, list):
+        return "events must be a list"
+    known = dict(tickets)
+    if "waiting" in reply and operation.completion is not None:
+        known[reply["waiting"]] = operation.completion
+    for event in events:
+        if not isinstance(event, dict) or "done" not in event or "ok" not in event:
+            return 'an event is {"done": ticket, "ok": value}'
+        ticket = event["done"]
+        if not TICKET.accepts(ticket) or ticket not in known:
+            return f"the event's ticket {excerpt(ticket)} was never handed out"
+        if not known[ticket].accepts(event["ok"]):
+            return f"the event of {excerpt(ticket)} must carry {known[ticket].words}"
+    return None

@@ -1,0 +1,163 @@
+"""Bounded model checking: is there a violation within so many steps?"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import z3
+
+from ...notation.errors import InternalError, ModelFault
+from ...notation.evaluate import evaluate, initial_slots
+from ...notation.expr import Expr, Op, and_
+from ...notation.model import LoweredAction, LoweredRule, Model, Slot
+from ...notation.show import show
+from ..verdict import Budget, Outcome, Trace, Value, Verdict
+from .result import ProverVerdict
+from .terms import Unsupported
+from .unroll import OutOfBudget, Unrolling, replay
+
+__all__ = ["Search", "bounded", "describe_constants", "is_true"]
+
+METHOD = "bounded model checking"
+
+
+def bounded(
+    model: Model, rule: LoweredRule, depth: int, budget: Budget, assuming: Sequence[Expr] = ()
+) -> ProverVerdict:
+    """See :func:`checkvalve.spec.engines.prove.bounded`."""
+    started = time.monotonic()
+    done = -1
+    try:
+        search = Search(model, rule, assuming, budget)
+        while done < depth:
+            found = search.look()
+            if found is not None:
+                return _timed(found, started)
+            done += 1
+        reason = f"no violation within {depth} steps"
+    except OutOfBudget as spent:
+        reason = f"{spent}; " + _covered(done)
+    except Unsupported as why:
+        reason = str(why)
+    return ProverVerdict(Outcome.UNKNOWN, METHOD, depth=max(done, 0), reason=reason,
+                         seconds=time.monotonic() - started)
+
+
+def _covered(done: int) -> str:
+    return "nothing was covered" if done < 0 else f"no violation within {done} steps"
+
+
+def _timed(verdict: ProverVerdict, started: float) -> ProverVerdict:
+    return ProverVerdict(**{**vars(verdict), "seconds": time.monotonic() - started})
+
+
+class Search:
+    """Looks for a violation after 0, 1, 2, … steps, so that the first one is a shortest."""
+
+    def __init__(
+        self, model: Model, rule: LoweredRule, assuming: Sequence[Expr], budget: Budget
+    ) -> None:
+        self.model = model
+        self.rule = rule
+        self.runs = Unrolling(model, assuming, budget, anywhere=False)
+        self.depth = -1
+
+    def look(self) -> ProverVerdict | None:
+        """Look one step further: the violation that ends there, if there is one.
+
+        Raises ModelFault if the machine can leave its declared ranges there, and
+        OutOfBudget.
+        """
+        if self.depth >= 0:
+            self.runs.extend()
+        depth = self.depth + 1
+        rule_holds = self.runs.holds(self.rule, depth)
+        found = self.runs.check(z3.Not(rule_holds))
+        if found is not None:
+            return self._violation(self._simplest(z3.Not(rule_holds), found), depth)
+        well_formed = self.runs.well_formed(depth)
+        found = self.runs.check(z3.Not(well_formed))
+        if found is not None:
+            raise self._fault(self._simplest(z3.Not(well_formed), found), depth)
+        # both are known from here on, which helps Z3 with the steps to come
+        self.runs.solver.add(rule_holds, well_formed)
+        self.depth = depth
+        return None
+
+    def refutes(self, other: LoweredRule) -> bool:
+        """Whether another rule fails after as many steps as were looked at last."""
+        return self.runs.check(z3.Not(self.runs.holds(other, self.depth))) is not None
+
+    def _simplest(self, goal: Any, found: Any) -> Any:
+        """A Z3 model with small values of the symbolic constants, for people to read."""
+        sizes = [z3.If(term < 0, -term, term) for term in self.runs.constants.values()]
+        while sizes:
+            total = sum(abs(value) for value in self.runs.constants_in(found).values())
+            try:
+                smaller = self.runs.check(goal, z3.Sum(sizes) < total)
+            except OutOfBudget:
+                break
+            if smaller is None:
+                break
+            found = smaller
+        return found
+
+    def _trace(self, found: Any, depth: int) -> tuple[Trace, dict[str, int]]:
+        constants = self.runs.constants_in(found)
+        actions = self.runs.actions_in(found, depth)
+        return replay(initial_slots(self.model, constants), actions, constants), constants
+
+    def _violation(self, found: Any, depth: int) -> ProverVerdict:
+        trace, constants = self._trace(found, depth)
+        states = [trace.initial, *(step.state for step in trace.steps)]
+        if is_true(self.model, self.rule, states, constants):
+            raise InternalError(f"the prover's violation of {self.rule.rule.id} is none")
+        return ProverVerdict(
+            Outcome.VIOLATED, f"{METHOD}, depth {depth}", depth=depth, trace=trace,
+            reason=_why(self.rule, states, constants), constants=constants,
+        )
+
+    def _fault(self, found: Any, depth: int) -> ModelFault:
+        trace, constants = self._trace(found, depth)
+        last = trace.steps[-1].state if trace.steps else trace.initial
+        values = describe_constants(constants)
+        where_from = f" with {values}" if values else ""
+        steps = tuple(step.label for step in trace.steps)
+        for action in self.model.actions:
+            for fault in action.faults:
+                if evaluate(fault.condition, last, None, constants):
+                    return ModelFault(
+                        f"{action.label}: {fault.message}{where_from}",
+                        f"{fault.file}:{fault.line}",
+                        "Strengthen the guard, or widen the range.", steps)
+        return ModelFault(
+            f"{self.model.name}: {_out_of_range(self.model, last, constants)}{where_from}",
+            next_step="Widen the range, or correct the initial value.", steps=steps)
+
+
+def _out_of_range(
+    model: Model, state: Mapping[str, Value], constants: Mapping[str, int]
+) -> str:
+    for slot in model.slots:
+        if not _in_range(slot, state[slot.name], constants):
+            return f"{slot.name} = {state[slot.name]} is outside its declared range"
+    raise InternalError(f"the prover's fault of {model.name} is none")
+
+
+def _in_range(slot: Slot, value: Value, constants: Mapping[str, int]) -> bool:
+    from .terms import within_range  # the same facts, over literal terms
+
+    def literal(of: Any) -> Any:
+        if isinstance(of, tuple):
+            return tuple(literal(part) for part in of)
+        return z3.IntVal(of)
+
+    def bound(expr: Expr) -> Any:
+        return z3.IntVal(evaluate(expr, {}, None, constants))
+
+    if isinstance(value, tuple):
+        return True
+    facts = within_range(slot.type, literal(value), bound)
+    return bool(z3.is_true(z3.simplify(z3.And(facts))))

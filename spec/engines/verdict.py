@@ -1,0 +1,81 @@
+"""Verdicts: the three answers an engine may give, with what each rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+__all__ = ["Budget", "Outcome", "Trace", "TraceStep", "Value", "Verdict"]
+
+Value = int | tuple["Value", ...]
+"""A slot's value: an int (booleans as 0 and 1), a record as the tuple of its fields, or a
+queue as the tuple of its elements, head first."""
+
+
+class Outcome(Enum):
+    """The three answers. Nothing that was only sampled is ever HOLDS."""
+
+    HOLDS = "holds"
+    VIOLATED = "violated"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True)
+class TraceStep:
+    """One step of a trace: the action, its arguments, and the state it leads to."""
+
+    action: str
+    args: tuple[tuple[str, int], ...]
+    state: Mapping[str, Value]
+
+    @property
+    def label(self) -> str:
+        """``name(arg=value, …)``."""
+        inside = ", ".join(f"{name}={value}" for name, value in self.args)
+        return f"{self.action}({inside})" if inside else self.action
+
+
+@dataclass(frozen=True)
+class Trace:
+    """A run from the initial state. ``loop`` is None for a finite run; for a lasso it is
+    the number of steps before the cycle, and the last step leads back to that state (a
+    lasso whose cycle is empty stays in its last state for ever)."""
+
+    initial: Mapping[str, Value]
+    steps: tuple[TraceStep, ...]
+    loop: int | None = None
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What an engine may use. A spent budget ends in UNKNOWN, never in a killed process.
+
+    ``max_memory`` is in bytes, ``max_seconds`` in seconds of wall clock, ``max_states``
+    counts distinct states; None means no limit (for memory: most of what is free).
+    """
+
+    max_memory: int | None = None
+    max_seconds: float | None = None
+    max_states: int | None = None
+    threads: int | None = None
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """An engine's answer on one rule.
+
+    ``method`` says how the answer was reached (``exhaustive``, ``k-induction, k=1, for
+    all C, b``, ``wait-for graph``…); ``reason`` says, for UNKNOWN, why and what was
+    covered, and for VIOLATED which conjunct failed, if that is known. ``states``,
+    ``transitions`` and ``depth`` count what was searched; ``seconds`` is wall clock.
+    """
+
+    outcome: Outcome
+    method: str
+    states: int = 0
+    transitions: int = 0
+    depth: int = 0
+    seconds: float = 0.0
+    trace: Trace | None = None
+    reason: str = ""

@@ -1,0 +1,27 @@
+"""The notation: what a chapter imports.
+
+A chapter is plain Python. See docs/notation.md for the language, and
+``checkvalve.spec.flow.credit`` for a chapter explained line by line.
+"""
+
+from .bound import BoundMachine, bind
+from .errors import (
+    CheckvalveError, InputError, InternalError, ModelFault, NotationError, TargetError,
+)
+from .machine import Machine, action, assume, require
+from .rules import (
+    MUST, SHOULD, Rule, Strength, always, eventually_always, guard_rule, leads_to,
+    never_stuck, step,
+)
+from .types import (
+    Array, Domain, Fifo, array, boolean, choice, const, fifo, integer, one_of, record,
+    subset, table, upto,
+)
+
+__all__ = [
+    "MUST", "SHOULD", "Array", "BoundMachine", "CheckvalveError", "Domain", "Fifo",
+    "InputError", "InternalError", "Machine", "ModelFault", "NotationError", "Rule",
+    "Strength", "TargetError", "action", "always", "array", "assume", "bind", "boolean",
+    "choice", "const", "eventually_always", "fifo", "guard_rule", "integer", "leads_to",
+    "never_stuck", "one_of", "record", "require", "step", "subset", "table", "upto",
+]

@@ -1,0 +1,65 @@
+"""A machine with its constants: what engines are given."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from .errors import InputError
+from .machine import Machine, constants_of
+from .model import LoweredRule, Model
+
+if TYPE_CHECKING:
+    from ..engines.interpreter import Interpreter
+
+__all__ = ["BoundMachine", "bind"]
+
+
+class BoundMachine:
+    """A machine whose constants all have values, with its two readings.
+
+    ``interpreter`` runs the chapter's Python, ``model`` is the same text as expression
+    trees; each is made when it is first asked for.
+    """
+
+    def __init__(self, machine: type[Machine], constants: dict[str, Any]) -> None:
+        self.machine = machine
+        self.constants = constants
+
+    @cached_property
+    def interpreter(self) -> Interpreter:
+        """The oracle."""
+        from ..engines.interpreter import Interpreter
+        return Interpreter(self.machine, self.constants)
+
+    @cached_property
+    def model(self) -> Model:
+        """The lowered form."""
+        from .lower import lower
+        return lower(self.machine, self.constants)
+
+    def rules(self, rule_id: str) -> list[LoweredRule]:
+        """A rule of the machine, lowered, once for each choice of its parameters."""
+        found = [rule for rule in self.model.rules if rule.rule.id == rule_id]
+        if not found:
+            raise InputError(f"{self.machine.__name__} has no rule {rule_id}")
+        return found
+
+
+def bind(machine: type[Machine], **constants: Any) -> BoundMachine:
+    """Give a machine its constants; those not given keep their defaults.
+
+    Raises InputError for an unknown constant, one out of range, or a combination that the
+    machine's assumptions exclude.
+    """
+    values = constants_of(machine, constants)
+    instance = object.__new__(machine)
+    instance.__dict__.update(values)
+    for assumption in machine.assumptions_declared:
+        if not assumption(instance):
+            shown = ", ".join(f"{name}={value}" for name, value in values.items())
+            raise InputError(
+                f"{machine.__name__} does not allow {shown}: it assumes "
+                f"{assumption.__name__.replace('_', ' ')}",
+            )
+    return BoundMachine(machine, values)

@@ -1,0 +1,157 @@
+"""Python's built-in functions, as far as the notation has them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from enum import EnumMeta
+from functools import reduce
+from typing import TYPE_CHECKING
+
+from . import expr as e
+from .errors import NotationError
+from .symbolic import (
+    Context, Static, SymArray, SymSet, Value, as_static, capacity, equal, integer, static_int,
+    truth,
+)
+
+if TYPE_CHECKING:
+    from .translate import Evaluator
+
+__all__ = ["FUNCTIONS", "contains", "upper"]
+
+Handler = Callable[["Evaluator", Context, ast.Call], Value]
+Guarded = list[tuple[e.Expr, Value]]
+
+
+def contains(container: Value, item: Value) -> e.Expr:
+    """``item in container``."""
+    if isinstance(container, SymArray):
+        return e.or_(*(equal(part, item) for part in container.items))
+    if isinstance(container, SymSet):
+        index = _number(item)
+        fixed = static_int(index)
+        if fixed is not None:
+            pairs = dict(zip(map(int, container.members), container.bits, strict=True))
+            return pairs.get(fixed, e.FALSE)
+        bits = zip(container.members, container.bits, strict=True)
+        return e.or_(*(e.and_(e.eq(index, e.Lit(int(m))), bit) for m, bit in bits))
+    if isinstance(container, e.Expr) and isinstance(container.type, e.Queue):
+        size = e.length(container)
+        positions = [e.Lit(i) for i in range(capacity(container.type))]
+        return e.or_(*(
+            e.and_(e.lt(p, size), equal(e.at(container, p), item)) for p in positions
+        ))
+    if isinstance(container, Static) and isinstance(container.value, tuple | range | EnumMeta):
+        return e.or_(*(equal(as_static(part), item) for part in container.value))
+    raise NotationError("the right side of 'in' is not a container")
+
+
+def upper(value: e.Expr) -> int | None:
+    """An upper bound of an integer that is known from its form, or None."""
+    if isinstance(value, e.Lit):
+        return value.value
+    if isinstance(value, e.Op):
+        if value.op == "len" and isinstance(value.operands[0].type, e.Queue):
+            return capacity(value.operands[0].type)
+        if value.op == "min":
+            found = [u for u in map(upper, value.operands) if u is not None]
+            return min(found) if found else None
+        if value.op in ("max", "add", "ite"):
+            parts = [upper(part) for part in value.operands if isinstance(part.type, e.Int)]
+            if any(part is None for part in parts):
+                return None
+            numbers = [part for part in parts if part is not None]
+            return sum(numbers) if value.op == "add" else max(numbers)
+    if isinstance(value.type, e.Int) and isinstance(value.type.hi, e.Lit):
+        return value.type.hi.value
+    return None
+
+
+def _number(value: Value) -> e.Expr:
+    found = integer(value)
+    if found is None:
+        raise NotationError("a number is needed here")
+    return found
+
+
+def _elements(run: Evaluator, ctx: Context, node: ast.Call) -> Guarded:
+    """What a reducing function is applied to: one iterable, or several arguments."""
+    if len(node.args) == 1:
+        only = node.args[0]
+        if isinstance(only, ast.GeneratorExp | ast.ListComp):
+            return run.comprehension(ctx, only)
+        return run.iterate(ctx, only)
+    return [(e.TRUE, run.value(ctx, argument)) for argument in node.args]
+
+
+def _len(run: Evaluator, ctx: Context, node: ast.Call) -> Value:
+    found = run.value(ctx, node.args[0])
+    if isinstance(found, e.Expr) and isinstance(found.type, e.Queue):
+        return e.length(found)
+    if isinstance(found, SymArray):
+        return e.Lit(len(found.items))
+    if isinstance(found, SymSet):
+        return reduce(e.add, (_number(bit) for bit in found.bits), e.Lit(0))
+    if isinstance(found, Static) and hasattr(found.value, "__len__"):
+        return e.Lit(len(found.value))
+    raise run.refuse(node, f"{ast.unparse(node.args[0])} has no length")
+
+
+def _any(run: Evaluator, ctx: Context, node: ast.Call) -> Value:
+    return e.or_(*(e.and_(there, truth(item)) for there, item in _elements(run, ctx, node)))
+
+
+def _all(run: Evaluator, ctx: Context, node: ast.Call) -> Value:
+    return e.and_(*(e.implies(there, truth(item)) for there, item in _elements(run, ctx, node)))
+
+
+def _sum(run: Evaluator, ctx: Context, node: ast.Call) -> Value:
+    total = e.Lit(0)
+    found: e.Expr = total
+    for there, item in _elements(run, ctx, node):
+        found = e.add(found, e.ite(there, _number(item), e.Lit(0)))
+    return found
+
+
+def _extreme(pick: Callable[[e.Expr, e.Expr], e.Expr]) -> Handler:
+    def handler(run: Evaluator, ctx: Context, node: ast.Call) -> Value:
+        found, best = e.FALSE, None
+        for there, item in _elements(run, ctx, node):
+            value = _number(item)
+            better = value if best is None else e.ite(found, pick(best, value), value)
+            best = better if best is None else e.ite(there, better, best)
+            found = e.or_(found, there)
+        default = next((k.value for k in node.keywords if k.arg == "default"), None)
+        if best is None or (found is not e.TRUE and default is None):
+            raise run.refuse(
+                node, f"{ast.unparse(node)} may be applied to nothing", "Give it a default=…"
+            )
+        return best if default is None else e.ite(found, best, run.number(ctx, default))
+    return handler
+
+
+def _abs(run: Evaluator, ctx: Context, node: ast.Call) -> Value:
+    value = run.number(ctx, node.args[0])
+    return e.ite(e.lt(value, e.Lit(0)), e.neg(value), value)
+
+
+def _int(run: Evaluator, ctx: Context, node: ast.Call) -> Value:
+    return run.number(ctx, node.args[0])
+
+
+def _bool(run: Evaluator, ctx: Context, node: ast.Call) -> Value:
+    return run.truth(ctx, node.args[0])
+
+
+def _require(run: Evaluator, ctx: Context, node: ast.Call) -> Value:
+    if not ctx.mutable:
+        raise run.refuse(node, "require cannot stand inside an expression")
+    ctx.require(run.truth(ctx, node.args[0]))
+    return Static(None)
+
+
+FUNCTIONS: dict[str, Handler] = {
+    "len": _len, "any": _any, "all": _all, "sum": _sum, "min": _extreme(e.min_),
+    "max": _extreme(e.max_), "abs": _abs, "int": _int, "bool": _bool, "require": _require,
+}

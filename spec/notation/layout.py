@@ -1,0 +1,266 @@
+"""How a machine's variables become slots, and a state's values move between the two.
+
+The interpreter keeps a state as a tuple with one value per variable; the compiled engines
+see flat slots. Both forms are produced here, from the declarations alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import Any
+
+from . import expr as e
+from .errors import InputError, ModelFault
+from .machine import Machine, domain_names, number, values_of
+from .model import Slot
+from .types import (
+    Array, ArrayDecl, BoolDecl, ChoiceDecl, ConstDecl, Decl, Fifo, FifoDecl, IntDecl,
+    RecordDecl, SetDecl, Sym,
+)
+
+__all__ = ["Constants", "Layout", "expression_of"]
+
+Constants = Mapping[str, Any]
+_FOLD = {"add": e.add, "sub": e.sub, "mul": e.mul, "floordiv": e.floordiv}
+
+
+def expression_of(value: Any, constants: Constants) -> e.Expr:
+    """A declaration's bound as an expression: a literal, or over symbolic constants."""
+    if isinstance(value, ConstDecl):
+        value = constants[value.name]
+    if isinstance(value, e.Expr):
+        return value
+    if not isinstance(value, Sym):
+        return e.Lit(int(value))
+    if value.op in _FOLD:
+        left, right = (expression_of(argument, constants) for argument in value.args)
+        return _FOLD[value.op](left, right)
+    return e.Lit(number(value, constants))
+
+
+def scalar_type(decl: Decl, constants: Constants) -> e.Int | e.Bool | e.Record:
+    """The type of an element that is not itself a container."""
+    if isinstance(decl, IntDecl):
+        return e.Int(expression_of(decl.lo, constants), expression_of(decl.hi, constants))
+    if isinstance(decl, BoolDecl):
+        return e.BOOL
+    if isinstance(decl, ChoiceDecl):
+        top = len(values_of(decl.domain, constants)) - 1
+        return e.Int(e.Lit(0), e.Lit(top), domain_names(decl.domain))
+    if isinstance(decl, RecordDecl):
+        return e.Record(decl.factory.__name__, tuple(
+            (name, _field_type(part, constants)) for name, part in decl.fields
+        ))
+    raise InputError(f"{type(decl).__name__} cannot be an element of a sequence or a record")
+
+
+def _field_type(decl: Decl, constants: Constants) -> e.Int | e.Bool:
+    found = scalar_type(decl, constants)
+    if isinstance(found, e.Record):
+        raise InputError("a record's field cannot be a record")
+    return found
+
+
+# --- slots -------------------------------------------------------------------------------
+
+def slots_of(name: str, decl: Decl, constants: Constants) -> Iterator[Slot]:
+    """The flat slots of one variable, in the order in which values are flattened."""
+    if isinstance(decl, ArrayDecl):
+        for index in values_of(decl.domain, constants):
+            yield from slots_of(f"{name}[{int(index)}]", decl.element, constants)
+    elif isinstance(decl, SetDecl):
+        for value in values_of(decl.domain, constants):
+            yield Slot(f"{name}{{{int(value)}}}", e.BOOL, e.lit(int(value) in decl.init))
+    elif isinstance(decl, FifoDecl):
+        element = scalar_type(decl.element, constants)
+        kind = e.Queue(element, expression_of(decl.capacity, constants))
+        queue: e.Expr = e.EmptyQueue(kind)
+        for item in decl.init:
+            queue = e.push(queue, _literal(item, element))
+        yield Slot(name, kind, queue)
+    else:
+        yield Slot(name, scalar_type(decl, constants), _initial(decl, constants))
+
+
+def _initial(decl: Decl, constants: Constants) -> e.Expr:
+    if isinstance(decl, IntDecl):
+        return expression_of(decl.lo if decl.init is None else decl.init, constants)
+    if isinstance(decl, RecordDecl):
+        kind = scalar_type(decl, constants)
+        assert isinstance(kind, e.Record)
+        return e.record(kind, *(_initial(part, constants) for _, part in decl.fields))
+    if isinstance(decl, ChoiceDecl):
+        return e.Lit(decl.init)
+    assert isinstance(decl, BoolDecl)
+    return e.lit(decl.init)
+
+
+def _literal(item: Any, kind: e.Int | e.Bool | e.Record) -> e.Expr:
+    if isinstance(kind, e.Record):
+        return e.record(kind, *(
+            _literal(part, field) for part, (_, field) in zip(item, kind.fields, strict=True)
+        ))
+    return e.Lit(int(item), e.BOOL) if isinstance(kind, e.Bool) else e.Lit(int(item))
+
+
+# --- values ------------------------------------------------------------------------------
+
+class Layout:
+    """The variables of one machine under given constants.
+
+    A *frozen* value is immutable and hashable, a *live* one is what actions work on.
+    """
+
+    def __init__(self, machine: type[Machine], constants: Constants) -> None:
+        self.machine = machine
+        self.constants = constants
+        self.variables = machine.variables_declared
+        self.names = tuple(self.variables)
+        self._thaw = [_thaw(decl, constants) for decl in self.variables.values()]
+        self._freeze = [_freeze(decl) for decl in self.variables.values()]
+        self._check = [_check(decl, constants) for decl in self.variables.values()]
+
+    def initial(self) -> tuple[Any, ...]:
+        """The initial state, frozen."""
+        return tuple(_first(decl, self.constants) for decl in self.variables.values())
+
+    def load(self, instance: Machine, state: tuple[Any, ...]) -> None:
+        """Put a frozen state into an instance, live."""
+        values = instance.__dict__
+        for name, thaw, value in zip(self.names, self._thaw, state, strict=True):
+            values[name] = value if thaw is None else thaw(value)
+
+    def save(self, instance: Machine, where: str, before: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The instance's state, frozen and checked against the declared ranges."""
+        values = instance.__dict__
+        out = []
+        for i, name in enumerate(self.names):
+            freeze = self._freeze[i]
+            value = values[name] if freeze is None else freeze(values[name])
+            if value != before[i]:
+                problem = self._check[i](value)
+                if problem:
+                    raise ModelFault(
+                        f"{name} {problem}", where,
+                        "Widen the declared range, or add the guard that keeps it.",
+                    )
+            out.append(value)
+        return tuple(out)
+
+    def flatten(self, state: tuple[Any, ...]) -> dict[str, Any]:
+        """The values by slot name."""
+        flat: dict[str, Any] = {}
+        for (name, decl), value in zip(self.variables.items(), state, strict=True):
+            _flatten(name, decl, value, self.constants, flat)
+        return flat
+
+    def unflatten(self, slots: Mapping[str, Any]) -> tuple[Any, ...]:
+        """The frozen state from values by slot name."""
+        return tuple(
+            _unflatten(name, decl, slots, self.constants)
+            for name, decl in self.variables.items()
+        )
+
+
+Convert = Callable[[Any], Any]
+
+
+def _thaw(decl: Decl, constants: Constants) -> Convert | None:
+    if isinstance(decl, FifoDecl):
+        return partial(Fifo, capacity=number(decl.capacity, constants))
+    if isinstance(decl, SetDecl):
+        return set
+    if isinstance(decl, ArrayDecl):
+        inner = _thaw(decl.element, constants)
+        return Array if inner is None else lambda value: Array(map(inner, value))
+    return None
+
+
+def _freeze(decl: Decl) -> Convert | None:
+    if isinstance(decl, FifoDecl):
+        return tuple
+    if isinstance(decl, SetDecl):
+        return frozenset
+    if isinstance(decl, ArrayDecl):
+        inner = _freeze(decl.element)
+        return tuple if inner is None else lambda value: tuple(map(inner, value))
+    return None
+
+
+def _first(decl: Decl, constants: Constants) -> Any:
+    if isinstance(decl, IntDecl):
+        return number(decl.lo if decl.init is None else decl.init, constants)
+    if isinstance(decl, BoolDecl):
+        return decl.init
+    if isinstance(decl, ChoiceDecl):
+        return values_of(decl.domain, constants)[decl.init]
+    if isinstance(decl, RecordDecl):
+        return decl.factory(*(_first(part, constants) for _, part in decl.fields))
+    if isinstance(decl, ArrayDecl):
+        first = _first(decl.element, constants)
+        return tuple(first for _ in values_of(decl.domain, constants))
+    assert isinstance(decl, FifoDecl | SetDecl)
+    return tuple(decl.init) if isinstance(decl, FifoDecl) else frozenset(decl.init)
+
+
+def _check(decl: Decl, constants: Constants) -> Callable[[Any], str]:
+    """A function that says what is wrong with a frozen value, or nothing."""
+    if isinstance(decl, IntDecl):
+        lo, hi = number(decl.lo, constants), number(decl.hi, constants)
+        return lambda v: "" if lo <= v <= hi else f"becomes {v}, outside {lo}..{hi}"
+    if isinstance(decl, ChoiceDecl):
+        top = len(values_of(decl.domain, constants)) - 1
+        return lambda v: "" if 0 <= v <= top else f"becomes {v}, outside 0..{top}"
+    if isinstance(decl, RecordDecl):
+        checks = [_check(part, constants) for _, part in decl.fields]
+        return lambda v: next(filter(None, (c(x) for c, x in zip(checks, v, strict=True))), "")
+    if isinstance(decl, ArrayDecl | FifoDecl):
+        inner = _check(decl.element, constants)
+        return lambda v: next(filter(None, map(inner, v)), "")
+    if isinstance(decl, SetDecl):
+        allowed = frozenset(values_of(decl.domain, constants))
+        return lambda v: "" if v <= allowed else f"gets a member outside its domain: {set(v)}"
+    return lambda v: ""
+
+
+def _plain(value: Any) -> Any:
+    return tuple(map(_plain, value)) if isinstance(value, tuple) else int(value)
+
+
+def _flatten(
+    name: str, decl: Decl, value: Any, constants: Constants, flat: dict[str, Any]
+) -> None:
+    if isinstance(decl, ArrayDecl):
+        for index, part in enumerate(value):
+            _flatten(f"{name}[{index}]", decl.element, part, constants, flat)
+    elif isinstance(decl, SetDecl):
+        for member in values_of(decl.domain, constants):
+            flat[f"{name}{{{int(member)}}}"] = int(member in value)
+    else:
+        flat[name] = _plain(value)
+
+
+def _unflatten(name: str, decl: Decl, slots: Mapping[str, Any], constants: Constants) -> Any:
+    if isinstance(decl, ArrayDecl):
+        return tuple(
+            _unflatten(f"{name}[{int(index)}]", decl.element, slots, constants)
+            for index in values_of(decl.domain, constants)
+        )
+    if isinstance(decl, SetDecl):
+        return frozenset(
+            member for member in values_of(decl.domain, constants)
+            if slots[f"{name}{{{int(member)}}}"]
+        )
+    if isinstance(decl, FifoDecl):
+        return tuple(_typed(decl.element, item) for item in slots[name])
+    return _typed(decl, slots[name])
+
+
+def _typed(decl: Decl, value: Any) -> Any:
+    """An element with its Python type: a named tuple for records, bool for truth values."""
+    if isinstance(decl, RecordDecl):
+        return decl.factory(*(
+            _typed(part, item) for (_, part), item in zip(decl.fields, value, strict=True)
+        ))
+    return bool(value) if isinstance(decl, BoolDecl) else value

@@ -1,0 +1,226 @@
+"""From a machine to its model: every action as a guarded functional update.
+
+This is the second reading of a chapter's text, independent of CPython's; the two are
+tested against each other on random machines and random states.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from . import expr as e
+from .execute import Executor
+from .layout import expression_of, slots_of
+from .machine import Action, Machine, values_of
+from .model import Fault, LoweredAction, LoweredRule, Model
+from .rules import Rule
+from .source import source_of
+from .symbolic import Context, Static, SymArray, SymSet, Value, as_static, truth
+from .translate import MachineRef, Method
+from .types import ArrayDecl, ConstDecl, Decl, SetDecl
+
+__all__ = ["lower"]
+
+
+def lower(
+    machine: type[Machine], constants: Mapping[str, Any], symbolic: frozenset[str] = frozenset()
+) -> Model:
+    """The model of a machine under given constants.
+
+    ``symbolic`` names constants to leave as they are, for proofs about all their values;
+    a domain's size or a queue that must be unrolled cannot depend on those. Raises
+    NotationError, with file and line, for what the notation does not have.
+    """
+    values: dict[str, Any] = {
+        name: e.ConstRef(name) if name in symbolic else constants[name]
+        for name in machine.constants_declared
+    }
+    return _Lowering(machine, values, symbolic).model()
+
+
+class _Lowering:
+    def __init__(
+        self, machine: type[Machine], constants: dict[str, Any], symbolic: frozenset[str]
+    ) -> None:
+        self.machine = machine
+        self.constants = constants
+        self.symbolic = symbolic
+        self.slots = tuple(
+            slot for name, decl in machine.variables_declared.items()
+            for slot in slots_of(name, decl, constants)
+        )
+        self.before = self._state(e.Read)
+
+    def model(self) -> Model:
+        actions = [
+            self._action(action, args)
+            for action in self.machine.actions_declared.values()
+            for args in self._choices(action.over)
+        ]
+        rules = [
+            self._rule(rule, args)
+            for rule in self.machine.rules_declared if rule.predicate is not None
+            for args in self._choices(rule.over)
+        ]
+        shown = {
+            name: value if isinstance(value, int | e.Expr) else 0
+            for name, value in self.constants.items()
+        }
+        return Model(
+            self.machine.__name__, shown, tuple(self._assumptions()), self.slots,
+            tuple(actions), tuple(rules),
+        )
+
+    def _choices(self, over: tuple[tuple[str, Any], ...]) -> list[tuple[tuple[str, int], ...]]:
+        from ..engines.interpreter import choices
+        return choices(over, self.constants)
+
+    # --- state ---------------------------------------------------------------------------
+
+    def _state(self, read: type[e.Read] | type[e.ReadAfter]) -> dict[str, Value]:
+        """Every variable as the value that reads its slots."""
+        return {
+            name: self._variable(name, decl, read)
+            for name, decl in self.machine.variables_declared.items()
+        }
+
+    def _variable(self, name: str, decl: Decl, read: type[e.Read] | type[e.ReadAfter]) -> Value:
+        if isinstance(decl, ArrayDecl):
+            return SymArray(tuple(
+                self._variable(f"{name}[{int(index)}]", decl.element, read)
+                for index in values_of(decl.domain, self.constants)
+            ))
+        if isinstance(decl, SetDecl):
+            members = tuple(values_of(decl.domain, self.constants))
+            bits = tuple(read(f"{name}{{{int(m)}}}", e.BOOL) for m in members)
+            return SymSet(members, bits)
+        (slot,) = slots_of(name, decl, self.constants)
+        return read(slot.name, slot.type)
+
+    # --- actions ---------------------------------------------------------------------------
+
+    def _run(
+        self, function: Any, args: tuple[tuple[str, int], ...], *, mutable: bool,
+        extra: tuple[Value, ...] = (),
+    ) -> tuple[Context, Value]:
+        run = Executor(self.machine, self.constants)
+        run.after = self._state(e.ReadAfter) if extra else {}
+        names = [a.arg for a in source_of(function).node.args.args]
+        given: dict[str, Value] = dict(zip(names, (Static(MachineRef()), *extra), strict=False))
+        given.update((name, as_static(int(value))) for name, value in args)
+        ctx = Context(dict(self.before), {}, [], [], mutable=mutable)
+        run.calls.append(function)
+        inner = ctx.call(given)
+        run.block(inner, source_of(function).node.body)
+        return ctx, Static(None) if inner.returned is None else inner.returned
+
+    def _action(self, action: Action, args: tuple[tuple[str, int], ...]) -> LoweredAction:
+        ctx, _ = self._run(action.function, args, mutable=True)
+        guard = e.and_(*ctx.guards)
+        changed = dict(self._changes(ctx.state))
+        source = source_of(action.function)
+        faults = list(ctx.faults)
+        for slot in self.slots:
+            if slot.name in changed:
+                for condition, what in _out_of_range(changed[slot.name], slot.type):
+                    whole = e.and_(guard, condition)
+                    if whole is not e.FALSE:
+                        faults.append(Fault(
+                            whole, f"{slot.name} {what}", source.file, source.node.lineno
+                        ))
+        return LoweredAction(
+            action.name, args, action.fair, action.internal, guard, changed, tuple(faults)
+        )
+
+    def _changes(self, state: Mapping[str, Value]) -> Iterator[tuple[str, e.Expr]]:
+        reads = {slot.name: e.Read(slot.name, slot.type) for slot in self.slots}
+        for name, decl in self.machine.variables_declared.items():
+            parts = _leaves(name, decl, state[name])
+            for slot_name, value in parts:
+                if value is not reads[slot_name]:
+                    yield slot_name, value
+
+    # --- rules -----------------------------------------------------------------------------
+
+    def _rule(self, rule: Rule, args: tuple[tuple[str, int], ...]) -> LoweredRule:
+        extra: tuple[Value, ...] = ()
+        if rule.kind == "step":
+            extra = (Static(MachineRef(after=True)),)
+        _, value = self._run(rule.predicate, args, mutable=False, extra=extra)
+        if rule.kind == "leads to":
+            if not isinstance(value, SymArray) or len(value.items) != 2:
+                assert rule.predicate is not None
+                source = source_of(rule.predicate)
+                raise source.error(
+                    source.node, "a leads-to rule returns two truth values",
+                    "Return (premise, conclusion).",
+                )
+            return LoweredRule(rule, args, tuple(truth(item) for item in value.items))
+        return LoweredRule(rule, args, (truth(value),))
+
+    def _assumptions(self) -> Iterator[e.Expr]:
+        for name in self.symbolic:
+            decl = self.machine.constants_declared[name]
+            if isinstance(decl, ConstDecl):
+                reference = e.ConstRef(name)
+                yield e.le(expression_of(decl.at_least, self.constants), reference)
+                if decl.at_most is not None:
+                    yield e.le(reference, expression_of(decl.at_most, self.constants))
+        for assumption in self.machine.assumptions_declared:
+            _, value = self._run(assumption, (), mutable=False)
+            if truth(value) is not e.TRUE:
+                yield truth(value)
+
+
+def _leaves(name: str, decl: Decl, value: Value) -> Iterator[tuple[str, e.Expr]]:
+    """A variable's slots with their values."""
+    if isinstance(decl, ArrayDecl):
+        assert isinstance(value, SymArray)
+        for index, item in enumerate(value.items):
+            yield from _leaves(f"{name}[{index}]", decl.element, item)
+    elif isinstance(value, SymSet):
+        for member, bit in zip(value.members, value.bits, strict=True):
+            yield f"{name}{{{int(member)}}}", bit
+    else:
+        assert isinstance(value, e.Expr)
+        yield name, value
+
+
+def _out_of_range(value: e.Expr, kind: e.SlotType) -> Iterator[tuple[e.Expr, str]]:
+    """The conditions under which a new value leaves its type's range, in words."""
+    if isinstance(kind, e.Record):
+        for index, (name, field) in enumerate(kind.fields):
+            for condition, what in _out_of_range(e.field(value, index), field):
+                yield condition, f"field {name} {what}"
+    elif isinstance(kind, e.Queue):
+        yield from _pushed_out_of_range(value, kind)
+    elif isinstance(kind, e.Int) and kind.lo is not None and kind.hi is not None:
+        if not _within(value, kind):
+            outside = e.or_(e.lt(value, kind.lo), e.lt(kind.hi, value))
+            yield outside, f"leaves {kind.lo}..{kind.hi}"
+
+
+def _pushed_out_of_range(value: e.Expr, kind: e.Queue) -> Iterator[tuple[e.Expr, str]]:
+    for node in e.walk(value):
+        if isinstance(node, e.Op) and node.op == "push":
+            element = node.operands[1]
+            for condition, what in _out_of_range(element, kind.element):
+                yield condition, f"gets an element that {what}"
+
+
+def _within(value: e.Expr, kind: e.Int) -> bool:
+    """Whether a value is in range by its form alone."""
+    if value.type == kind:
+        return True
+    low, high = kind.lo, kind.hi
+    if isinstance(value, e.Op) and value.op == "ite":
+        return all(_within(branch, kind) for branch in value.operands[1:])
+    if isinstance(low, e.Lit) and isinstance(high, e.Lit):
+        if isinstance(value, e.Lit):
+            return low.value <= value.value <= high.value
+        inner = value.type
+        if isinstance(inner, e.Int) and isinstance(inner.lo, e.Lit) and isinstance(inner.hi, e.Lit):
+            return low.value <= inner.lo.value and inner.hi.value <= high.value
+    return False
+

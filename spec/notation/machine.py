@@ -1,0 +1,207 @@
+"""Machines: typed, bounded state with named guarded actions and rules about it.
+
+A chapter defines a class. CPython runs its methods as they stand (see
+``checkvalve.spec.engines.interpreter``); the compiling engines read the source of the same
+methods (see ``lower``). A variant is a subclass that overrides what differs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, TypeVar, overload
+
+from .errors import InputError
+from .rules import Rule
+from .types import (
+    ConstDecl, Decl, Disabled, Domain, DomainLike, Sym, TableDecl, domain_values,
+)
+
+__all__ = ["Action", "Machine", "action", "assume", "constants_of", "number", "require"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True)
+class Action:
+    """A named step of a machine: ``function`` holds its guards and assignments.
+
+    ``fair``: if it stays enabled it is eventually taken (weak fairness). ``internal``: an
+    observer of an implementation does not see it. ``over``: its finite parameters.
+    """
+
+    name: str
+    function: Callable[..., None]
+    fair: bool
+    internal: bool
+    over: tuple[tuple[str, DomainLike], ...]
+
+
+@overload
+def action(function: F, /) -> F: ...
+@overload
+def action(
+    *, fair: bool = False, internal: bool = False, **over: DomainLike
+) -> Callable[[F], F]: ...
+def action(
+    function: F | None = None, /, *, fair: bool = False, internal: bool = False,
+    **over: DomainLike,
+) -> F | Callable[[F], F]:
+    """Mark a method as an action; ``over`` gives each parameter its finite domain."""
+    def mark(method: F) -> F:
+        found = Action(method.__name__, method, fair, internal, tuple(over.items()))
+        method.__checkvalve_action__ = found  # type: ignore[attr-defined]
+        return method
+    return mark if function is None else mark(function)
+
+
+def assume(predicate: F) -> F:
+    """Mark a method as something that the constants must satisfy, as in ``b <= C``."""
+    predicate.__checkvalve_assume__ = True  # type: ignore[attr-defined]
+    return predicate
+
+
+def require(condition: object, rule: Rule | None = None) -> None:
+    """A guard: the action is enabled only where ``condition`` holds.
+
+    A ``rule`` that is cited makes the guard an obligation: an implementation that takes
+    this step where the condition is false breaks that rule.
+    """
+    if not condition:
+        raise Disabled(rule, "")
+
+
+class Machine:
+    """Base of all machines. An instance holds the constants and one state."""
+
+    constants_declared: ClassVar[Mapping[str, ConstDecl | TableDecl]] = {}
+    variables_declared: ClassVar[Mapping[str, Decl]] = {}
+    actions_declared: ClassVar[Mapping[str, Action]] = {}
+    rules_declared: ClassVar[tuple[Rule, ...]] = ()
+    assumptions_declared: ClassVar[tuple[Callable[..., Any], ...]] = ()
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        members = dict(_members(cls))
+        cls.constants_declared = {
+            name: value for name, value in members.items()
+            if isinstance(value, ConstDecl | TableDecl)
+        }
+        cls.variables_declared = {
+            name: value for name, value in members.items() if isinstance(value, Decl)
+        }
+        cls.actions_declared = {
+            name: value.__checkvalve_action__ for name, value in members.items()
+            if hasattr(value, "__checkvalve_action__")
+        }
+        cls.rules_declared = _rules(members)
+        cls.assumptions_declared = tuple(
+            value for value in members.values() if hasattr(value, "__checkvalve_assume__")
+        )
+
+
+def _members(cls: type) -> Iterator[tuple[str, Any]]:
+    """All class attributes, base first, each name once with the value that counts."""
+    names: dict[str, None] = {}
+    for base in reversed(cls.__mro__):
+        for name in vars(base):
+            names[name] = None
+    for name in names:
+        if not name.startswith("__") and hasattr(cls, name):
+            yield name, getattr(cls, name)
+
+
+def _rules(members: Mapping[str, Any]) -> tuple[Rule, ...]:
+    found: dict[str, Rule] = {}
+    for value in members.values():
+        rule = getattr(value, "__checkvalve_rule__", None)
+        if isinstance(rule, Rule):
+            found[rule.id] = rule
+    for value in members.values():
+        if hasattr(value, "__checkvalve_action__") or _is_helper(value):
+            for rule in _cited(value):
+                found.setdefault(rule.id, rule)
+    return tuple(found.values())
+
+
+def _is_helper(value: Any) -> bool:
+    return callable(value) and hasattr(value, "__code__") and hasattr(value, "__globals__")
+
+
+def _cited(function: Any) -> Iterator[Rule]:
+    """Guard rules that a function names."""
+    for name in function.__code__.co_names:
+        value = function.__globals__.get(name)
+        if isinstance(value, Rule):
+            yield value
+    for cell in function.__closure__ or ():
+        if isinstance(cell.cell_contents, Rule):
+            yield cell.cell_contents
+
+
+# --- constants ---------------------------------------------------------------------------
+
+_ARITHMETIC: dict[str, Callable[[int, int], int]] = {
+    "add": lambda a, b: a + b,
+    "sub": lambda a, b: a - b,
+    "mul": lambda a, b: a * b,
+    "floordiv": lambda a, b: a // b,
+}
+
+
+def number(value: Any, constants: Mapping[str, Any]) -> Any:
+    """The value of a declaration's expression under given constants (an int or a table)."""
+    if isinstance(value, ConstDecl | TableDecl):
+        return constants[value.name]
+    if not isinstance(value, Sym):
+        return value
+    operands = [number(argument, constants) for argument in value.args]
+    if value.op == "size":
+        return len(operands[0])
+    if value.op == "call":
+        return value.args[0](*operands[1:])
+    return _ARITHMETIC[value.op](*operands)
+
+
+def constants_of(machine: type[Machine], given: Mapping[str, Any]) -> dict[str, Any]:
+    """The machine's constants: what is given, checked, over the defaults.
+
+    Raises InputError for an unknown name or a value outside the declared range.
+    """
+    declared = machine.constants_declared
+    unknown = sorted(set(given) - set(declared))
+    if unknown:
+        raise InputError(
+            f"the machine {machine.__name__} has no constant {', '.join(unknown)}",
+            next_step=f"Its constants are {', '.join(declared) or 'none'}.",
+        )
+    values = {name: given.get(name, decl.default) for name, decl in declared.items()}
+    for name, decl in declared.items():
+        if isinstance(decl, ConstDecl):
+            _check_range(machine, name, decl, values)
+    return values
+
+
+def _check_range(
+    machine: type[Machine], name: str, decl: ConstDecl, values: Mapping[str, Any]
+) -> None:
+    value = values[name]
+    low = number(decl.at_least, values)
+    high = None if decl.at_most is None else number(decl.at_most, values)
+    fits = isinstance(value, int) and value >= low and (high is None or value <= high)
+    if not fits:
+        allowed = f"at least {low}" + ("" if high is None else f" and at most {high}")
+        raise InputError(
+            f"the constant {name} of {machine.__name__} is {value!r}, but must be {allowed}",
+            next_step=f"Give {name} a whole number in that range.",
+        )
+
+
+def values_of(domain: DomainLike, constants: Mapping[str, Any]) -> list[int]:
+    """The values of a domain under given constants."""
+    return domain_values(domain, lambda bound: int(number(bound, constants)))
+
+
+def domain_names(domain: DomainLike) -> tuple[str, ...]:
+    """The names of an enumeration's members in lower case, or nothing for plain numbers."""
+    return () if isinstance(domain, Domain) else tuple(m.name.lower() for m in domain)

@@ -1,0 +1,83 @@
+"""Rules: what must be true of a machine, each with an id, a strength and a source."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, Literal
+
+from .types import DomainLike
+
+__all__ = [
+    "MUST", "SHOULD", "Kind", "Rule", "Strength", "always", "eventually_always",
+    "guard_rule", "leads_to", "never_stuck", "step",
+]
+
+
+class Strength(Enum):
+    """How binding a rule is, in the sense of RFC 2119."""
+
+    MUST = "MUST"
+    SHOULD = "SHOULD"
+
+
+MUST, SHOULD = Strength.MUST, Strength.SHOULD
+Kind = Literal["always", "never stuck", "step", "leads to", "eventually always", "guard"]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One rule of the book.
+
+    ``kind`` says how ``predicate`` (the method of the machine) is read:
+
+    - *always*: true in every reachable state;
+    - *never stuck*: in a reachable state where no action is enabled, it must be true
+      (it describes the states in which the machine may rest);
+    - *step*: called with the machine after the step as second argument, true of each step;
+    - *leads to*: returns (premise, conclusion); whenever the premise holds, the conclusion
+      holds then or later, in every weakly fair run;
+    - *eventually always*: in every weakly fair run, from some point on always true;
+    - *guard*: has no predicate of its own; the ``require`` lines that name it are it.
+    """
+
+    id: str
+    strength: Strength
+    statement: str
+    source: str
+    kind: Kind
+    predicate: Callable[..., Any] | None = None
+    over: tuple[tuple[str, DomainLike], ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The Python name of the predicate, or the id of a guard rule."""
+        return self.predicate.__name__ if self.predicate is not None else self.id
+
+
+type_of_decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+def _decorator(kind: Kind) -> Callable[..., type_of_decorator]:
+    def with_details(
+        id: str, strength: Strength, statement: str, *, source: str, **over: DomainLike
+    ) -> type_of_decorator:
+        def mark(predicate: Callable[..., Any]) -> Callable[..., Any]:
+            rule = Rule(id, strength, statement, source, kind, predicate, tuple(over.items()))
+            predicate.__checkvalve_rule__ = rule  # type: ignore[attr-defined]
+            return predicate
+        return mark
+    return with_details
+
+
+always = _decorator("always")
+never_stuck = _decorator("never stuck")
+step = _decorator("step")
+leads_to = _decorator("leads to")
+eventually_always = _decorator("eventually always")
+
+
+def guard_rule(id: str, strength: Strength, statement: str, *, source: str) -> Rule:
+    """A rule that ``require(condition, RULE)`` cites inside actions."""
+    return Rule(id, strength, statement, source, "guard")

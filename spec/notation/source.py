@@ -1,0 +1,70 @@
+"""The syntax tree of a function, with its file and lines."""
+
+from __future__ import annotations
+
+import ast
+import linecache
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from .errors import NotationError
+
+__all__ = ["Source", "source_of", "syntax_of_file"]
+
+
+@dataclass(frozen=True)
+class Source:
+    """A function's definition and the names that it can see besides its own."""
+
+    node: ast.FunctionDef
+    file: str
+    names: dict[str, Any]
+
+    def where(self, node: ast.AST) -> str:
+        """``file:line`` of a node of this function."""
+        return f"{self.file}:{getattr(node, 'lineno', self.node.lineno)}"
+
+    def error(self, node: ast.AST, what: str, next_step: str = "") -> NotationError:
+        """A NotationError at a node."""
+        return NotationError(what, self.where(node), next_step)
+
+
+@cache
+def syntax_of_file(file: str) -> ast.Module:
+    """The syntax tree of a source file (or of what linecache knows by that name)."""
+    return ast.parse("".join(linecache.getlines(file)), file)
+
+
+@cache
+def _definitions(file: str) -> dict[tuple[str, int], ast.FunctionDef]:
+    found = {}
+    for node in ast.walk(syntax_of_file(file)):
+        if isinstance(node, ast.FunctionDef):
+            first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
+            found[node.name, first] = node
+    return found
+
+
+@cache
+def source_of(function: Callable[..., Any]) -> Source:
+    """The definition of a Python function, found by its file and first line."""
+    code = getattr(function, "__code__", None)
+    if code is None:
+        raise NotationError(f"{function!r} is not a function written in Python")
+    node = _definitions(code.co_filename).get((code.co_name, code.co_firstlineno))
+    if node is None:
+        raise NotationError(
+            f"the source of {code.co_name} is not available",
+            f"{code.co_filename}:{code.co_firstlineno}",
+            "Define machines in a file, not in an interactive session.",
+        )
+    names = dict(function.__globals__)  # type: ignore[attr-defined]
+    cells = function.__closure__ or ()  # type: ignore[attr-defined]
+    for name, cell in zip(code.co_freevars, cells, strict=True):
+        try:
+            names[name] = cell.cell_contents
+        except ValueError:  # a cell that is filled later, such as the class itself
+            continue
+    return Source(node, code.co_filename, names)

@@ -1,0 +1,276 @@
+"""Declarations: the constants and the typed, bounded state of a machine.
+
+``const``, ``integer``, ``fifo`` and the others are written in a class body. At run time
+they return small descriptions of the type; to a type checker they look like the values
+that the attribute will hold on an instance, as in a dataclass. ``C = const(4)`` followed
+by ``P = integer(0, C, init=C)`` therefore reads, runs and checks as it stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any, TypeVar, cast
+
+from .errors import InputError
+
+__all__ = [
+    "Array", "BoolDecl", "ChoiceDecl", "ConstDecl", "Decl", "Domain", "DomainLike", "Fifo",
+    "FifoDecl", "IntDecl", "RecordDecl", "SetDecl", "Sym", "TableDecl", "array", "boolean",
+    "choice", "const", "domain_values", "fifo", "integer", "one_of", "record", "subset",
+    "table", "upto",
+]
+
+T = TypeVar("T")
+E = TypeVar("E", bound=IntEnum)
+
+
+# --- arithmetic over constants, in declarations ---------------------------------------
+
+class Sym:
+    """An arithmetic expression over constants, as it stands in a declaration."""
+
+    def __init__(self, op: str, args: tuple[Any, ...]) -> None:
+        self.op = op
+        self.args = args
+
+    def __add__(self, other: Any) -> Sym: return Sym("add", (self, other))
+    def __radd__(self, other: Any) -> Sym: return Sym("add", (other, self))
+    def __sub__(self, other: Any) -> Sym: return Sym("sub", (self, other))
+    def __rsub__(self, other: Any) -> Sym: return Sym("sub", (other, self))
+    def __mul__(self, other: Any) -> Sym: return Sym("mul", (self, other))
+    def __rmul__(self, other: Any) -> Sym: return Sym("mul", (other, self))
+    def __floordiv__(self, other: Any) -> Sym: return Sym("floordiv", (self, other))
+
+
+Bound = int | Sym
+
+
+class ConstDecl(Sym):
+    """A constant that a user can set; it gets its name from the class body."""
+
+    def __init__(self, default: int, at_least: Bound, at_most: Bound | None) -> None:
+        super().__init__("const", ())
+        self.name = ""
+        self.default = default
+        self.at_least = at_least
+        self.at_most = at_most
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+
+class TableDecl(Sym):
+    """A constant table: nested tuples of integers that a user can set."""
+
+    def __init__(self, default: tuple[Any, ...]) -> None:
+        super().__init__("table", ())
+        self.name = ""
+        self.default = default
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __len__(self) -> int:
+        raise TypeError("use size_of(table) in declarations: its size is known only later")
+
+
+def const(default: int, *, at_least: int = 0, at_most: int | None = None) -> int:
+    """Declare a constant with its default and the range in which it makes sense."""
+    return cast(int, ConstDecl(default, at_least, at_most))
+
+
+def table(default: tuple[Any, ...] = ()) -> tuple[Any, ...]:
+    """Declare a constant table of (nested tuples of) integers."""
+    return cast("tuple[Any, ...]", TableDecl(default))
+
+
+# --- finite domains ---------------------------------------------------------------------
+
+@dataclass(frozen=True)
+class Domain:
+    """The integers ``0 .. size - 1``, where the size may depend on constants."""
+
+    size: Bound | Callable[[Any], int]
+
+
+DomainLike = Domain | type[IntEnum]
+
+
+def upto(size: int) -> Domain:
+    """The domain ``0 .. size - 1``."""
+    return Domain(size)
+
+
+def one_of(of_table: tuple[Any, ...]) -> Domain:
+    """The row numbers of a constant table."""
+    return Domain(Sym("size", (of_table,)))
+
+
+def domain_values(domain: DomainLike, number: Callable[[Any], int]) -> list[int]:
+    """The values of a domain; ``number`` gives the value of a symbolic bound.
+
+    Members of an enumeration are returned as such (they are integers with a name).
+    """
+    if isinstance(domain, Domain):
+        return list(range(number(domain.size)))
+    members = list(domain)
+    if [int(member) for member in members] != list(range(len(members))):
+        raise InputError(
+            f"the enumeration {domain.__name__} must number its members 0, 1, 2, …",
+            next_step="Give the members consecutive values from 0.",
+        )
+    return list(members)
+
+
+# --- declarations of state --------------------------------------------------------------
+
+class Decl:
+    """Base of the declarations of state variables and of what they contain."""
+
+
+@dataclass(frozen=True)
+class IntDecl(Decl):
+    """An integer between two bounds, both included."""
+
+    lo: Bound
+    hi: Bound
+    init: Bound | None
+
+
+@dataclass(frozen=True)
+class BoolDecl(Decl):
+    """A truth value."""
+
+    init: bool
+
+
+@dataclass(frozen=True)
+class ChoiceDecl(Decl):
+    """A member of an enumeration, or a value of a finite domain."""
+
+    domain: DomainLike
+    init: int
+
+
+@dataclass(frozen=True)
+class RecordDecl(Decl):
+    """A named tuple whose fields are bounded."""
+
+    factory: type[Any]
+    fields: tuple[tuple[str, Decl], ...]
+
+
+@dataclass(frozen=True)
+class FifoDecl(Decl):
+    """A bounded first-in first-out sequence of integers, booleans, choices or records."""
+
+    element: Decl
+    capacity: Bound
+    init: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True)
+class ArrayDecl(Decl):
+    """One element for each value of a domain."""
+
+    domain: DomainLike
+    element: Decl
+
+
+@dataclass(frozen=True)
+class SetDecl(Decl):
+    """A subset of a finite domain."""
+
+    domain: DomainLike
+    init: tuple[int, ...] = ()
+
+
+def integer(lo: int, hi: int, init: int | None = None) -> int:
+    """An integer in ``lo .. hi``; it starts as ``init``, or as ``lo`` where none is given."""
+    return cast(int, IntDecl(lo, hi, init))
+
+
+def boolean(init: bool = False) -> bool:
+    """A truth value."""
+    return cast(bool, BoolDecl(init))
+
+
+def choice(of: type[E], init: E | None = None) -> E:
+    """A member of an enumeration; it starts as the first where none is given."""
+    return cast(E, ChoiceDecl(of, 0 if init is None else int(init)))
+
+
+def record(of: Callable[..., T], **fields: Any) -> T:
+    """A named tuple (``of``) with a declaration for each of its fields, in their order."""
+    return cast(T, RecordDecl(cast("type[Any]", of), tuple(fields.items())))
+
+
+def fifo(of: T, capacity: int, init: tuple[T, ...] = ()) -> Fifo[T]:
+    """A bounded FIFO sequence of ``of``; empty at first unless ``init`` lists elements."""
+    return cast("Fifo[T]", FifoDecl(cast(Decl, of), capacity, init))
+
+
+def array(over: DomainLike, of: T) -> Array[T]:
+    """One ``of`` for each value of a domain."""
+    return cast("Array[T]", ArrayDecl(over, cast(Decl, of)))
+
+
+def subset(of: DomainLike, init: Sequence[int] = ()) -> set[int]:
+    """A subset of a domain; empty at first unless ``init`` lists members."""
+    return cast("set[int]", SetDecl(of, tuple(int(value) for value in init)))
+
+
+# --- values that CPython works on -------------------------------------------------------
+
+class Array(list[T]):
+    """A fixed array, indexed by the values of its domain."""
+
+
+class Fifo(list[T]):
+    """A bounded FIFO sequence: ``push`` at the tail, ``pop`` from the head.
+
+    A pop is also a guard: on an empty sequence the action is not enabled. A push to a full
+    one is a fault of the machine.
+    """
+
+    __slots__ = ("capacity",)
+    capacity: int
+
+    def __init__(self, elements: Sequence[T], capacity: int) -> None:
+        super().__init__(elements)
+        self.capacity = capacity
+
+    def push(self, element: T) -> None:
+        """Append at the tail."""
+        if len(self) >= self.capacity:
+            raise Overflow(self.capacity)
+        self.append(element)
+
+    def pop(self) -> T:  # type: ignore[override]
+        """Take the head away and return it."""
+        if not self:
+            raise Disabled(None, "")
+        return super().pop(0)
+
+    def __iter__(self) -> Iterator[T]:
+        return super().__iter__()
+
+
+class Disabled(Exception):
+    """Raised inside an action whose guard does not hold; the interpreter catches it.
+
+    ``rule`` is the guard rule that the failing ``require`` cites, if it cites one.
+    """
+
+    def __init__(self, rule: Any, note: str) -> None:
+        super().__init__(note)
+        self.rule = rule
+
+
+class Overflow(Exception):
+    """Raised by a push to a full sequence; the interpreter turns it into a ModelFault."""
+
+    def __init__(self, capacity: int) -> None:
+        super().__init__(f"a push to a sequence that already holds its {capacity} elements")

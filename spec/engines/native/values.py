@@ -120,13 +120,14 @@ class Values:
         cells = self.layout.cells[node.slot]
         if isinstance(slot.type, Queue):
             length = self._gather(cells[0])
-            return QueueValue(resize(self.builder, length, 64), self._gather(cells[1]))
+            data = self._gather(cells[1]) if cells[1].bits else None
+            return QueueValue(resize(self.builder, length, 64), data)
         parts = [self._decoded(kind, self._gather(cell), cell.lo)
                  for kind, cell in zip(scalars(slot.type), cells, strict=True)]
         return parts if isinstance(slot.type, Record) else parts[0]
 
     def _gather(self, cell: Cell) -> Any:
-        """The bits of a cell as one integer; None where it has none."""
+        """The bits of a cell as one integer; 0 where it has none."""
         b = self.builder
         result = None
         for piece in cell.pieces:
@@ -138,7 +139,7 @@ class Values:
                              ir.Constant(ir.IntType(cell.bits), piece.offset))
                 part = part if result is None else b.or_(result, part)
             result = part
-        return ir.Constant(I64, 0) if result is None and not cell.pieces else result
+        return ir.Constant(I64, 0) if result is None else result
 
     def _decoded(self, kind: Int | Bool, raw: Any, lo: int) -> Any:
         if isinstance(kind, Bool):

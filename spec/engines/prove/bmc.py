@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import z3
 
 from ...notation.errors import InternalError, ModelFault
 from ...notation.evaluate import evaluate, initial_slots
-from ...notation.expr import Expr, Op, and_
-from ...notation.model import LoweredAction, LoweredRule, Model, Slot
-from ...notation.show import show
-from ..verdict import Budget, Outcome, Trace, Value, Verdict
+from ...notation.expr import Expr
+from ...notation.model import LoweredRule, Model
+from ..verdict import Budget, Outcome, Trace
+from .explain import describe, is_true, slot_out_of_range, why_violated
 from .result import ProverVerdict
 from .terms import Unsupported
 from .unroll import OutOfBudget, Unrolling, replay
 
-__all__ = ["Search", "bounded", "describe_constants", "is_true"]
+__all__ = ["Search", "bounded"]
 
 METHOD = "bounded model checking"
 
@@ -34,7 +35,7 @@ def bounded(
         while done < depth:
             found = search.look()
             if found is not None:
-                return _timed(found, started)
+                return replace(found, seconds=time.monotonic() - started)
             done += 1
         reason = f"no violation within {depth} steps"
     except OutOfBudget as spent:
@@ -47,10 +48,6 @@ def bounded(
 
 def _covered(done: int) -> str:
     return "nothing was covered" if done < 0 else f"no violation within {done} steps"
-
-
-def _timed(verdict: ProverVerdict, started: float) -> ProverVerdict:
-    return ProverVerdict(**{**vars(verdict), "seconds": time.monotonic() - started})
 
 
 class Search:
@@ -116,13 +113,13 @@ class Search:
             raise InternalError(f"the prover's violation of {self.rule.rule.id} is none")
         return ProverVerdict(
             Outcome.VIOLATED, f"{METHOD}, depth {depth}", depth=depth, trace=trace,
-            reason=_why(self.rule, states, constants), constants=constants,
+            reason=why_violated(self.rule, states, constants), constants=constants,
         )
 
     def _fault(self, found: Any, depth: int) -> ModelFault:
         trace, constants = self._trace(found, depth)
         last = trace.steps[-1].state if trace.steps else trace.initial
-        values = describe_constants(constants)
+        values = describe(constants)
         where_from = f" with {values}" if values else ""
         steps = tuple(step.label for step in trace.steps)
         for action in self.model.actions:
@@ -132,32 +129,7 @@ class Search:
                         f"{action.label}: {fault.message}{where_from}",
                         f"{fault.file}:{fault.line}",
                         "Strengthen the guard, or widen the range.", steps)
+        slot = slot_out_of_range(self.model, last, constants)
         return ModelFault(
-            f"{self.model.name}: {_out_of_range(self.model, last, constants)}{where_from}",
+            f"{self.model.name}: {slot} = {last[slot]} is outside its declared range{where_from}",
             next_step="Widen the range, or correct the initial value.", steps=steps)
-
-
-def _out_of_range(
-    model: Model, state: Mapping[str, Value], constants: Mapping[str, int]
-) -> str:
-    for slot in model.slots:
-        if not _in_range(slot, state[slot.name], constants):
-            return f"{slot.name} = {state[slot.name]} is outside its declared range"
-    raise InternalError(f"the prover's fault of {model.name} is none")
-
-
-def _in_range(slot: Slot, value: Value, constants: Mapping[str, int]) -> bool:
-    from .terms import within_range  # the same facts, over literal terms
-
-    def literal(of: Any) -> Any:
-        if isinstance(of, tuple):
-            return tuple(literal(part) for part in of)
-        return z3.IntVal(of)
-
-    def bound(expr: Expr) -> Any:
-        return z3.IntVal(evaluate(expr, {}, None, constants))
-
-    if isinstance(value, tuple):
-        return True
-    facts = within_range(slot.type, literal(value), bound)
-    return bool(z3.is_true(z3.simplify(z3.And(facts))))

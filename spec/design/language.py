@@ -1,0 +1,158 @@
+"""What a design file says, once it is read: tasks, links between them, and pools of threads.
+
+These are the user's own words. ``translate`` turns them into a net; ``loader`` makes them
+from text and has checked everything that is checked here only by type.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+
+__all__ = [
+    "Design", "Flow", "Kind", "Link", "Merging", "Pool", "Routing", "Step", "StepKind", "Task",
+]
+
+
+class Kind(Enum):
+    """What a task does with its links each time it runs."""
+
+    SOURCE = "source"        # writes to all its links
+    SINK = "sink"            # reads from any of its links
+    MAP = "map"              # reads from its link, writes to its link
+    FILTER = "filter"        # as a map, but may write nothing
+    MERGE = "merge"          # reads from one of its links, writes to its link
+    ZIP = "zip"              # reads from all its links at once, writes to all its links
+    BROADCAST = "broadcast"  # reads from its link, writes to all its links
+    ROUTE = "route"          # reads from its link, writes to one of its links
+    SCRIPT = "script"        # a blocking program: its steps, in order
+    CALL = "call"            # nested calls: each level occupies a thread and waits for the next
+
+
+class Flow(Enum):
+    """How a link keeps its writer from overrunning its reader."""
+
+    BLOCKING = "blocking"            # the writer waits for room
+    CREDIT = "credit"                # the writer spends permits, which the reader gives back
+    STOP_AND_WAIT = "stop-and-wait"  # credit of one element at a time
+    DROP_NEWEST = "drop-newest"      # when full, the arriving element is dropped
+    DROP_OLDEST = "drop-oldest"      # when full, the oldest element makes room
+    FAIL = "fail"                    # when full, the whole design fails
+    UNBOUNDED = "unbounded"          # there is always room
+
+
+class Merging(Enum):
+    """Which of several ready inputs a merge takes."""
+
+    ANY = "any"              # any of them; nothing is promised to the others
+    FAIR = "fair"            # in turn; an input that has nothing loses its turn
+    PREFERRED = "preferred"  # one named input whenever it has something
+
+
+class Routing(Enum):
+    """When a route decides where an element goes."""
+
+    CONTENT = "content"  # the element decides: a full link holds up all the others
+    ROOM = "room"        # any link that has room
+
+
+class StepKind(Enum):
+    """A step of a script."""
+
+    WRITE = "write"
+    READ = "read"
+    ACQUIRE = "acquire"
+    RELEASE = "release"
+
+
+@dataclass(frozen=True)
+class Step:
+    """``count`` times: write to or read from a link, take or give back threads of a pool.
+
+    A count of reads and writes is done one element at a time, an acquire all at once.
+    """
+
+    kind: StepKind
+    target: str
+    count: int = 1
+
+
+@dataclass(frozen=True)
+class Task:
+    """One task. Only the fields that its kind has a meaning for are set.
+
+    ``hand`` is the number of elements it can hold between reading and writing; with 0 it
+    reads and writes in one move. ``count`` limits a source, or a script's repetitions;
+    None goes on for ever. ``pool`` is where its threads come from (for calls: level by
+    level); without one it has a thread to itself.
+    """
+
+    name: str
+    kind: Kind
+    line: int = 0
+    hand: int = 0
+    count: int | None = None
+    merging: Merging = Merging.ANY
+    prefers: str = ""
+    routing: Routing = Routing.CONTENT
+    pool: tuple[str, ...] = ()
+    steps: tuple[Step, ...] = ()
+    roots: int = 1
+    depth: int = 1
+
+
+@dataclass(frozen=True)
+class Link:
+    """A FIFO of elements from its writers to its readers.
+
+    ``gives`` elements are written and ``takes`` are read at once. ``batch`` is the number
+    of freed slots that a credit link announces together, ``lossy`` the number of elements
+    or permits that its channel may lose, ``initial`` what it holds at the start.
+    """
+
+    name: str
+    writers: tuple[str, ...]
+    readers: tuple[str, ...]
+    line: int = 0
+    capacity: int | None = 1
+    flow: Flow = Flow.BLOCKING
+    batch: int = 1
+    initial: int = 0
+    gives: int = 1
+    takes: int = 1
+    lossy: int = 0
+
+
+@dataclass(frozen=True)
+class Pool:
+    """A number of interchangeable threads (or permits of a semaphore)."""
+
+    name: str
+    threads: int
+    line: int = 0
+
+
+@dataclass(frozen=True)
+class Design:
+    """A whole design; ``expect`` maps a property to the verdict its author wants."""
+
+    name: str
+    about: str
+    tasks: Mapping[str, Task]
+    links: Mapping[str, Link]
+    pools: Mapping[str, Pool]
+    expect: Mapping[str, str] = field(default_factory=dict)
+    file: str = ""
+
+    def outputs(self, task: str) -> list[Link]:
+        """The links that a task writes to, in the order of the file."""
+        return [link for link in self.links.values() if task in link.writers]
+
+    def inputs(self, task: str) -> list[Link]:
+        """The links that a task reads from, in the order of the file."""
+        return [link for link in self.links.values() if task in link.readers]
+
+    def place(self, line: int) -> str:
+        """``file:line``, for messages."""
+        return f"{self.file}:{line}" if line else self.file

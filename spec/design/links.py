@@ -1,0 +1,171 @@
+"""Links as places, and every way to write to one or read from one, for each flow kind.
+
+A credit link is the loop of tokens of FLOW (see ``spec/flow/credit.py``) with the two
+hops of the channel folded: what is in flight counts as enqueued, and a granted permit as
+received. Folding is exact for the properties checked here, because the order of the hops
+can be chosen freely and an element in flight can wait as long as one in the queue; what
+is lost is lost at the moment it is sent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from .language import Flow, Link
+from .rows import FAILED, Effect, Invariant, Place, Row
+
+__all__ = ["LinkPlaces", "Unbounded"]
+
+
+@dataclass(frozen=True)
+class Unbounded:
+    """How unbounded links are made finite.
+
+    ``most`` elements are counted. With ``abstract`` true, the count ``most`` stands for
+    "so many or more": a write leaves it there, a read may or may not. Every real run is
+    then a run of the net, so a net that is never stuck means a design that is never
+    stuck. With ``abstract`` false the count stops there, as a bounded queue's does.
+    """
+
+    most: int
+    abstract: bool
+
+
+@dataclass(frozen=True)
+class LinkPlaces:
+    """The places of one link and the effects on them."""
+
+    link: Link
+    unbounded: Unbounded
+
+    @property
+    def queue(self) -> str:
+        """The place of the elements."""
+        return f"elements in {self.link.name}"
+
+    @property
+    def permits(self) -> str:
+        """The place of the permits at the writer."""
+        return f"permits for {self.link.name}"
+
+    @property
+    def freed(self) -> str:
+        """The place of the freed slots that are not yet announced."""
+        return f"freed slots of {self.link.name}"
+
+    @property
+    def budget(self) -> str:
+        """The place of the losses that may still happen."""
+        return f"possible losses on {self.link.name}"
+
+    @property
+    def is_credit(self) -> bool:
+        """Whether permits go round."""
+        return self.link.flow in (Flow.CREDIT, Flow.STOP_AND_WAIT)
+
+    @property
+    def capacity(self) -> int:
+        """How many elements are counted."""
+        if self.link.capacity is not None:
+            return self.link.capacity
+        return max(self.unbounded.most, self.link.initial, self.link.takes, self.link.gives)
+
+    def places(self) -> Iterator[Place]:
+        """The places, as they are at the start."""
+        link, room = self.link, self.capacity
+        left_over = link.takes - 1  # fewer than a reader takes at once are nobody's work
+        limit = room - 1 if link.flow is Flow.UNBOUNDED and not self.unbounded.abstract else room
+        yield Place(self.queue, "queue", link.name, link.initial, room, left_over, limit)
+        if self.is_credit:
+            yield Place(self.permits, "permits", link.name, room - link.initial, room, room, room)
+            yield Place(self.freed, "freed", link.name, 0, room, room, room)
+        if link.lossy:
+            yield Place(self.budget, "budget", link.name, link.lossy, link.lossy,
+                        link.lossy, link.lossy)
+
+    def invariants(self) -> Iterator[Invariant]:
+        """LINK-CONS: permits, elements, freed slots and losses add up to the capacity."""
+        if self.is_credit:
+            weights = {self.permits: 1, self.queue: 1, self.freed: 1}
+            if self.link.lossy:
+                weights[self.budget] = -1
+            yield Invariant(weights, self.capacity - self.link.lossy)
+
+    # --- reading ------------------------------------------------------------------------
+
+    def read(self) -> Iterator[Effect]:
+        """Every way to take ``takes`` elements."""
+        link, n = self.link, self.link.takes
+        words = (f"reads {_elements(n)} from {link.name}",)
+        change = {self.queue: -n}
+        if self.is_credit:
+            change[self.freed] = n
+        yield Effect({self.queue: n}, {}, change, words)
+        if link.flow is Flow.UNBOUNDED and self.unbounded.abstract:
+            full = self.capacity
+            for fewer in range(n):
+                yield Effect({self.queue: full}, {}, {self.queue: -fewer}, words, abstract=True)
+
+    def is_empty(self) -> Effect:
+        """Nothing can be read."""
+        return Effect(at_most={self.queue: self.link.takes - 1})
+
+    # --- writing ------------------------------------------------------------------------
+
+    def write(self) -> Iterator[Effect]:
+        """Every way to write ``gives`` elements."""
+        link, n = self.link, self.link.gives
+        words = f"writes {_elements(n)} to {link.name}"
+        if self.is_credit:
+            room = Effect({self.permits: n}, {}, {self.permits: -n, self.queue: n}, (words,))
+        else:
+            room = Effect({}, {self.queue: self.capacity - n}, {self.queue: n}, (words,))
+        yield room
+        if link.lossy:
+            yield room.then(Effect(
+                {self.budget: 1}, {}, {self.budget: -1, self.queue: -1},
+                ("of which the channel loses one",), fair=False, loses=True,
+            ))
+        yield from self._overflow(n)
+
+    def _overflow(self, n: int) -> Iterator[Effect]:
+        """What happens where there is no room for all ``n``."""
+        link, room = self.link, self.capacity
+        if link.flow is Flow.FAIL:
+            words = (f"overflows {link.name}, which fails",)
+            yield Effect({self.queue: room - n + 1}, {}, {FAILED: 1}, words)
+        for beyond in range(1, n + 1):
+            before = room - n + beyond
+            if before < 0:
+                continue
+            exactly = {self.queue: before}
+            change = {self.queue: n - beyond} if n > beyond else {}
+            if link.flow in (Flow.DROP_NEWEST, Flow.DROP_OLDEST):
+                which = "dropped" if link.flow is Flow.DROP_NEWEST else (
+                    "and the oldest there dropped")
+                words = (f"writes {_elements(n)} to {link.name}, which is full: "
+                         f"{beyond} {which}",)
+                yield Effect(exactly, exactly, change, words, loses=True)
+            elif link.flow is Flow.UNBOUNDED and self.unbounded.abstract:
+                words = (f"writes {_elements(n)} to {link.name}",)
+                yield Effect(exactly, exactly, change, words, abstract=True)
+
+    def own_rows(self) -> Iterator[Row]:
+        """What the link itself does: the reader's side announces freed slots."""
+        if not self.is_credit:
+            return
+        link, b = self.link, self.link.batch
+        reader = link.readers[0]
+        words = f"announces {b} freed slot{'s' if b > 1 else ''} of {link.name}"
+        yield Row(reader, Effect(
+            {self.freed: b}, {}, {self.freed: -b, self.permits: b}, (words,)), own=False)
+        if link.lossy >= b:
+            yield Row(reader, Effect(
+                {self.freed: b, self.budget: b}, {}, {self.freed: -b, self.budget: -b},
+                (f"{words}, which is lost",), fair=False, loses=True,
+            ), own=False)
+
+
+def _elements(n: int) -> str:
+    return "an element" if n == 1 else f"{n} elements"

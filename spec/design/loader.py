@@ -1,0 +1,230 @@
+"""From the text of a design file to a :class:`Design`, or one clear message.
+
+The shape is checked against the schema; this module checks what a schema cannot say: that
+names exist, that each task has the links its kind needs, that what is held at the start
+fits.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ..notation.errors import InputError
+from .language import Design, Flow, Kind, Link, Merging, Pool, Routing, Step, StepKind, Task
+from .schema import check_shape
+from .source import Node, parse
+
+__all__ = ["load"]
+
+# The links a kind needs: (fewest inputs, most inputs, fewest outputs, most outputs).
+_MANY = 1000
+_DEGREES: Mapping[Kind, tuple[int, int, int, int]] = {
+    Kind.SOURCE: (0, 0, 1, _MANY),
+    Kind.SINK: (1, _MANY, 0, 0),
+    Kind.MAP: (1, 1, 1, 1),
+    Kind.FILTER: (1, 1, 1, 1),
+    Kind.MERGE: (2, _MANY, 1, 1),
+    Kind.ZIP: (2, _MANY, 1, _MANY),
+    Kind.BROADCAST: (1, 1, 1, _MANY),
+    Kind.ROUTE: (1, 1, 2, _MANY),
+    Kind.SCRIPT: (0, _MANY, 0, _MANY),
+    Kind.CALL: (0, 0, 0, 0),
+}
+
+
+def load(text: str, file: str = "<text>") -> Design:
+    """Read a design; ``file`` is only used in messages.
+
+    Raises InputError, naming file and line, for the first thing that is wrong.
+    """
+    root = parse(text, file)
+    check_shape(root, file)
+    return _Loader(root, file).design()
+
+
+class _Loader:
+    """Turns a tree that has the right shape into a design."""
+
+    def __init__(self, root: Node, file: str) -> None:
+        self.root = root
+        self.file = file
+
+    def design(self) -> Design:
+        """The design, with its names resolved."""
+        top = self.root.value
+        tasks = {name: _task(name, node) for name, node in _entries(top.get("tasks"))}
+        pools = {
+            name: Pool(name, int(node.value["threads"].value), node.line)
+            for name, node in _entries(top.get("pools"))
+        }
+        links = self._links(top["links"].value if "links" in top else [], tasks)
+        design = Design(
+            name=top["name"].value, about=_text(top.get("about")), tasks=tasks, links=links,
+            pools=pools, expect=self._expect(top.get("expect"), tasks), file=self.file,
+        )
+        for task in tasks.values():
+            self._check_task(design, task)
+        return design
+
+    def _error(self, line: int, what: str, next_step: str) -> InputError:
+        return InputError(what, f"{self.file}:{line}", next_step)
+
+    def _known(self, name: str, of: Iterable[str], what: str, line: int) -> str:
+        names = list(of)
+        if name in names:
+            return name
+        near = difflib.get_close_matches(name, names, n=1)
+        advice = f"Did you mean {near[0]!r}?" if near else (
+            f"The {what}s are: {', '.join(names)}." if names else f"The design has no {what}s."
+        )
+        raise self._error(line, f"there is no {what} called {name!r}", advice)
+
+    # --- links -------------------------------------------------------------------------
+
+    def _links(self, nodes: list[Node], tasks: Mapping[str, Task]) -> dict[str, Link]:
+        found: dict[str, Link] = {}
+        for node in nodes:
+            link = self._link(node, tasks)
+            if link.name in found:
+                raise self._error(
+                    node.line, f"two links are called {link.name!r} "
+                    f"(the first in line {found[link.name].line})",
+                    "Give one of them another `name:`.",
+                )
+            found[link.name] = link
+        return found
+
+    def _link(self, node: Node, tasks: Mapping[str, Task]) -> Link:
+        get = node.value.get
+        writers, readers = (self._ends(node, key, tasks) for key in ("from", "to"))
+        flow = Flow(_text(get("flow")) or "blocking")
+        link = Link(
+            name=_text(get("name")) or f"{'+'.join(writers)}->{'+'.join(readers)}",
+            writers=writers, readers=readers, line=node.line, flow=flow,
+            capacity=1 if flow is Flow.STOP_AND_WAIT
+            else None if flow is Flow.UNBOUNDED else _number(get("capacity"), 1),
+            batch=_number(get("batch"), 1), initial=_number(get("initial"), 0),
+            gives=_number(get("gives"), 1), takes=_number(get("takes"), 1),
+            lossy=_number(get("lossy"), 0),
+        )
+        if link.capacity is not None and link.initial > link.capacity:
+            raise self._error(
+                _line(node, "initial"), f"link {link.name!r} starts with {link.initial} "
+                f"elements, but has room for {link.capacity}", "Lower `initial` or raise `capacity`.",
+            )
+        return link
+
+    def _ends(self, node: Node, key: str, tasks: Mapping[str, Task]) -> tuple[str, ...]:
+        value = node.value[key]
+        nodes: list[Node] = value.value if isinstance(value.value, list) else [value]
+        names = [self._known(end.value, tasks, "task", end.line) for end in nodes]
+        if len(set(names)) < len(names):
+            raise self._error(value.line, f"`{key}` names a task twice", "Name it once.")
+        return tuple(names)
+
+    # --- tasks -------------------------------------------------------------------------
+
+    def _check_task(self, design: Design, task: Task) -> None:
+        inputs, outputs = design.inputs(task.name), design.outputs(task.name)
+        least_in, most_in, least_out, most_out = _DEGREES[task.kind]
+        for count, least, most, what in (
+            (len(inputs), least_in, most_in, "to"), (len(outputs), least_out, most_out, "from"),
+        ):
+            if not least <= count <= most:
+                raise self._error(
+                    task.line, f"the {task.kind.value} {task.name!r} has {_links(count)} {what} it, "
+                    f"but needs {_range(least, most)}",
+                    f"Add or remove a link with `{what}: {task.name}`.",
+                )
+        for pool in task.pool:
+            self._known(pool, design.pools, "pool", task.line)
+        if task.kind is Kind.CALL and len(task.pool) != task.depth:
+            raise self._error(task.line, f"the call {task.name!r} is {task.depth} deep, but names "
+                              f"{len(task.pool)} pools", "Name one pool, or one for each level.")
+        if task.prefers:
+            self._known(task.prefers, [link.name for link in inputs], "link to this task", task.line)
+        if task.kind is Kind.SCRIPT:
+            self._check_steps(design, task)
+
+    def _check_steps(self, design: Design, task: Task) -> None:
+        own = {
+            StepKind.WRITE: [link.name for link in design.outputs(task.name)],
+            StepKind.READ: [link.name for link in design.inputs(task.name)],
+        }
+        for step in task.steps:
+            if step.kind in own:
+                way = "from" if step.kind is StepKind.WRITE else "to"
+                self._known(step.target, own[step.kind], f"link {way} {task.name}", task.line)
+            else:
+                self._known(step.target, design.pools, "pool", task.line)
+
+    def _expect(self, node: Node | None, tasks: Mapping[str, Task]) -> dict[str, str]:
+        found: dict[str, str] = {}
+        for key, child in _entries(node):
+            if key != "starvation":
+                found[key] = child.value
+                continue
+            for task, verdict in child.value.items():
+                self._known(task, tasks, "task", verdict.line)
+                found[f"starvation: {task}"] = verdict.value
+        return found
+
+
+# --- reading values ------------------------------------------------------------------------
+
+def _entries(node: Node | None) -> list[tuple[str, Node]]:
+    return [] if node is None else list(node.value.items())
+
+
+def _text(node: Node | None) -> str:
+    return "" if node is None else str(node.value).strip()
+
+
+def _number(node: Node | None, default: int) -> int:
+    return default if node is None else int(node.value)
+
+
+def _line(node: Node, key: str) -> int:
+    return (node.key_lines or {}).get(key, node.line)
+
+
+def _links(count: int) -> str:
+    return {0: "no link", 1: "1 link"}.get(count, f"{count} links")
+
+
+def _range(least: int, most: int) -> str:
+    if least == most:
+        return "none" if not least else f"exactly {least}"
+    return f"at least {least}" if most == _MANY else f"{least} to {most}"
+
+
+def _task(name: str, node: Node) -> Task:
+    get = node.value.get
+    kind = Kind(get("kind").value)
+    decides = kind is Kind.FILTER or kind is Kind.ROUTE  # they hold what they decide about
+    depth = _number(get("depth"), 1)
+    count = get("count")
+    return Task(
+        name=name, kind=kind, line=node.line, hand=_number(get("hand"), int(decides)),
+        count=None if count is None else int(count.value),
+        merging=Merging(_text(get("policy")) or "any"), prefers=_text(get("prefers")),
+        routing=Routing(_text(get("by")) or "content"), pool=_pools(get("pool"), kind, depth),
+        steps=tuple(_step(step) for step in (get("steps").value if get("steps") else [])),
+        roots=_number(get("roots"), 1), depth=depth,
+    )
+
+
+def _pools(node: Node | None, kind: Kind, depth: int) -> tuple[str, ...]:
+    if node is None:
+        return ()
+    if isinstance(node.value, list):
+        return tuple(child.value for child in node.value)
+    return (node.value,) * (depth if kind is Kind.CALL else 1)
+
+
+def _step(node: Node) -> Step:
+    fields: dict[str, Any] = node.value
+    key = next(kind for kind in StepKind if kind.value in fields)
+    return Step(key, fields[key.value].value, _number(fields.get("count"), 1))

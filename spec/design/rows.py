@@ -1,0 +1,151 @@
+"""Rows and places: what a design is translated into, before it becomes constant tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import product
+from typing import Any
+
+__all__ = ["FAILED", "Effect", "Invariant", "Place", "Role", "Row", "Table", "together"]
+
+FAILED = "the design has failed"
+Role = str
+"""What a place stands for: queue, permits, freed, hand, pool, left, position, turn, flag."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """A place of the net. ``of`` is the link, pool or task it belongs to.
+
+    ``rest`` is the most that may be left when everything is done; ``limit`` the most that
+    the property under check allows (by default, all that fits).
+    """
+
+    name: str
+    role: Role
+    of: str
+    start: int
+    most: int
+    rest: int
+    limit: int
+
+
+@dataclass(frozen=True)
+class Effect:
+    """A guarded change of some places, described in words.
+
+    ``fair`` is false for what merely may happen; ``loses`` marks the loss of an element;
+    ``abstract`` marks a step that stands for several possible ones (see ``links``).
+    """
+
+    at_least: Mapping[str, int] = field(default_factory=dict)
+    at_most: Mapping[str, int] = field(default_factory=dict)
+    change: Mapping[str, int] = field(default_factory=dict)
+    words: tuple[str, ...] = ()
+    fair: bool = True
+    loses: bool = False
+    abstract: bool = False
+
+    def then(self, other: Effect) -> Effect:
+        """This effect and, in the same move, the other one after it.
+
+        The other's guards are about the marking that this effect leaves behind, so what
+        this one changes is taken off them. That makes a link from a task to itself read
+        before it writes.
+        """
+        def shifted(guards: Mapping[str, int]) -> Iterator[tuple[str, int]]:
+            return ((place, n - self.change.get(place, 0)) for place, n in guards.items())
+
+        at_least, at_most = dict(self.at_least), dict(self.at_most)
+        for place, n in shifted(other.at_least):
+            at_least[place] = max(n, at_least.get(place, n))
+        for place, n in shifted(other.at_most):
+            at_most[place] = min(n, at_most.get(place, n))
+        change = dict(self.change)
+        for place, n in other.change.items():
+            change[place] = change.get(place, 0) + n
+        return Effect(
+            at_least, at_most, {p: n for p, n in change.items() if n},
+            self.words + other.words, self.fair and other.fair,
+            self.loses or other.loses, self.abstract or other.abstract,
+        )
+
+
+def together(*alternatives: Iterable[Effect]) -> Iterator[Effect]:
+    """Every way to do all of several things in one move, each of which has alternatives."""
+    for choice in product(*map(tuple, alternatives)):
+        whole = Effect()
+        for effect in choice:
+            whole = whole.then(effect)
+        yield whole
+
+
+@dataclass(frozen=True)
+class Row:
+    """One way in which ``task`` can move. ``own`` is false where the link itself moves."""
+
+    task: str
+    effect: Effect
+    own: bool = True
+
+    @property
+    def label(self) -> str:
+        """The move in the words of the design's author."""
+        return f"{self.task} {', '.join(self.effect.words)}"
+
+
+@dataclass(frozen=True)
+class Invariant:
+    """A weighted sum of places that no row changes."""
+
+    weights: Mapping[str, int]
+    total: int
+
+
+@dataclass(frozen=True)
+class Table:
+    """A translated design: the places, the rows (fair ones first) and what is conserved."""
+
+    places: tuple[Place, ...]
+    rows: tuple[Row, ...]
+    invariants: tuple[Invariant, ...]
+    may_end: bool
+    beat: str = FAILED
+
+    def constants(self) -> dict[str, Any]:
+        """The constants of :class:`~checkvalve.spec.design.net.Net` for this table."""
+        number = {place.name: i for i, place in enumerate(self.places)}
+
+        def arcs(entries: Mapping[str, int]) -> tuple[tuple[int, int], ...]:
+            return tuple((number[place], n) for place, n in entries.items())
+
+        fair = sum(row.effect.fair for row in self.rows)
+        return {
+            "at_least": tuple(arcs(row.effect.at_least) for row in self.rows),
+            "at_most": tuple(arcs(row.effect.at_most) for row in self.rows),
+            "change": tuple(arcs(row.effect.change) for row in self.rows),
+            "fair_rows": fair, "chance_rows": len(self.rows) - fair,
+            "start": tuple(place.start for place in self.places),
+            "most": tuple(place.most for place in self.places),
+            "limit": tuple(place.limit for place in self.places),
+            "rest": tuple(place.rest for place in self.places),
+            "may_end": int(self.may_end),
+            "stopped": number[FAILED], "beat": number[self.beat],
+        }
+
+    def row_of(self, action: str, index: int) -> Row:
+        """The row behind a step of the chapter: ``fire`` and ``befall`` share the table."""
+        fair = sum(row.effect.fair for row in self.rows)
+        return self.rows[index if action == "fire" else fair + index]
+
+
+def watched(rows: Sequence[Row], task: str, beat: str) -> Iterator[Row]:
+    """The rows with those of ``task`` doubled, so that each flips the place ``beat``."""
+    for row in rows:
+        if row.task != task or not row.own:
+            yield row
+            continue
+        for before in (0, 1):
+            flip = Effect({beat: before}, {beat: before}, {beat: 1 - 2 * before})
+            yield replace(row, effect=row.effect.then(flip))

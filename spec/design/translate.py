@@ -1,0 +1,345 @@
+"""From a design to a table of rows: what each kind of task does, in terms of its links.
+
+Every kind is a composition of reads, writes and a few places of its own. Nothing here
+runs: the one place where a row is executed is :mod:`checkvalve.spec.design.net`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from .language import Design, Flow, Kind, Merging, Routing, Step, StepKind, Task
+from .links import LinkPlaces, Unbounded
+from .rows import FAILED, Effect, Invariant, Place, Row, Table, together, watched
+
+__all__ = ["Aim", "translate"]
+
+LOST = "an element was lost"
+BEAT = "the watched task's beat"
+
+
+@dataclass(frozen=True)
+class Aim:
+    """What the table is made to show.
+
+    ``losses`` stops at the first loss, ``watch`` follows the steps of one task, and
+    ``unbounded`` says how unbounded links are counted. ``relaxed`` lets every merge take
+    any input: that has all the runs of the other policies and is stuck in the same states.
+    """
+
+    unbounded: Unbounded = field(default_factory=lambda: Unbounded(3, abstract=True))
+    losses: bool = False
+    watch: str = ""
+    relaxed: bool = False
+
+
+def translate(design: Design, aim: Aim) -> Table:
+    """The table of a design. The rows that may happen come after those that are fair."""
+    builder = _Builder(design, aim)
+    for link in builder.links.values():
+        builder.places.extend(link.places())
+        builder.invariants.extend(link.invariants())
+        builder.rows.extend(link.own_rows())
+    for pool in design.pools.values():
+        builder.places.append(Place(
+            f"free threads of {pool.name}", "pool", pool.name,
+            pool.threads, pool.threads, pool.threads, pool.threads,
+        ))
+    for task in design.tasks.values():
+        _KINDS[task.kind](builder, task)
+    builder.conserve_threads()
+    return builder.table()
+
+
+class _Builder:
+    """Collects places and rows."""
+
+    def __init__(self, design: Design, aim: Aim) -> None:
+        self.design = design
+        self.aim = aim
+        self.links: Mapping[str, LinkPlaces] = {
+            link.name: LinkPlaces(link, aim.unbounded) for link in design.links.values()
+        }
+        self.places = [Place(FAILED, "flag", "", 0, 1, 1, 0)]
+        self.rows: list[Row] = []
+        self.invariants: list[Invariant] = []
+        self.holders: dict[str, dict[str, int]] = {name: {} for name in design.pools}
+
+    def place(self, task: Task, what: str, role: str, start: int, most: int, rest: int) -> str:
+        """Add a place of a task."""
+        name = f"{what} of {task.name}"
+        self.places.append(Place(name, role, task.name, start, most, rest, most))
+        return name
+
+    def add(self, task: Task, effects: Iterator[Effect]) -> None:
+        """Add a row for each effect."""
+        self.rows.extend(Row(task.name, effect) for effect in effects)
+
+    def inputs(self, task: Task) -> list[LinkPlaces]:
+        """The links that a task reads."""
+        return [self.links[link.name] for link in self.design.inputs(task.name)]
+
+    def outputs(self, task: Task) -> list[LinkPlaces]:
+        """The links that a task writes."""
+        return [self.links[link.name] for link in self.design.outputs(task.name)]
+
+    def writes(self, task: Task) -> list[Effect]:
+        """Every way to write to all outputs at once."""
+        return list(together(*(link.write() for link in self.outputs(task))))
+
+    def acquire(self, task: Task, holding: str) -> Effect:
+        """Take a thread for what is then in the place ``holding``."""
+        if not task.pool:
+            return Effect()
+        self.holders[task.pool[0]][holding] = 1
+        return threads(task.pool[0], -1)
+
+    def release(self, task: Task) -> Effect:
+        """Give the thread back."""
+        return threads(task.pool[0], 1) if task.pool else Effect()
+
+    def conserve_threads(self) -> None:
+        """A pool's threads are free or held, unless a script takes them by hand."""
+        scripted = {s.target for t in self.design.tasks.values() for s in t.steps}
+        for pool in self.design.pools.values():
+            runs_script = any(pool.name in t.pool for t in self.design.tasks.values() if t.steps)
+            if pool.name not in scripted and not runs_script:
+                weights = {f"free threads of {pool.name}": 1, **self.holders[pool.name]}
+                self.invariants.append(Invariant(weights, pool.threads))
+
+    def table(self) -> Table:
+        """What was collected, as the aim wants it."""
+        rows, places = self.rows, self.places
+        if any(link.flow is Flow.FAIL for link in self.design.links.values()):
+            alive = Effect(at_most={FAILED: 0})
+            rows = [replace(row, effect=alive.then(row.effect)) for row in rows]
+        if self.aim.losses:
+            once = Effect({}, {LOST: 0}, {LOST: 1})
+            places.append(Place(LOST, "flag", "", 0, 1, 1, 0))
+            rows = [replace(r, effect=r.effect.then(once)) if r.effect.loses else r for r in rows]
+        if self.aim.watch:
+            places.append(Place(BEAT, "beat", self.aim.watch, 0, 1, 1, 1))
+            rows = list(watched(rows, self.aim.watch, BEAT))
+        ordered = sorted(rows, key=lambda row: not row.effect.fair)
+        return Table(tuple(places), tuple(ordered), tuple(self.invariants),
+                     _may_end(self.design), BEAT if self.aim.watch else FAILED)
+
+
+def threads(pool: str, change: int) -> Effect:
+    """Take (a negative change) or give back threads of a pool."""
+    place = f"free threads of {pool}"
+    return Effect({place: -change} if change < 0 else {}, {}, {place: change})
+
+
+def _may_end(design: Design) -> bool:
+    """A design may rest if it has work that can be finished and none that goes on for ever."""
+    workers = [t for t in design.tasks.values()
+               if t.kind in (Kind.SOURCE, Kind.SCRIPT, Kind.CALL)]
+    return bool(workers) and all(task.count is not None for task in workers)
+
+
+# --- one function a kind ------------------------------------------------------------------
+
+def _source(to: _Builder, task: Task) -> None:
+    spent = Effect()
+    if task.count is not None:
+        left = to.place(task, "elements left", "left", task.count, task.count, 0)
+        spent = Effect({left: 1}, {}, {left: -1})
+    if not task.pool:
+        to.add(task, together([spent], to.writes(task)))
+        return
+    _through_hand(to, task, [replace(spent, words=("makes an element",))], to.writes(task), 1)
+
+
+def _sink(to: _Builder, task: Task) -> None:
+    for link in to.inputs(task):
+        thread = _busy(task)
+        to.add(task, together([thread], link.read()))
+
+
+def _busy(task: Task) -> Effect:
+    """A thread is needed for a moment, and is free again at once."""
+    return threads(task.pool[0], -1).then(threads(task.pool[0], 1)) if task.pool else Effect()
+
+
+def _all_inputs(to: _Builder, task: Task) -> None:
+    reads = list(together(*(link.read() for link in to.inputs(task))))
+    _pass_on(to, task, reads)
+
+
+def _merge(to: _Builder, task: Task) -> None:
+    links = to.inputs(task)
+    policy = Merging.ANY if to.aim.relaxed else task.merging
+    if policy is Merging.ANY:
+        reads = [effect for link in links for effect in link.read()]
+    elif policy is Merging.PREFERRED:
+        reads = list(_preferring(links, to.links[task.prefers]))
+    else:
+        reads = list(_in_turn(to, task, links))
+    _pass_on(to, task, reads)
+
+
+def _preferring(links: list[LinkPlaces], first: LinkPlaces) -> Iterator[Effect]:
+    for link in links:
+        allowed = Effect() if link is first else first.is_empty()
+        yield from together([allowed], link.read())
+
+
+def _in_turn(to: _Builder, task: Task, links: list[LinkPlaces]) -> Iterator[Effect]:
+    """Reads in turn: whoever has the turn and nothing to give loses it to the next."""
+    n = len(links)
+    turn = to.place(task, "turn", "turn", 0, n - 1, n - 1)
+    for holder in range(n):
+        for skipped in range(n):
+            chosen = (holder + skipped) % n
+            then = (chosen + 1) % n
+            whose = Effect({turn: holder}, {turn: holder}, {turn: then - holder})
+            empty = [[links[(holder + i) % n].is_empty()] for i in range(skipped)]
+            yield from together([whose], *empty, links[chosen].read())
+
+
+def _pass_on(to: _Builder, task: Task, reads: list[Effect]) -> None:
+    """Read and write in one move, or through the hand."""
+    hand = max(task.hand, 1 if task.pool else 0)
+    if hand:
+        _through_hand(to, task, reads, to.writes(task), hand)
+    else:
+        to.add(task, together(reads, to.writes(task)))
+
+
+def _through_hand(
+    to: _Builder, task: Task, reads: list[Effect], writes: list[Effect], hand: int
+) -> None:
+    held = to.place(task, "elements in the hand", "hand", 0, hand, 0)
+    pick = Effect({}, {held: hand - 1}, {held: 1})
+    put = Effect({held: 1}, {}, {held: -1})
+    to.add(task, together([to.acquire(task, held)], reads, [pick]))
+    to.add(task, together([put], writes, [to.release(task)]))
+
+
+def _filter(to: _Builder, task: Task) -> None:
+    (link,) = to.inputs(task)
+    held = f"elements in the hand of {task.name}"
+    _through_hand(to, task, list(link.read()), to.writes(task), task.hand)
+    discard = Effect({}, {held: task.hand - 1}, {}, ("discards it",))
+    to.add(task, together([_busy(task)], link.read(), [discard]))
+
+
+def _route(to: _Builder, task: Task) -> None:
+    (link,) = to.inputs(task)
+    outputs = to.outputs(task)
+    if task.routing is Routing.ROOM:
+        anywhere = [effect for output in outputs for effect in output.write()]
+        _through_hand(to, task, list(link.read()), anywhere, task.hand)
+        return
+    free = to.place(task, "free hands", "free hand", task.hand, task.hand, task.hand)
+    weights = {free: 1}
+    for output in outputs:
+        held = to.place(task, f"elements for {output.link.name} in the hand", "hand",
+                        0, task.hand, 0)
+        weights[held] = 1
+        pick = Effect({free: 1}, {}, {free: -1, held: 1}, (f"that is for {output.link.name}",))
+        put = Effect({held: 1}, {}, {held: -1, free: 1})
+        to.add(task, together([to.acquire(task, held)], link.read(), [pick]))
+        to.add(task, together([put], output.write(), [to.release(task)]))
+    to.invariants.append(Invariant(weights, task.hand))
+
+
+def _script(to: _Builder, task: Task) -> None:
+    """A program: its position counts the steps that are left, 0 when it has ended."""
+    steps = task.steps
+    if task.pool:
+        thread = Step(StepKind.ACQUIRE, task.pool[0]), Step(StepKind.RELEASE, task.pool[0])
+        steps = (thread[0], *steps, thread[1])
+    total = len(steps)
+    position = to.place(task, "steps left", "position", total, total, 0)
+    rounds = ""
+    if task.count is not None and task.count > 1:
+        rounds = to.place(task, "rounds left", "left", task.count, task.count, 1)
+    for number, step in enumerate(steps):
+        left = total - number
+        at = Effect({position: left}, {position: left})
+        if left > 1:
+            onward = [Effect(change={position: -1})]
+        else:
+            onward = list(_next_round(task, position, rounds, total))
+        to.add(task, _step(to, task, step, number, at, onward))
+
+
+def _next_round(task: Task, position: str, rounds: str, total: int) -> Iterator[Effect]:
+    again = Effect(change={position: total - 1} if total > 1 else {})
+    if task.count is None:
+        yield again
+        return
+    end = Effect(change={position: -1})
+    if not rounds:
+        yield end
+        return
+    yield again.then(Effect({rounds: 2}, {}, {rounds: -1}))
+    yield end.then(Effect({}, {rounds: 1}))
+
+
+def _step(
+    to: _Builder, task: Task, step: Step, number: int, at: Effect, onward: list[Effect]
+) -> Iterator[Effect]:
+    n = step.count
+    if step.kind in (StepKind.ACQUIRE, StepKind.RELEASE):
+        sign = -1 if step.kind is StepKind.ACQUIRE else 1
+        verb = "takes" if sign < 0 else "gives back"
+        move = replace(threads(step.target, sign * n), words=(f"{verb} {n} of {step.target}",))
+        if sign > 0:  # no more can come back than there are
+            room = Effect(at_most={f"free threads of {step.target}":
+                                   to.design.pools[step.target].threads - n})
+            move = room.then(move)
+        return together([at], [move], onward)
+    link = to.links[step.target]
+    act = link.read if step.kind is StepKind.READ else link.write
+    if n == 1:
+        return together([at], act(), onward)
+    done = to.place(task, f"repetitions of step {number + 1}", "progress", 0, n - 1, n - 1)
+    more = Effect({}, {done: n - 2}, {done: 1})
+    last = Effect({done: n - 1}, {}, {done: 1 - n})
+    return (effect for some in (together([at], act(), [more]), together([at], act(), [last], onward))
+            for effect in some)
+
+
+def _call(to: _Builder, task: Task) -> None:
+    """Nested calls: a call keeps its thread while it waits for the call that it makes."""
+    n, depth = task.roots, task.depth
+    levels = range(1, depth + 1)
+    queued, running, blocked, done = (
+        {level: to.place(task, f"{what} calls at level {level}", what, 0, n, 0)
+         for level in levels}
+        for what in ("queued", "running", "blocked", "finished")
+    )
+    idle = to.place(task, "calls to come", "idle", n, n, n)
+    for level in levels:
+        to.holders[task.pool[level - 1]].update({running[level]: 1, blocked[level]: 1})
+
+    def row(take: dict[str, int], give: dict[str, int], words: str, pool: str = "", by: int = 0) -> None:
+        change = {p: -k for p, k in take.items()} | give
+        effect = Effect(take, {}, change, (words,))
+        to.add(task, together([effect], [threads(pool, by) if by else Effect()]))
+
+    row({idle: 1}, {queued[1]: 1}, "is called from outside")
+    for level in levels:
+        pool = task.pool[level - 1]
+        row({queued[level]: 1}, {running[level]: 1},
+            f"starts a call of level {level} on a thread of {pool}", pool, -1)
+        if level < depth:
+            row({running[level]: 1}, {blocked[level]: 1, queued[level + 1]: 1},
+                f"calls level {level + 1} from level {level} and waits, keeping its thread")
+            row({blocked[level]: 1, done[level + 1]: 1}, {done[level]: 1},
+                f"returns from level {level}", pool, 1)
+        else:
+            row({running[level]: 1}, {done[level]: 1}, f"returns from level {level}", pool, 1)
+    row({done[1]: 1}, {idle: 1}, "answers the outside")
+
+
+_KINDS: Mapping[Kind, Callable[[_Builder, Task], None]] = {
+    Kind.SOURCE: _source, Kind.SINK: _sink, Kind.MAP: _all_inputs, Kind.ZIP: _all_inputs,
+    Kind.BROADCAST: _all_inputs, Kind.FILTER: _filter, Kind.MERGE: _merge,
+    Kind.ROUTE: _route, Kind.SCRIPT: _script, Kind.CALL: _call,
+}
+

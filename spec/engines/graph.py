@@ -1,0 +1,110 @@
+"""The reachable states of a machine as a graph, found breadth first by the interpreter."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from ..notation.errors import ModelFault
+from .interpreter import Interpreter, State, show_step
+from .verdict import Budget
+
+__all__ = ["Graph", "explore_with_interpreter"]
+
+
+@dataclass
+class Graph:
+    """States in breadth-first order with the steps between them.
+
+    Edges are kept row by row: those of state ``i`` are ``first[i]`` up to ``first[i + 1]``
+    in ``target`` and ``via`` (the step's index in ``interpreter.steps()``). ``parent`` and
+    ``parent_via`` lead back to the initial state on a shortest path. ``complete`` is false
+    where a budget ended the search; then ``stopped_by`` says which.
+    """
+
+    states: list[State] = field(default_factory=list)
+    first: Sequence[int] = field(default_factory=lambda: [0])
+    target: Sequence[int] = field(default_factory=list)
+    via: Sequence[int] = field(default_factory=list)
+    parent: list[int] = field(default_factory=list)
+    parent_via: list[int] = field(default_factory=list)
+    depth: list[int] = field(default_factory=list)
+    complete: bool = True
+    stopped_by: str = ""
+
+    def path(self, index: int) -> list[int]:
+        """The step indices of a shortest path from the initial state."""
+        steps = []
+        while self.parent[index] >= 0:
+            steps.append(self.parent_via[index])
+            index = self.parent[index]
+        return steps[::-1]
+
+
+def explore_with_interpreter(
+    interpreter: Interpreter, budget: Budget, max_attempts: int | None = None
+) -> Graph:
+    """Every reachable state, one CPython step at a time.
+
+    Stops with ``complete`` false when ``max_attempts`` steps were tried, or the budget's
+    states or seconds are spent. Raises ModelFault with the way to a state in which an
+    action leaves the declared ranges.
+    """
+    graph, steps = Graph(), interpreter.steps()
+    index = {interpreter.initial(): 0}
+    graph.states.append(interpreter.initial())
+    graph.parent.append(-1)
+    graph.parent_via.append(-1)
+    graph.depth.append(0)
+    first, target, via = [0], [], []
+    deadline = time.monotonic() + budget.max_seconds if budget.max_seconds else None
+    here = 0
+    while here < len(graph.states) and graph.complete:
+        state = graph.states[here]
+        for number, step in enumerate(steps):
+            after = _step(interpreter, graph, here, step)
+            if after is None:
+                continue
+            there = index.get(after)
+            if there is None:
+                there = index[after] = len(graph.states)
+                graph.states.append(after)
+                graph.parent.append(here)
+                graph.parent_via.append(number)
+                graph.depth.append(graph.depth[here] + 1)
+            target.append(there)
+            via.append(number)
+        first.append(len(target))
+        here += 1
+        graph.stopped_by = _spent(graph, budget, deadline, max_attempts, here * len(steps))
+        graph.complete = not graph.stopped_by
+    if here == len(graph.states):
+        graph.complete, graph.stopped_by = True, ""
+    graph.first, graph.target, graph.via = first, target, via
+    return graph
+
+
+def _step(
+    interpreter: Interpreter, graph: Graph, here: int, step: tuple[str, tuple[tuple[str, int], ...]]
+) -> State | None:
+    try:
+        return interpreter.step(graph.states[here], *step)
+    except ModelFault as fault:
+        steps = interpreter.steps()
+        labels = [show_step(*steps[number]) for number in graph.path(here)]
+        raise ModelFault(
+            fault.what, fault.where, fault.next_step, (*labels, show_step(*step))
+        ) from None
+
+
+def _spent(
+    graph: Graph, budget: Budget, deadline: float | None, max_attempts: int | None, tried: int
+) -> str:
+    if max_attempts is not None and tried >= max_attempts:
+        return "attempts"
+    if budget.max_states is not None and len(graph.states) >= budget.max_states:
+        return "states"
+    if deadline is not None and time.monotonic() > deadline:
+        return "time"
+    return ""

@@ -1,0 +1,238 @@
+"""Liveness under weak fairness, decided on the graph of reachable states.
+
+Theory. A run is fair if every fair step that stays enabled from some point on is taken
+infinitely often; a run may also stay in a state for ever where no fair step is enabled.
+A run that stays for ever inside a set of states ends up going round in one strongly
+connected component of it. Such a component carries a fair run exactly if every fair step
+is disabled somewhere in it, or is taken inside it: touring the whole component is then
+fair. If a fair step is enabled everywhere in it and always leads out, then it does so from
+every smaller component too, so looking at the maximal components is enough.
+
+*Leads to* (P, Q) is violated exactly if a state with P and not Q is reachable from which a
+fair component can be reached without meeting Q. *Eventually always* P is violated exactly
+if a reachable fair component contains a state without P.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from .graph import Graph
+
+__all__ = ["Lasso", "find_lasso"]
+
+
+@dataclass(frozen=True)
+class Lasso:
+    """A fair run that breaks a rule: ``steps`` from the initial state (indices into the
+    interpreter's steps), of which those from ``loop`` on are repeated for ever. With
+    ``loop == len(steps)`` it stays in the last state."""
+
+    steps: tuple[int, ...]
+    loop: int
+
+
+def find_lasso(
+    graph: Graph, fair: Sequence[int], premise: Sequence[bool], avoid: Sequence[bool]
+) -> Lasso | None:
+    """The shortest way from a state with ``premise`` into a fair component that never
+    meets ``avoid``; None if there is none.
+
+    For *leads to*, premise is P and not Q, and avoid is Q. For *eventually always*, see
+    ``find_recurring``.
+    """
+    reached = _reach(graph, premise, avoid)
+    components = _components(graph, list(reached.order), lambda s: s in reached.distance)
+    best: tuple[int, int, list[int]] | None = None
+    for component in components:
+        if _is_fair(graph, component, fair):
+            entry = min(component, key=lambda s: (reached.distance[s], s))
+            if best is None or (reached.distance[entry], entry) < best[:2]:
+                best = reached.distance[entry], entry, component
+    if best is None:
+        return None
+    _, entry, component = best
+    prefix = reached.path(graph, entry)
+    cycle = _tour(graph, entry, set(component), fair)
+    return Lasso((*prefix, *cycle), len(prefix))
+
+
+def find_recurring(graph: Graph, fair: Sequence[int], bad: Sequence[bool]) -> Lasso | None:
+    """A fair run that meets ``bad`` states for ever; None if there is none."""
+    every = range(len(graph.states))
+    for component in sorted(_components(graph, every, lambda s: True), key=min):
+        wrong = [s for s in component if bad[s]]
+        if wrong and _is_fair(graph, component, fair):
+            entry = min(wrong)
+            prefix = graph.path(entry)
+            cycle = _tour(graph, entry, set(component), fair)
+            return Lasso((*prefix, *cycle), len(prefix))
+    return None
+
+
+# --- reaching ------------------------------------------------------------------------------
+
+@dataclass
+class _Reached:
+    """States reachable from the premise without meeting what is to be avoided."""
+
+    distance: dict[int, int]
+    back: dict[int, tuple[int, int] | None]
+    order: list[int]
+
+    def path(self, graph: Graph, state: int) -> list[int]:
+        """Step indices from the initial state, through the premise, to a state."""
+        steps: list[int] = []
+        while (edge := self.back[state]) is not None:
+            state, via = edge
+            steps.append(via)
+        return graph.path(state) + steps[::-1]
+
+
+def _reach(graph: Graph, premise: Sequence[bool], avoid: Sequence[bool]) -> _Reached:
+    found = _Reached({}, {}, [])
+    queue: list[tuple[int, int, int, int]] = [
+        (graph.depth[s], s, -1, -1)
+        for s in range(len(graph.states)) if premise[s] and not avoid[s]
+    ]
+    heapq.heapify(queue)
+    while queue:
+        distance, state, source, via = heapq.heappop(queue)
+        if state in found.distance:
+            continue
+        found.distance[state] = distance
+        found.back[state] = None if source < 0 else (source, via)
+        found.order.append(state)
+        for edge in range(graph.first[state], graph.first[state + 1]):
+            there = graph.target[edge]
+            if there not in found.distance and not avoid[there]:
+                heapq.heappush(queue, (distance + 1, there, state, graph.via[edge]))
+    return found
+
+
+# --- components ----------------------------------------------------------------------------
+
+def _components(
+    graph: Graph, roots: Iterable[int], inside: Callable[[int], bool]
+) -> list[list[int]]:
+    """The maximal strongly connected components (Tarjan, without recursion)."""
+    number: dict[int, int] = {}
+    low: dict[int, int] = {}
+    open_states: list[int] = []
+    is_open: set[int] = set()
+    out: list[list[int]] = []
+    for root in roots:
+        if root in number:
+            continue
+        work = [(root, graph.first[root])]
+        number[root] = low[root] = len(number)
+        open_states.append(root)
+        is_open.add(root)
+        while work:
+            state, edge = work[-1]
+            if edge < graph.first[state + 1]:
+                work[-1] = state, edge + 1
+                there = graph.target[edge]
+                if not inside(there):
+                    continue
+                if there not in number:
+                    number[there] = low[there] = len(number)
+                    open_states.append(there)
+                    is_open.add(there)
+                    work.append((there, graph.first[there]))
+                elif there in is_open:
+                    low[state] = min(low[state], number[there])
+                continue
+            work.pop()
+            if work:
+                low[work[-1][0]] = min(low[work[-1][0]], low[state])
+            if low[state] == number[state]:
+                out.append(_take(open_states, is_open, state))
+    return out
+
+
+def _take(open_states: list[int], is_open: set[int], root: int) -> list[int]:
+    component = []
+    while True:
+        state = open_states.pop()
+        is_open.discard(state)
+        component.append(state)
+        if state == root:
+            return component
+
+
+def _is_fair(graph: Graph, component: list[int], fair: Sequence[int]) -> bool:
+    members = set(component)
+    everywhere = set(fair)
+    taken: set[int] = set()
+    for state in component:
+        row = range(graph.first[state], graph.first[state + 1])
+        everywhere &= {graph.via[edge] for edge in row}
+        taken |= {graph.via[edge] for edge in row if graph.target[edge] in members}
+    return everywhere <= taken
+
+
+def _tour(graph: Graph, entry: int, members: set[int], fair: Sequence[int]) -> list[int]:
+    """A closed walk inside a fair component on which every fair step is disabled or taken."""
+    walk: list[int] = []
+    here = entry
+    remaining = _unsettled(graph, [entry], set(fair), taken=set())
+    while remaining:
+        path, here = _nearest(graph, here, members, remaining)
+        visited, taken = _along(graph, entry, walk + path)
+        walk += path
+        remaining = _unsettled(graph, visited, set(fair), taken)
+    if here != entry:
+        back, _ = _nearest(graph, here, members, None, goal=entry)
+        walk += back
+    return walk
+
+
+def _along(graph: Graph, entry: int, walk: list[int]) -> tuple[list[int], set[int]]:
+    visited, here = [entry], entry
+    for via in walk:
+        here = next(
+            graph.target[edge] for edge in range(graph.first[here], graph.first[here + 1])
+            if graph.via[edge] == via
+        )
+        visited.append(here)
+    return visited, set(walk)
+
+
+def _unsettled(
+    graph: Graph, visited: list[int], fair: set[int], taken: set[int]
+) -> set[int]:
+    """The fair steps that were enabled in every visited state and not taken."""
+    left = fair - taken
+    for state in visited:
+        left &= {graph.via[edge] for edge in range(graph.first[state], graph.first[state + 1])}
+    return left
+
+
+def _nearest(
+    graph: Graph, start: int, members: set[int], wanted: set[int] | None, goal: int = -1
+) -> tuple[list[int], int]:
+    """The shortest walk inside the component that settles one wanted step, or to a goal."""
+    queue: deque[tuple[int, list[int]]] = deque([(start, [])])
+    seen = {start}
+    while queue:
+        state, path = queue.popleft()
+        row = range(graph.first[state], graph.first[state + 1])
+        if wanted is None and state == goal:
+            return path, state
+        if wanted is not None and path:
+            if wanted - {graph.via[edge] for edge in row}:
+                return path, state
+        for edge in row:
+            there = graph.target[edge]
+            if there not in members:
+                continue
+            if wanted is not None and graph.via[edge] in wanted:
+                return [*path, graph.via[edge]], there
+            if there not in seen:
+                seen.add(there)
+                queue.append((there, [*path, graph.via[edge]]))
+    raise AssertionError("a strongly connected component connects its states")

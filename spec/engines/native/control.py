@@ -1,0 +1,57 @@
+"""The words through which Python and the emitted search talk to each other.
+
+Both control blocks are arrays of 64-bit words. What several threads write at once stands
+in cache lines of its own.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+__all__ = ["BLOCK", "CHUNK", "SHARED_WORDS", "THREAD_WORDS", "Shared", "Status", "Thread"]
+
+BLOCK = 32  # states that a thread expands before it probes for all their successors
+CHUNK = 256  # places of the order array that a thread claims at once
+SHARED_WORDS = 64
+THREAD_WORDS = 64
+
+
+class Status(IntEnum):
+    """Why the search returned to Python."""
+
+    LEVEL_DONE = 0  # every state of the level is expanded
+    FULL = 1  # the table, the order array, or a budget has reached its limit
+    QUOTA = 2  # time to look at the clock
+    EXHAUSTED = 3  # the level after this one is empty
+
+
+class Shared(IntEnum):
+    """One block for the whole search."""
+
+    TABLE = 0  # address of the table
+    LINES = 1  # its size in lines of eight entries
+    ORDER = 2  # address of the states in the order of their discovery
+    LEVEL_END = 3  # where the level being expanded ends in ORDER
+    LIMIT = 4  # COUNT may reach this before the table must grow
+    ORDER_LIMIT = 5  # OUT_END may reach this
+    LEVELS = 6  # address of the array of the levels' ends
+    LEVEL_COUNT = 7  # entries in LEVELS
+    LEVEL_ROOM = 8  # entries that fit in LEVELS
+    LEVEL_WIDE = 9  # levels with at least so many states are left to several threads
+    CURSOR = 16  # the next state to expand
+    OUT_END = 24  # where ORDER ends
+    COUNT = 32  # distinct states found
+
+
+class Thread(IntEnum):
+    """One block for each thread."""
+
+    SUCCESSORS = 0  # address of the buffer of successors
+    ACTIONS = 1  # address of the buffer of action indices
+    HASHES = 2  # address of the buffer of hashes
+    FOUND = 3  # address of the records of broken rules
+    POSITION = 4  # where this thread writes its next new state in ORDER …
+    CHUNK_END = 5  # … and where its part ends
+    TRANSITIONS = 6  # enabled actions seen
+    INSPECTED = 7  # whether `inspect` was called since Python looked last
+    QUOTA = 8  # states to expand before returning

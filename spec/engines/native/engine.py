@@ -1,0 +1,350 @@
+"""Exhaustive breadth-first search: the part that Python does between native calls."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Literal
+
+from ...notation.model import Fault, LoweredRule, Model
+from ..verdict import Budget
+from .control import BLOCK, CHUNK, SHARED_WORDS, THREAD_WORDS, Shared, Status, Thread
+from .jit import Native, compile_model
+from .memory import HUGE, Arena, default_budget
+from .successors import FOUND_HEAD
+
+__all__ = ["NativeResult", "Search", "Stop", "explore"]
+
+Stop = Literal["", "memory", "time", "states"]
+
+FULL_AT = 0.8  # share of the table's places that may be taken
+GROWTH = 1.6
+SMALL_LINES = 1 << 16  # below this the table grows fourfold at once
+FIRST_LINES = 1 << 12
+LEVEL_WIDE = 16_384  # states; narrower levels are not worth a second thread's start
+QUOTA = 1 << 18  # states between two looks at the clock
+LEVEL_ROOM = 1 << 16
+_FIXED = 4 << 20  # bytes set aside for buffers and bookkeeping
+
+
+@dataclass(frozen=True)
+class NativeResult:
+    """What a search found.
+
+    ``transitions`` counts enabled action instances over all expanded states; ``depth`` is
+    the number of steps to the farthest state. ``violations`` maps the place of a rule in
+    the caller's list to its shortest run, as indices into ``model.actions``; ``fault`` is
+    the first fault with the run to the state in which its action (the last one) is at
+    fault. ``complete`` is true only if every reachable state was expanded;
+    ``stopped_by`` names the budget that ended the search otherwise. ``peak_bytes`` counts
+    the table, the states and the buffers.
+    """
+
+    states: int
+    transitions: int
+    depth: int
+    complete: bool
+    stopped_by: Stop
+    seconds: float
+    compile_seconds: float
+    bytes_per_state: float
+    peak_bytes: int
+    violations: dict[int, list[int]] = field(default_factory=dict)
+    fault: tuple[Fault, list[int]] | None = None
+
+
+@dataclass
+class _Worker:
+    """The buffers and the control block of one thread."""
+
+    control: ctypes.Array[ctypes.c_uint64]
+    found: ctypes.Array[ctypes.c_uint64]
+    buffers: list[ctypes.Array[ctypes.c_uint64]]
+
+
+class Search:
+    """One search of one model, with its table and its states.
+
+    ``order`` holds the states as they were found; level ``d`` is the part up to
+    ``ends[d]`` from where level ``d - 1`` ends. Places with a zero word 0 are empty (a
+    thread claimed them and did not need them).
+    """
+
+    def __init__(
+        self, native: Native, rules: int, budget: Budget, threads: int
+    ) -> None:
+        self.native = native
+        self.model = native.layout.model
+        self.words = native.layout.words
+        self.rules = rules
+        self.budget = budget
+        self.started = time.perf_counter()
+        self.memory = budget.max_memory or default_budget()
+        self.stride = FOUND_HEAD + self.words
+        self.block_successors = BLOCK * len(self.model.actions) + 1
+        self.workers = [self._worker() for _ in range(threads)]
+        self.buffer_bytes = sum(
+            ctypes.sizeof(part) for worker in self.workers for part in worker.buffers)
+        self.most_lines = self._most_lines()
+        slack = threads * (CHUNK + 2 * self.block_successors)
+        self.order_room = int(self.most_lines * 8 * FULL_AT * 1.05) + 2 * slack + LEVEL_WIDE
+        self.slack = slack
+        self.order = Arena(8 * self.words * self.order_room)
+        self.lines = min(FIRST_LINES, self.most_lines)
+        self.table = Arena(64 * self.lines)
+        self.peak = 0
+        self.ends: list[int] = []
+        self.shared = (ctypes.c_uint64 * SHARED_WORDS)()
+        self.level_ends = (ctypes.c_uint64 * LEVEL_ROOM)()
+        self.pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
+        self.violations: dict[int, list[int]] = {}
+        self.fault: tuple[Fault, list[int]] | None = None
+        self._begin()
+
+    # --- memory ----------------------------------------------------------------------
+
+    def _worker(self) -> _Worker:
+        n, actions = self.block_successors, len(self.model.actions)
+        found = (ctypes.c_uint64 * (self.stride * (self.rules + 1)))()
+        for rule in range(self.rules + 1):
+            found[rule * self.stride] = 1  # live: no trace yet
+        buffers = [(ctypes.c_uint64 * size)() for size in (
+            n * self.words + self.words, actions + 2, n + 1)]
+        control = (ctypes.c_uint64 * THREAD_WORDS)()
+        for place, part in zip(
+            (Thread.SUCCESSORS, Thread.ACTIONS, Thread.HASHES, Thread.FOUND),
+            (*buffers, found), strict=True,
+        ):
+            control[place] = ctypes.addressof(part)
+        return _Worker(control, found, buffers)
+
+    def _most_lines(self) -> int:
+        """The largest table whose states would still fit beside it."""
+        room = self.memory - self.buffer_bytes - _FIXED
+        per_line = 64 + 8 * FULL_AT * 1.05 * 8 * self.words
+        return max(int(room / per_line), 64)
+
+    def _used(self) -> int:
+        """Bytes in use now: the table, the states in whole huge pages, the buffers."""
+        states = 8 * self.words * self.shared[Shared.OUT_END]
+        return 64 * self.lines + -(-states // HUGE) * HUGE + self.buffer_bytes
+
+    def _grow(self) -> bool:
+        """Move to a larger table; false where the budget has no room for one."""
+        factor = GROWTH if self.lines >= SMALL_LINES else 4
+        lines = min(int(self.lines * factor), self.most_lines)
+        if lines < self.lines * 1.1:
+            return False
+        try:
+            bigger = Arena(64 * lines)
+        except OSError:
+            return False
+        step = HUGE // 64 * 32
+        for first in range(0, self.lines, step):
+            end = min(first + step, self.lines)
+            self._migrate(first, end, bigger, lines)
+            self.table.release(64 * first, 64 * (end - first))
+        self.table.close()
+        self.table, self.lines = bigger, lines
+        self._publish_table()
+        return True
+
+    def _migrate(self, first: int, end: int, bigger: Arena, lines: int) -> None:
+        if self.pool is None or end - first < 4096:
+            self.native.migrate(self.table.address, first, end, bigger.address, lines)
+            return
+        half = (first + end) // 2
+        other = self.pool.submit(
+            self.native.migrate, self.table.address, half, end, bigger.address, lines)
+        self.native.migrate(self.table.address, first, half, bigger.address, lines)
+        other.result()
+
+    def _publish_table(self) -> None:
+        limit = int(self.lines * 8 * FULL_AT)
+        if self.budget.max_states is not None:
+            limit = min(limit, self.budget.max_states)
+        self.shared[Shared.TABLE] = self.table.address
+        self.shared[Shared.LINES] = self.lines
+        self.shared[Shared.LIMIT] = limit
+
+    # --- the search --------------------------------------------------------------------
+
+    def _begin(self) -> None:
+        """Put the initial state in place and prepare to expand level 0."""
+        shared = self.shared
+        self._publish_table()
+        shared[Shared.ORDER] = self.order.address
+        shared[Shared.ORDER_LIMIT] = self.order_room - self.slack
+        shared[Shared.LEVELS] = ctypes.addressof(self.level_ends)
+        shared[Shared.LEVEL_ROOM] = LEVEL_ROOM
+        shared[Shared.LEVEL_WIDE] = LEVEL_WIDE if self.pool else (1 << 63)
+        shared[Shared.LEVEL_END] = shared[Shared.OUT_END] = shared[Shared.COUNT] = 1
+        initial = self.native.layout.initial()
+        window = self.order.words(0, self.words)
+        window[:] = initial
+        self.native.seed(self.table.address, self.lines, self.order.address)
+        self.ends.append(1)
+
+    def run(self) -> tuple[bool, Stop]:
+        """Search until nothing is left to find; true where all states were expanded."""
+        try:
+            while True:
+                status = self._expand()
+                self.peak = max(self.peak, self._used())
+                if status == Status.FULL and (stop := self._make_room()):
+                    return False, stop
+                if status == Status.LEVEL_DONE:
+                    finished = self._close_level()
+                    if finished is not None:
+                        return finished, ""
+                elif status == Status.EXHAUSTED:
+                    self._take_levels()
+                    return True, ""
+                if self._late():
+                    return False, "time"
+        finally:
+            if self.pool is not None:
+                self.pool.shutdown()
+
+    def _late(self) -> bool:
+        limit = self.budget.max_seconds
+        return limit is not None and time.perf_counter() - self.started >= limit
+
+    def _make_room(self) -> Stop:
+        """Grow the table; the name of the budget that does not allow it, or nothing."""
+        shared = self.shared
+        most = self.budget.max_states
+        if most is not None and shared[Shared.COUNT] >= most:
+            return "states"
+        if shared[Shared.OUT_END] >= shared[Shared.ORDER_LIMIT] or not self._grow():
+            return "memory"
+        return ""
+
+    def _expand(self) -> Status:
+        """Let the workers expand (what is left of) the level, or many narrow levels."""
+        width = self.shared[Shared.LEVEL_END] - (self.ends[-2] if len(self.ends) > 1 else 0)
+        wide = self.pool is not None and width >= LEVEL_WIDE
+        for worker in self.workers:
+            worker.control[Thread.QUOTA] = QUOTA
+            worker.control[Thread.POSITION] = worker.control[Thread.CHUNK_END] = 0
+        first = self.workers[0].control
+        if not wide:
+            first[Thread.POSITION] = self.shared[Shared.OUT_END]
+            first[Thread.CHUNK_END] = self.order_room
+            status = Status(self.native.levels(
+                ctypes.addressof(self.shared), ctypes.addressof(first)))
+            self._take_levels()
+            return status
+        calls = [ctypes.addressof(worker.control) for worker in self.workers]
+        shared = ctypes.addressof(self.shared)
+        assert self.pool is not None
+        others = [self.pool.submit(self.native.work, shared, call) for call in calls[1:]]
+        statuses = [self.native.work(shared, calls[0]), *(other.result() for other in others)]
+        return Status(max(statuses, key=lambda status: (status == Status.FULL, status)))
+
+    def _take_levels(self) -> None:
+        """Copy the ends of the levels that native code closed."""
+        count = self.shared[Shared.LEVEL_COUNT]
+        self.ends.extend(self.level_ends[:count])
+        self.shared[Shared.LEVEL_COUNT] = 0
+
+    def _close_level(self) -> bool | None:
+        """Look at what the level broke and go to the next; its answer ends the search."""
+        self._collect()
+        shared = self.shared
+        start, end = shared[Shared.LEVEL_END], shared[Shared.OUT_END]
+        if end == start:
+            return True
+        if self.fault is not None or (self.rules and len(self.violations) == self.rules):
+            return False
+        self.ends.append(end)
+        shared[Shared.CURSOR] = start
+        shared[Shared.LEVEL_END] = end
+        return None
+
+    # --- broken rules ------------------------------------------------------------------
+
+    def _collect(self) -> None:
+        """Merge what the threads noted in this level, and rebuild the traces."""
+        if not any(worker.control[Thread.INSPECTED] for worker in self.workers):
+            return
+        for rule in range(self.rules + 1):
+            best = min((note for worker in self.workers
+                        if (note := self._note(worker, rule)) is not None), default=None)
+            if best is not None:
+                self._record(rule, *best)
+        for worker in self.workers:
+            worker.control[Thread.INSPECTED] = 0
+
+    def _note(self, worker: _Worker, rule: int) -> tuple[tuple[int, ...], int] | None:
+        record = worker.found[rule * self.stride:(rule + 1) * self.stride]
+        return (tuple(record[FOUND_HEAD:]), record[2]) if record[1] else None
+
+    def _record(self, rule: int, state: tuple[int, ...], code: int) -> None:
+        path = self.path_to(state, len(self.ends) - 1)
+        if rule == self.rules:
+            action = code >> 16
+            self.fault = (self.model.actions[action].faults[code & 0xFFFF], [*path, action])
+        else:
+            self.violations[rule] = [*path, code - 1] if code else path
+        for worker in self.workers:
+            worker.found[rule * self.stride] = worker.found[rule * self.stride + 1] = 0
+
+    def path_to(self, state: tuple[int, ...], level: int) -> list[int]:
+        """A shortest run to a state of a level: the indices of its actions.
+
+        Of all such runs, the one found by going back to the smallest predecessor each
+        time; so it does not depend on the order of the search.
+        """
+        target = (ctypes.c_uint64 * self.words)(*state)
+        result = (ctypes.c_uint64 * (self.words + 1))()
+        buffer, taken = (ctypes.addressof(part) for part in self.workers[0].buffers[:2])
+        path = []
+        for depth in range(level - 1, -1, -1):
+            start = self.ends[depth - 1] if depth else 0
+            found = self.native.predecessor(
+                self.order.address + 8 * self.words * start, self.ends[depth] - start,
+                ctypes.addressof(target), buffer, taken, ctypes.addressof(result))
+            assert found, "every state of a level has a predecessor in the level before"
+            path.append(int(result[0]))
+            target[:] = result[1:]
+        return path[::-1]
+
+
+def thread_count(budget: Budget) -> int:
+    """The threads to use: those asked for, or one per core that this process may use."""
+    if budget.threads is not None:
+        return max(1, budget.threads)
+    affinity: Callable[[int], set[int]] | None = getattr(os, "sched_getaffinity", None)
+    return len(affinity(0)) if affinity is not None else os.cpu_count() or 1
+
+
+def explore(model: Model, rules: Sequence[LoweredRule], budget: Budget) -> NativeResult:
+    """Search every reachable state of a model, within a budget.
+
+    ``rules`` are of the kinds *always*, *never stuck* and *step*; each broken one gets a
+    shortest trace of its own, and the search goes on until all are broken or no state is
+    left. Raises TooWide where a state does not fit in the words that the explorer packs.
+    """
+    threads = thread_count(budget)
+    native = compile_model(model, rules, threads)
+    search = Search(native, len(rules), budget, threads)
+    complete, stopped_by = search.run()
+    states = search.shared[Shared.COUNT]
+    return NativeResult(
+        states=states,
+        transitions=sum(worker.control[Thread.TRANSITIONS] for worker in search.workers),
+        depth=len(search.ends) - 1,
+        complete=complete,
+        stopped_by=stopped_by,
+        seconds=time.perf_counter() - search.started,
+        compile_seconds=native.seconds,
+        bytes_per_state=search.peak / states,
+        peak_bytes=search.peak,
+        violations=search.violations,
+        fault=search.fault,
+    )

@@ -1,0 +1,59 @@
+"""Memory for the search: anonymous maps with huge pages, and how much there may be."""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+
+__all__ = ["Arena", "default_budget"]
+
+HUGE = 2 << 20  # bytes of a huge page
+_NORESERVE = 0x4000 if hasattr(mmap, "MADV_HUGEPAGE") else 0  # Linux's MAP_NORESERVE
+_SHARE_OF_FREE = 0.7
+_FALLBACK = 2 << 30
+
+
+def default_budget() -> int:
+    """Bytes that a search may use where the user did not say: most of what is free."""
+    try:
+        with open("/proc/meminfo", encoding="ascii") as lines:
+            fields = dict(line.split(":", 1) for line in lines)
+        return int(int(fields["MemAvailable"].split()[0]) * 1024 * _SHARE_OF_FREE)
+    except (OSError, KeyError, ValueError):
+        return _FALLBACK
+
+
+class Arena:
+    """Zeroed memory that costs nothing until it is touched.
+
+    ``address`` is aligned to a huge page. Raises OSError where the system refuses.
+    """
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _NORESERVE
+        self._map = mmap.mmap(-1, size + HUGE, flags=flags)
+        start = ctypes.addressof(ctypes.c_char.from_buffer(self._map))
+        self._skip = -start % HUGE
+        self.address = start + self._skip
+        if size >= HUGE and hasattr(mmap, "MADV_HUGEPAGE"):
+            self._advise(mmap.MADV_HUGEPAGE, 0, size)
+
+    def _advise(self, advice: int, start: int, size: int) -> None:
+        try:
+            self._map.madvise(advice, self._skip + start, size)
+        except OSError:
+            pass  # only speed or memory depend on it, and this system has no such thing
+
+    def release(self, start: int, size: int) -> None:
+        """Give pages back to the system; ``start`` is a multiple of a huge page."""
+        if hasattr(mmap, "MADV_DONTNEED") and size:
+            self._advise(mmap.MADV_DONTNEED, start, size)
+
+    def words(self, start: int, count: int) -> ctypes.Array[ctypes.c_uint64]:
+        """A window of 64-bit words, from the word ``start`` on."""
+        return (ctypes.c_uint64 * count).from_address(self.address + 8 * start)
+
+    def close(self) -> None:
+        """Unmap; the addresses are invalid from here on."""
+        self._map.close()

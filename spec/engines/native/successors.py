@@ -1,0 +1,319 @@
+"""Code for a machine's actions and rules: the part of the search that knows the model.
+
+``successors(state, out, actions) -> count | flagged << 32`` writes every successor and the
+action that leads to it. It only notices *that* some rule or fault may apply (``flagged``);
+``inspect(state, found)`` then finds out which, off the hot path.
+
+Cheap actions are made without branches: the successor is always written, and the place
+for the next one moves on only if the guard held. Guards are as good as random to a branch
+predictor, and a misprediction costs more than the few instructions of most updates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import llvmlite.ir as ir
+
+from ...notation.expr import (
+    TRUE, Expr, Int, Lit, Op, Queue, Read, ReadAfter, Record, and_, not_, or_, substitute,
+)
+from ...notation.model import LoweredAction, LoweredRule, Model
+from .code import I1, I32, I64, POINTER, any_of, function, i64, local, word_at, word_load, word_store
+from .layout import Cell, Layout
+from .values import QueueValue, Values, resize
+
+__all__ = ["FLAGGED", "FOUND_HEAD", "Checks", "emit_inspect", "emit_note", "emit_successors"]
+
+BRANCHLESS_COST = 14  # instructions that are cheaper than the branch around them
+GUARD_PART_COST = 12  # conjuncts dearer than this are evaluated behind the cheap ones
+FLAGGED = 32  # bit of the result that says: call inspect
+FOUND_HEAD = 3  # words before the state in a record of `found`: live, has, code
+
+
+@dataclass(frozen=True)
+class Checks:
+    """What is to be checked: rules by their place in the caller's list, and all faults.
+
+    ``steps[rule][action]`` is the predicate over the state before that action, with the
+    action's updates in place of the values after; only those that are not plainly true.
+    """
+
+    always: dict[int, Expr]
+    may_rest: dict[int, Expr]
+    steps: dict[int, dict[int, Expr]]
+    rules: int
+
+    @staticmethod
+    def of(model: Model, rules: Sequence[LoweredRule]) -> Checks:
+        """Sort rules by kind; liveness rules are not the search's concern."""
+        by_kind: dict[str, dict[int, Expr]] = {"always": {}, "never stuck": {}}
+        steps: dict[int, dict[int, Expr]] = {}
+        for index, rule in enumerate(rules):
+            if rule.rule.kind == "step":
+                steps[index] = {
+                    place: predicate for place, action in enumerate(model.actions)
+                    if (predicate := after(rule.exprs[0], action)) is not TRUE}
+            elif rule.rule.kind in by_kind:
+                by_kind[rule.rule.kind][index] = rule.exprs[0]
+            else:
+                raise ValueError(f"a search cannot decide a rule of kind {rule.rule.kind}")
+        return Checks(by_kind["always"], by_kind["never stuck"], steps, len(rules))
+
+
+def after(predicate: Expr, action: LoweredAction) -> Expr:
+    """A step predicate for one action, over the values before the step alone."""
+    def value(leaf: Expr) -> Expr | None:
+        if not isinstance(leaf, ReadAfter):
+            return None
+        return action.updates.get(leaf.slot, Read(leaf.slot, leaf.type))
+    return substitute(predicate, value)
+
+
+def conjuncts(condition: Expr) -> tuple[Expr, ...]:
+    """The parts of a conjunction."""
+    if isinstance(condition, Op) and condition.op == "and":
+        return condition.operands
+    return () if condition is TRUE else (condition,)
+
+
+# --- the successor of one action -------------------------------------------------------
+
+
+def packed_successor(
+    values: Values, layout: Layout, action: LoweredAction
+) -> list[Any]:
+    """The words of the state after an action."""
+    b = values.builder
+    kept = [(1 << 64) - 1] * layout.words
+    delta = [0] * layout.words
+    inserted: list[list[Any]] = [[] for _ in range(layout.words)]
+    for name, expr in action.updates.items():
+        cells = layout.cells[name]
+        change = _constant_change(name, expr)
+        if change is not None and len(cells[0].pieces) == 1:
+            piece = cells[0].pieces[0]
+            delta[piece.word] += change << piece.shift
+            continue
+        for cell, raw in _raw_cells(values, layout, name, values.of(expr)):
+            for piece in cell.pieces:
+                part = raw if not piece.offset else b.lshr(raw, ir.Constant(raw.type, piece.offset))
+                part = resize(b, resize(b, part, piece.bits), 64)
+                kept[piece.word] &= ~(((1 << piece.bits) - 1) << piece.shift)
+                inserted[piece.word].append(b.shl(part, i64(piece.shift)))
+    result = []
+    for index, word in enumerate(values.words):
+        if inserted[index]:
+            word = b.and_(word, i64(kept[index]))
+        for part in inserted[index]:
+            word = b.or_(word, part)
+        result.append(b.add(word, i64(delta[index] % (1 << 64))) if delta[index] else word)
+    return result
+
+
+def _constant_change(name: str, expr: Expr) -> int | None:
+    """c where the update is ``slot + c`` with a literal c, which is an addition in place."""
+    if not (isinstance(expr, Op) and expr.op in ("add", "sub")):
+        return None
+    a, b = expr.operands
+    if isinstance(a, Lit) and expr.op == "add":
+        a, b = b, a
+    if isinstance(a, Read) and a.slot == name and isinstance(b, Lit):
+        return b.value if expr.op == "add" else -b.value
+    return None
+
+
+def _raw_cells(
+    values: Values, layout: Layout, name: str, value: Any
+) -> Iterator[tuple[Cell, Any]]:
+    """The new bits of each cell of a slot that has any."""
+    kind = layout.model.slot_by_name[name].type
+    cells = layout.cells[name]
+    if isinstance(kind, Queue):
+        queue: QueueValue = values.fitted(value, kind)
+        if cells[0].bits:
+            yield cells[0], resize(values.builder, queue.length, cells[0].bits)
+        if cells[1].bits:
+            yield cells[1], queue.data
+        return
+    parts = value if isinstance(kind, Record) else [value]
+    for cell, part in zip(cells, parts, strict=True):
+        if cell.bits:
+            yield cell, values.encoded(part, cell.lo, cell.bits)
+
+
+# --- successors ------------------------------------------------------------------------
+
+
+class _Emission:
+    """The body of ``successors`` while it is built."""
+
+    def __init__(self, b: ir.IRBuilder, layout: Layout, checks: Checks) -> None:
+        self.b = b
+        self.layout = layout
+        self.checks = checks
+        state, self.out, self.taken = b.function.args
+        words = [word_load(b, state, index) for index in range(layout.words)]
+        self.values = Values(b, layout, words)
+        self.count = local(b, i64(0))
+        self.flag = local(b, ir.Constant(I1, 0))
+
+    def action(self, index: int, action: LoweredAction) -> None:
+        """Append the successor by one action, if its guard holds."""
+        if isinstance(action.guard, Lit) and not action.guard.value:
+            self._flag_outside(action)
+            return
+        self._flag_outside(action)
+        parts = conjuncts(action.guard)
+        dear = [part for part in parts if self.values.cost(part) > GUARD_PART_COST]
+        cheap = and_(*(part for part in parts if part not in dear))
+        guard = self.values.of(cheap)
+        body = partial(self._body, index, action)
+        updates = list(action.updates.values())
+        if not dear and self.values.cost(*updates) <= BRANCHLESS_COST * self.layout.words:
+            body(self.values, guard)
+            return
+        with self._branch(guard) as scope:
+            body(scope, scope.of(and_(*dear)))
+
+    @contextmanager
+    def _branch(self, guard: Any) -> Iterator[Values]:
+        if isinstance(guard, ir.Constant):
+            yield self.values
+            return
+        with self.b.if_then(guard):
+            yield self.values.inside()
+
+    def _body(self, index: int, action: LoweredAction, values: Values, guard: Any) -> None:
+        b = self.b
+        words = packed_successor(values, self.layout, action)
+        count = b.load(self.count, typ=I64)
+        place = b.mul(count, i64(self.layout.words))
+        for offset, word in enumerate(words):
+            word_store(b, word, self.out, b.add(place, i64(offset)))
+        b.store(ir.Constant(I32, index), b.gep(self.taken, [count], source_etype=I32))
+        b.store(b.add(count, b.zext(guard, I64)), self.count)
+        wrong = [not_(steps[index]) for steps in self.checks.steps.values() if index in steps]
+        wrong += [rest for fault in action.faults
+                  if (rest := _behind(fault.condition, action.guard)) is not None]
+        if wrong:
+            self._raise(b.and_(guard, any_of(b, [values.of(part) for part in wrong])))
+
+    def _flag_outside(self, action: LoweredAction) -> None:
+        """Faults that may hold where the guard does not."""
+        for fault in action.faults:
+            if _behind(fault.condition, action.guard) is None:
+                self._raise(self.values.of(fault.condition))
+
+    def _raise(self, condition: Any) -> None:
+        self.b.store(self.b.or_(self.b.load(self.flag, typ=I1), condition), self.flag)
+
+    def finish(self) -> None:
+        """Check the rules about states, and return."""
+        b = self.b
+        for predicate in self.checks.always.values():
+            self._raise(self.values.of(not_(predicate)))
+        count = b.load(self.count, typ=I64)
+        if self.checks.may_rest:
+            stuck = b.icmp_unsigned("==", count, i64(0))
+            final = self.values.of(and_(*self.checks.may_rest.values()))
+            self._raise(b.and_(stuck, b.not_(final)))
+        flag = b.zext(b.load(self.flag, typ=I1), I64)
+        b.ret(b.or_(count, b.shl(flag, i64(FLAGGED))))
+
+
+def _behind(fault: Expr, guard: Expr) -> Expr | None:
+    """What is left to check of a fault once the guard holds; None where it may come first."""
+    parts, known = conjuncts(fault), set(conjuncts(guard))
+    if not known.issubset(parts):
+        return None
+    return and_(*(part for part in parts if part not in known))
+
+
+def emit_successors(module: ir.Module, layout: Layout, checks: Checks) -> ir.Function:
+    """Emit ``successors(state, out, actions)``.
+
+    ``out`` needs room for one state more than there are actions, and so has ``actions``
+    (32-bit action indices).
+    """
+    f = function(module, "successors", I64, POINTER, POINTER, POINTER)
+    f.linkage = "internal"
+    for argument in f.args:
+        argument.add_attribute("noalias")
+    emission = _Emission(ir.IRBuilder(f.append_basic_block("entry")), layout, checks)
+    for index, action in enumerate(layout.model.actions):
+        emission.action(index, action)
+    emission.finish()
+    return f
+
+
+# --- which rule, which fault -----------------------------------------------------------
+
+
+def emit_note(module: ir.Module, words: int) -> ir.Function:
+    """Emit ``note(record, state, code)``: keep the smallest (state, code) of a level.
+
+    The smallest, so that a trace does not depend on the order of the search.
+    """
+    f = function(module, "note", ir.VoidType(), POINTER, POINTER, I64)
+    f.linkage = "internal"
+    f.attributes.add("noinline")
+    record, state, code = f.args
+    b = ir.IRBuilder(f.append_basic_block("entry"))
+    with b.if_then(b.icmp_unsigned("==", word_load(b, record, 0), i64(0))):
+        b.ret_void()  # this rule has its trace already
+    had = b.icmp_unsigned("!=", word_load(b, record, 1), i64(0))
+    kept = word_at(b, record, FOUND_HEAD)
+    smaller = b.icmp_unsigned("<", code, word_load(b, record, 2))
+    for index in reversed(range(words)):
+        new, old = word_load(b, state, index), word_load(b, kept, index)
+        same = b.icmp_unsigned("==", new, old)
+        smaller = b.select(same, smaller, b.icmp_unsigned("<", new, old))
+    with b.if_then(b.or_(b.not_(had), smaller)):
+        word_store(b, i64(1), record, 1)
+        word_store(b, code, record, 2)
+        for index in range(words):
+            word_store(b, word_load(b, state, index), kept, index)
+    b.ret_void()
+    return f
+
+
+def emit_inspect(
+    module: ir.Module, layout: Layout, checks: Checks, note: ir.Function
+) -> ir.Function:
+    """Emit ``inspect(state, found)``: note each rule that the state breaks, and each fault.
+
+    ``found`` has one record per rule and a last one for faults. The code is 0 for a state,
+    the action's index plus one for a step, and for a fault the action's index shifted by
+    16 with the fault's place in the action below.
+    """
+    f = function(module, "inspect", ir.VoidType(), POINTER, POINTER)
+    f.linkage = "internal"
+    f.attributes.update(("noinline", "optnone"))
+    state, found = f.args
+    b = ir.IRBuilder(f.append_basic_block("entry"))
+    values = Values(b, layout, [word_load(b, state, index) for index in range(layout.words)])
+    stride = FOUND_HEAD + layout.words
+
+    def report(record: int, condition: Expr, code: int) -> None:
+        broken = values.of(condition)
+        with b.if_then(broken):
+            b.call(note, [word_at(b, found, record * stride), state, i64(code)])
+
+    for rule, predicate in checks.always.items():
+        report(rule, not_(predicate), 0)
+    stuck = not_(or_(*(action.guard for action in layout.model.actions)))
+    for rule, predicate in checks.may_rest.items():
+        report(rule, and_(stuck, not_(predicate)), 0)
+    for index, action in enumerate(layout.model.actions):
+        for rule, steps in checks.steps.items():
+            if index in steps:
+                report(rule, and_(action.guard, not_(steps[index])), index + 1)
+        for place, fault in enumerate(action.faults):
+            report(checks.rules, fault.condition, index << 16 | place)
+    b.ret_void()
+    return f

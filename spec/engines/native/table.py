@@ -1,0 +1,251 @@
+"""The table of states: open addressing in lines of eight entries.
+
+A line is one cache line, compared with the key in one vector operation; an entry is only
+ever added, in the first empty place of the first line with room from the key's home line
+on. So a probe that meets an empty place has seen all that matters, and an insertion is one
+compare-and-swap, after whose failure the same line is looked at again.
+
+Two kinds of entries:
+
+- *inline* (states of one word): the state itself;
+- *indexed* (more words, or where the place of a state is wanted): 32 bits of the hash
+  above the state's index in the order array plus one.
+
+The home line depends on the upper 32 bits of the hash alone, and grows with them. So a
+larger table is filled by one sweep over the old one, both in sequential order.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import llvmlite.ir as ir
+
+from .code import (
+    I8, I64, POINTER, V8, count_trailing_zeros, function, i64, loop, prefetch, splat,
+    word_at, word_load, word_store,
+)
+
+__all__ = [
+    "TAG", "emit_add", "emit_hash", "emit_insert_indexed", "emit_insert_inline", "emit_lookup",
+    "emit_migrate", "emit_prefetch_candidate", "emit_seed", "home_line",
+]
+
+TAG = 0xFFFF_FFFF_0000_0000
+_FACTORS = (0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93)
+
+
+def _mask(b: ir.IRBuilder, equal: Any) -> Any:
+    return b.bitcast(equal, I8)
+
+
+def _line(b: ir.IRBuilder, table: Any, line: Any) -> tuple[Any, Any]:
+    """Address and entries of a line."""
+    address = word_at(b, table, b.shl(line, i64(3)))
+    entries = b.load(address, typ=V8)
+    entries.align = 64
+    return address, entries
+
+
+def _next_line(b: ir.IRBuilder, line: Any, lines: Any) -> Any:
+    following = b.add(line, i64(1))
+    return b.select(b.icmp_unsigned("==", following, lines), i64(0), following)
+
+
+def emit_hash(b: ir.IRBuilder, words: list[Any]) -> Any:
+    """A 64-bit hash of a state; its upper half is what the table uses."""
+    mixed = b.mul(words[0], i64(_FACTORS[0]))
+    for word in words[1:]:
+        mixed = b.xor(mixed, b.lshr(mixed, i64(32)))
+        mixed = b.mul(b.add(mixed, word), i64(_FACTORS[0]))
+    mixed = b.xor(mixed, b.lshr(mixed, i64(32)))
+    return b.mul(mixed, i64(_FACTORS[1]))
+
+
+def home_line(b: ir.IRBuilder, hashed: Any, lines: Any) -> Any:
+    """The line where a probe starts: the hash's upper half, scaled to the table."""
+    return b.lshr(b.mul(b.lshr(hashed, i64(32)), lines), i64(32))
+
+
+def _place_entry(b: ir.IRBuilder, place: Any, entry: Any, atomic: bool) -> Any:
+    """Write an entry to an empty place; false if another thread was there first."""
+    if not atomic:
+        b.store(entry, place)
+        return ir.Constant(ir.IntType(1), 1)
+    swapped = b.cmpxchg(place, i64(0), entry, "acq_rel", "acquire")
+    return b.extract_value(swapped, 1)
+
+
+class _Probe:
+    """The loop over the lines of one probe, as basic blocks."""
+
+    def __init__(self, b: ir.IRBuilder, table: Any, lines: Any, home: Any) -> None:
+        self.b = b
+        self.lines = lines
+        start = b.block
+        self.again = b.append_basic_block("again")
+        b.branch(self.again)
+        b.position_at_end(self.again)
+        self.line = b.phi(I64)
+        self.line.add_incoming(home, start)
+        self.address, self.entries = _line(b, table, self.line)
+
+    def find_room(self, entry: Any, atomic: bool, otherwise: Any = None) -> None:
+        """Insert at the first empty place and return 1 (or return ``otherwise``)."""
+        b = self.b
+        room = _mask(b, b.icmp_unsigned("==", self.entries, ir.Constant(V8, None)))
+        full, free = (b.append_basic_block(name) for name in ("full", "free"))
+        b.cbranch(b.icmp_unsigned("==", room, ir.Constant(I8, 0)), full, free)
+        b.position_at_end(full)
+        self.line.add_incoming(_next_line(b, self.line, self.lines), b.block)
+        b.branch(self.again)
+        b.position_at_end(free)
+        if otherwise is not None:
+            b.ret(otherwise)
+            return
+        place = word_at(b, self.address, count_trailing_zeros(b, room))
+        with b.if_then(_place_entry(b, place, entry, atomic)):
+            b.ret(i64(1))
+        self.line.add_incoming(self.line, b.block)
+        b.branch(self.again)
+
+
+def emit_insert_inline(module: ir.Module, atomic: bool) -> ir.Function:
+    """Emit ``insert(table, lines, hash, state) -> 1 if it is new, else 0``."""
+    f = function(module, "insert", I64, POINTER, I64, I64, I64)
+    f.linkage = "internal"
+    f.attributes.add("alwaysinline")
+    table, lines, hashed, state = f.args
+    b = ir.IRBuilder(f.append_basic_block("entry"))
+    key = splat(b, state)
+    probe = _Probe(b, table, lines, home_line(b, hashed, lines))
+    here = _mask(b, b.icmp_unsigned("==", probe.entries, key))
+    with b.if_then(b.icmp_unsigned("!=", here, ir.Constant(I8, 0)), likely=True):
+        b.ret(i64(0))
+    probe.find_room(state, atomic)
+    return f
+
+
+def _candidates(b: ir.IRBuilder, entries: Any, tag: Any) -> Any:
+    """A mask of the entries whose 32 bits of hash are these."""
+    tags = b.and_(entries, splat(b, i64(TAG)))
+    same = b.icmp_unsigned("==", tags, splat(b, tag))
+    taken = b.icmp_unsigned("!=", entries, ir.Constant(V8, None))
+    return _mask(b, b.and_(same, taken))
+
+
+def _index_of(b: ir.IRBuilder, address: Any, mask: Any) -> Any:
+    """The index that the first entry of a mask holds."""
+    entry = word_load(b, address, count_trailing_zeros(b, mask))
+    return b.sub(b.and_(entry, i64(~TAG & (1 << 64) - 1)), i64(1))
+
+
+def _compare_candidates(
+    b: ir.IRBuilder, probe: _Probe, order: Any, state: list[Any], tag: Any, found: Any
+) -> None:
+    """Return (by ``found(index)``) if one of the line's candidates is the state."""
+    before = b.block
+    first = _candidates(b, probe.entries, tag)
+    head, body, after = (b.append_basic_block(n) for n in ("try", "compare", "tried"))
+    b.branch(head)
+    b.position_at_end(head)
+    mask = b.phi(I8)
+    mask.add_incoming(first, before)
+    b.cbranch(b.icmp_unsigned("!=", mask, ir.Constant(I8, 0)), body, after)
+    b.position_at_end(body)
+    index = _index_of(b, probe.address, mask)
+    base = b.mul(index, i64(len(state)))
+    same = ir.Constant(ir.IntType(1), 1)
+    for offset, word in enumerate(state):
+        other = word_load(b, order, b.add(base, i64(offset)))
+        same = b.and_(same, b.icmp_unsigned("==", word, other))
+    with b.if_then(same, likely=True):
+        b.ret(found(index))
+    mask.add_incoming(b.and_(mask, b.sub(mask, ir.Constant(I8, 1))), b.block)
+    b.branch(head)
+    b.position_at_end(after)
+
+
+def _state_words(b: ir.IRBuilder, address: Any, words: int) -> list[Any]:
+    return [word_load(b, address, index) for index in range(words)]
+
+
+def emit_insert_indexed(module: ir.Module, words: int, atomic: bool) -> ir.Function:
+    """Emit ``insert(table, lines, hash, order, index) -> 1 if it is new, else 0``.
+
+    The state must already stand in the order array at that index.
+    """
+    f = function(module, "insert", I64, POINTER, I64, I64, POINTER, I64)
+    f.linkage = "internal"
+    f.attributes.add("alwaysinline")
+    table, lines, hashed, order, index = f.args
+    b = ir.IRBuilder(f.append_basic_block("entry"))
+    state = _state_words(b, word_at(b, order, b.mul(index, i64(words))), words)
+    tag = b.and_(hashed, i64(TAG))
+    probe = _Probe(b, table, lines, home_line(b, hashed, lines))
+    _compare_candidates(b, probe, order, state, tag, lambda _: i64(0))
+    probe.find_room(b.or_(tag, b.add(index, i64(1))), atomic)
+    return f
+
+
+def emit_lookup(module: ir.Module, words: int) -> ir.Function:
+    """Emit ``lookup(table, lines, order, state) -> index``, or all ones if it is absent."""
+    f = function(module, "lookup", I64, POINTER, I64, I64, POINTER, POINTER)
+    f.linkage = "internal"
+    table, lines, hashed, order, address = f.args
+    b = ir.IRBuilder(f.append_basic_block("entry"))
+    state = _state_words(b, address, words)
+    tag = b.and_(hashed, i64(TAG))
+    probe = _Probe(b, table, lines, home_line(b, hashed, lines))
+    _compare_candidates(b, probe, order, state, tag, lambda index: index)
+    probe.find_room(None, False, otherwise=i64((1 << 64) - 1))
+    return f
+
+
+def emit_prefetch_candidate(
+    b: ir.IRBuilder, table: Any, lines: Any, order: Any, hashed: Any, words: int
+) -> None:
+    """Prefetch the state that the home line's first candidate stands for."""
+    address, entries = _line(b, table, home_line(b, hashed, lines))
+    mask = _candidates(b, entries, b.and_(hashed, i64(TAG)))
+    # Without a candidate bit 7 makes the last entry the one; whatever it says is harmless
+    # to prefetch, and this has no branch to mispredict.
+    index = _index_of(b, address, b.or_(mask, ir.Constant(I8, 0x80)))
+    prefetch(b, word_at(b, order, b.mul(index, i64(words))))
+
+
+def emit_seed(module: ir.Module, words: int, inline: bool, add: ir.Function) -> ir.Function:
+    """Emit ``seed(table, lines, order)``: put the first state of the order in the table."""
+    f = function(module, "seed", I64, POINTER, I64, POINTER)
+    table, lines, order = f.args
+    b = ir.IRBuilder(f.append_basic_block("entry"))
+    state = _state_words(b, order, words)
+    hashed = emit_hash(b, state)
+    entry = state[0] if inline else b.or_(b.and_(hashed, i64(TAG)), i64(1))
+    b.ret(b.call(add, [table, lines, hashed, entry]))
+    return f
+
+
+def emit_migrate(module: ir.Module, inline: bool, add: ir.Function) -> ir.Function:
+    """Emit ``migrate(old, first line, end line, new, new lines)``: copy all entries."""
+    f = function(module, "migrate", I64, POINTER, I64, I64, POINTER, I64)
+    old, first, end, new, lines = f.args
+    b = ir.IRBuilder(f.append_basic_block("entry"))
+    with loop(b, b.shl(first, i64(3)), b.shl(end, i64(3))) as place:
+        entry = word_load(b, old, place)
+        with b.if_then(b.icmp_unsigned("!=", entry, i64(0))):
+            hashed = emit_hash(b, [entry]) if inline else entry
+            b.call(add, [new, lines, hashed, entry])
+    b.ret(i64(0))
+    return f
+
+
+def emit_add(module: ir.Module, atomic: bool) -> ir.Function:
+    """Emit ``add(table, lines, hash, entry)`` for entries known to be new."""
+    f = function(module, "add", I64, POINTER, I64, I64, I64)
+    f.linkage = "internal"
+    table, lines, hashed, entry = f.args
+    b = ir.IRBuilder(f.append_basic_block("entry"))
+    probe = _Probe(b, table, lines, home_line(b, hashed, lines))
+    probe.find_room(entry, atomic)
+    return f

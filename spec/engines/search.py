@@ -1,0 +1,219 @@
+"""Deciding rules by exhaustive search: the interpreter for small machines, native code
+for the rest. Every counterexample is replayed by the interpreter before it is reported.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, Protocol
+
+from ..notation.bound import BoundMachine
+from ..notation.errors import InputError, InternalError, ModelFault
+from ..notation.rules import Rule
+from .graph import Graph, explore_with_interpreter
+from .interpreter import Args, Interpreter, choices, show_step
+from .verdict import Budget, Outcome, Trace, TraceStep, Verdict
+
+__all__ = ["Engine", "RuleInstance", "check_rules", "instances", "trace_of"]
+
+Engine = Literal["auto", "interpreter", "native"]
+ATTEMPTS_BEFORE_NATIVE = 40_000
+"""Steps that the interpreter tries before native code takes over: about 0.15 s."""
+
+SAFETY = ("always", "step", "never stuck")
+
+
+class HasRule(Protocol):
+    """A rule for one choice of its parameters (RuleInstance, or a LoweredRule)."""
+
+    @property
+    def rule(self) -> Rule: ...
+    @property
+    def args(self) -> Args: ...
+
+
+@dataclass(frozen=True)
+class RuleInstance:
+    """A rule for one choice of its parameters."""
+
+    rule: Rule
+    args: Args = ()
+
+
+def instances(bound: BoundMachine, rule_id: str | None = None) -> list[RuleInstance]:
+    """Every rule of a machine that an engine can decide (or the one of an id), once for
+    each choice of its parameters. Raises InputError for an unknown id."""
+    found = [
+        RuleInstance(rule, args)
+        for rule in bound.machine.rules_declared
+        if rule.predicate is not None and rule_id in (None, rule.id)
+        for args in choices(rule.over, bound.constants)
+    ]
+    if rule_id is not None and not found:
+        known = ", ".join(r.id for r in bound.machine.rules_declared if r.predicate is not None)
+        raise InputError(
+            f"{bound.machine.__name__} has no rule {rule_id} that a search can decide",
+            next_step=f"It has {known}.",
+        )
+    return found
+
+
+def check_rules(
+    bound: BoundMachine, rules: Sequence[HasRule] | None = None, budget: Budget | None = None,
+    engine: Engine = "auto",
+) -> list[Verdict]:
+    """One verdict for each rule, in order (all rules of the machine if none are given).
+
+    Raises ModelFault where the machine leaves its declared ranges. ``seconds`` in each
+    verdict is the time of the whole search, which decides all rules together.
+    """
+    wanted = list(instances(bound) if rules is None else rules)
+    budget = budget or Budget()
+    started = time.monotonic()
+    if engine != "native":
+        limit = ATTEMPTS_BEFORE_NATIVE if engine == "auto" else None
+        graph = explore_with_interpreter(bound.interpreter, budget, limit)
+        if graph.complete or graph.stopped_by != "attempts":
+            found = [_decide(bound.interpreter, graph, item) for item in wanted]
+            seconds = time.monotonic() - started
+            return [replace(verdict, seconds=seconds) for verdict in found]
+    from .compiled import check_with_native_code
+    spent = time.monotonic() - started
+    return check_with_native_code(bound, wanted, _less(budget, spent), spent)
+
+
+def _less(budget: Budget, spent: float) -> Budget:
+    if budget.max_seconds is None:
+        return budget
+    return replace(budget, max_seconds=max(0.001, budget.max_seconds - spent))
+
+
+# --- deciding on a graph of interpreted states ------------------------------------------------
+
+def _decide(interpreter: Interpreter, graph: Graph, item: HasRule) -> Verdict:
+    kind = item.rule.kind
+    if kind in SAFETY:
+        path = _violation(interpreter, graph, item)
+        loop = None
+    elif graph.complete:
+        path, loop = _lasso(interpreter, graph, item)
+    else:
+        path, loop = None, None
+    counts = {
+        "states": len(graph.states), "transitions": len(graph.target),
+        "depth": graph.depth[-1],
+    }
+    if path is not None:
+        trace = trace_of(interpreter, path, item, loop)
+        return Verdict(Outcome.VIOLATED, method_of(kind), trace=trace, **counts)
+    if graph.complete:
+        return Verdict(Outcome.HOLDS, method_of(kind), **counts)
+    reason = (
+        f"the budget of {graph.stopped_by} was spent after {len(graph.states)} states; "
+        f"all states up to depth {max(0, graph.depth[len(graph.first) - 1] - 1)} were covered"
+    )
+    return Verdict(Outcome.UNKNOWN, method_of(kind), reason=reason, **counts)
+
+
+def method_of(kind: str) -> str:
+    """How a rule of a kind is decided by a search."""
+    return "exhaustive" if kind in SAFETY else "exhaustive, weak fairness"
+
+
+def _violation(interpreter: Interpreter, graph: Graph, item: HasRule) -> list[int] | None:
+    rule, args = item.rule, item.args
+    expanded = len(graph.first) - 1
+    for here, state in enumerate(graph.states):
+        row = range(graph.first[here], graph.first[here + 1]) if here < expanded else range(0)
+        if rule.kind == "always":
+            if not interpreter.holds(rule, args, state):
+                return graph.path(here)
+        elif rule.kind == "never stuck":
+            if here < expanded and not row and not interpreter.holds(rule, args, state):
+                return graph.path(here)
+        else:
+            for edge in row:
+                after = graph.states[graph.target[edge]]
+                if not interpreter.holds(rule, args, state, after):
+                    return [*graph.path(here), graph.via[edge]]
+    return None
+
+
+def _lasso(
+    interpreter: Interpreter, graph: Graph, item: HasRule
+) -> tuple[list[int] | None, int | None]:
+    from .liveness import find_lasso, find_recurring
+    fair = fair_steps(interpreter)
+    values = [interpreter.holds(item.rule, item.args, state) for state in graph.states]
+    if item.rule.kind == "leads to":
+        premise = [bool(p) and not q for p, q in values]
+        lasso = find_lasso(graph, fair, premise, [bool(q) for _, q in values])
+    else:
+        lasso = find_recurring(graph, fair, [not value for value in values])
+    return (None, None) if lasso is None else (list(lasso.steps), lasso.loop)
+
+
+def fair_steps(interpreter: Interpreter) -> list[int]:
+    """The indices of the steps that are fair."""
+    actions = interpreter.machine.actions_declared
+    return [i for i, (name, _) in enumerate(interpreter.steps()) if actions[name].fair]
+
+
+# --- traces ------------------------------------------------------------------------------------
+
+def trace_of(
+    interpreter: Interpreter, path: Sequence[int], item: HasRule, loop: int | None = None
+) -> Trace:
+    """Replay step indices with the interpreter, and check that they break the rule.
+
+    Raises InternalError if they do not: then an engine contradicts the oracle.
+    """
+    state = interpreter.initial()
+    states, steps = [state], []
+    for number in path:
+        name, args = interpreter.steps()[number]
+        after = interpreter.step(state, name, args)
+        if after is None:
+            raise _disagreement(interpreter, path, item, f"{show_step(name, args)} is disabled")
+        state = after
+        states.append(state)
+        steps.append(TraceStep(name, args, interpreter.slots(state)))
+    if not _breaks(interpreter, states, item, loop):
+        raise _disagreement(interpreter, path, item, "the rule holds at its end")
+    return Trace(interpreter.slots(states[0]), tuple(steps), loop)
+
+
+def _breaks(
+    interpreter: Interpreter, states: list[Any], item: HasRule, loop: int | None
+) -> bool:
+    rule, args, last = item.rule, item.args, states[-1]
+    if rule.kind == "always":
+        return not interpreter.holds(rule, args, last)
+    if rule.kind == "step":
+        return len(states) > 1 and not interpreter.holds(rule, args, states[-2], last)
+    if rule.kind == "never stuck":
+        stuck = next(interpreter.successors(last), None) is None
+        return stuck and not interpreter.holds(rule, args, last)
+    if loop is None or states[loop] != last:
+        return False
+    cycle = [interpreter.holds(rule, args, state) for state in states[loop:]]
+    if rule.kind == "leads to":
+        return not any(q for _, q in cycle)
+    return not all(cycle)
+
+
+def _disagreement(
+    interpreter: Interpreter, path: Sequence[int], item: HasRule, what: str
+) -> InternalError:
+    labels = ", ".join(show_step(*interpreter.steps()[number]) for number in path)
+    return InternalError(
+        f"a counterexample to {item.rule.id} does not replay ({what}): {labels}",
+        next_step="Please report this with the machine and the command.",
+    )
+
+
+def fault_error(message: str, where: str, steps: tuple[str, ...]) -> ModelFault:
+    """The error for a machine that leaves its ranges, found by an engine."""
+    return ModelFault(message, where, "Widen the declared range, or add a guard.", steps)

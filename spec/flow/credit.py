@@ -1,0 +1,196 @@
+"""One credit-controlled link from a sender A to a receiver B.
+
+Theory of operation
+-------------------
+B has a buffer of C slots. A may send an element only against a *permit*, and a permit is a
+promise of one free slot at B. Permits and data go round in one closed loop:
+
+    A: permits P  --send-->  data in flight D  --arrive-->  waiting at B, N
+         ^                                                         |
+         |                                                        free
+      receive                                                      v
+         |                                                         |
+    permits in flight Q  <----------grant (b at a time)-----  freed slots F
+
+Every step moves tokens from one place to the next. Nothing creates a token, so N + D can
+never exceed the C that there were at first: the link is *bounded*. Nothing loses a token,
+so something can always move: the link is *live* -- provided that b freed slots can come
+together at all. With a batch threshold b and at most L lost tokens the link can get stuck
+exactly where C - L < b: then all that is left may lie in F, below the threshold.
+
+The text that this chapter formalises leaves F out, and writes four balances of which each
+is wrong in its own way (errata E1 to E4 below). They stand here as rules that are expected
+to be violated, with the shortest run that shows it.
+
+Source: the mail "back pressure" (August 2014), sections "Defining backpressure" and
+"Scheduling permits".
+"""
+
+from __future__ import annotations
+
+from ..expectations import expect, prove
+from ..notation import (
+    MUST, Machine, action, always, assume, const, integer, never_stuck, require, step,
+)
+
+__all__ = ["EXPECTATIONS", "GrantingByTheText", "Link", "LinkAsWritten"]
+
+DEFINING = "003, 'Defining backpressure'"
+SCHEDULING = "003, 'Scheduling permits'"
+
+
+class Link(Machine):
+    """The link, with a sender that always has data and a consumer that is always ready."""
+
+    C = const(4, at_least=1)            # slots at the receiver, Buf(B)
+    b = const(1, at_least=1)            # freed slots that are announced together
+    L = const(0)                        # tokens that the channel may lose in all
+
+    P = integer(0, C, init=C)           # permits at A, unused
+    Q = integer(0, C)                   # permits in flight to A
+    D = integer(0, C)                   # data in flight to B
+    N = integer(0, C)                   # elements waiting at B
+    F = integer(0, C)                   # slots freed at B and not yet announced
+    lost = integer(0, L)                # tokens that the channel has lost
+
+    @assume
+    def no_more_is_lost_than_there_is(self) -> bool:
+        return self.L <= self.C
+
+    @action(fair=True)
+    def send(self) -> None:
+        require(self.P > 0)
+        self.P -= 1
+        self.D += 1
+
+    @action(fair=True)
+    def arrive(self) -> None:
+        require(self.D > 0)
+        self.D -= 1
+        self.N += 1
+
+    @action(fair=True)
+    def free(self) -> None:
+        require(self.N > 0)
+        self.N -= 1
+        self.F += 1
+
+    @action(fair=True)
+    def grant(self) -> None:
+        require(self.F >= self.b)
+        self.F -= self.b
+        self.Q += self.b
+
+    @action(fair=True)
+    def receive(self) -> None:
+        require(self.Q > 0)
+        self.Q -= 1
+        self.P += 1
+
+    @action
+    def lose_permit(self) -> None:
+        require(self.Q > 0 and self.lost < self.L)
+        self.Q -= 1
+        self.lost += 1
+
+    @action
+    def lose_data(self) -> None:
+        require(self.D > 0 and self.lost < self.L)
+        self.D -= 1
+        self.lost += 1
+
+    @always("FLOW-1", MUST, "No token is created, and none is lost but by the channel.",
+            source=f"{DEFINING}; errata E1 to E3")
+    def tokens_are_conserved(self) -> bool:
+        return self.P + self.Q + self.D + self.N + self.F + self.lost == self.C
+
+    @always("FLOW-2", MUST, "What is pending at B and in flight to it fits B's buffer.",
+            source=DEFINING)
+    def link_is_bounded(self) -> bool:
+        return self.N + self.D <= self.C
+
+    @never_stuck("FLOW-3", MUST,
+                 "The link cannot get stuck while A has data and B is ready.",
+                 source=f"{DEFINING}; erratum E8")
+    def never_at_rest(self) -> bool:
+        return False
+
+    @always("FLOW-4", MUST, "A's permits never exceed the room that no other token claims.",
+            source=f"{DEFINING}; erratum E4")
+    def permits_fit(self) -> bool:
+        return self.P <= self.C - self.N - self.D - self.Q - self.F
+
+    @step("FLOW-5", MUST, "Permits are granted in whole batches of b freed slots.",
+          source=SCHEDULING)
+    def grants_are_batches(self, after: Link) -> bool:
+        granted = after.Q - self.Q
+        return granted <= 0 or (granted == self.b and self.F - after.F == self.b)
+
+
+class LinkAsWritten(Link):
+    """The same link, judged by the balances that the text gives for it."""
+
+    @always("FLOW-E1", MUST, "Permits + InFlight = Buf(B).", source=f"{DEFINING}; erratum E1")
+    def first_balance(self) -> bool:
+        return self.P + self.D == self.C
+
+    @always("FLOW-E2", MUST, "PendingPermits + PermitsInFlight + InFlight = Buf(B).",
+            source=f"{DEFINING}; erratum E2")
+    def second_balance(self) -> bool:
+        return self.P + self.Q + self.D == self.C
+
+    @always("FLOW-E3", MUST, "PendingPermits + PermitsInFlight = Buf(B) + InFlight.",
+            source=f"{DEFINING}; erratum E3")
+    def third_balance(self) -> bool:
+        return self.P + self.Q == self.C + self.D
+
+
+class GrantingByTheText(Link):
+    """A receiver that grants whatever the text's inequality allows:
+    PendingPermits =< Buf(B) - Pending(B), whatever is in flight to it (erratum E4)."""
+
+    C = const(4, at_least=1)
+    D = integer(0, 2 * C)
+    N = integer(0, 2 * C)
+
+    @action(fair=True)
+    def free(self) -> None:
+        require(self.N > 0)
+        self.N -= 1
+
+    @action(fair=True)
+    def grant(self) -> None:
+        require(self.P + self.Q < self.C - self.N)
+        require(self.D < self.C)        # keeps the model finite; the text has no such guard
+        self.Q += 1
+
+    @always("FLOW-E4", MUST, "Permits within Buf(B) - Pending(B) keep B from being overrun.",
+            source=f"{DEFINING}; erratum E4")
+    def inequality_suffices(self) -> bool:
+        return self.N + self.D <= self.C
+
+
+CAPACITIES, BATCHES = range(1, 6), range(1, 7)
+
+
+def _losses(C: int) -> range:  # noqa: N803 - named as the constant is
+    return range(C + 1)
+
+
+EXPECTATIONS = (
+    expect(Link, "FLOW-3", "violated", "stuck exactly where C - L < b",
+           where="C - L < b", C=CAPACITIES, b=BATCHES, L=_losses),
+    prove(Link, "FLOW-1", "tokens conserved", for_all=("C", "b"), L=0),
+    prove(Link, "FLOW-2", "pending + in flight <= C", for_all=("C", "b"), L=0,
+          lemmas=("FLOW-1",)),
+    prove(Link, "FLOW-1", "tokens conserved, on a lossy channel too", for_all=("C", "b", "L")),
+    prove(Link, "FLOW-2", "bounded, on a lossy channel too", for_all=("C", "b", "L"),
+          lemmas=("FLOW-1",)),
+    prove(Link, "FLOW-4", "permits fit", for_all=("C", "b", "L"), lemmas=("FLOW-1",)),
+    prove(Link, "FLOW-5", "whole batches", for_all=("C", "b", "L")),
+    expect(LinkAsWritten, "FLOW-E1", "violated", "erratum E1: Pending(B) is missing", C=4),
+    expect(LinkAsWritten, "FLOW-E2", "violated", "erratum E2: Pending(B) is missing", C=4),
+    expect(LinkAsWritten, "FLOW-E3", "violated", "erratum E3: a sign is wrong", C=4),
+    expect(GrantingByTheText, "FLOW-E4", "violated",
+           "erratum E4: necessary, not sufficient", C=4),
+)

@@ -6,7 +6,8 @@ a second, so that every target of the Makefile can begin with it.
 The editable install is the strict one: a tree of links that looks like the installed
 package, which is what lets a type checker follow ``checkvalve.spec``. Such a tree knows
 only the files that were there when it was made, so it is made again when a file has come
-or gone.
+or gone. ``.venv/packages`` leads to it, for mypy's sake, which does not look for a whole
+namespace package among what is installed.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
 PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 STAMP = VENV / "checkvalve-setup.json"
+BUILD = ROOT / "build"
+LINKS = VENV / "packages"
 FOLDERS = ("spec", "reference", "conformance")
 OLDEST = (3, 11)
 
@@ -109,18 +112,24 @@ def subprocess_works(command: list[str | Path]) -> bool:
 def install(extras: list[str], *, with_dependencies: bool) -> None:
     """Install checkvalve as strict editable, with its dependencies if they may have changed."""
     if with_dependencies:
-        print(f"Installing checkvalve[{','.join(extras)}] into .venv …", flush=True)
+        what = f"checkvalve[{','.join(extras)}]"
+        print(f"Installing {what} into .venv (a minute or two) …", flush=True)
         pip("setuptools>=77", "pip>=24")
-    shutil.rmtree(ROOT / "build", ignore_errors=True)
+    shutil.rmtree(BUILD, ignore_errors=True)
     flags = [] if with_dependencies else ["--no-deps"]
     pip(*flags, "--no-build-isolation", "--config-settings", "editable_mode=strict",
         "--editable", f"{ROOT}[{','.join(extras)}]")
+    LINKS.unlink(missing_ok=True)
+    LINKS.symlink_to(next(BUILD.glob("__editable__.checkvalve-*")), target_is_directory=True)
 
 
 def pip(*arguments: str) -> None:
-    """Run ``pip install``, or stop and say so."""
+    """Run ``pip install``, or stop with what it said."""
     command = [PYTHON, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    if subprocess.run([*command, *arguments], check=False).returncode != 0:
+    done = subprocess.run([*command, *arguments], check=False, text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    if done.returncode != 0:
+        print(done.stdout, file=sys.stderr)
         stop("Installing failed; what pip says of it is above.",
              "Mend that (most often: no network, no space) and run the same command again.")
 

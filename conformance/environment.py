@@ -1,6 +1,6 @@
 """What this machine has: Java for Spark, node for JavaScript, packages, memory, cores.
 
-Nothing here raises: a thing that is missing, or that cannot be asked, is a finding.
+Nothing here raises an error: a thing that is missing, or that cannot be asked, is a finding.
 """
 
 from __future__ import annotations
@@ -15,10 +15,12 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
+from checkvalve.spec.notation.errors import InputError
+
 __all__ = [
     "JAVA_ADVICE", "JAVA_AT_LEAST", "NODE_ADVICE", "NODE_AT_LEAST", "SPARK_MODULE",
-    "Java", "Node", "available_memory", "find_java", "find_node", "java_environment",
-    "package_version", "total_memory", "usable_cores",
+    "EXTRAS", "Java", "Node", "available_memory", "find_java", "find_node", "java_environment",
+    "missing_extra", "package_version", "total_memory", "usable_cores",
 ]
 
 JAVA_AT_LEAST = 17
@@ -37,6 +39,21 @@ NODE_ADVICE = (
     f"Install node {NODE_AT_LEAST} or newer (Debian, Ubuntu: apt-get install nodejs; Fedora: "
     "dnf install nodejs; macOS: brew install node)."
 )
+
+EXTRAS = {
+    "pyspark": "spark", "pyarrow": "spark", "pandas": "spark",
+    "janus": "targets", "anyio": "targets", "trio": "targets",
+}
+"""The modules that come with an extra, and which."""
+
+_SYSTEM_JAVA: tuple[tuple[str, str], ...] = (
+    ("/usr/lib/jvm", "*"), ("/usr/java", "*"), ("/opt/java", "*"),
+    ("~/.sdkman/candidates/java", "*"),
+    ("/Library/Java/JavaVirtualMachines", "*/Contents/Home"),
+    ("~/Library/Java/JavaVirtualMachines", "*/Contents/Home"),
+    ("/opt/homebrew/opt", "openjdk*/libexec/openjdk.jdk/Contents/Home"),
+)
+"""Where systems keep their Javas: a folder, and what a home looks like below it."""
 
 _SECONDS = 20.0
 """How long a program may take to say its version."""
@@ -107,11 +124,8 @@ def _java_places() -> Iterator[Path]:
     on_path = shutil.which("java")
     if on_path:
         yield Path(on_path).resolve().parent.parent
-    for folder in ("/usr/lib/jvm", "/usr/java", "/opt/java", "~/.sdkman/candidates/java"):
-        yield from sorted(Path(folder).expanduser().glob("*"))
-    for folder in ("/Library/Java/JavaVirtualMachines", "~/Library/Java/JavaVirtualMachines"):
-        yield from sorted(Path(folder).expanduser().glob("*/Contents/Home"))
-    yield from sorted(Path("/opt/homebrew/opt").glob("openjdk*/libexec/openjdk.jdk/Contents/Home"))
+    for folder, pattern in _SYSTEM_JAVA:
+        yield from sorted(Path(folder).expanduser().glob(pattern))
 
 
 def _ask_java(home: Path) -> Java | None:
@@ -163,6 +177,15 @@ def package_version(distribution: str) -> str | None:
         return metadata.version(distribution)
     except metadata.PackageNotFoundError:
         return None
+
+
+def missing_extra(error: ImportError) -> InputError | None:
+    """What to install, where ``error`` is the lack of a module that comes with an extra."""
+    module = (error.name or "").partition(".")[0]
+    if module not in EXTRAS:
+        return None
+    step = f"Install it with: python -m pip install 'checkvalve[{EXTRAS[module]}]'"
+    return InputError(f"the Python package {module} is not installed", "", step)
 
 
 def usable_cores() -> int:

@@ -106,8 +106,8 @@ class Step(NamedTuple, Generic[A]):
 class Statistics:
     """Counts since the queue was made, and what is in it now.
 
-    At every instant ``entered == left + dropped_inside + size``, where ``dropped`` counts the
-    items dropped inside and those dropped on arrival.
+    At every instant ``entered == left + evicted + size``. ``evicted`` counts the items dropped
+    from inside the queue, ``discarded`` those dropped on arrival.
     """
 
     capacity: int
@@ -116,7 +116,8 @@ class Statistics:
     entered: int
     left: int
     refused: int
-    dropped: int
+    evicted: int
+    discarded: int
     cancelled: int
     puts_waiting: int
     takes_waiting: int
@@ -140,7 +141,7 @@ class BoundedQueue(Generic[T]):
         self._told: set[Ticket] = set()         # woken, neither claimed nor cancelled
         self._tickets = 0
         self._peak = self._entered = self._left = 0
-        self._refused = self._dropped = self._cancelled = 0
+        self._refused = self._evicted = self._discarded = self._cancelled = 0
 
     # -- calls that never wait ----------------------------------------------------------------
 
@@ -256,9 +257,10 @@ class BoundedQueue(Generic[T]):
         self._cancelled += 1
 
     def _drop_for(self, item: T) -> Step[bool]:
-        self._dropped += 1
         if self.overflow is Overflow.DROP_NEWEST:
+            self._discarded += 1
             return Step(False, dropped=(item,))
+        self._evicted += 1
         oldest = self._items.popleft()
         self._admit(item)
         return Step(True, dropped=(oldest,))

@@ -20,22 +20,22 @@ State = Literal["there", "missing", "unfit"]
 
 OLDEST_PYTHON = (3, 11)
 
-PACKAGES = (
-    ("z3-solver", "the prover: verdicts for all constants", True, ""),
-    ("llvmlite", "the native explorer", True, ""),
-    ("numpy", "the native explorer's memory", True, ""),
-    ("networkx", "the wait-for graph of a design", True, ""),
-    ("hypothesis", "the suites' cases", True, ""),
-    ("PyYAML", "reading designs", True, ""),
-    ("rich", "tables on the terminal", True, ""),
-    ("pyspark", "suites on a cluster: conform --engine spark", False, "spark"),
-    ("pyarrow", "suites on a cluster, and Parquet results", False, "spark"),
-    ("pandas", "suites on a cluster", False, "spark"),
-    ("janus", "the target janus", False, "targets"),
-    ("anyio", "the target anyio", False, "targets"),
-    ("trio", "the target trio", False, "targets"),
-)
-"""The distributions, what each is for, whether the core needs it, and its extra."""
+PACKAGES = {
+    "z3-solver": "the prover: verdicts for all constants",
+    "llvmlite": "the native explorer",
+    "numpy": "the native explorer's memory",
+    "networkx": "the wait-for graph of a design",
+    "hypothesis": "the suites' cases",
+    "PyYAML": "reading designs",
+    "rich": "tables on the terminal",
+    "pyspark": "suites on a cluster: conform --engine spark",
+    "pyarrow": "suites on a cluster, and Parquet results",
+    "pandas": "suites on a cluster",
+    "janus": "the target janus",
+    "anyio": "the target anyio",
+    "trio": "the target trio",
+}
+"""The distributions, and what each is for."""
 
 
 @dataclass(frozen=True)
@@ -63,14 +63,15 @@ def _python() -> Finding:
 
 
 def _packages() -> Iterator[Finding]:
-    for name, purpose, required, extra in PACKAGES:
+    for name, purpose in PACKAGES.items():
+        extra = environment.EXTRAS.get(name)
         version = environment.package_version(name)
         if version is not None:
-            yield Finding(name, "there", required, version, purpose)
+            yield Finding(name, "there", extra is None, version, purpose)
             continue
         what = f"checkvalve[{extra}]" if extra else name
         advice = f"Install it: python -m pip install '{what}'"
-        yield Finding(name, "missing", required, "not installed", purpose, advice)
+        yield Finding(name, "missing", extra is None, "not installed", purpose, advice)
 
 
 def _java() -> Finding:

@@ -29,18 +29,16 @@ INTERRUPTED, BROKEN_PIPE = 130, 141
 SHOW_TRACEBACK = "CHECKVALVE_TRACEBACK"
 """Set this environment variable to see where an error came from."""
 
-EXTRAS = {
-    "pyspark": "spark", "pyarrow": "spark", "pandas": "spark",
-    "janus": "targets", "anyio": "targets", "trio": "targets",
-}
-"""The modules that come with an extra, and which."""
-
 
 def run(group: click.Group, arguments: list[str]) -> int:
     """Run ``group`` on ``arguments`` and return the exit code; raises nothing."""
     try:
-        code = group.main(arguments, prog_name="checkvalve", standalone_mode=False)
+        # Not group.main: it turns a closed pipe into the exit code 1, which means violated.
+        with group.make_context("checkvalve", list(arguments)) as context:
+            code = group.invoke(context)
         sys.stdout.flush()
+    except click.exceptions.Exit as end:
+        return end.exit_code
     except (KeyboardInterrupt, click.Abort):
         click.echo("Interrupted.", err=True)
         return INTERRUPTED
@@ -70,11 +68,11 @@ def _from_usage(error: click.ClickException) -> InputError:
 def _from_unexpected(error: Exception) -> CheckvalveError:
     """Attribute an exception that is not of our own family."""
     if isinstance(error, ModuleNotFoundError):
-        module = (error.name or "").partition(".")[0]
-        if module in EXTRAS:
-            what = f"the Python package {module} is not installed"
-            step = f"Install it with: python -m pip install 'checkvalve[{EXTRAS[module]}]'"
-            return _because(InputError(what, "", step), error)
+        from ..environment import missing_extra  # not for the starts where all goes well
+
+        missing = missing_extra(error)
+        if missing is not None:
+            return _because(missing, error)
     if isinstance(error, OSError) and error.filename is not None:
         what = f"cannot use this file: {error.strerror or error}"
         return _because(InputError(what, str(error.filename), "Give a path that exists and that "

@@ -187,7 +187,7 @@ EXPECTATIONS = (
     prove(Link, "FLOW-2", "bounded, on a lossy channel too", for_all=("C", "b", "L"),
           lemmas=("FLOW-1",)),
     prove(Link, "FLOW-4", "permits fit", for_all=("C", "b", "L"), lemmas=("FLOW-1",)),
-    prove(Link, "FLOW-5", "whole batches", for_all=("C", "b", "L")),
+    prove(Link, "FLOW-5", "whole batches", for_all=("C", "b", "L"), lemmas=("FLOW-1",)),
     expect(LinkAsWritten, "FLOW-E1", "violated", "erratum E1: Pending(B) is missing", C=4),
     expect(LinkAsWritten, "FLOW-E2", "violated", "erratum E2: Pending(B) is missing", C=4),
     expect(LinkAsWritten, "FLOW-E3", "violated", "erratum E3: a sign is wrong", C=4),

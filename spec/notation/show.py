@@ -19,8 +19,7 @@ _ITE, _OR, _AND, _NOT, _COMPARE, _SUM, _PRODUCT, _SIGN, _ATOM = range(1, 10)
 _INFIX = {
     "add": ("+", _SUM), "sub": ("-", _SUM), "mul": ("*", _PRODUCT),
     "floordiv": ("//", _PRODUCT), "mod": ("%", _PRODUCT),
-    "eq": ("==", _COMPARE), "ne": ("!=", _COMPARE), "lt": ("<", _COMPARE),
-    "le": ("<=", _COMPARE), "and": ("and", _AND), "or": ("or", _OR),
+    "eq": ("==", _COMPARE), "ne": ("!=", _COMPARE), "and": ("and", _AND), "or": ("or", _OR),
 }
 
 _LEFT_ASSOCIATIVE = {"add", "sub", "mul", "floordiv", "mod"}
@@ -57,6 +56,9 @@ def _show_leaf(node: Expr) -> _Text:
 
 
 def _show_op(node: Op, texts: dict[Expr, _Text]) -> _Text:
+    if node.op in ("lt", "le"):
+        low, high = node.operands
+        return _show_order(node.op, low, high, texts)
     parts = [texts[child] for child in node.operands]
     if node.op in _INFIX:
         return _show_infix(node, parts)
@@ -64,6 +66,10 @@ def _show_op(node: Op, texts: dict[Expr, _Text]) -> _Text:
         inside = ", ".join(text for text, _ in parts)
         return f"{_CALLS[node.op]}({inside})", _ATOM
     if node.op == "not":
+        inner = node.operands[0]
+        if isinstance(inner, Op) and inner.op in ("lt", "le"):
+            low, high = inner.operands
+            return _show_order("le" if inner.op == "lt" else "lt", high, low, texts)
         return f"not {_wrap(parts[0], _NOT)}", _NOT
     if node.op == "neg":
         return f"-{_wrap(parts[0], _SIGN)}", _SIGN
@@ -87,11 +93,25 @@ def _show_record_op(node: Op, parts: list[_Text]) -> _Text:
     return f"{node.type.name}({inside})", _ATOM
 
 
+def _show_order(op: str, low: Expr, high: Expr, texts: dict[Expr, _Text]) -> _Text:
+    """``low < high`` or ``low <= high``; a number stands on the right, as people write it."""
+    symbol = {"lt": "<", "le": "<="}[op]
+    if isinstance(low, Lit) and not isinstance(high, Lit):
+        low, high, symbol = high, low, symbol.replace("<", ">")
+    elif isinstance(low, Op) and low.op == "len" and high is Lit(0) and op == "le":
+        symbol = "=="
+    # a comparison inside a comparison would read as a chain, so both sides bind tighter
+    left, right = (_wrap(texts[side], _COMPARE + 1) for side in (low, high))
+    return f"{left} {symbol} {right}", _COMPARE
+
+
 def _show_infix(node: Op, parts: list[_Text]) -> _Text:
     symbol, strength = _INFIX[node.op]
     if node.op in ("eq", "ne"):
         parts = [_labelled(node, index, part) for index, part in enumerate(parts)]
-    # a comparison inside a comparison would read as a chain, so both sides bind tighter
+    addend = node.operands[-1]
+    if node.op == "add" and isinstance(addend, Lit) and addend.value < 0:
+        symbol, parts = "-", [parts[0], (str(-addend.value), _ATOM)]
     first = strength if node.op in _LEFT_ASSOCIATIVE else strength + 1
     pieces = [_wrap(part, strength + 1 if index else first) for index, part in enumerate(parts)]
     return f" {symbol} ".join(pieces), strength

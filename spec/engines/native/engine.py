@@ -230,7 +230,6 @@ class Search:
         wide = self.pool is not None and width >= LEVEL_WIDE
         for worker in self.workers:
             worker.control[Thread.QUOTA] = QUOTA
-            worker.control[Thread.POSITION] = worker.control[Thread.CHUNK_END] = 0
         first = self.workers[0].control
         if not wide:
             first[Thread.POSITION] = self.shared[Shared.OUT_END]
@@ -257,14 +256,22 @@ class Search:
         self._collect()
         shared = self.shared
         start, end = shared[Shared.LEVEL_END], shared[Shared.OUT_END]
-        if end == start:
+        if self._is_empty(start, end):
             return True
         if self.fault is not None or (self.rules and len(self.violations) == self.rules):
             return False
         self.ends.append(end)
         shared[Shared.CURSOR] = start
         shared[Shared.LEVEL_END] = end
+        for worker in self.workers:  # the next level's states start after this one's
+            worker.control[Thread.POSITION] = worker.control[Thread.CHUNK_END] = 0
         return None
+
+    def _is_empty(self, start: int, end: int) -> bool:
+        """Whether a part of the order has no state, though threads may have claimed it."""
+        if end - start > CHUNK * len(self.workers):
+            return False  # each thread leaves less than a chunk empty
+        return not any(self.order.words(start * self.words, (end - start) * self.words))
 
     # --- broken rules ------------------------------------------------------------------
 

@@ -10,9 +10,12 @@ from typing import Any
 import llvmlite.binding as llvm
 import llvmlite.ir as ir
 
+from ...notation.expr import Expr
 from ...notation.model import LoweredRule, Model
 from .layout import Layout
-from .search import Parts, emit_edges, emit_levels, emit_predecessor, emit_work
+from .search import (
+    Parts, emit_edges, emit_levels, emit_predecessor, emit_predicates, emit_work,
+)
 from .successors import Checks, emit_inspect, emit_note, emit_successors
 from .table import (
     emit_add, emit_insert_indexed, emit_insert_inline, emit_lookup, emit_migrate, emit_seed,
@@ -21,7 +24,7 @@ from .table import (
 __all__ = ["Native", "compile_model"]
 
 _SIGNATURES: dict[str, int] = {
-    "work": 2, "levels": 2, "migrate": 5, "seed": 3, "predecessor": 6, "edges": 8,
+    "work": 2, "levels": 2, "migrate": 5, "seed": 3, "predecessor": 6, "edges": 8, "predicates": 3,
 }
 
 
@@ -78,19 +81,20 @@ def _compiled(text: str) -> Any:
 
 
 def compile_model(
-    model: Model, rules: Sequence[LoweredRule], threads: int, with_edges: bool = False
+    model: Model, rules: Sequence[LoweredRule], threads: int,
+    predicates: Sequence[Expr] | None = None,
 ) -> Native:
     """Emit and compile the search of a model.
 
-    ``with_edges`` keeps every state's index, which a graph needs. Raises TooWide where the
-    state, or a number on the way, does not fit.
+    With ``predicates`` (if only an empty list) it can also make the graph of the states.
+    Raises TooWide where the state, or a number on the way, does not fit.
     """
     started = time.perf_counter()
     layout = Layout(model)
     checks = Checks.of(model, rules)
     module = ir.Module(name="explorer")
     words, atomic = layout.words, threads > 1
-    inline = words == 1 and not with_edges
+    inline = words == 1 and predicates is None
     successors = emit_successors(module, layout, checks)
     inspect = emit_inspect(module, layout, checks, emit_note(module, words))
     insert = (emit_insert_inline(module, atomic) if inline
@@ -101,6 +105,7 @@ def compile_model(
     emit_migrate(module, inline, add)
     emit_seed(module, words, inline, add)
     emit_predecessor(parts)
-    if with_edges:
+    if predicates is not None:
         emit_edges(parts, emit_lookup(module, words))
+        emit_predicates(parts, layout, predicates)
     return Native(layout, module, inline, started)

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import llvmlite.ir as ir
 
+from ...notation.expr import Expr
 from .code import (
-    I1, I32, I64, POINTER, function, i64, local, loop, prefetch, word_at, word_load,
+    I1, I8, I32, I64, POINTER, function, i64, local, loop, prefetch, word_at, word_load,
     word_store,
 )
 from .control import BLOCK, CHUNK, Shared, Status, Thread
+from .layout import Layout
 from .successors import FLAGGED
 from .table import emit_hash, emit_prefetch_candidate, home_line
+from .values import Values
 
-__all__ = ["Parts", "emit_edges", "emit_levels", "emit_predecessor", "emit_work"]
+__all__ = ["Parts", "emit_edges", "emit_levels", "emit_predecessor", "emit_predicates",
+           "emit_work"]
 
 COUNT_MASK = (1 << FLAGGED) - 1
 
@@ -307,5 +312,20 @@ def emit_edges(parts: Parts, lookup: ir.Function) -> ir.Function:
             slot = b.gep(targets, [b.add(start, place)], source_etype=I32)
             b.store(b.trunc(target, I32), slot)
         word_store(b, b.add(start, count), rows, b.add(index, i64(1)))
+    b.ret_void()
+    return f
+
+
+def emit_predicates(parts: Parts, layout: Layout, predicates: Sequence[Expr]) -> ir.Function:
+    """Emit ``predicates(states, count, bits)``: a byte per state, predicate by predicate."""
+    f = function(parts.module, "predicates", ir.VoidType(), POINTER, I64, POINTER)
+    states, size, bits = f.args
+    b = ir.IRBuilder(f.append_basic_block("entry"))
+    with loop(b, i64(0), size) as index:
+        state = word_at(b, states, b.mul(index, i64(parts.words)))
+        values = Values(b, layout, [word_load(b, state, k) for k in range(parts.words)])
+        for row, predicate in enumerate(predicates):
+            place = b.add(b.mul(size, i64(row)), index)
+            b.store(b.zext(values.of(predicate), I8), b.gep(bits, [place], source_etype=I8))
     b.ret_void()
     return f

@@ -20,10 +20,12 @@ from typing import Any
 import llvmlite.ir as ir
 
 from ...notation.expr import (
-    TRUE, Expr, Int, Lit, Op, Queue, Read, ReadAfter, Record, and_, not_, or_, substitute,
+    TRUE, Expr, Lit, Op, Queue, Read, ReadAfter, Record, and_, not_, or_, substitute,
 )
 from ...notation.model import LoweredAction, LoweredRule, Model
-from .code import I1, I32, I64, POINTER, any_of, function, i64, local, word_at, word_load, word_store
+from .code import (
+    I1, I32, I64, POINTER, any_of, function, i64, local, word_at, word_load, word_store,
+)
 from .layout import Cell, Layout
 from .values import QueueValue, Values, resize
 

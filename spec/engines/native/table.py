@@ -23,7 +23,7 @@ import llvmlite.ir as ir
 
 from .code import (
     I8, I64, POINTER, V8, count_trailing_zeros, function, i64, loop, prefetch, splat,
-    word_at, word_load, word_store,
+    word_at, word_load,
 )
 
 __all__ = [

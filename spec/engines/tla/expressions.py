@@ -38,7 +38,7 @@ except that ``/\\`` and ``\\/``, which TLA+ does not let mix, are kept apart."""
 
 _INFIX = {
     "add": ("+", SUM), "sub": ("-", SUM), "mul": ("*", PRODUCT),
-    "eq": ("=", COMPARE), "ne": ("#", COMPARE), "lt": ("<", COMPARE), "le": ("<=", COMPARE),
+    "eq": ("=", COMPARE), "ne": ("#", COMPARE),
     "and": ("/\\", AND), "or": ("\\/", OR),
 }
 _CALLS = {"min": "Min", "max": "Max", "len": "Len", "push": "Append", "pop": "Tail"}
@@ -142,6 +142,10 @@ class Block:
         return (value, ATOM) if place.member is None else (f"{place.member} \\in {value}", COMPARE)
 
     def _op(self, node: Op) -> Text:
+        if node.op in ("lt", "le"):
+            return self._order(node.op, *node.operands)
+        if node.op == "add" and isinstance(node.operands[1], Lit):
+            return self._sum(node, 0), SUM
         parts = [self._texts[child] for child in node.operands]
         if node.op in _INFIX:
             return _infix(node, parts)
@@ -151,14 +155,28 @@ class Block:
         if node.op in ("floordiv", "mod"):
             return self._division(node, parts)
         if node.op == "not":
+            inner = node.operands[0]
+            if isinstance(inner, Op) and inner.op in ("lt", "le"):
+                return self._order("le" if inner.op == "lt" else "lt", *reversed(inner.operands))
             return f"~{_wrap(parts[0], ATOM)}", NOT
         if node.op == "neg":
             return f"(-{_wrap(parts[0], ATOM)})", ATOM
         if node.op == "ite":
             return _choice(node, parts)
         if node.op == "at":
-            return _element(node, parts)
+            return self._element(node, parts)
         return self._record_op(node, parts)
+
+    def _order(self, op: str, low: Expr, high: Expr) -> Text:
+        """``low < high`` or ``low <= high``; a number stands on the right."""
+        symbol = {"lt": "<", "le": "<="}[op]
+        if op == "lt" and low is Lit(0) and isinstance(high, Op) and high.op == "len":
+            return f"{self.text(high.operands[0], COMPARE + 1)} # <<>>", COMPARE
+        if op == "le" and high is Lit(0) and isinstance(low, Op) and low.op == "len":
+            return f"{self.text(low.operands[0], COMPARE + 1)} = <<>>", COMPARE
+        if isinstance(low, Lit) and not isinstance(high, Lit):
+            low, high, symbol = high, low, {"<": ">", "<=": ">="}[symbol]
+        return f"{self.text(low, COMPARE + 1)} {symbol} {self.text(high, COMPARE + 1)}", COMPARE
 
     def _division(self, node: Op, parts: list[Text]) -> Text:
         # TLA+ defines its operators only for positive divisors; there they agree with Python
@@ -169,6 +187,24 @@ class Block:
         name = "FloorDiv" if node.op == "floordiv" else "Mod"
         self.printer.used.add(name)
         return f"{name}({parts[0][0]}, {parts[1][0]})", ATOM
+
+    def _element(self, node: Op, parts: list[Text]) -> Text:
+        queue, index = node.operands
+        if index is Lit(0):
+            return f"Head({parts[0][0]})", ATOM
+        return f"{self.text(queue, ATOM)}[{self._sum(index, 1)}]", ATOM
+
+    def _sum(self, expr: Expr, number: int) -> str:
+        """An expression plus a number."""
+        if isinstance(expr, Lit):
+            return str(expr.value + number)
+        while isinstance(expr, Op) and expr.op == "add":
+            first, second = expr.operands
+            if not isinstance(second, Lit):
+                break
+            expr, number = first, number + second.value
+        text = self.text(expr, SUM)
+        return text if number == 0 else f"{text} {'+' if number > 0 else '-'} {abs(number)}"
 
     def _record_op(self, node: Op, parts: list[Text]) -> Text:
         if node.op == "field":
@@ -204,14 +240,6 @@ def _infix(node: Op, parts: list[Text]) -> Text:
     rest = max(leftmost, strength + 1)
     pieces = [_wrap(part, rest if index else leftmost) for index, part in enumerate(parts)]
     return f" {symbol} ".join(pieces), strength
-
-
-def _element(node: Op, parts: list[Text]) -> Text:
-    index = node.operands[1]
-    queue = _wrap(parts[0], ATOM)
-    if isinstance(index, Lit):
-        return (f"Head({parts[0][0]})" if index.value == 0 else f"{queue}[{index.value + 1}]"), ATOM
-    return f"{queue}[{_wrap(parts[1], SUM)} + 1]", ATOM
 
 
 def _wrap(part: Text, needed: int) -> str:

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from ...notation.expr import FALSE, TRUE, Expr, Op, walk
+from ...notation.expr import FALSE, TRUE, Expr, Op
 from ...notation.model import LoweredAction, LoweredRule, Model
-from .expressions import NOT, OPEN, Block, Printer
+from .expressions import ATOM, NOT, OPEN, Block, Printer
 from .families import Args, generalise, quantifier
 from .names import Names, Place, Variable, variables_of
 from .state import changes, initial, labels_of, type_of
@@ -203,8 +203,9 @@ class Module:
         first = lowered.exprs[0]
         kind = lowered.rule.kind
         if kind in ("always", "step"):
-            parts = [block.text(part, NOT) for part in _conjuncts(first)] or ["TRUE"]
-            return _with_lets(block, _bullets(parts))
+            parts = _conjuncts(first) or (first,)
+            needed = NOT if len(parts) > 1 else OPEN
+            return _with_lets(block, _bullets([block.text(part, needed) for part in parts]))
         if kind == "never stuck":
             rest = "" if first is FALSE else f" \\/ {block.text(first, NOT)}"
             return _with_lets(block, f"    ENABLED Next{rest}")
@@ -241,15 +242,12 @@ def _conjuncts(expr: Expr) -> tuple[Expr, ...]:
 def _guard(expr: Expr, block: Block) -> str:
     """A conjunct of a guard.
 
-    In an action TLC follows each side of a disjunction by itself, and so would look at the
-    head of a queue that the other side has found to be empty; ``= TRUE`` makes it a value.
+    In an action TLC follows each side of a disjunction by itself: it would look at the head
+    of a queue that the other side has found to be empty, and count a step twice where both
+    sides hold. ``= TRUE`` makes it a value.
     """
-    text = block.text(expr, NOT)
-    partial = any(isinstance(node, Op) and node.op in ("at", "pop", "floordiv", "mod")
-                  for node in walk(expr))
-    if partial and isinstance(expr, Op) and expr.op == "or":
-        return f"{text} = TRUE"
-    return text
+    chooses = isinstance(expr, Op) and expr.op in ("or", "ite")
+    return f"{block.text(expr, ATOM)} = TRUE" if chooses else block.text(expr, NOT)
 
 
 def _bullets(lines: Sequence[str], bullet: str = "/\\") -> str:

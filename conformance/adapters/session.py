@@ -1,0 +1,146 @@
+"""Sessions: every message is checked on its way in and on its way out, whatever carries it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+from ...spec.notation.errors import InputError, TargetError
+from ..ports import PORTS
+from ..ports.base import Adapter, Kind, Message, Port, check_reply, check_request, excerpt
+from .guard import Guard
+
+__all__ = ["CheckedSession", "InProcessTarget", "Transport"]
+
+
+class Transport(Protocol):
+    """Carries one request to an instance and brings its reply back, both unchecked."""
+
+    def exchange(self, message: Message) -> object:
+        """The reply to ``message``; raises ``TargetError`` when there is none."""
+        ...
+
+    def close(self, *, failed: bool) -> None:
+        """Give back what the transport holds; calling it again does nothing.
+
+        ``failed``: the instance cannot be trusted with another session.
+        """
+        ...
+
+
+class CheckedSession:
+    """A ``Session`` over any transport.
+
+    It fills in ``now`` where the caller left it out, refuses requests that the port does not
+    have, remembers which tickets are out, and turns malformed replies into ``TargetError``.
+    """
+
+    def __init__(self, name: str, transport: Transport) -> None:
+        self._name = name
+        self._transport = transport
+        self._port: Port | None = None
+        self._tickets: dict[object, Kind] = {}
+        self._now_ms = 0
+        self._broken = False
+
+    def request(self, message: Message) -> Message:
+        """See ``Session.request``."""
+        if self._broken:
+            raise TargetError(
+                f"{self._name} has failed in this session", next_step="Open another session.")
+        port = self._port_of(message)
+        operation = check_request(port, message)
+        self._advance(message)
+        try:
+            reply = self._transport.exchange(message | {"now": self._now_ms})
+            checked = check_reply(self._name, port, operation, reply, self._tickets)
+        except TargetError:
+            self._broken = True
+            self._transport.close(failed=True)
+            raise
+        if "waiting" in checked and operation.completion is not None:
+            self._tickets[checked["waiting"]] = operation.completion
+        return checked
+
+    def close(self) -> None:
+        """See ``Session.close``."""
+        # A failed session has closed its transport already.
+        if not self._broken:
+            self._broken = True
+            self._transport.close(failed=False)
+
+    def __enter__(self) -> CheckedSession:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _port_of(self, message: Message) -> Port:
+        if (message.get("do") == "hello") != (self._port is None):
+            raise InputError(
+                "hello is the first request of a session, and only the first",
+                next_step="Open a session for each instance.")
+        if self._port is None:
+            name = message.get("port")
+            if not isinstance(name, str) or name not in PORTS:
+                raise InputError(
+                    f"there is no port {excerpt(name)}",
+                    next_step=f"Use one of: {', '.join(PORTS)}.")
+            self._port = PORTS[name]
+        return self._port
+
+    def _advance(self, message: Message) -> None:
+        now = message.get("now", self._now_ms)
+        if not isinstance(now, int) or isinstance(now, bool) or now < self._now_ms:
+            raise InputError(
+                f"now is {excerpt(now)} after {self._now_ms}",
+                next_step="Give whole milliseconds that never decrease.")
+        self._now_ms = now
+
+
+class InProcessTarget:
+    """A target whose adapters are Python objects of this process, a new one per session.
+
+    ``guard`` wraps every call, for code that may raise or hang (see ``guard.py``).
+    """
+
+    def __init__(
+        self, name: str, factory: Callable[[], Adapter],
+        guard: Guard | None = None,
+    ) -> None:
+        self._name = name
+        self._factory = factory
+        self._guard = guard if guard is not None else Guard(None)
+
+    @property
+    def name(self) -> str:
+        """The spec of this target."""
+        return self._name
+
+    def open(self) -> CheckedSession:
+        """Make a new adapter. Raises ``TargetError`` when its constructor fails."""
+        adapter = self._guard(self._name, self._factory)
+        return CheckedSession(self._name, _Call(self._name, adapter, self._guard))
+
+
+class _Call:
+    """The transport that is a method call."""
+
+    def __init__(self, name: str, adapter: Adapter, guard: Guard) -> None:
+        self._name = name
+        self._adapter = adapter
+        self._guard = guard
+
+    def exchange(self, message: Message) -> object:
+        return self._guard(self._name, lambda: self._adapter.request(message))
+
+    def close(self, *, failed: bool) -> None:
+        close = getattr(self._adapter, "close", None)
+        if not callable(close):
+            return
+        try:
+            self._guard(self._name, close)
+        except TargetError:
+            # The first failure is the one to report.
+            if not failed:
+                raise

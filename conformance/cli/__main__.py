@@ -1,0 +1,5 @@
+"""``python -m checkvalve.conformance.cli``, for where the script is not on the PATH."""
+
+from . import main
+
+main()

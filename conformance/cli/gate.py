@@ -1,0 +1,66 @@
+"""``checkvalve gate``: all that a checkvalve.toml lists, to one verdict."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from ..files import write_whole
+from ..gate import Report, Row, load, run_gate
+from ..gate.junit import junit
+from ..gate.text import heading, lines_of, verdict_line
+
+__all__ = ["command"]
+
+_FOLDER = Path(".checkvalve")
+
+
+@click.command("gate")
+@click.argument("config", type=click.Path(path_type=Path), default=".")
+@click.option("--json", "as_json", is_flag=True,
+              help="Print the report as one JSON document instead of tables.")
+@click.option("--json-file", type=click.Path(path_type=Path, dir_okay=False),
+              default=_FOLDER / "gate.json", show_default=True, help="Where the JSON file goes.")
+@click.option("--junit", "junit_file", type=click.Path(path_type=Path, dir_okay=False),
+              default=_FOLDER / "gate.xml", show_default=True,
+              help="Where the JUnit XML file goes.")
+def command(config: Path, as_json: bool, json_file: Path, junit_file: Path) -> int:
+    """Run all that a checkvalve.toml lists; one verdict, for CI.
+
+    CONFIG is the file, or the folder that has one (default: this folder). It lists designs
+    with the verdicts that their authors expect, suites with their targets and the rules that
+    each is known to fail, and chapters to verify.
+
+    Exit codes: 0 all as expected, 1 something violated, 2 something unknown, 64 bad input.
+    """
+    settings = load(config)
+    report = run_gate(settings, (lambda rows: None) if as_json else _Printer().show)
+    document = json.dumps(report.document(), indent=2)
+    write_whole(json_file, document + "\n")
+    write_whole(junit_file, junit(report))
+    if as_json:
+        click.echo(document)
+    else:
+        _close(report, json_file, junit_file)
+    return report.exit_code
+
+
+class _Printer:
+    """Prints rows as they come, with a heading wherever a new section begins."""
+
+    def __init__(self) -> None:
+        self._section = ""
+
+    def show(self, rows: tuple[Row, ...]) -> None:
+        if rows and rows[0].section != self._section:
+            self._section = rows[0].section
+            click.echo(heading(self._section))
+        for line in lines_of(rows):
+            click.echo(line)
+
+
+def _close(report: Report, json_file: Path, junit_file: Path) -> None:
+    click.echo(f"Written: {json_file}, {junit_file}")
+    click.echo(verdict_line(report))

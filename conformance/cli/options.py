@@ -1,0 +1,51 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+__all__ = ["budget_options", "size"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+_UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30}
+
+
+class _Size(click.ParamType):
+    """A number of bytes, with an optional unit: 500M, 2G."""
+
+    name = "size"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """The number of bytes; fails with a usage error."""
+        if isinstance(value, int):
+            return value
+        match = re.fullmatch(r"(\d+)([kmg]?)(i?b)?", str(value).strip().lower())
+        if match is None or int(match[1]) == 0:
+            self.fail(f"{value!r} is not a size; write for example 500M or 2G", param, ctx)
+        return int(match[1]) * _UNITS[match[2]]
+
+
+size = _Size()
+
+
+def budget_options(command: F) -> F:
+    """Add --max-memory, --max-seconds and --max-states; the command gets ``budget``."""
+    @click.option("--max-memory", type=size, help="End as unknown beyond this, e.g. 2G.")
+    @click.option("--max-seconds", type=click.FloatRange(min=0, min_open=True),
+                  help="End each search as unknown after this many seconds.")
+    @click.option("--max-states", type=click.IntRange(min=1),
+                  help="End each search as unknown after this many states.")
+    @functools.wraps(command)
+    def with_budget(
+        *args: Any, max_memory: int | None, max_seconds: float | None,
+        max_states: int | None, **rest: Any,
+    ) -> Any:
+        from checkvalve.spec.engines.verdict import Budget
+        budget = Budget(max_memory, max_seconds, max_states)
+        return command(*args, budget=budget, **rest)
+    return with_budget  # type: ignore[return-value]

@@ -1,0 +1,152 @@
+"""``checkvalve verify``: what the chapters promise, decided again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from .options import budget_options
+from .outcome import EXPECTED, UNKNOWN, VIOLATED
+
+if TYPE_CHECKING:
+    from checkvalve.spec.engines.verdict import Budget
+    from checkvalve.spec.verify import Row
+
+__all__ = ["command"]
+
+
+@click.command("verify")
+@click.argument("chapters", nargs=-1)
+@click.option("--rows", is_flag=True, help="Print every row, not one line for each group.")
+@click.option("--traces", is_flag=True, help="Print the shortest trace of each violation.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@budget_options
+def command(
+    chapters: tuple[str, ...], rows: bool, traces: bool, as_json: bool, budget: Budget
+) -> int:
+    """Verify CHAPTERS of the rule book (all if none are named).
+
+    Prints expected against found. Exit code 0 if every row is as expected, 1 if one is
+    not, 2 if one could not be decided within the budget.
+    """
+    from checkvalve.spec import chapters as book
+    from checkvalve.spec.verify import verify
+
+    found: list[Row] = []
+    selected = list(book.chapters(chapters))
+    produced = verify(selected, budget)
+    if as_json:
+        found = list(produced)
+        document = {
+            "verdict": "as expected" if all(row.as_expected for row in found) else "not",
+            "results": [row.to_json() for row in found],
+        }
+        click.echo(json.dumps(document, indent=1))
+        return _code(found)
+    for _, group in groupby(produced, key=_group):
+        part = list(group)
+        found.extend(part)
+        for line in (_lines(part) if rows else [_summary(part)]):
+            click.echo(line)
+        if traces:
+            _show_traces(part)
+    _conclude(found)
+    return _code(found)
+
+
+def _group(row: Row) -> tuple[str, str, str, str]:
+    return row.chapter, row.machine, row.rule, row.about
+
+
+def _code(rows: Iterable[Row]) -> int:
+    wrong = [row for row in rows if not row.as_expected]
+    if any(row.verdict.outcome.value != "unknown" for row in wrong):
+        return VIOLATED
+    return UNKNOWN if wrong else EXPECTED
+
+
+# --- text ---------------------------------------------------------------------------------
+
+def _summary(group: list[Row]) -> str:
+    """One line for all rows of an expectation."""
+    first = group[0]
+    wrong = [row for row in group if not row.as_expected]
+    mark = "ok " if not wrong else "BAD"
+    expected = _counted(row.expected for row in group)
+    states = max(row.verdict.states for row in group)
+    seconds = sum(row.verdict.seconds for row in group)
+    steps = [row.steps for row in group if row.steps]
+    line = (
+        f"{mark} {first.chapter}.{first.machine} {first.rule} [{_spans(group)}]\n"
+        f"      {first.about or 'as promised'}: {expected}; {first.verdict.method}"
+    )
+    if states:
+        line += f", {'up to ' if len(group) > 1 else ''}{states:,} states"
+    if steps:
+        span = str(min(steps)) if len(set(steps)) == 1 else f"{min(steps)} to {max(steps)}"
+        line += f", trace of {span} steps"
+    line += f", {seconds:.2f} s"
+    if wrong:
+        row = wrong[0]
+        line += (f"\n      {len(wrong)} of {len(group)} rows differ, first {row.constants}: "
+                 f"expected {row.expected}, found {row.verdict.outcome.value} "
+                 f"{row.verdict.reason}")
+    return line
+
+
+def _counted(words: Iterable[str]) -> str:
+    tally: dict[str, int] = {}
+    for word in words:
+        tally[word] = tally.get(word, 0) + 1
+    if len(tally) == 1 and next(iter(tally.values())) == 1:
+        return next(iter(tally))
+    return ", ".join(f"{word} in {count} rows" for word, count in sorted(tally.items()))
+
+
+def _spans(group: list[Row]) -> str:
+    """The constants of a group: ``C 1..5, b 2``."""
+    parts = []
+    for name in group[0].constants:
+        values = {row.constants[name] for row in group}
+        if values == {"all"}:
+            parts.append(f"all {name}")
+        elif len(values) == 1:
+            parts.append(f"{name} {next(iter(values))}")
+        else:
+            parts.append(f"{name} {min(values)}..{max(values)}")
+    return ", ".join(parts)
+
+
+def _lines(group: list[Row]) -> Iterator[str]:
+    for row in group:
+        mark = "ok " if row.as_expected else "BAD"
+        constants = ", ".join(f"{name} {value}" for name, value in row.constants.items())
+        found = row.verdict
+        yield (
+            f"{mark} {row.chapter}.{row.machine} {row.rule} [{constants}] expected "
+            f"{row.expected}, found {found.outcome.value}; {found.method}, "
+            f"{found.states:,} states, {row.steps} steps, {found.seconds:.2f} s"
+        )
+
+
+def _show_traces(group: list[Row]) -> None:
+    from checkvalve.spec.engines.report import trace_lines
+
+    for row in group:
+        if row.verdict.trace is not None:
+            shown = ", ".join(f"{name} {value}" for name, value in row.constants.items())
+            click.echo(f"      the shortest way with {shown}:")
+            for line in trace_lines(row.verdict.trace, {}):
+                click.echo(f"      {line}")
+            return
+
+
+def _conclude(rows: list[Row]) -> None:
+    wrong = sum(not row.as_expected for row in rows)
+    proved = sum(row.verdict.method.startswith("k-induction") for row in rows)
+    text: Any = f"{len(rows)} rows, {proved} of them proved for all constants"
+    click.echo(f"\n{text}: " + ("all as expected." if not wrong else f"{wrong} NOT as expected."))

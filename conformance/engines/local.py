@@ -1,0 +1,63 @@
+"""The local engine: the cases of a suite one after another, or on several processes."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import traceback
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from functools import partial
+
+from checkvalve.spec.notation.errors import CheckvalveError, InputError, InternalError, TargetError
+
+from ..results import CaseRow
+from ..suites import Case, RunSettings, run_case
+from .table import sort_rows
+
+__all__ = ["row_of", "run_locally"]
+
+_CHUNKS_PER_PROCESS = 8
+"""More chunks even out cases of unequal length; fewer cost less talk between processes."""
+
+
+def run_locally(
+    suite: str, target: str, cases: Sequence[Case], settings: RunSettings, *, jobs: int = 1
+) -> list[CaseRow]:
+    """The rows of ``cases``, sorted by key; they do not depend on ``jobs``, the processes used.
+
+    Raises InputError for a suite or a target that cannot be used, TargetError if the target
+    ends the process that it runs in.
+    """
+    if jobs < 1:
+        raise InputError(f"cannot run on {jobs} processes", "", "Give 1 or more.")
+    run = partial(row_of, suite, target, settings)
+    processes = min(jobs, len(cases))
+    if processes <= 1:
+        return sort_rows(map(run, cases))
+    chunk = max(1, len(cases) // (processes * _CHUNKS_PER_PROCESS))
+    # A fork would copy the locks that threads of this process happen to hold.
+    context = multiprocessing.get_context("spawn" if os.name == "nt" else "forkserver")
+    with ProcessPoolExecutor(processes, mp_context=context) as pool:
+        try:
+            return sort_rows(pool.map(run, cases, chunksize=chunk))
+        except BrokenProcessPool as error:
+            raise TargetError(f"the target {target} ended the process that it runs in", "",
+                              "Run it with one process to see which case does it.") from error
+
+
+def row_of(suite: str, target: str, settings: RunSettings, case: Case) -> CaseRow:
+    """The row of one case; what is neither the target's nor the user's fault names the case.
+
+    Raises CheckvalveError only.
+    """
+    try:
+        return run_case(suite, target, case, settings)
+    except CheckvalveError:
+        raise
+    except Exception as error:  # noqa: BLE001 - any of them is our bug, whatever its type
+        frame = traceback.extract_tb(error.__traceback__)[-1]
+        told = " ".join(str(error).split()) or "no message"
+        what = f"case {case.index} (seed {case.seed}): {type(error).__name__}: {told}"
+        raise InternalError(what, f"{os.path.basename(frame.filename)}:{frame.lineno}") from error

@@ -1,0 +1,137 @@
+"""The Spark engine: the same cases on a cluster, through the DataFrame API alone.
+
+A table of (case, seed) is spread over the executors, each of which calls `run_case` and
+sends back rows. A row is a pure function of suite, target, case, seed and settings, so
+neither the number of partitions nor a task that Spark runs twice can change the table.
+Nothing here touches RDDs or the JVM: it works on a session of Spark Connect as well.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from typing import TYPE_CHECKING
+
+from checkvalve.spec.notation.errors import InputError
+
+from ..results import CaseRow
+from ..suites import Case, RunSettings
+from .session import explain, spark_session, within
+from .shipping import ship_checkvalve
+from .table import rows_of, spark_schema
+from .task import Order, work
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+__all__ = ["check_executors", "results_frame", "run_on_spark", "spark_session", "write_frame"]
+
+PATIENCE_SECONDS = 60.0
+"""How long a cluster may take to give work to a first executor."""
+
+_CASES_PER_TASK = 25
+"""A task costs Spark some 20 ms; this many cases take a hundred times as long."""
+
+_TASKS_AT_MOST = 1000
+_SEED_LIMIT = 2**63
+
+
+
+def run_on_spark(
+    suite: str, target: str, cases: Sequence[Case], settings: RunSettings, *,
+    master: str | None = None, session: SparkSession | None = None,
+    partitions: int | None = None, options: Mapping[str, str] | None = None,
+    ship: bool = False, patience_s: float = PATIENCE_SECONDS,
+) -> list[CaseRow]:
+    """The rows of ``cases`` sorted by key, as `run_locally` gives them, from a cluster.
+
+    Give either ``session``, which stays as it is, or ``master``, the address of a cluster
+    on which a session with the settings ``options`` is made and stopped again. ``ship``
+    sends the code of checkvalve along. Raises InputError if the cluster cannot be used.
+    """
+    if (master is None) == (session is None):
+        raise InputError("give the address of a Spark master, or a session: one of the two")
+    opened = spark_session(master, options) if master is not None else nullcontext(session)
+    with opened as running:
+        assert running is not None
+        if ship:
+            ship_checkvalve(running)
+        check_executors(running, patience_s=patience_s)
+        frame = results_frame(running, suite, target, cases, settings, partitions=partitions)
+        with _spark_errors("running the cases on Spark"):
+            return rows_of(frame.toArrow())
+
+
+def results_frame(
+    session: SparkSession, suite: str, target: str, cases: Sequence[Case],
+    settings: RunSettings, *, partitions: int | None = None,
+) -> DataFrame:
+    """The rows of ``cases`` as a DataFrame; each action on it runs the cases anew.
+
+    ``partitions`` is the number of tasks; left out, it is one for every 25 cases. Raises
+    InputError if it is less than one.
+    """
+    import pyarrow as pa
+
+    tasks = _tasks(len(cases)) if partitions is None else partitions
+    if tasks < 1:
+        raise InputError(f"cannot spread the cases over {tasks} partitions", "",
+                         "Give 1 or more.")
+    if any(not -_SEED_LIMIT <= case.seed < _SEED_LIMIT for case in cases):
+        raise InputError("a seed does not fit into 64 bits", "", "Give a smaller seed.")
+    columns = {"case": [case.index for case in cases], "seed": [case.seed for case in cases]}
+    schema = pa.schema([("case", pa.int64()), ("seed", pa.int64())])
+    with _spark_errors("sending the cases to Spark"):
+        spread = session.createDataFrame(pa.table(columns, schema)).repartition(tasks)
+        return spread.mapInArrow(work(Order.here(suite, target, settings)), spark_schema())
+
+
+def write_frame(frame: DataFrame, out: str) -> None:
+    """Have the cluster write ``frame`` to a folder of Parquet files at the new path ``out``.
+
+    The path is the cluster's: a folder that all nodes share, or a URL such as
+    ``s3a://...``. Raises InputError if there is something already, or it cannot be written.
+    """
+    with _spark_errors(f"writing the results to {out}"):
+        frame.write.mode("error").parquet(out)
+
+
+def check_executors(session: SparkSession, *, patience_s: float = PATIENCE_SECONDS) -> None:
+    """Raise InputError unless an executor takes up work, and has this very checkvalve.
+
+    Every task looks again; this one only makes sure that a cluster without free cores is
+    told from one that works, within ``patience_s`` seconds.
+    """
+    tag = "checkvalve-first-look"
+
+    def look() -> None:
+        session.addTag(tag)
+        frame = session.range(0, 1, 1, 1).mapInArrow(work(None), "`id` bigint")
+        frame.collect()
+
+    silence = f"no executor took up work within {patience_s:g} s"
+    with _spark_errors("looking at the executors"):
+        try:
+            within(patience_s, look, silence)
+        except InputError:
+            session.interruptTag(tag)
+            raise
+
+
+def _tasks(cases: int) -> int:
+    return min(max(1, -(-cases // _CASES_PER_TASK)), _TASKS_AT_MOST)
+
+
+@contextmanager
+def _spark_errors(doing: str) -> Iterator[None]:
+    """Turn what Spark raises while ``doing`` something into one clear error."""
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", module="pyspark")
+        try:
+            yield
+        except (PySparkException, Py4JError) as error:
+            raise explain(error, doing) from error

@@ -1,0 +1,103 @@
+"""Rows as a table: one schema for Arrow, Parquet and Spark, derived from CaseRow.
+
+Both engines write through it, so that a table that Spark has written and one that was
+written here differ in nothing but the order of their rows, and reading sorts them by key.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterable
+from dataclasses import asdict, fields
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, get_type_hints
+
+from checkvalve.spec.notation.errors import InputError
+
+from ..results import CaseRow
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = [
+    "KEY", "arrow_schema", "read_rows", "rows_of", "sort_rows", "spark_schema", "table_of",
+    "write_rows",
+]
+
+KEY = ("suite", "suite_version", "target", "case", "seed")
+"""The columns that name a row; no two rows of a run agree in all of them."""
+
+
+@cache
+def _columns() -> dict[str, type]:
+    hints = get_type_hints(CaseRow)
+    return {field.name: hints[field.name] for field in fields(CaseRow)}
+
+
+def arrow_schema() -> pa.Schema:
+    """The columns in Arrow's words: texts are strings, whole numbers have 64 bits."""
+    import pyarrow as pa
+
+    kinds = {str: pa.string(), int: pa.int64()}
+    return pa.schema([(name, kinds[kind]) for name, kind in _columns().items()])
+
+
+def spark_schema() -> str:
+    """The same columns in Spark's words, as a DDL string."""
+    kinds = {str: "string", int: "bigint"}
+    return ", ".join(f"`{name}` {kinds[kind]}" for name, kind in _columns().items())
+
+
+def sort_rows(rows: Iterable[CaseRow]) -> list[CaseRow]:
+    """``rows`` in the order of their key."""
+    return sorted(rows, key=lambda row: tuple(getattr(row, name) for name in KEY))
+
+
+def table_of(rows: Iterable[CaseRow]) -> pa.Table:
+    """``rows`` as an Arrow table, in the order given."""
+    import pyarrow as pa
+
+    return pa.Table.from_pylist([asdict(row) for row in rows], schema=arrow_schema())
+
+
+def rows_of(table: pa.Table) -> list[CaseRow]:
+    """The rows of an Arrow table, in the order of their key."""
+    return sort_rows(CaseRow(**row) for row in table.to_pylist())
+
+
+def write_rows(rows: Iterable[CaseRow], path: Path) -> None:
+    """Write ``rows``, sorted by key, to one Parquet file: all of it or nothing.
+
+    Raises InputError if it cannot be written.
+    """
+    import pyarrow.parquet as pq
+
+    table = table_of(sort_rows(rows))
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder:
+            draft = Path(folder) / path.name
+            pq.write_table(table, draft)
+            os.replace(draft, path)
+    except OSError as error:
+        what = f"cannot write the results here: {error.strerror or error}"
+        raise InputError(what, str(path), "Give the path of a file that you may write.") from error
+
+
+def read_rows(path: Path) -> list[CaseRow]:
+    """The rows of a Parquet file, or of the folder that Spark has written, sorted by key.
+
+    Raises InputError if there is no such table, or if it is not one of results.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        table = pq.read_table(path, columns=arrow_schema().names)
+        return rows_of(table.cast(arrow_schema()))
+    except (OSError, pa.ArrowException) as error:
+        first = str(error).partition("\n")[0].rstrip(".")
+        raise InputError(f"this is not a table of results: {first}", str(path),
+                         "Give a Parquet file or folder that `conform --out` wrote.") from error

@@ -1,0 +1,205 @@
+"""What an executor does with its share of the cases, and how it tells what went wrong.
+
+The function that Spark sends is pickled by value and imports nothing of ours before it has
+looked whether it can: an executor without checkvalve, or with another edition of it, answers
+in one line instead of failing somewhere inside of unpickling. Errors cross as one line of
+JSON in the message of an exception, which is all that comes through from an executor.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import pickle
+import platform
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from functools import cache
+from importlib import resources
+from importlib.resources.abc import Traversable
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from checkvalve.spec.notation.errors import CheckvalveError, InputError, InternalError, TargetError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from ..results import CaseRow
+    from ..suites import RunSettings
+
+__all__ = ["MARK", "Order", "edition", "error_in", "execute", "work"]
+
+MARK = "checkvalve-error:"
+"""What stands before the line of JSON in the message of an executor's exception."""
+
+PACKAGES = ("checkvalve.spec", "checkvalve.reference", "checkvalve.conformance")
+
+_ROWS_AT_ONCE = 64
+"""Rows in a batch that an executor sends: a fixture can have kilobytes, a batch stays small."""
+
+Batches = Iterator["pa.RecordBatch"]
+
+
+@dataclass(frozen=True)
+class Order:
+    """What a task has to know besides its cases.
+
+    ``folder`` and ``path`` are the driver's working folder and search path: where they exist
+    on the executor too, a target is found there as it is found here.
+    """
+
+    suite: str
+    target: str
+    settings: RunSettings
+    folder: str
+    path: tuple[str, ...]
+
+    @classmethod
+    def here(cls, suite: str, target: str, settings: RunSettings) -> Order:
+        """An order that is given from this process."""
+        ours = tuple(os.path.abspath(place) for place in sys.path
+                     if not place.startswith((sys.prefix, sys.base_prefix)))
+        return cls(suite, target, settings, os.getcwd(), ours)
+
+
+def work(order: Order | None) -> Callable[[Batches], Batches]:
+    """The function for ``mapInArrow``: batches of (case, seed) in, batches of rows out.
+
+    Without an order it only looks whether the executor can do such work, and gives back
+    what it got.
+    """
+    # Pickled apart, so that nothing of ours is unpickled before the check below.
+    parcel, ours, mark = pickle.dumps(order), (_place(), edition()), MARK
+
+    def run(batches: Batches) -> Batches:
+        try:
+            from checkvalve.conformance.engines.task import execute
+        except ImportError as error:
+            import json
+            import platform
+            import sys
+
+            what = f"{platform.node()} ({sys.executable}) cannot import checkvalve: {error}"
+            told = json.dumps({"kind": "missing", "what": what})
+            raise RuntimeError(f"{mark}{told}") from None
+        yield from execute(parcel, *ours, batches)
+
+    return run
+
+
+def execute(parcel: bytes, place: str, expected: str, batches: Batches) -> Batches:
+    """Carry out the order in ``parcel``, which was given by the edition ``expected``.
+
+    ``place`` is where that one is installed: who imports the same files needs no comparing,
+    and whoever edits them during a run is not told that his cluster is out of date.
+    """
+    try:
+        if _place() != place and edition() != expected:
+            raise _other_edition()
+        order = pickle.loads(parcel)
+        if order is None:
+            yield from batches
+        else:
+            yield from _carry_out(order, batches)
+    except CheckvalveError as error:
+        raise RuntimeError(_written(error)) from None
+
+
+def _carry_out(order: Order, batches: Batches) -> Batches:
+    import pyarrow as pa
+
+    from .table import arrow_schema
+
+    with _surroundings(order):
+        rows = _rows(order, batches)
+        while some := list(islice(rows, _ROWS_AT_ONCE)):
+            yield pa.RecordBatch.from_pylist([asdict(row) for row in some], arrow_schema())
+
+
+def _rows(order: Order, batches: Batches) -> Iterator[CaseRow]:
+    from ..suites import Case
+    from .local import row_of
+
+    for batch in batches:
+        for line in batch.to_pylist():
+            case = Case(line["case"], line["seed"])
+            yield row_of(order.suite, order.target, order.settings, case)
+
+
+@contextmanager
+def _surroundings(order: Order) -> Iterator[None]:
+    """Look for targets where the driver does; other tasks of this worker see nothing of it."""
+    folder, path = os.getcwd(), list(sys.path)
+    sys.path.extend(place for place in order.path
+                    if place not in path and os.path.exists(place))
+    if os.path.isdir(order.folder):
+        os.chdir(order.folder)
+    try:
+        yield
+    finally:
+        sys.path[:] = path
+        os.chdir(folder)
+
+
+def _place() -> str:
+    return f"{platform.node()}:{resources.files(PACKAGES[0])}"
+
+
+@cache
+def edition() -> str:
+    """A fingerprint of the Python source of the checkvalve that this process imports."""
+    digest = hashlib.sha256()
+    for package in PACKAGES:
+        for name, text in sorted(_sources(resources.files(package), package)):
+            digest.update(f"{name}\0{len(text)}\0".encode() + text)
+    return digest.hexdigest()[:16]
+
+
+def _sources(folder: Traversable, name: str) -> Iterator[tuple[str, bytes]]:
+    for entry in folder.iterdir():
+        if entry.is_dir():
+            yield from _sources(entry, f"{name}/{entry.name}")
+        elif entry.name.endswith(".py"):
+            yield f"{name}/{entry.name}", entry.read_bytes()
+
+
+def _other_edition() -> InputError:
+    what = f"{platform.node()} ({sys.executable}) has another edition of checkvalve"
+    return InputError(what, "", "Install the edition that you run from there too, or send it "
+                      "along: ship_checkvalve(session), or `--ship`.")
+
+
+_KINDS: dict[str, type[CheckvalveError]] = {
+    "input": InputError, "target": TargetError, "us": InternalError,
+}
+
+
+def _written(error: CheckvalveError) -> str:
+    told = {"kind": error.fault, "what": error.what, "where": error.where,
+            "next_step": error.next_step}
+    return MARK + json.dumps(told)
+
+
+def error_in(message: str) -> CheckvalveError | None:
+    """The error that an executor told in ``message``; None if the message is of other origin."""
+    place = message.find(MARK)
+    if place < 0:
+        return None
+    try:
+        told: dict[str, Any] = json.JSONDecoder().raw_decode(message, place + len(MARK))[0]
+    except ValueError:
+        return None
+    if told["kind"] == "missing":
+        return InputError(f"an executor has no checkvalve: {told['what']}", "", _ABSENT)
+    return _KINDS[told["kind"]](told["what"], told["where"], told["next_step"])
+
+
+_ABSENT = (
+    "Install checkvalve[spark] into the Python of every node (PYSPARK_PYTHON names it), or, if "
+    "only checkvalve itself is missing there, send it along: ship_checkvalve(session), or "
+    "`--ship`. See docs/spark.md."
+)

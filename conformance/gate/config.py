@@ -1,0 +1,230 @@
+"""Reading a checkvalve.toml: what is listed, or the one line that is wrong."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from glob import glob
+from pathlib import Path
+from typing import Any
+
+from checkvalve.spec.notation.errors import InputError
+
+from .location import Location
+
+__all__ = ["FILE_NAME", "Designs", "GateConfig", "Suite", "load"]
+
+FILE_NAME = "checkvalve.toml"
+LARGEST_FILE = 1 << 20
+"""In bytes. A list of designs and targets is a few hundred."""
+
+Table = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Designs:
+    """Designs to check: the files in order, and the wall clock that each may take."""
+
+    files: tuple[Path, ...]
+    max_seconds: float
+
+
+@dataclass(frozen=True)
+class Suite:
+    """A suite to run on ``targets``.
+
+    ``known`` lists, for a target, the ids of the rules that it is known to fail: they are
+    expected to be violated. The targets in ``optional`` may be unavailable on a machine
+    without making the verdict *unknown*. ``timeout`` is what one request may take, in seconds.
+    """
+
+    suite: str
+    targets: tuple[str, ...]
+    cases: int
+    seed: int
+    timeout: float
+    known: Mapping[str, tuple[str, ...]]
+    optional: frozenset[str]
+
+
+@dataclass(frozen=True)
+class GateConfig:
+    """What a gate runs: ``verify`` names the chapters whose expectations are verified."""
+
+    path: Path
+    designs: tuple[Designs, ...]
+    suites: tuple[Suite, ...]
+    verify: tuple[str, ...]
+
+
+def load(place: Path) -> GateConfig:
+    """Read the configuration at ``place``, a file or the folder that has one.
+
+    Raises InputError, with the file and the line, if it cannot be used.
+    """
+    path = place / FILE_NAME if place.is_dir() else place
+    text = _text(path)
+    reader = _Reader(path, Location(text))
+    return reader.config(_parsed(path, text))
+
+
+def _text(path: Path) -> str:
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        step = f"Give a {FILE_NAME}, or a folder that has one."
+        raise InputError(f"cannot read this file: {error.strerror}", str(path), step) from error
+    if len(content) > LARGEST_FILE:
+        raise InputError(f"this file is larger than {LARGEST_FILE} bytes", str(path),
+                         "List designs by pattern: files = [\"designs/*.yaml\"].")
+    try:
+        return content.decode()
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        raise InputError("this is not UTF-8", f"{path}:{line}", "Save it as UTF-8.") from error
+
+
+def _parsed(path: Path, text: str) -> Table:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        what, line = Location.of_syntax_error(str(error), text)
+        where = f"{path}:{line}"
+        raise InputError(f"this is not TOML: {what}", where, "Mend that line.") from error
+    except RecursionError as error:
+        raise InputError("this nests too deeply", str(path), "Use plain lists.") from error
+
+
+class _Reader:
+    """Turns tables into the dataclasses above, and knows where each key stands."""
+
+    def __init__(self, path: Path, location: Location) -> None:
+        self._path = path
+        self._location = location
+
+    def config(self, top: Table) -> GateConfig:
+        self._known_keys(top, "", 0, ("designs", "suites", "verify"))
+        config = GateConfig(
+            self._path,
+            tuple(self._designs(table, at) for at, table in self._tables(top, "designs")),
+            tuple(self._suite(table, at) for at, table in self._tables(top, "suites")),
+            self._texts(top, "", 0, "verify", ()),
+        )
+        if not (config.designs or config.suites or config.verify):
+            raise InputError("nothing is listed here", str(self._path),
+                             "List designs ([[designs]]), suites ([[suites]]) or chapters "
+                             "(verify = [\"flow\"]).")
+        return config
+
+    def _designs(self, table: Table, at: int) -> Designs:
+        self._known_keys(table, "designs", at, ("files", "max_seconds"))
+        patterns = self._texts(table, "designs", at, "files", None)
+        files = [file for pattern in patterns for file in self._matching(pattern, at)]
+        return Designs(tuple(dict.fromkeys(files)),
+                       self._positive(table, "designs", at, "max_seconds", 20.0))
+
+    def _matching(self, pattern: str, at: int) -> list[Path]:
+        """The files that ``pattern`` names, from the folder of the configuration."""
+        base = self._path.parent
+        found = sorted(base / name for name in glob(pattern, root_dir=base, recursive=True))
+        if not found:
+            raise self._wrong("designs", at, "files", f"no file matches {pattern!r}",
+                              f"Paths are relative to {base or '.'}.")
+        return found
+
+    def _suite(self, table: Table, at: int) -> Suite:
+        keys = ("suite", "targets", "cases", "seed", "timeout", "known", "optional")
+        self._known_keys(table, "suites", at, keys)
+        targets = self._texts(table, "suites", at, "targets", None)
+        optional = self._texts(table, "suites", at, "optional", ())
+        self._among_targets(at, "optional", optional, targets)
+        return Suite(
+            suite=self._text(table, "suites", at, "suite"),
+            targets=targets,
+            cases=int(self._positive(table, "suites", at, "cases", 100, whole=True)),
+            seed=int(self._positive(table, "suites", at, "seed", 0, whole=True, least=0)),
+            timeout=self._positive(table, "suites", at, "timeout", 10.0),
+            known=self._known_failures(table, at, targets),
+            optional=frozenset(optional),
+        )
+
+    def _known_failures(
+        self, table: Table, at: int, targets: Sequence[str]
+    ) -> dict[str, tuple[str, ...]]:
+        known = table.get("known", {})
+        if not isinstance(known, dict):
+            raise self._wrong("suites", at, "known", "`known` must be a table",
+                              "Write [suites.known] and below it: deque = [\"QUEUE-4\"].")
+        self._among_targets(at, "known", known, targets)
+        return {target: self._texts(known, "suites.known", at, target, None) for target in known}
+
+    def _among_targets(
+        self, at: int, key: str, names: Sequence[str] | Table, targets: Sequence[str]
+    ) -> None:
+        for name in names:
+            if name not in targets:
+                raise self._wrong("suites", at, key, f"`{key}` names {name!r}, which is not among "
+                                  "the targets of this suite", self._meant(name, targets))
+
+    def _tables(self, top: Table, name: str) -> Iterator[tuple[int, Table]]:
+        """The tables of the array ``name``, numbered from 0."""
+        tables = top.get(name, [])
+        if not isinstance(tables, list) or not all(isinstance(one, dict) for one in tables):
+            raise self._wrong("", 0, name, f"`{name}` must be an array of tables",
+                              f"Begin each with a line [[{name}]].")
+        yield from enumerate(tables)
+
+    def _known_keys(self, table: Table, name: str, at: int, keys: Sequence[str]) -> None:
+        for key in table:
+            if key not in keys:
+                raise self._wrong(name, at, key, f"there is no key `{key}` here",
+                                  self._meant(key, keys))
+
+    def _text(self, table: Table, name: str, at: int, key: str) -> str:
+        value = self._there(table, name, at, key)
+        if not isinstance(value, str) or not value:
+            raise self._wrong(name, at, key, f"`{key}` must be a text", f"Write {key} = \"…\".")
+        return value
+
+    def _texts(
+        self, table: Table, name: str, at: int, key: str, default: tuple[str, ...] | None
+    ) -> tuple[str, ...]:
+        """A list of texts that is not empty; it may be left out if there is a ``default``."""
+        if default is not None and key not in table:
+            return default
+        value = self._there(table, name, at, key)
+        if not isinstance(value, list) or not value or not all(
+            isinstance(one, str) and one for one in value
+        ):
+            raise self._wrong(name, at, key, f"`{key}` must be a list of texts that is not empty",
+                              f"Write {key} = [\"…\", \"…\"].")
+        return tuple(value)
+
+    def _positive(
+        self, table: Table, name: str, at: int, key: str, default: float, *,
+        whole: bool = False, least: float = 1e-3,
+    ) -> float:
+        value = table.get(key, default)
+        kinds = (int,) if whole else (int, float)
+        least = max(least, 1) if whole and least else least
+        if isinstance(value, bool) or not isinstance(value, kinds) or not least <= value < 1e9:
+            kind = "whole number" if whole else "number of seconds"
+            raise self._wrong(name, at, key, f"`{key}` must be a {kind} of at least {least:g}, and "
+                              f"it is {value!r}", f"Write {key} = {default:g}, for example.")
+        return value
+
+    def _there(self, table: Table, name: str, at: int, key: str) -> Any:
+        if key not in table:
+            raise self._wrong(name, at, key, f"`{key}` is missing", f"Add {key} = … here.")
+        return table[key]
+
+    def _wrong(self, name: str, at: int, key: str, what: str, next_step: str) -> InputError:
+        line = self._location.line(name, at, key)
+        return InputError(what, f"{self._path}:{line}", next_step)
+
+    @staticmethod
+    def _meant(name: str, names: Sequence[str]) -> str:
+        close = get_close_matches(name, names, 1)
+        return f"Did you mean {close[0]!r}?" if close else f"There are: {', '.join(names)}."

@@ -1,0 +1,59 @@
+"""A report as JUnit XML, the form that CI systems read."""
+
+from __future__ import annotations
+
+import re
+from itertools import groupby
+from xml.etree import ElementTree as xml
+
+from .report import Report, Row
+
+__all__ = ["junit"]
+
+_NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def junit(report: Report) -> str:
+    """The XML document: a suite for each section, a case for each row.
+
+    What is not as expected is a failure, what is unknown or could not be run an error, and
+    what is unavailable is skipped.
+    """
+    suites = xml.Element("testsuites", {"name": "checkvalve gate", **_sums(report.rows)})
+    for section, rows in groupby(report.rows, key=lambda row: row.section):
+        in_section = tuple(rows)
+        suite = xml.SubElement(suites, "testsuite", {"name": section, **_sums(in_section)})
+        for row in in_section:
+            _add_case(suite, row)
+    xml.indent(suites)
+    return xml.tostring(suites, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def _sums(rows: tuple[Row, ...]) -> dict[str, str]:
+    def count(*judgements: str) -> str:
+        return str(sum(row.judgement in judgements for row in rows))
+
+    return {
+        "tests": str(len(rows)), "failures": count("violated"),
+        "errors": count("unknown", "error"), "skipped": count("unavailable"),
+        "time": f"{sum(row.seconds for row in rows):.3f}",
+    }
+
+
+def _add_case(suite: xml.Element, row: Row) -> None:
+    case = xml.SubElement(
+        suite, "testcase", classname=_clean(f"{row.section}.{row.subject}"),
+        name=_clean(row.property), time=f"{row.seconds:.3f}",
+    )
+    kinds = {"violated": "failure", "unknown": "error", "error": "error",
+             "unavailable": "skipped"}
+    if row.judgement in kinds:
+        told = f"expected: {row.expected}; found: {row.found}. {row.message}".rstrip()
+        outcome = xml.SubElement(case, kinds[row.judgement], message=_clean(told))
+        if row.judgement != "unavailable":
+            outcome.set("type", row.judgement)
+
+
+def _clean(text: str) -> str:
+    """``text`` without the characters that no XML document may have, as a target may print."""
+    return _NOT_IN_XML.sub("\ufffd", text)

@@ -1,0 +1,82 @@
+"""What a gate has found: rows, each judged by what was expected of it, and one verdict."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+__all__ = ["EXIT_CODES", "Judgement", "Report", "Row", "Section", "judge"]
+
+Judgement = Literal["as expected", "violated", "unknown", "unavailable", "error"]
+"""*violated*: found something else than expected (also where a violation was expected and
+none was found). *unavailable*: an optional target that this machine cannot run."""
+
+Section = Literal["designs", "suites", "chapters"]
+
+EXIT_CODES: Mapping[Judgement, int] = {
+    "as expected": 0, "error": 64, "violated": 1, "unknown": 2, "unavailable": 0,
+}
+_GRAVEST_FIRST: tuple[Judgement, ...] = ("error", "violated", "unknown")
+
+
+@dataclass(frozen=True)
+class Row:
+    """One expectation and what was found.
+
+    ``subject`` is the design, ``suite on target``, or the machine with its constants;
+    ``property`` is a rule's id or what a design promises. ``message`` says in one line what
+    the reader needs beyond that. ``details`` are for the JSON file.
+    """
+
+    section: Section
+    subject: str
+    property: str
+    expected: str
+    found: str
+    judgement: Judgement
+    message: str = ""
+    seconds: float = 0.0
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Report:
+    """All rows of one run, in the order of the configuration."""
+
+    config: str
+    rows: tuple[Row, ...]
+    seconds: float
+
+    @property
+    def verdict(self) -> Judgement:
+        """The gravest judgement among the rows; what is unavailable decides nothing."""
+        there = {row.judgement for row in self.rows}
+        return next((grave for grave in _GRAVEST_FIRST if grave in there), "as expected")
+
+    @property
+    def exit_code(self) -> int:
+        """0 all as expected, 1 something violated, 2 something unknown, 64 bad input."""
+        return EXIT_CODES[self.verdict]
+
+    @property
+    def counts(self) -> dict[Judgement, int]:
+        """How many rows were judged how."""
+        counted = Counter(row.judgement for row in self.rows)
+        return {judgement: counted[judgement] for judgement in EXIT_CODES}
+
+    def document(self) -> dict[str, Any]:
+        """The report as plain data; docs/schemas/gate.json describes it."""
+        return {
+            "verdict": self.verdict, "exit_code": self.exit_code, "counts": self.counts,
+            "config": self.config, "seconds": round(self.seconds, 3),
+            "results": [{**asdict(row), "seconds": round(row.seconds, 3)} for row in self.rows],
+        }
+
+
+def judge(expected: str, found: str) -> Judgement:
+    """How a finding compares with what was expected of it."""
+    if found == expected:
+        return "as expected"
+    return "unknown" if found == "unknown" else "violated"

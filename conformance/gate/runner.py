@@ -1,0 +1,58 @@
+"""Running what a checkvalve.toml lists, one subject after another."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+
+from checkvalve.spec.notation.errors import CheckvalveError, InternalError
+
+from .config import GateConfig
+from .report import Report, Row, Section
+from .sections import chapter_rows, design_rows, suite_rows
+
+__all__ = ["run_gate"]
+
+Rows = tuple[Row, ...]
+Job = tuple[Section, str, Callable[[], Rows]]
+
+
+def run_gate(config: GateConfig, show: Callable[[Rows], None]) -> Report:
+    """Run everything; ``show`` is given the rows of each subject as soon as they are there.
+
+    What cannot be used, a design with a mistake in it or a target that does not import, is a
+    row of its own, and the rest is run all the same. Raises InternalError at once.
+    """
+    began = time.perf_counter()
+    rows: list[Row] = []
+    for section, subject, job in _jobs(config):
+        found = _run(section, subject, job)
+        show(found)
+        rows += found
+    return Report(str(config.path), tuple(rows), time.perf_counter() - began)
+
+
+def _jobs(config: GateConfig) -> Iterator[Job]:
+    base = config.path.parent
+    for designs in config.designs:
+        for file in designs.files:
+            subject = file.relative_to(base).as_posix()
+            yield "designs", subject, partial(design_rows, subject, file, designs)
+    for suite in config.suites:
+        for target in suite.targets:
+            yield "suites", f"{suite.suite} on {target}", partial(suite_rows, suite, target)
+    for chapter in config.verify:
+        yield "chapters", chapter, partial(chapter_rows, chapter)
+
+
+def _run(section: Section, subject: str, job: Callable[[], Rows]) -> Rows:
+    began = time.perf_counter()
+    try:
+        return job()
+    except InternalError:
+        raise
+    except CheckvalveError as error:
+        details = {"fault": error.fault, "where": error.where, "next_step": error.next_step}
+        return (Row(section, subject, "can be run", "runs", "does not run", "error", str(error),
+                    time.perf_counter() - began, details),)

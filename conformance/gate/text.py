@@ -1,0 +1,76 @@
+"""A report for a person: a table for each section, and one closing line."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+import click
+
+from .report import Judgement, Report, Row
+
+__all__ = ["heading", "lines_of", "verdict_line"]
+
+_TITLES = {"designs": "Designs", "suites": "Suites", "chapters": "Chapters"}
+_WORDS: dict[Judgement, tuple[str, str]] = {
+    "as expected": ("ok", "green"), "violated": ("VIOLATED", "red"),
+    "unknown": ("UNKNOWN", "yellow"), "unavailable": ("not here", "yellow"),
+    "error": ("ERROR", "red"),
+}
+_WIDEST = max(len(word) for word, _ in _WORDS.values())
+_SURPRISES: tuple[Judgement, ...] = ("violated", "unknown")
+_SUBJECT = 42
+"""Columns for the subject; a longer one moves the rest of its line."""
+
+
+def heading(section: str) -> str:
+    """The line above a section's rows."""
+    return click.style(_TITLES[section], bold=True)
+
+
+def lines_of(rows: Sequence[Row]) -> Iterator[str]:
+    """The lines that show the rows of one subject.
+
+    What is as expected and needs no word beyond that shares one line; any other row has its
+    own.
+    """
+    quiet = [row for row in rows if row.judgement == "as expected" and not row.message]
+    if quiet:
+        found = _told(quiet[0]) if len(quiet) == 1 else _counted(quiet)
+        yield _line(quiet[0], found, sum(row.seconds for row in quiet))
+    for row in rows:
+        if row not in quiet:
+            yield _line(row, _told(row), row.seconds)
+            if row.message:
+                yield f"{'':{_WIDEST + 4}}{row.message}"
+
+
+def _counted(rows: Sequence[Row]) -> str:
+    """How many of ``rows`` came out how: ``87 holds, 33 violated``."""
+    counts = Counter(row.found for row in rows)
+    return ", ".join(f"{number} {found}" for found, number in counts.items())
+
+
+def _told(row: Row) -> str:
+    told = f"{row.property}: {row.found}"
+    return told if row.judgement not in _SURPRISES else f"{told}, expected {row.expected}"
+
+
+def _line(row: Row, found: str, seconds: float) -> str:
+    word, colour = _WORDS[row.judgement]
+    mark = click.style(f"{word:<{_WIDEST}}", fg=colour)
+    return f"  {mark}  {row.subject:<{_SUBJECT}}  {found}  ({seconds:.2f} s)"
+
+
+def verdict_line(report: Report) -> str:
+    """The one line that the whole run comes to."""
+    counts = report.counts
+    told = [f"{number} {judgement}" for judgement, number in counts.items()
+            if number and judgement != "as expected"]
+    every = f"{len(report.rows)} checks in {report.seconds:.1f} s"
+    word, colour = {
+        "as expected": ("all as expected", "green"), "violated": ("VIOLATED", "red"),
+        "unknown": ("UNKNOWN", "yellow"), "error": ("ERROR", "red"),
+    }[report.verdict]
+    rest = f"; {', '.join(told)}" if told else ""
+    return f"Gate: {click.style(word, fg=colour, bold=True)} ({every}{rest})"

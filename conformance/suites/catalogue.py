@@ -1,0 +1,21 @@
+"""The suites that there are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from ...spec.notation.errors import InputError
+from .queue import QUEUE_SUITE
+from .suite import Suite
+
+__all__ = ["SUITES", "suite_named"]
+
+SUITES: Final[Mapping[str, Suite]] = {QUEUE_SUITE.name: QUEUE_SUITE}
+
+
+def suite_named(name: str) -> Suite:
+    """The suite of that name. Raises ``InputError`` where there is none."""
+    if name not in SUITES:
+        raise InputError(f"there is no suite {name!r}", next_step=f"Use: {', '.join(SUITES)}.")
+    return SUITES[name]

@@ -1,0 +1,130 @@
+"""Judging a run: several machines watch it side by side, each until it no longer explains it."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from ...spec.engines.interpreter import Step
+from ...spec.engines.monitor import Failure, Monitor
+from ...spec.notation.bound import BoundMachine, bind
+from ...spec.notation.errors import InternalError
+from ...spec.notation.rules import Rule
+from .suite import Answer, Exchange, Suite, Watch
+
+__all__ = ["Breach", "Judge"]
+
+
+@dataclass(frozen=True)
+class Breach:
+    """A rule that was broken: at which step of the run (from 0), and why.
+
+    ``conjunct`` is the condition that was false, ``where`` its file (from the project's
+    root) and line, ``allowed`` what the target could have answered instead, in words.
+    """
+
+    rule: Rule
+    step: int
+    observation: str
+    conjunct: str
+    where: str
+    allowed: tuple[str, ...]
+
+
+@lru_cache(maxsize=64)
+def _bound(machine: type, constants: tuple[tuple[str, int], ...]) -> BoundMachine:
+    declared = machine.constants_declared  # type: ignore[attr-defined]
+    return bind(machine, **{name: value for name, value in constants if name in declared})
+
+
+@lru_cache(maxsize=64)
+def _fresh(machine: type, constants: tuple[tuple[str, int], ...]) -> Monitor:
+    return Monitor(_bound(machine, constants))
+
+
+class _Eye:
+    """One machine that watches."""
+
+    def __init__(self, watch: Watch, constants: tuple[tuple[str, int], ...]) -> None:
+        self.watch = watch
+        # A monitor never changes what it holds, only which: a shallow copy is a fresh one.
+        self.monitor = copy.copy(_fresh(watch.machine, constants))
+        self.open = True
+
+    def knows(self, step: Step) -> bool:
+        return step[0] in self.watch.machine.actions_declared
+
+
+class Judge:
+    """Watches one run. ``focus`` is the rule that is looked for, or None for all rules."""
+
+    def __init__(self, suite: Suite, capacity: int, items_max: int, focus: Rule | None) -> None:
+        constants = tuple(suite.constants(capacity, items_max).items())
+        self._eyes = [
+            _Eye(watch, constants) for watch in suite.watches
+            if watch.adds is None or focus is None or watch.adds is focus
+        ]
+        self._focus = focus
+        self.breaches: list[Breach] = []
+
+    @property
+    def blind(self) -> bool:
+        """Whether nothing that is still to come could show a breach that is looked for."""
+        return not any(
+            eye.open and (self._focus is None or self._focus in eye.watch.rules())
+            for eye in self._eyes
+        )
+
+    def at_stake(self, possible: Sequence[Answer]) -> set[str]:
+        """The ids of the rules that one of some answers would break."""
+        return {
+            rule.id
+            for answer in possible
+            for eye in self._eyes if eye.open
+            for rule in _refused_by(eye, answer)
+        }
+
+    def see(self, exchange: Exchange, step: int) -> None:
+        """Take what an exchange showed; breaches are added to ``breaches``."""
+        allowed: tuple[str, ...] | None = None
+        for observed in exchange.observed:
+            before = [eye.monitor.states for eye in self._eyes]
+            if allowed is None:
+                start = before
+            breach = self._observe(observed)
+            if breach is not None:
+                if allowed is None:
+                    allowed = self._allowed(exchange.possible, start)
+                rule, failure = breach
+                self.breaches.append(Breach(
+                    rule, step, failure.observation, failure.conjunct,
+                    _from_root(failure.where), allowed,
+                ))
+
+    def _observe(self, observed: Step) -> tuple[Rule, Failure] | None:
+        first: tuple[Rule, Failure] | None = None
+        for eye in self._eyes:
+            if not eye.open or not eye.knows(observed):
+                continue
+            if self._lost_base(eye):
+                eye.open = False
+                continue
+            failure = eye.monitor.observe([observed])
+            if failure is None:
+                continue
+            eye.open = False
+            rule = eye.watch.adds or failure.rule
+            if first is None:
+                if rule is None:
+                    raise InternalError(
+                        f"{failure.observation} is refused, and no rule says why", failure.where)
+                first = rule, failure
+        return first
+
+    def _lost_base(self, eye: _Eye) -> bool:
+        base = eye.watch.base
+        return base is not None and not all(
+            other.open for other in self._eyes if other.watch.machine is base)

@@ -1,0 +1,78 @@
+"""The chapters of the rule book, by name."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from types import ModuleType
+
+from .expectations import Expectation
+from .notation.errors import InputError
+from .notation.machine import Machine
+from .notation.rules import Rule
+
+__all__ = ["CHAPTERS", "Chapter", "chapters"]
+
+CHAPTERS = {
+    "flow.credit": "one credit-controlled link",
+    "storm.queue": "a task's input queues in Storm, and who drains them",
+    "queues.bounded": "a bounded queue with waiting producers and consumers",
+    "design.net": "the net that a design file becomes",
+}
+"""The name of each chapter (its module below ``checkvalve.spec``) with what it is about."""
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """A chapter: its name, its module, and what the module defines."""
+
+    name: str
+    module: ModuleType
+
+    @property
+    def machines(self) -> tuple[type[Machine], ...]:
+        """The machines that the chapter defines, in the order of the text."""
+        found = [
+            value for value in vars(self.module).values()
+            if inspect.isclass(value) and issubclass(value, Machine)
+            and value.__module__ == self.module.__name__
+        ]
+        return tuple(found)
+
+    @property
+    def expectations(self) -> tuple[Expectation, ...]:
+        """What the chapter's author promises."""
+        return tuple(getattr(self.module, "EXPECTATIONS", ()))
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """The chapter's rules, each once, in the order of the text."""
+        found: dict[str, Rule] = {}
+        for machine in self.machines:
+            for rule in machine.rules_declared:
+                found.setdefault(rule.id, rule)
+        return tuple(found.values())
+
+
+def chapters(names: Iterable[str] = ()) -> Iterator[Chapter]:
+    """The chapters that some names select, in the book's order (all if none are given).
+
+    A name selects a chapter (``storm.queue``) or all below it (``storm``). Raises
+    InputError for a name that selects nothing.
+    """
+    wanted = list(names)
+    for name in wanted:
+        if not any(_selects(name, chapter) for chapter in CHAPTERS):
+            raise InputError(
+                f"there is no chapter {name!r}",
+                next_step=f"The chapters are {', '.join(CHAPTERS)}.",
+            )
+    for chapter in CHAPTERS:
+        if not wanted or any(_selects(name, chapter) for name in wanted):
+            yield Chapter(chapter, import_module(f"checkvalve.spec.{chapter}"))
+
+
+def _selects(name: str, chapter: str) -> bool:
+    return chapter == name or chapter.startswith(f"{name}.")

@@ -1,0 +1,118 @@
+"""A trace and its last state in the words of the design: steps, waits, and the cycle."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ..engines.verdict import Trace
+from .language import Design
+from .rows import Place, Row, Table
+from .waits import SHARED
+
+__all__ = ["Blocked", "blocked_at_end", "closed_cycle", "end_marking", "steps_of"]
+
+
+@dataclass(frozen=True)
+class Blocked:
+    """A task that waits: for ``what`` (room, data, a thread) in ``where`` (a link or pool).
+
+    ``on`` are the tasks that could end the wait.
+    """
+
+    task: str
+    what: str
+    where: str
+    on: tuple[str, ...]
+
+    def sentence(self) -> str:
+        """The wait as a sentence."""
+        held = {"room": "which only {} can make", "data": "which only {} can bring",
+                "a thread": "all of which are with {}"}[self.what]
+        others = " or ".join(self.on) or "nobody"
+        thing = {"room": "room", "data": "data", "a thread": "a thread"}[self.what]
+        link = "of" if self.what == "a thread" else "in"
+        return f"{self.task} waits for {thing} {link} {self.where}, {held.format(others)}"
+
+
+def steps_of(table: Table, trace: Trace) -> list[str]:
+    """The labels of a trace's steps."""
+    return [table.row_of(step.action, step.args[0][1]).label for step in trace.steps]
+
+
+def end_marking(table: Table, trace: Trace) -> dict[str, int]:
+    """The number of tokens in each place after the last step."""
+    last = trace.steps[-1].state if trace.steps else trace.initial
+    return marking_of(table, last)
+
+
+def marking_of(table: Table, state: Mapping[str, object]) -> dict[str, int]:
+    """The number of tokens in each place of a state that an engine gave."""
+    found = {}
+    for index, place in enumerate(table.places):
+        value = state[f"marking[{index}]"]
+        assert isinstance(value, int)
+        found[place.name] = value
+    return found
+
+
+def blocked_at_end(design: Design, table: Table, marking: Mapping[str, int]) -> list[Blocked]:
+    """Who waits for what in a marking, task by task, without doubles."""
+    places = {place.name: place for place in table.places}
+    found: dict[Blocked, None] = {}
+    for row in table.rows:
+        if not row.own:
+            continue
+        failing = _failing(row, marking)
+        if failing and all(places[name].role in SHARED for name, _ in failing):
+            for name, few in failing:
+                found[_blocked(design, row, places[name], few)] = None
+    return list(found)
+
+
+def _failing(row: Row, marking: Mapping[str, int]) -> list[tuple[str, bool]]:
+    effect = row.effect
+    few = [(place, True) for place, n in effect.at_least.items() if marking[place] < n]
+    many = [(place, False) for place, n in effect.at_most.items() if marking[place] > n]
+    return few + many
+
+
+def _blocked(design: Design, row: Row, place: Place, few: bool) -> Blocked:
+    if place.role == "pool":
+        users = tuple(
+            task.name for task in design.tasks.values()
+            if place.of in task.pool or any(step.target == place.of for step in task.steps)
+        )
+        return Blocked(row.task, "a thread", place.of, users)
+    link = design.links[place.of]
+    if place.role == "queue" and few:
+        return Blocked(row.task, "data", link.name, link.writers)
+    return Blocked(row.task, "room", link.name, link.readers)
+
+
+def closed_cycle(waits: Sequence[Blocked]) -> list[Blocked]:
+    """Waits that form a cycle (each task waits on the next), the shortest; empty if none."""
+    import networkx
+    graph: networkx.DiGraph[str] = networkx.DiGraph()
+    for wait in waits:
+        for other in wait.on:
+            if not graph.has_edge(wait.task, other):
+                graph.add_edge(wait.task, other, wait=wait)
+    best: list[Blocked] = []
+    for component in networkx.strongly_connected_components(graph):
+        for start in sorted(component):
+            cycle = _shortest_through(graph.subgraph(component), start)
+            if cycle and (not best or len(cycle) < len(best)):
+                best = cycle
+    return best
+
+
+def _shortest_through(graph: object, start: str) -> list[Blocked]:
+    import networkx
+    assert isinstance(graph, networkx.DiGraph)
+    found: list[str] = []
+    for successor in graph.successors(start):
+        path = networkx.shortest_path(graph, successor, start)
+        if not found or len(path) + 1 < len(found):
+            found = [start, *path]
+    return [graph.edges[a, b]["wait"] for a, b in zip(found, found[1:], strict=False)]

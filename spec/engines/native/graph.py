@@ -1,0 +1,110 @@
+"""The reachable states as a graph, for rules about what must happen in the end."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from ...notation.expr import Expr
+from ...notation.model import Fault, Model
+from ..verdict import Budget, Value
+from .control import Shared, Thread
+from .engine import Search, Stop
+from .jit import compile_model
+from .layout import Layout
+from .memory import default_budget
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+__all__ = ["NativeGraph", "graph"]
+
+_EDGE_BYTES = 8  # target and action
+_ROW_BYTES = 8
+
+
+@dataclass(frozen=True)
+class NativeGraph:
+    """States in breadth-first order with the steps between them, as numpy arrays.
+
+    The edges of state ``i`` are ``first[i]`` up to ``first[i + 1]`` in ``target`` (the
+    index of a state) and ``via`` (the index of an action of the model), by action.
+    ``predicate_bits[p, i]`` says whether predicate ``p`` holds in state ``i``. ``words``
+    are the packed states. Where the search was cut short (``complete`` is false, and
+    ``stopped_by`` says by which budget) there are no edges and no bits. ``fault`` is the
+    first fault with the run to it, as in :class:`NativeResult`.
+    """
+
+    layout: Layout
+    words: npt.NDArray[np.uint64]
+    first: npt.NDArray[np.int64]
+    target: npt.NDArray[np.int32]
+    via: npt.NDArray[np.int32]
+    predicate_bits: npt.NDArray[np.bool_]
+    depth: int
+    complete: bool
+    stopped_by: Stop
+    seconds: float
+    peak_bytes: int
+    fault: tuple[Fault, list[int]] | None = field(default=None)
+
+    @property
+    def states(self) -> int:
+        """How many states were found."""
+        return len(self.words)
+
+    def decode(self, index: int) -> dict[str, Value]:
+        """The values of all slots in a state."""
+        return self.layout.unpack([int(word) for word in self.words[index]])
+
+
+def graph(model: Model, predicates: Sequence[Expr], budget: Budget) -> NativeGraph:
+    """Find all reachable states of a model and the steps between them.
+
+    Deterministic, on one thread. Raises TooWide where a state does not fit in the words
+    that the explorer packs.
+    """
+    import numpy as np
+    started = time.perf_counter()
+    native = compile_model(model, (), 1, predicates)
+    search = Search(native, 0, budget, 1)
+    complete, stopped_by = search.run()
+    states = int(search.shared[Shared.COUNT])
+    edges = int(search.workers[0].control[Thread.TRANSITIONS])
+    size = (edges * _EDGE_BYTES + states * (_ROW_BYTES + len(predicates))
+            + 8 * native.layout.words * states)
+    if complete and search.peak + size > (budget.max_memory or default_budget()):
+        complete, stopped_by = False, "memory"
+    words = np.array(np.frombuffer(
+        search.order.words(0, native.layout.words * states), dtype=np.uint64,
+    )).reshape(states, native.layout.words)
+    empty = np.zeros(0, dtype=np.int32)
+    result = NativeGraph(
+        native.layout, words, np.zeros(states + 1, dtype=np.int64), empty, empty,
+        np.zeros((len(predicates), states), dtype=np.bool_), len(search.ends) - 1,
+        complete, stopped_by, time.perf_counter() - started, search.peak + size, search.fault,
+    )
+    return _with_edges(search, result, edges) if complete else result
+
+
+def _with_edges(search: Search, found: NativeGraph, edges: int) -> NativeGraph:
+    """Fill in the edges and the predicates of a finished search."""
+    import numpy as np
+    started = time.perf_counter()
+    spare = 8  # native code writes a little beyond the last edge before it knows
+    target, via = (np.empty(edges + spare, dtype=np.int32) for _ in range(2))
+    buffer = search.workers[0].control[Thread.SUCCESSORS]
+    search.native.edges(
+        search.table.address, search.lines, search.order.address, found.states, buffer,
+        _address(found.first), _address(target), _address(via))
+    search.native.predicates(
+        search.order.address, found.states, _address(found.predicate_bits))
+    return replace(found, target=target[:edges], via=via[:edges],
+                   seconds=found.seconds + time.perf_counter() - started)
+
+
+def _address(array: Any) -> int:
+    return int(array.ctypes.data)

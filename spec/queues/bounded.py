@@ -1,0 +1,285 @@
+"""The bounded queue with waiting producers and consumers: capacity, order, waiting.
+
+Theory. A bounded queue is where backpressure begins: what is full says no (an *offer*
+answers at once) or not yet (a *put* waits). A wait has three instants. The waiter joins;
+at some instant its item enters the queue, or it gets the queue's head; later it learns of
+that. Only the first and the last can be seen from outside, so the one between is an
+*internal* action here: ``admit`` and ``serve``. An implementation is free to admit a waiter
+the moment there is room, or to wake it and let it find out; to hand an item over directly,
+or through the buffer; to let a newcomer that never waits (an offer, a poll) slip in before a
+waiter that was woken has run. What binds it is that *some* order of these instants explains
+what was seen, and that nobody still waits who need not, once everything has run that can
+run (``settled``).
+
+Who is served first is free as well: asyncio puts a producer that was overtaken to the end of
+the line again. ``OrderlyQueue`` is the same queue without that freedom, and a rule of its
+own, with the strength SHOULD.
+
+Items are numbered 0, 1, 2, … in the order in which producers first name them, and takes that
+wait in the order in which they begin to; so each action knows which number is new. What is
+said here about loss and doubling is what the order implies; ``conserved`` judges those two by
+themselves, so that they can be told even of a queue that keeps no order.
+"""
+
+from __future__ import annotations
+
+from ..notation import (
+    MUST, Machine, action, always, array, boolean, const, fifo, integer, leads_to, require,
+    subset, upto,
+)
+from .rules import (
+    CANCEL_LEAVES_NO_TRACE, CANCEL_PASSES_ON, CONSUMER_WAKES, FULL_REFUSES, IN_TURN, NOT_LOST,
+    NOT_TWICE, ORDER, PRODUCER_WAKES, ROOM_ACCEPTS, SIZE,
+)
+
+__all__ = ["BoundedQueue", "OrderlyQueue"]
+
+
+class BoundedQueue(Machine):
+    """A first-in first-out queue of at most ``C`` items."""
+
+    C = const(2, at_least=1)      # capacity
+    K = const(3, at_least=1)      # items that a run may name
+    T = const(2, at_least=1)      # takes that may begin to wait in a run
+    W = const(2, at_least=1)      # puts, and takes, that may wait at the same time
+
+    named = integer(0, K)         # items named so far: the next one has this number
+    asked = integer(0, T)         # takes that have waited: the next ticket has this number
+
+    inside = fifo(integer(0, K - 1), C + 1)     # one place more than allowed: see QUEUE-13
+    out = subset(upto(K))                       # items that were handed out
+
+    puts = fifo(integer(0, K - 1), W)           # items whose puts wait, first comer first
+    admitted = subset(upto(K))                  # inside (or out), and the put not told so yet
+    takes = fifo(integer(0, T - 1), W)          # tickets of the takes that wait
+    holds = array(upto(T), integer(0, K, init=K))   # what a take got and was not told; K: none
+
+    # Someone was cancelled when it could have been served, since all had last settled.
+    put_withdrew = boolean(False)
+    take_withdrew = boolean(False)
+
+    # --- what a call that never waits can answer ------------------------------------------
+
+    @action
+    def offer_accepted(self) -> None:
+        """An offer of the next item is accepted."""
+        require(len(self.inside) < self.C, FULL_REFUSES)
+        self.enter(self.name_item())
+
+    @action
+    def offer_refused(self) -> None:
+        """An offer of the next item is refused."""
+        require(len(self.inside) >= self.C, ROOM_ACCEPTS)
+        self.name_item()
+
+    @action(item=upto(K))
+    def poll_item(self, item: int) -> None:
+        """A poll takes an item."""
+        self.leave(item)
+        self.out.add(item)
+
+    @action
+    def poll_empty(self) -> None:
+        """A poll finds nothing."""
+        require(len(self.inside) == 0, NOT_LOST)
+
+    @action(count=upto(C + 1))
+    def sized(self, count: int) -> None:
+        """The size is asked and told."""
+        require(len(self.inside) == count, SIZE)
+
+    # --- what a call that may wait can answer at once -------------------------------------
+
+    @action
+    def put_done(self) -> None:
+        """A put of the next item need not wait."""
+        require(len(self.inside) < self.C, FULL_REFUSES)
+        self.enter(self.name_item())
+
+    @action
+    def put_waits(self) -> None:
+        """A put of the next item waits. With room, too: it may have to wait its turn."""
+        require(len(self.puts) + len(self.admitted) < self.W)
+        self.puts.push(self.name_item())
+
+    @action(item=upto(K))
+    def take_item(self, item: int) -> None:
+        """A take need not wait."""
+        self.leave(item)
+        self.out.add(item)
+
+    @action
+    def take_waits(self) -> None:
+        """A take waits; it gets the next ticket."""
+        require(len(self.takes) + sum(item < self.K for item in self.holds) < self.W)
+        require(self.asked < self.T)
+        self.takes.push(self.asked)
+        self.asked += 1
+
+    # --- what nobody sees -------------------------------------------------------------------
+
+    @action(internal=True, fair=True, place=upto(W))
+    def admit(self, place: int) -> None:
+        """The item of a put that waits enters the queue."""
+        require(place < len(self.puts))
+        require(len(self.inside) < self.C)
+        item = self.puts[place]
+        self.stop_waiting_put(item)
+        self.enter(item)
+        self.admitted.add(item)
+
+    @action(internal=True, fair=True, place=upto(W))
+    def serve(self, place: int) -> None:
+        """A take that waits gets the oldest item."""
+        require(place < len(self.takes))
+        require(len(self.inside) > 0)
+        ticket = self.takes[place]
+        self.stop_waiting_take(ticket)
+        self.holds[ticket] = self.inside.pop()
+
+    # --- what a waiter learns -----------------------------------------------------------------
+
+    @action(item=upto(K))
+    def woken_put(self, item: int) -> None:
+        """A put that waited learns that its item is in."""
+        require(item not in self.puts or len(self.inside) < self.C, FULL_REFUSES)
+        require(item in self.admitted, NOT_TWICE)
+        self.admitted.discard(item)
+
+    @action(ticket=upto(T), item=upto(K))
+    def woken_take(self, ticket: int, item: int) -> None:
+        """A take that waited gets its item."""
+        require(item not in self.out, NOT_TWICE)
+        require(self.holds[ticket] == item, ORDER)
+        self.holds[ticket] = self.K
+        self.out.add(item)
+
+    # --- cancelling -----------------------------------------------------------------------------
+
+    @action(item=upto(K))
+    def cancelled_put(self, item: int) -> None:
+        """The put of an item is cancelled: it waited, and its item never enters."""
+        require(item in self.puts, CANCEL_LEAVES_NO_TRACE)
+        if len(self.inside) < self.C:
+            self.put_withdrew = True
+        self.stop_waiting_put(item)
+
+    @action(ticket=upto(T))
+    def cancelled_take(self, ticket: int) -> None:
+        """A take is cancelled: it waited, and took nothing."""
+        require(ticket in self.takes, CANCEL_LEAVES_NO_TRACE)
+        if len(self.inside) > 0:
+            self.take_withdrew = True
+        self.stop_waiting_take(ticket)
+
+    @action(item=upto(K))
+    def too_late_for_put(self, item: int) -> None:
+        """It is too late to cancel a put: its item is in."""
+        require(item not in self.puts, CANCEL_LEAVES_NO_TRACE)
+
+    @action(ticket=upto(T))
+    def too_late_for_take(self, ticket: int) -> None:
+        """It is too late to cancel a take: it has its item."""
+        require(ticket not in self.takes, CANCEL_LEAVES_NO_TRACE)
+
+    # --- when everything has run that can run ---------------------------------------------------
+
+    @action
+    def settled(self) -> None:
+        """Nobody waits who need not, and whoever is done has been told."""
+        put_late = len(self.admitted) > 0 or (
+            len(self.puts) > 0 and len(self.inside) < self.C)
+        take_late = any(item < self.K for item in self.holds) or (
+            len(self.takes) > 0 and len(self.inside) > 0)
+        require(not put_late or self.put_withdrew, PRODUCER_WAKES)
+        require(not take_late or self.take_withdrew, CONSUMER_WAKES)
+        require(not put_late and not take_late, CANCEL_PASSES_ON)
+        self.put_withdrew = False
+        self.take_withdrew = False
+
+    # --- the few places where something moves -----------------------------------------------------
+
+    def name_item(self) -> int:
+        """The number of an item that is named for the first time."""
+        require(self.named < self.K)
+        self.named += 1
+        return self.named - 1
+
+    def enter(self, item: int) -> None:
+        """An item goes to the tail."""
+        self.inside.push(item)
+
+    def leave(self, item: int) -> None:
+        """An item leaves from the head."""
+        require(item in self.inside or item in self.puts, NOT_TWICE)
+        require(len(self.inside) > 0 and self.inside[0] == item, ORDER)
+        self.inside.pop()
+
+    def stop_waiting_put(self, item: int) -> None:
+        """A put leaves the line, wherever it stands; the others keep their places."""
+        for _ in range(len(self.puts)):
+            other = self.puts.pop()
+            if other != item:
+                self.puts.push(other)
+
+    def stop_waiting_take(self, ticket: int) -> None:
+        """A take leaves the line, wherever it stands; the others keep their places."""
+        for _ in range(len(self.takes)):
+            other = self.takes.pop()
+            if other != ticket:
+                self.takes.push(other)
+
+    # --- what is true of all of it ------------------------------------------------------------------
+
+    @always("QUEUE-13", MUST, "The queue never holds more items than its capacity.",
+            source="003, 'Defining backpressure' (bounded)")
+    def bounded(self) -> bool:
+        """The text's 'Pending(B) <= Buf(B)'."""
+        return len(self.inside) <= self.C
+
+    @always("QUEUE-14", MUST, "An item is in one place: waiting, inside, held for a take, or out.",
+            source="003, 'no tokens are created', 'no tokens are lost'", item=upto(K))
+    def in_one_place(self, item: int) -> bool:
+        """Nothing is both handed out and still there, and nothing is there twice."""
+        waiting = sum(other == item for other in self.puts)
+        inside = sum(other == item for other in self.inside)
+        held = sum(other == item for other in self.holds)
+        return waiting + inside + held + int(item in self.out) <= 1
+
+    @leads_to("QUEUE-15", MUST, "A put that waits while there is room does not wait for ever.",
+              source="003, 'Defining backpressure' (live)")
+    def a_blocked_producer_wakes(self) -> tuple[bool, bool]:
+        """Somebody who waits gets in, or somebody else fills the queue first."""
+        waits_needlessly = len(self.puts) > 0 and len(self.inside) < self.C
+        return waits_needlessly, not waits_needlessly
+
+
+class OrderlyQueue(BoundedQueue):
+    """The same queue, and those who wait are served in their order.
+
+    Offers and polls never wait and have no place in line, so they may still come first.
+    """
+
+    @action
+    def put_done(self) -> None:
+        """A put does not overtake one that waits."""
+        require(len(self.puts) == 0, IN_TURN)
+        super().put_done()
+
+    @action(item=upto(BoundedQueue.K))
+    def take_item(self, item: int) -> None:
+        """A take does not overtake one that waits."""
+        require(len(self.takes) == 0, IN_TURN)
+        super().take_item(item)
+
+    @action(internal=True, fair=True, place=upto(BoundedQueue.W))
+    def admit(self, place: int) -> None:
+        """Only the first in line is admitted."""
+        require(place == 0, IN_TURN)
+        super().admit(place)
+
+    @action(internal=True, fair=True, place=upto(BoundedQueue.W))
+    def serve(self, place: int) -> None:
+        """Only the first in line is served."""
+        require(place == 0, IN_TURN)
+        super().serve(place)

@@ -1,0 +1,80 @@
+"""The rules of a bounded queue that an implementation can be seen to break.
+
+They are *guard rules*: the ``require`` lines that name them, in ``bounded`` and in
+``conserved``, are their only definition.
+"""
+
+from __future__ import annotations
+
+from ..notation import MUST, SHOULD, guard_rule
+
+__all__ = [
+    "CANCEL_LEAVES_NO_TRACE", "CANCEL_PASSES_ON", "CONSUMER_WAKES", "FULL_REFUSES", "IN_TURN",
+    "NOT_INVENTED", "NOT_LOST", "NOT_TWICE", "ORDER", "PRODUCER_WAKES", "ROOM_ACCEPTS", "SIZE",
+]
+
+FULL_REFUSES = guard_rule(
+    "QUEUE-1", MUST,
+    "A queue that is full refuses an offer and lets a put wait: it never holds more than its "
+    "capacity, and makes no room by dropping.",
+    source="003, 'Defining backpressure' (bounded); anyio PR 147",
+)
+ROOM_ACCEPTS = guard_rule(
+    "QUEUE-2", MUST,
+    "A queue refuses an offer only when it is full.",
+    source="003, 'Defining backpressure' (live)",
+)
+ORDER = guard_rule(
+    "QUEUE-3", MUST,
+    "Items leave in the order in which they entered.",
+    source="000, per-sender order; cpython #83055",
+)
+NOT_LOST = guard_rule(
+    "QUEUE-4", MUST,
+    "What was accepted is there until it is handed out: a queue says that it is empty only "
+    "when it is.",
+    source="003, 'no tokens are lost'; bpo-23812, anyio #146",
+)
+NOT_INVENTED = guard_rule(
+    "QUEUE-5", MUST,
+    "Nothing comes out that did not go in; an item that was refused stays out.",
+    source="003, 'no tokens are created'",
+)
+NOT_TWICE = guard_rule(
+    "QUEUE-6", MUST,
+    "Nothing comes out twice, and no wait completes twice.",
+    source="003, 'no tokens are created'; RabbitMQ #5609",
+)
+PRODUCER_WAKES = guard_rule(
+    "QUEUE-7", MUST,
+    "A put that waits completes as soon as there is room for it.",
+    source="003, 'Defining backpressure' (live); anyio #143, janus #237",
+)
+CONSUMER_WAKES = guard_rule(
+    "QUEUE-8", MUST,
+    "A take that waits completes as soon as there is an item for it.",
+    source="003, 'Defining backpressure' (live); tokio PR 8260",
+)
+CANCEL_LEAVES_NO_TRACE = guard_rule(
+    "QUEUE-9", MUST,
+    "A put or a take that was cancelled has had no effect; one that had an effect cannot be "
+    "cancelled any more.",
+    source="bpo-23812, anyio #146: a cancelled get took an item with it",
+)
+CANCEL_PASSES_ON = guard_rule(
+    "QUEUE-10", MUST,
+    "A waiter that is cancelled after it was woken passes its turn on to the next.",
+    source="bpo-27585, cpython #90155, python/asyncio #265: a cancelled waiter swallowed the "
+    "wakeup",
+)
+SIZE = guard_rule(
+    "QUEUE-11", MUST,
+    "The size is the number of items inside.",
+    source="003, 'Pending(B)'",
+)
+IN_TURN = guard_rule(
+    "QUEUE-12", SHOULD,
+    "Those who wait are served in the order in which they began to wait, and a put or a take "
+    "that comes later does not overtake them.",
+    source="cpython #83055; fairness as trio's channels promise it",
+)

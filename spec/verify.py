@@ -1,0 +1,129 @@
+"""Deciding again what the chapters promise: expected against found, row by row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from .chapters import Chapter
+from .engines.search import check_rules, instances
+from .engines.verdict import Budget, Outcome, Verdict
+from .expectations import Expectation
+from .notation.bound import bind
+from .notation.machine import Machine, constants_of
+
+__all__ = ["Row", "verify", "verify_chapter"]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One promise with what was found. ``constants`` has ``all`` for those that a proof
+    left symbolic; ``steps`` is the length of the trace, if there is one."""
+
+    chapter: str
+    machine: str
+    constants: dict[str, Any]
+    rule: str
+    about: str
+    expected: str
+    verdict: Verdict
+
+    @property
+    def as_expected(self) -> bool:
+        """Whether the verdict is the one that the chapter promises."""
+        return self.verdict.outcome.value == self.expected
+
+    @property
+    def steps(self) -> int:
+        """The length of the trace."""
+        return 0 if self.verdict.trace is None else len(self.verdict.trace.steps)
+
+    def to_json(self) -> dict[str, Any]:
+        """The row of ``verify --json``."""
+        found = self.verdict
+        return {
+            "machine": f"{self.chapter}.{self.machine}", "constants": self.constants,
+            "rule": self.rule, "expected": self.expected, "verdict": found.outcome.value,
+            "method": found.method, "states": found.states, "steps": self.steps,
+            "seconds": round(found.seconds, 4), "about": self.about, "reason": found.reason,
+        }
+
+
+def verify(selected: Iterable[Chapter], budget: Budget | None = None) -> Iterator[Row]:
+    """The rows of some chapters, each as soon as it is decided."""
+    for chapter in selected:
+        yield from verify_chapter(chapter, budget or Budget())
+
+
+def verify_chapter(chapter: Chapter, budget: Budget) -> Iterator[Row]:
+    """One row for each expectation and each choice of its constants.
+
+    Expectations of one machine under the same constants share one search.
+    """
+    decided: dict[tuple[Any, ...], Verdict] = {}
+    for expectation in chapter.expectations:
+        for constants in expectation.points():
+            if expectation.for_all:
+                found = _prove(expectation, constants, budget)
+            else:
+                key = _key(expectation.machine, constants, expectation.rule)
+                if key not in decided:
+                    decided |= _search(chapter, expectation.machine, constants, budget)
+                found = decided[key]
+            shown = {name: "all" for name in expectation.for_all} | constants
+            yield Row(
+                chapter.name, expectation.machine.__name__, shown, expectation.rule,
+                expectation.about, expectation.expected(constants), found,
+            )
+
+
+Key = tuple[Any, ...]
+
+
+def _key(machine: type[Machine], constants: dict[str, Any], rule: str) -> Key:
+    return machine, tuple(constants_of(machine, constants).items()), rule
+
+
+def _search(
+    chapter: Chapter, machine: type[Machine], constants: dict[str, Any], budget: Budget
+) -> dict[Key, Verdict]:
+    """Every rule that the chapter expects something of, for one machine and its constants."""
+    bound = bind(machine, **constants)
+    wanted = dict.fromkeys(
+        e.rule for e in chapter.expectations
+        if e.machine is machine and not e.for_all and any(
+            _key(machine, point, "") == _key(machine, constants, "") for point in e.points()
+        )
+    )
+    items = [item for rule in wanted for item in instances(bound, rule)]
+    found = check_rules(bound, items, budget)
+    by_rule: dict[str, list[Verdict]] = {}
+    for item, verdict in zip(items, found, strict=True):
+        by_rule.setdefault(item.rule.id, []).append(verdict)
+    return {_key(machine, constants, rule): worst(group) for rule, group in by_rule.items()}
+
+
+_ORDER = (Outcome.VIOLATED, Outcome.UNKNOWN, Outcome.HOLDS)
+
+
+def worst(verdicts: Iterable[Verdict]) -> Verdict:
+    """The verdict of a rule over all choices of its parameters: the gravest, and among
+    violations the shortest."""
+    def gravity(verdict: Verdict) -> tuple[int, int]:
+        length = 0 if verdict.trace is None else len(verdict.trace.steps)
+        return _ORDER.index(verdict.outcome), length
+    return min(verdicts, key=gravity)
+
+
+def _prove(expectation: Expectation, constants: dict[str, Any], budget: Budget) -> Verdict:
+    from .engines.prove import prove
+    from .notation.lower import lower
+    machine = expectation.machine
+    values = constants_of(machine, constants)
+    model = lower(machine, values, frozenset(expectation.for_all))
+    wanted = [rule for rule in model.rules if rule.rule.id == expectation.rule]
+    lemmas = [rule for rule in model.rules if rule.rule.id in expectation.lemmas]
+    if budget.max_seconds is None:
+        budget = Budget(max_memory=budget.max_memory, max_seconds=120.0)
+    return worst(prove(model, rule, lemmas=lemmas, budget=budget) for rule in wanted)

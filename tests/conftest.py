@@ -1,0 +1,38 @@
+"""What all tests share: cases that never differ from run to run, and Java for Spark."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+from checkvalve.conformance.environment import java_environment
+
+# The same examples every time and on every machine; how long one takes decides nothing.
+settings.register_profile(
+    "repeatable",
+    derandomize=True,
+    database=None,
+    deadline=None,
+    print_blob=False,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("repeatable")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Keep all tests on Spark in one worker, which pays for one session of it."""
+    if not config.pluginmanager.hasplugin("xdist"):
+        return
+    for item in items:
+        if item.get_closest_marker("spark") is not None:
+            item.add_marker(pytest.mark.xdist_group("spark"))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def java_for_spark(request: pytest.FixtureRequest) -> None:
+    """Point JAVA_HOME at a Java that Spark can use, where a test of this run needs one."""
+    if any(item.get_closest_marker("spark") is not None for item in request.session.items):
+        os.environ.update(java_environment())

@@ -1,0 +1,100 @@
+"""What the doctor finds on machines that have more or less of what is needed."""
+
+from __future__ import annotations
+
+import json
+import stat
+from pathlib import Path
+
+import pytest
+
+from checkvalve.conformance import environment
+from checkvalve.conformance.cli import doctor, root
+from checkvalve.conformance.cli.outcome import run
+from checkvalve.conformance.environment import JAVA_ADVICE, SPARK_MODULE, find_java, find_node
+
+
+def program(path: Path, script: str) -> None:
+    """Write a shell script that plays the part of a program."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+
+
+def java(home: Path, version: str, modules: str) -> None:
+    """A Java that says it is ``version`` and has ``modules``."""
+    program(home / "bin" / "java", 'if [ "$1" = --list-modules ]; then '
+            f'echo "{modules}"; else echo \'openjdk version "{version}"\' >&2; fi')
+
+
+@pytest.fixture
+def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A machine without Java and node; JAVA_HOME is the folder that is returned."""
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "java"))
+    monkeypatch.setattr(environment, "_SYSTEM_JAVA", ())
+    return tmp_path / "java"
+
+
+def test_a_java_with_the_module_fits(bare: Path) -> None:
+    """Java 17 with the module that Spark's launcher asks for is what Spark needs."""
+    java(bare, "17.0.15", f"java.base@17.0.15 {SPARK_MODULE}@17.0.15")
+    found = find_java()
+    assert found is not None and found.fits and found.major == 17 and found.home == bare
+
+
+@pytest.mark.parametrize(("version", "modules", "reason"), [
+    ("11.0.2", SPARK_MODULE, "it is Java 11"),
+    ("1.8.0_402", SPARK_MODULE, "it is Java 8"),
+    ("21", "java.base@21", "lacks the module"),
+])
+def test_another_java_is_found_unfit_with_the_reason(
+    bare: Path, version: str, modules: str, reason: str
+) -> None:
+    """A Java that is too old, or a cut-down one, is named with what it lacks."""
+    java(bare, version, modules)
+    found = find_java()
+    assert found is not None and not found.fits and reason in found.unfit
+
+
+def test_a_fitting_java_is_preferred_to_an_unfit_one_before_it(bare: Path) -> None:
+    """An old JAVA_HOME does not hide the good Java on the PATH."""
+    java(bare, "11.0.2", SPARK_MODULE)
+    java(bare.parent, "17.0.15", SPARK_MODULE)
+    found = find_java()
+    assert found is not None and found.home == bare.parent.resolve()
+
+
+@pytest.mark.parametrize("script", ["exit 1", "echo rubbish", "kill -9 $$"])
+def test_a_java_that_does_not_run_is_no_java(bare: Path, script: str) -> None:
+    """A program of that name that fails or says something else is passed over."""
+    program(bare / "bin" / "java", script)
+    assert find_java() is None
+
+
+def test_an_old_node_is_unfit(bare: Path) -> None:
+    """The JavaScript queue needs node 18."""
+    program(bare.parent / "bin" / "node", "echo v12.22.1")
+    node = find_node()
+    assert node is not None and not node.fits
+
+
+def test_what_is_missing_comes_with_what_to_do(
+    bare: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Optional parts that are missing are no failure, and each has its advice."""
+    assert run(root, ["doctor"]) == 0
+    told = capsys.readouterr().out
+    assert JAVA_ADVICE in told and "node" in told.splitlines()[-1]
+
+
+def test_a_missing_part_of_the_core_ends_with_2(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without a package that the core needs the doctor says not ready."""
+    monkeypatch.setattr(doctor.environment, "package_version", lambda name: None)
+    assert run(root, ["doctor", "--json"]) == 2
+    findings = json.loads(capsys.readouterr().out)["findings"]
+    advice = {finding["name"]: finding["advice"] for finding in findings}
+    assert "pip install 'z3-solver'" in advice["z3-solver"]
+    assert "pip install 'checkvalve[targets]'" in advice["trio"]

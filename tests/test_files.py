@@ -1,0 +1,33 @@
+"""A file is written wholly or not at all."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from checkvalve.conformance.files import write_whole
+from checkvalve.spec.notation.errors import InputError
+
+
+def test_folders_are_made_and_nothing_else_is_left(tmp_path: Path) -> None:
+    """The draft that the text is written to first is gone."""
+    path = tmp_path / "new" / "report.json"
+    write_whole(path, "{}\n")
+    assert path.read_text() == "{}\n" and list(path.parent.iterdir()) == [path]
+
+
+def test_a_text_that_cannot_be_written_leaves_the_old_file(tmp_path: Path) -> None:
+    """A failure in the middle changes nothing that a reader sees."""
+    path = tmp_path / "report.json"
+    path.write_text("old")
+    with pytest.raises(UnicodeEncodeError):
+        write_whole(path, "new" * 100_000 + "\ud800")
+    assert path.read_text() == "old" and list(tmp_path.iterdir()) == [path]
+
+
+def test_a_place_that_cannot_be_written_is_bad_input(tmp_path: Path) -> None:
+    """A file where a folder should be is the user's to mend."""
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="cannot write"):
+        write_whole(tmp_path / "file" / "report.json", "{}")

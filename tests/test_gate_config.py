@@ -1,0 +1,110 @@
+"""Reading a checkvalve.toml: what is listed comes back, and what is wrong is named by line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from checkvalve.conformance.gate.config import LARGEST_FILE, Suite, load
+from checkvalve.spec.notation.errors import InputError
+
+GOOD = """\
+verify = ["flow"]
+
+[[designs]]
+files = ["designs/*.yaml"]
+max_seconds = 5
+
+[[suites]]
+suite = "queue"
+targets = ["reference", "deque", "js"]
+cases = 40
+seed = 7
+optional = ["js"]
+
+[suites.known]
+deque = ["QUEUE-4"]
+"""
+
+
+def write(folder: Path, text: str | bytes) -> Path:
+    """A configuration with two designs beside it; returns its folder."""
+    (folder / "designs").mkdir()
+    for name in ("b.yaml", "a.yaml"):
+        (folder / "designs" / name).write_text("")
+    content = text if isinstance(text, bytes) else text.encode()
+    (folder / "checkvalve.toml").write_bytes(content)
+    return folder
+
+
+def complaint(folder: Path, text: str | bytes) -> InputError:
+    """What loading ``text`` complains of."""
+    with pytest.raises(InputError) as caught:
+        load(write(folder, text))
+    return caught.value
+
+
+def test_everything_that_is_listed_comes_back(tmp_path: Path) -> None:
+    """Designs in alphabetical order, a suite with all its settings, and the chapters."""
+    config = load(write(tmp_path, GOOD))
+    assert [file.name for file in config.designs[0].files] == ["a.yaml", "b.yaml"]
+    assert config.designs[0].max_seconds == 5
+    assert config.verify == ("flow",)
+    assert config.suites == (Suite(
+        "queue", ("reference", "deque", "js"), 40, 7, 10.0, {"deque": ("QUEUE-4",)},
+        frozenset({"js"}),
+    ),)
+
+
+def test_a_file_is_as_good_as_its_folder(tmp_path: Path) -> None:
+    """Naming the file itself loads the same."""
+    folder = write(tmp_path, GOOD)
+    assert load(folder / "checkvalve.toml") == load(folder)
+
+
+WRONG = [
+    ("verify = [\"flow\"]\nverfy = 1\n", 2, "no key `verfy`", "'verify'"),
+    ("verify = \"flow\"\n", 1, "a list of texts", "verify = ["),
+    ("verify = []\n", 1, "not empty", "verify = ["),
+    ("\n[designs]\nfiles = [\"designs/*\"]\n", 2, "array of tables", "[[designs]]"),
+    ("[[designs]]\nfiles = [\"nothing/*\"]\n", 2, "no file matches", "relative"),
+    ("[[designs]]\nmax_seconds = 3\n", 1, "`files` is missing", "Add files"),
+    ("[[designs]]\nfiles = [\"designs/*\"]\nmax_seconds = -1\n", 3, "at least", "max_seconds = 20"),
+    ("[[suites]]\nsuite = \"queue\"\ntargets = [\"a\"]\n[[suites]]\nsuite = \"queue\"\n"
+     "targets = [\"a\"]\ncases = 1.5\n", 7, "whole number", "cases = 100"),
+    ("[[suites]]\nsuite = \"queue\"\ntargets = [\"deque\"]\n[suites.known]\ndequeue = [\"Q-1\"]\n",
+     4, "not among the targets", "'deque'"),
+    ("[[suites]]\nsuite = \"queue\"\ntargets = [\"deque\"]\n[suites.known]\ndeque = \"Q-1\"\n",
+     5, "a list of texts", "deque = ["),
+    ("[[suites]]\nsuite = \"queue\"\ntargets = [\"a\"]\noptional = [\"b\"]\n", 4, "not among", "a"),
+    ("[[suites]]\nsuite = 3\ntargets = [\"a\"]\n", 2, "must be a text", "suite = "),
+    ("verify = [\n\"flow\"\n", 2, "not TOML", "Mend"),
+    ("verify = [\"flow\"]\nx y\n", 2, "not TOML", "Mend"),
+    ("# nothing\n", None, "nothing is listed", "List designs"),
+]
+
+
+@pytest.mark.parametrize(("text", "line", "what", "step"), WRONG)
+def test_each_mistake_is_named_with_its_line_and_the_next_step(
+    tmp_path: Path, text: str, line: int | None, what: str, step: str
+) -> None:
+    """The message has the file, the line, the fact and what to write instead."""
+    error = complaint(tmp_path, text)
+    place = tmp_path / "checkvalve.toml"
+    assert error.where == (f"{place}:{line}" if line else str(place))
+    assert what in error.what and step in error.next_step
+
+
+@pytest.mark.parametrize("text", [
+    b"verify = [\"\xff\"]", b"x" * (LARGEST_FILE + 1), b"a=" + b"[" * 50_000,
+], ids=["not UTF-8", "too large", "too deep"])
+def test_a_hostile_file_is_refused(tmp_path: Path, text: bytes) -> None:
+    """Bytes that are no text, far too many of them, or nested without end: bad input."""
+    assert complaint(tmp_path, text).where
+
+
+def test_a_folder_without_a_configuration_is_bad_input(tmp_path: Path) -> None:
+    """The message names the file that is looked for."""
+    with pytest.raises(InputError, match=r"checkvalve\.toml"):
+        load(tmp_path)

@@ -1,0 +1,252 @@
+"""The style is a test: what CONTRIBUTING.md asks of the code, asked of every file."""
+
+from __future__ import annotations
+
+import ast
+import re
+import runpy
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from unittest import mock
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGES = ("spec", "reference", "conformance")
+LINES_OF_A_FUNCTION = 70
+LINES_OF_A_FILE = 600
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+Definition = Function | ast.ClassDef
+
+HEAVY = frozenset({
+    "hypothesis", "llvmlite", "networkx", "numpy", "pandas", "pyarrow", "pyspark", "pytest",
+    "rich", "yaml", "z3",
+})
+"""Imported inside the functions that use them, or where AT_THE_TOP says so."""
+
+AT_THE_TOP = {
+    "spec/engines/native/": {"llvmlite", "numpy"},
+    "spec/engines/prove/": {"z3"},
+    "conformance/suites/": {"hypothesis"},
+}
+"""Folders whose modules are themselves imported only by who uses them."""
+
+
+RULES = {"always", "never_stuck", "step", "leads_to", "eventually_always", "guard_rule"}
+"""What makes a rule; its id is the first argument."""
+
+
+def python_files(*folders: str) -> list[Path]:
+    """The project's Python files, below ``folders`` or everywhere."""
+    places = folders or (*PACKAGES, "tests", "examples", ".ci")
+    found = [path for place in places for path in sorted((ROOT / place).rglob("*.py"))]
+    return found if folders else [ROOT / "setup.py", *found]
+
+
+@cache
+def tree_of(path: Path) -> ast.Module:
+    """The syntax tree of a file."""
+    return ast.parse(path.read_text(encoding="utf-8"), str(path))
+
+
+def place(path: Path, node: ast.AST | None = None) -> str:
+    """``file:line``, from the root of the project."""
+    line = f":{getattr(node, 'lineno', 1)}" if node is not None else ""
+    return f"{path.relative_to(ROOT).as_posix()}{line}"
+
+
+def definitions(node: ast.AST) -> Iterator[Definition]:
+    """The functions and classes that others can name: not those inside a function."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, Definition):
+            yield child
+        if not isinstance(child, Function):
+            yield from definitions(child)
+
+
+def modules_imported(node: ast.AST, path: Path) -> Iterator[tuple[ast.AST, str]]:
+    """Every absolute name of a module that ``node`` imports, relative ones resolved."""
+    if isinstance(node, ast.Import):
+        yield from ((node, alias.name) for alias in node.names)
+    if isinstance(node, ast.ImportFrom):
+        base = node.module or ""
+        if node.level:
+            parts = ("checkvalve", *path.relative_to(ROOT).with_suffix("").parts)
+            above = ".".join(parts[: -node.level])
+            base = f"{above}.{base}" if base else above
+        yield node, base
+        yield from ((node, f"{base}.{alias.name}") for alias in node.names)
+
+
+def at_the_top(node: ast.AST) -> Iterator[ast.AST]:
+    """The statements that run when a module is imported."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, Function) or is_for_types_only(child):
+            continue
+        yield child
+        yield from at_the_top(child)
+
+
+def is_for_types_only(node: ast.AST) -> bool:
+    """Whether ``node`` is `if TYPE_CHECKING:`."""
+    return isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+
+
+def test_no_function_is_longer_than_a_screen() -> None:
+    """A function of more than 70 lines does two things."""
+    long = [
+        f"{place(path, node)} {node.name}"
+        for path in python_files() for node in ast.walk(tree_of(path))
+        if isinstance(node, Function)
+        and (node.end_lineno or 0) - node.lineno + 1 > LINES_OF_A_FUNCTION
+    ]
+    assert long == []
+
+
+def test_no_file_is_longer_than_600_lines() -> None:
+    """A file of more than 600 lines has two subjects."""
+    assert [place(path) for path in python_files()
+            if len(path.read_text().splitlines()) > LINES_OF_A_FILE] == []
+
+
+def test_every_public_function_and_class_has_a_docstring() -> None:
+    """What others may call says what it takes and gives.
+
+    A rule's predicate has its statement in the decorator, and an action of a machine is its
+    own few lines.
+    """
+    marks = RULES | {"action", "assume", "overload"}
+
+    def is_marked(node: Definition) -> bool:
+        return any(marks & {part.id for part in ast.walk(mark) if isinstance(part, ast.Name)}
+                   for mark in node.decorator_list)
+
+    assert [
+        f"{place(path, node)} {node.name}"
+        for path in python_files(*PACKAGES) for node in definitions(tree_of(path))
+        if not node.name.startswith("_") and not is_marked(node) and not ast.get_docstring(node)
+    ] == []
+
+
+def test_every_module_says_what_it_is() -> None:
+    """A file that has code begins with what the code is for."""
+    assert [place(path) for path in python_files()
+            if tree_of(path).body and not ast.get_docstring(tree_of(path))] == []
+
+
+def test_every_function_is_annotated() -> None:
+    """Every parameter but self and cls has a type, and every function a return type."""
+
+    def lacks(node: Function) -> bool:
+        spec = node.args
+        named = [*spec.posonlyargs, *spec.args, *spec.kwonlyargs]
+        others = [extra for extra in (spec.vararg, spec.kwarg) if extra is not None]
+        bare = [one.arg for one in [*named, *others] if one.annotation is None]
+        return node.returns is None or bool(set(bare) - {"self", "cls"})
+
+    assert [
+        f"{place(path, node)} {node.name}"
+        for path in python_files(*PACKAGES, "tests") for node in ast.walk(tree_of(path))
+        if isinstance(node, Function) and lacks(node)
+    ] == []
+
+
+@pytest.mark.parametrize(("package", "not_of"), [
+    ("spec", ("checkvalve.reference", "checkvalve.conformance")),
+    ("reference", ("checkvalve.spec", "checkvalve.conformance")),
+])
+def test_imports_run_one_way(package: str, not_of: tuple[str, ...]) -> None:
+    """The spec knows no implementation, and the reference is an oracle apart from the spec."""
+    assert [
+        f"{place(path, node)} imports {name}"
+        for path in python_files(package) for node in ast.walk(tree_of(path))
+        for _, name in modules_imported(node, path)
+        if any(f"{name}.".startswith(f"{other}.") for other in not_of)
+    ] == []
+
+
+def test_heavy_packages_are_imported_where_they_are_used() -> None:
+    """No start pays for a solver, a compiler or a cluster that it does not use."""
+
+    def allowed(path: Path) -> set[str]:
+        return {name for folder, names in AT_THE_TOP.items()
+                if place(path).startswith(folder) for name in names}
+
+    found = {
+        f"{place(path, node)} imports {name.partition('.')[0]}"
+        for path in python_files(*PACKAGES) for statement in at_the_top(tree_of(path))
+        for node, name in modules_imported(statement, path)
+        if name.partition(".")[0] in HEAVY - allowed(path)
+    }
+    assert sorted(found) == []
+
+
+@pytest.mark.parametrize("module", [
+    "checkvalve.conformance.cli", "checkvalve.spec.notation", "checkvalve.spec.flow",
+    "checkvalve.spec.storm", "checkvalve.spec.queues", "checkvalve.reference",
+])
+def test_importing_the_core_loads_nothing_heavy(module: str) -> None:
+    """A new process that imports ``module`` has none of the heavy packages in it."""
+    program = f"import sys, {module}; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True)
+    assert HEAVY & set(loaded.stdout.decode().split()) == set()
+
+
+def test_every_folder_with_code_is_a_package() -> None:
+    """A folder without __init__.py would be missing from a wheel."""
+    folders = {path.parent for path in python_files(*PACKAGES)}
+    assert [place(folder) for folder in sorted(folders)
+            if not (folder / "__init__.py").is_file()] == []
+
+
+def test_every_package_is_typed_and_listed() -> None:
+    """Type checkers follow the three packages, and the build knows each subpackage."""
+    with mock.patch("setuptools.setup"), mock.patch.object(sys, "path", [str(ROOT), *sys.path]):
+        build = runpy.run_path(str(ROOT / "setup.py"))
+    there = {
+        ".".join(("checkvalve", *path.parent.relative_to(ROOT).parts))
+        for path in python_files(*PACKAGES) if path.name == "__init__.py"
+    }
+    assert all((ROOT / package / "py.typed").is_file() for package in PACKAGES)
+    assert set(build["packages"]()) == there
+
+
+def test_no_rule_id_is_used_twice() -> None:
+    """One id, one rule: variants inherit a rule, and never write another under its name."""
+    places: dict[str, set[str]] = {}
+    for path in python_files("spec"):
+        for node in ast.walk(tree_of(path)):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) in RULES:
+                id = ast.unparse(node.args[0])
+                places.setdefault(id, set()).add(place(path, node))
+    assert {id: sorted(where) for id, where in places.items() if len(where) > 1} == {}
+
+
+def text_files() -> Iterator[Path]:
+    """What is in the project for people to read: everything that is not made or installed."""
+    made = {".git", ".venv", "build", "dist", "__pycache__", ".checkvalve"}
+    for path in sorted(ROOT.rglob("*")):
+        inside = path.relative_to(ROOT).parts
+        hidden = any(part in made or part.endswith(("_cache", ".egg-info", ".hypothesis"))
+                     for part in inside)
+        if not hidden and path.is_file():
+            yield path
+
+
+def test_the_text_names_no_machine_and_no_registry() -> None:
+    """What is written here is true on every machine."""
+    # In pieces, so that this file does not find itself.
+    unwanted = re.compile("|".join([
+        r"(?<![\w.])/wor" r"k/", r"(?<![\w.])/roo" r"t/", r"/home/\w", r"py" r"pi\.org",
+        r"python" r"hosted", r"npm" r"js\.(?:org|com)", r"deb\.deb" r"ian", r"mvn" r"repository",
+    ]))
+    found = []
+    for path in text_files():
+        text = path.read_bytes().decode(errors="replace")
+        found += [f"{place(path)}:{text.count(chr(10), 0, hit.start()) + 1}: {hit[0]}"
+                  for hit in unwanted.finditer(text)]
+    assert found == []

@@ -246,7 +246,7 @@ def rich_model(seed: int, wide: bool = False) -> tuple[Model, Expected]:
     """The first model from a seed on that is neither trivial nor large, and its search."""
     for attempt in range(1000):
         model = RandomModel(1000 * seed + attempt, wide).model
-        expected = search(model, most=800)
+        expected = search(model, most=300)
         if not expected.too_many and (expected.states >= 12 or (expected.fault or 0) > 2):
             return model, expected
     raise AssertionError("no random model is rich enough")

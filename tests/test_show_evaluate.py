@@ -6,14 +6,15 @@ from collections import namedtuple
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from checkvalve.spec.engines.verdict import Value
 from checkvalve.spec.notation import expr as e
 from checkvalve.spec.notation.errors import ModelFault
 from checkvalve.spec.notation.evaluate import apply, evaluate
 from checkvalve.spec.notation.model import LoweredAction
 from checkvalve.spec.notation.show import show
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 RECORD = e.Record("Message", (("sender", e.Int(e.Lit(0), e.Lit(2))), ("number", e.INT)))
 QUEUE = e.Queue(RECORD, e.Lit(3))
@@ -66,7 +67,7 @@ def value_or_error(make: Any) -> Any:
         return "error"
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=200)
 @given(st.one_of(integers, truths), states)
 def test_shown_text_means_to_python_what_the_expression_evaluates_to(
     expr: e.Expr, state: dict[str, Value]
@@ -77,7 +78,7 @@ def test_shown_text_means_to_python_what_the_expression_evaluates_to(
     assert value_or_error(lambda: evaluate(expr, state)) == read_back
 
 
-@pytest.mark.parametrize("expr, text", [
+@pytest.mark.parametrize(("expr", "text"), [
     (e.sub(A, e.sub(B, e.Lit(1))), "a - (b - 1)"),
     (e.not_(e.lt(e.Lit(0), e.length(Q))), "len(q) == 0"),
     (e.le(e.Lit(1), A), "a >= 1"),

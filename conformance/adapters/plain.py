@@ -22,6 +22,7 @@ class ThreadQueue(QueueAdapter):
     """
 
     name: ClassVar[str] = "queue.Queue"
+    policy: ClassVar[str] = "reject"
     version = platform.python_version()
 
     def start(self, capacity: int) -> None:

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 from checkvalve.spec.notation.errors import InputError
 
-from ..results import CaseRow
-from ..suites import Case, RunSettings
+from ..results import Case, CaseRow
+from ..suites import RunSettings
 from .session import explain, spark_session, within
 from .shipping import ship_checkvalve
 from .table import rows_of, spark_schema

@@ -121,7 +121,7 @@ def _carry_out(order: Order, batches: Batches) -> Batches:
 
 
 def _rows(order: Order, batches: Batches) -> Iterator[CaseRow]:
-    from ..suites import Case
+    from ..results import Case
     from .local import row_of
 
     for batch in batches:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from ...spec.engines.interpreter import Step
+from ...spec.engines.interpreter import State, Step
 from ...spec.engines.monitor import Failure, Monitor
 from ...spec.notation.bound import BoundMachine, bind
 from ...spec.notation.errors import InternalError
@@ -80,28 +80,18 @@ class Judge:
 
     def at_stake(self, possible: Sequence[Answer]) -> set[str]:
         """The ids of the rules that one of some answers would break."""
-        return {
-            rule.id
-            for answer in possible
-            for eye in self._eyes if eye.open
-            for rule in _refused_by(eye, answer)
-        }
+        return {rule.id for answer in possible for rule in _refused_by(self._eyes, answer)}
 
     def see(self, exchange: Exchange, step: int) -> None:
         """Take what an exchange showed; breaches are added to ``breaches``."""
-        allowed: tuple[str, ...] | None = None
+        before = [(eye, eye.monitor.states) for eye in self._eyes if eye.open]
         for observed in exchange.observed:
-            before = [eye.monitor.states for eye in self._eyes]
-            if allowed is None:
-                start = before
-            breach = self._observe(observed)
-            if breach is not None:
-                if allowed is None:
-                    allowed = self._allowed(exchange.possible, start)
-                rule, failure = breach
+            found = self._observe(observed)
+            if found is not None:
+                rule, failure = found
                 self.breaches.append(Breach(
                     rule, step, failure.observation, failure.conjunct,
-                    _from_root(failure.where), allowed,
+                    _from_root(failure.where), _allowed(exchange.possible, before),
                 ))
 
     def _observe(self, observed: Step) -> tuple[Rule, Failure] | None:
@@ -128,3 +118,41 @@ class Judge:
         base = eye.watch.base
         return base is not None and not all(
             other.open for other in self._eyes if other.watch.machine is base)
+
+
+def _allowed(
+    possible: Sequence[Answer], before: Sequence[tuple[_Eye, frozenset[State]]]
+) -> tuple[str, ...]:
+    """The words of those answers that every machine would have taken in these states."""
+    return tuple(
+        answer.words for answer in possible
+        if all(_takes(eye, answer, states) for eye, states in before)
+    )
+
+
+def _takes(eye: _Eye, answer: Answer, states: Iterable[State]) -> bool:
+    interpreter = eye.monitor.interpreter
+    return not eye.knows(answer.step) or any(
+        interpreter.step(state, *answer.step) is not None for state in states)
+
+
+def _refused_by(eyes: Iterable[_Eye], answer: Answer) -> set[Rule]:
+    """The rules that an answer would break: those of the first machine that refuses it."""
+    for eye in eyes:
+        if not eye.open or not eye.knows(answer.step):
+            continue
+        interpreter = eye.monitor.interpreter
+        reasons = [interpreter.attempt(state, *answer.step) for state in eye.monitor.states]
+        rules = [eye.watch.adds or reason.rule for reason in reasons if reason is not None]
+        if len(rules) == len(reasons):
+            return {rule for rule in rules if rule is not None}
+    return set()
+
+
+def _from_root(where: str) -> str:
+    """``spec/…:line`` for a place in a chapter of ours, so that fixtures agree anywhere."""
+    file, _, line = where.rpartition(":")
+    root = Path(__file__).resolve().parents[2]
+    path = Path(file).resolve()
+    shown = path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name
+    return f"{shown}:{line}"

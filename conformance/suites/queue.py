@@ -43,6 +43,7 @@ class QueueConversation:
 
     def __init__(self, session: Session, capacity: int, items_max: int) -> None:
         self._session = session
+        self._capacity = capacity
         self._items_max = items_max
         self._numbers: dict[object, int] = {}
         self._fates: list[str] = []
@@ -188,33 +189,44 @@ class QueueConversation:
 
     def _possible(self, act: Act, ticket: _Ticket | None) -> Iterator[Answer]:
         if act.do == "offer":
-            yield Answer("accepted", (_offer(True),))
-            yield Answer("refused", (_offer(False),))
+            yield Answer("accepted", _offer(True))
+            yield Answer("refused", _offer(False))
         elif act.do in ("put", "take"):
             if act.do == "put":
-                yield Answer("done at once", (("put_done", ()),))
+                yield Answer("done at once", ("put_done", ()))
             else:
                 yield from self._items("take_item")
-            yield Answer("waits", ((f"{act.do}_waits", ()),))
+            yield Answer("waits", (f"{act.do}_waits", ()))
         elif act.do == "poll":
-            yield Answer("empty", (("poll_empty", ()),))
+            yield Answer("empty", ("poll_empty", ()))
             yield from self._items("poll_item")
         elif ticket is not None:
-            yield Answer("undone", (_about("cancelled", ticket),))
-            yield Answer("too late", (_about("too_late_for", ticket),))
+            yield Answer("undone", _about("cancelled", ticket))
+            yield Answer("too late", _about("too_late_for", ticket))
         elif act.do == "size":
-            for count in range(len(self._fates) + 1):
-                yield Answer(str(count), (("sized", (("count", count),)),))
+            for count in range(min(len(self._fates), self._capacity + 1) + 1):
+                yield Answer(str(count), ("sized", (("count", count),)))
         else:
-            yield Answer("nobody completes", (("settled", ()),))
+            yield from self._completions()
+
+    def _completions(self) -> Iterator[Answer]:
+        yield Answer("nobody completes", ("settled", ()))
+        for ticket in self._out():
+            if ticket.side == "put":
+                words = f"the put of a{ticket.number + 1} completes"
+                yield Answer(words, _about("woken", ticket))
+                continue
+            for words, (action, args) in self._items("woken_take"):
+                whole = (("ticket", ticket.number), *args)
+                yield Answer(f"consumer {ticket.number + 1} gets {words}", (action, whole))
 
     def _items(self, action: str) -> Iterator[Answer]:
         """Every item that may be inside, and one each of those that may not."""
         last = {fate: number for number, fate in enumerate(self._fates)}
         for number, fate in enumerate(self._fates):
             if fate in ("inside", "waiting") or last[fate] == number:
-                yield Answer(f"a{number + 1}", ((action, (("item", number),)),))
-        yield Answer("an item that nobody put in", ((action, (("item", len(self._fates)),)),))
+                yield Answer(f"a{number + 1}", (action, (("item", number),)))
+        yield Answer("an item that nobody put in", (action, (("item", len(self._fates)),)))
 
 
 def _offer(accepted: bool) -> Step:

@@ -31,11 +31,11 @@ Program = tuple[Act, ...]
 class Answer(NamedTuple):
     """An answer that an implementation may or may not be allowed to give.
 
-    ``words`` tells a reader, ``steps`` are the steps of the machine that it would show.
+    ``words`` tells a reader, ``step`` is the step of the machines that it would show (first).
     """
 
     words: str
-    steps: tuple[Step, ...]
+    step: Step
 
 
 @dataclass(frozen=True)

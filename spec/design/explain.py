@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from ..engines.verdict import Trace
 from .language import Design
 from .rows import Place, Row, Table
-from .waits import SHARED
+from .waits import SHARED, Cycle
 
-__all__ = ["Blocked", "blocked_at_end", "closed_cycle", "end_marking", "steps_of"]
+__all__ = [
+    "Blocked", "blocked_at_end", "closed_cycle", "end_marking", "steps_of"]
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ def blocked_at_end(design: Design, table: Table, marking: Mapping[str, int]) -> 
         failing = _failing(row, marking)
         if failing and all(places[name].role in SHARED for name, _ in failing):
             for name, few in failing:
-                found[_blocked(design, row, places[name], few)] = None
+                found[_blocked(design, row.task, places[name], few)] = None
     return list(found)
 
 
@@ -77,17 +78,34 @@ def _failing(row: Row, marking: Mapping[str, int]) -> list[tuple[str, bool]]:
     return few + many
 
 
-def _blocked(design: Design, row: Row, place: Place, few: bool) -> Blocked:
+def _blocked(design: Design, task: str, place: Place, few: bool) -> Blocked:
     if place.role == "pool":
         users = tuple(
-            task.name for task in design.tasks.values()
-            if place.of in task.pool or any(step.target == place.of for step in task.steps)
+            user.name for user in design.tasks.values()
+            if place.of in user.pool or any(step.target == place.of for step in user.steps)
         )
-        return Blocked(row.task, "a thread", place.of, users)
+        return Blocked(task, "a thread", place.of, users)
     link = design.links[place.of]
     if place.role == "queue" and few:
-        return Blocked(row.task, "data", link.name, link.writers)
-    return Blocked(row.task, "room", link.name, link.readers)
+        return Blocked(task, "data", link.name, link.writers)
+    return Blocked(task, "room", link.name, link.readers)
+
+
+def told_waits(design: Design, table: Table, cycle: Cycle) -> tuple[Blocked, ...]:
+    """A cycle of the wait-for graph as waits of tasks, beginning with the first by name.
+
+    What a credit link itself waits for is left out: its reader is named by the writer's wait.
+    """
+    places = {place.name: place for place in table.places}
+    found = [
+        _blocked(design, wait.agent, places[failure.place], failure.few)
+        for wait, failure in zip(cycle.waits, cycle.followed, strict=True)
+        if not wait.announces
+    ]
+    if not found:
+        return ()
+    start = min(range(len(found)), key=lambda i: (found[i].task, found[i].where, found[i].what))
+    return tuple(found[start:] + found[:start])
 
 
 def closed_cycle(waits: Sequence[Blocked]) -> list[Blocked]:

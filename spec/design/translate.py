@@ -23,15 +23,23 @@ BEAT = "the watched task's beat"
 class Aim:
     """What the table is made to show.
 
-    ``losses`` stops at the first loss, ``watch`` follows the steps of one task, and
-    ``unbounded`` says how unbounded links are counted. ``relaxed`` lets every merge take
-    any input: that has all the runs of the other policies and is stuck in the same states.
+    ``losses`` and ``failures`` make the first loss, or failure, pass a limit; ``watch``
+    follows the steps of one task; ``unbounded`` says how unbounded links are counted.
+    ``relaxed`` lets every merge take any input: that has all the runs of the other policies
+    and is stuck in the same states. ``idle_drops`` keeps the steps that change nothing but
+    drop an element; a design in which only those are left is stuck.
     """
 
     unbounded: Unbounded = field(default_factory=lambda: Unbounded(3, abstract=True))
     losses: bool = False
+    failures: bool = False
     watch: str = ""
     relaxed: bool = False
+
+    @property
+    def idle_drops(self) -> bool:
+        """See above."""
+        return self.losses or bool(self.watch)
 
 
 def translate(design: Design, aim: Aim) -> Table:
@@ -61,7 +69,7 @@ class _Builder:
         self.links: Mapping[str, LinkPlaces] = {
             link.name: LinkPlaces(link, aim.unbounded) for link in design.links.values()
         }
-        self.places = [Place(FAILED, "flag", "", 0, 1, 1, 0)]
+        self.places = [Place(FAILED, "flag", "", 0, 1, 1, 0 if aim.failures else 1)]
         self.rows: list[Row] = []
         self.invariants: list[Invariant] = []
         self.holders: dict[str, dict[str, int]] = {name: {} for name in design.pools}
@@ -111,6 +119,8 @@ class _Builder:
     def table(self) -> Table:
         """What was collected, as the aim wants it."""
         rows, places = self.rows, self.places
+        if not self.aim.idle_drops:
+            rows = [row for row in rows if row.effect.change or not row.effect.loses]
         if any(link.flow is Flow.FAIL for link in self.design.links.values()):
             alive = Effect(at_most={FAILED: 0})
             rows = [replace(row, effect=alive.then(row.effect)) for row in rows]

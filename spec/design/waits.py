@@ -213,11 +213,10 @@ def wait_graph(table: Table, unending: bool) -> WaitGraph:
     waits = [wait for wait in waits if not _true(facts, [wait])]
     helpers = _helpers(table)
     every = [[(f, n) for f in wait.failures for n in _next(waits, helpers, f)] for wait in waits]
-    cycles, complete = _cycles(waits, every, facts)
-    if not unending:
-        return WaitGraph(tuple(cycles), complete, proves_live=False)
-    live = complete and not any(not c.excluded for c in cycles) and _no_dead_end(waits, helpers)
-    return WaitGraph(tuple(cycles), complete, live or _some_choice_proves(waits, helpers, facts))
+    cycles = list(islice(_cycles(waits, every, facts), MAX_CYCLES + 1))
+    complete = len(cycles) <= MAX_CYCLES
+    live = unending and _some_choice_proves(waits, helpers, facts)
+    return WaitGraph(tuple(cycles[:MAX_CYCLES]), complete, live)
 
 
 def _true(facts: Facts, waits: Iterable[Wait]) -> str:
@@ -248,35 +247,36 @@ def _next(waits: Sequence[Wait], helpers: Helpers, failure: Failure) -> Iterator
     return (i for i, wait in enumerate(waits) if (wait.agent, wait.announces) in able)
 
 
-def _no_dead_end(waits: Sequence[Wait], helpers: Helpers) -> bool:
-    """Whether every failure has an agent that could end it."""
-    return all((f.place, f.few) in helpers for wait in waits for f in wait.failures)
-
-
 def _some_choice_proves(waits: Sequence[Wait], helpers: Helpers, facts: Facts) -> bool:
     """Whether following one failure of each wait, well chosen, leaves no possible cycle."""
     options = [[f for f in w.failures if (f.place, f.few) in helpers] for w in waits]
     if not all(options):
         return False
+    left = 2 * MAX_CYCLES
     for choice in islice(product(*options), MAX_CHOICES):
         edges = [[(f, n) for n in _next(waits, helpers, f)] for f in choice]
-        cycles, complete = _cycles(waits, edges, facts)
-        if complete and all(cycle.excluded for cycle in cycles):
+        possible = False
+        for cycle in islice(_cycles(waits, edges, facts), left + 1):
+            left -= 1
+            possible = not cycle.excluded
+            if possible or left < 0:
+                break
+        if left < 0:
+            return False
+        if not possible:
             return True
     return False
 
 
-def _cycles(waits: Sequence[Wait], edges: Edges, facts: Facts) -> tuple[list[Cycle], bool]:
-    """The elementary cycles, each with why it is impossible, and whether these are all."""
+def _cycles(waits: Sequence[Wait], edges: Edges, facts: Facts) -> Iterator[Cycle]:
+    """The elementary cycles, each with why it is impossible."""
     import networkx
     graph: networkx.DiGraph[int] = networkx.DiGraph()
     for here, targets in enumerate(edges):
         for failure, there in targets:
             graph.add_edge(here, there, failure=failure)
-    found = []
-    for nodes in islice(networkx.simple_cycles(graph), MAX_CYCLES + 1):
+    for nodes in networkx.simple_cycles(graph):
         pairs = zip(nodes, (*nodes[1:], nodes[0]), strict=True)
         followed = tuple(graph.edges[a, b]["failure"] for a, b in pairs)
         members = tuple(waits[node] for node in nodes)
-        found.append(Cycle(members, followed, _true(facts, members)))
-    return found[:MAX_CYCLES], len(found) <= MAX_CYCLES
+        yield Cycle(members, followed, _true(facts, members))

@@ -54,6 +54,9 @@ def upper(value: e.Expr) -> int | None:
     if isinstance(value, e.Op):
         if value.op == "len" and isinstance(value.operands[0].type, e.Queue):
             return capacity(value.operands[0].type)
+        if value.op == "sub":
+            top, bottom = upper(value.operands[0]), lower(value.operands[1])
+            return None if top is None or bottom is None else top - bottom
         if value.op == "min":
             found = [u for u in map(upper, value.operands) if u is not None]
             return min(found) if found else None
@@ -65,6 +68,17 @@ def upper(value: e.Expr) -> int | None:
             return sum(numbers) if value.op == "add" else max(numbers)
     if isinstance(value.type, e.Int) and isinstance(value.type.hi, e.Lit):
         return value.type.hi.value
+    return None
+
+
+def lower(value: e.Expr) -> int | None:
+    """A lower bound of an integer that is known from its form, or None."""
+    if isinstance(value, e.Lit):
+        return value.value
+    if isinstance(value, e.Op) and value.op == "len":
+        return 0
+    if isinstance(value.type, e.Int) and isinstance(value.type.lo, e.Lit):
+        return value.type.lo.value
     return None
 
 

@@ -271,7 +271,8 @@ class Search:
         """Whether a part of the order has no state, though threads may have claimed it."""
         if end - start > CHUNK * len(self.workers):
             return False  # each thread leaves less than a chunk empty
-        return not any(self.order.words(start * self.words, (end - start) * self.words))
+        window = self.order.words(start * self.words, (end - start) * self.words)
+        return not any(window[::self.words])
 
     # --- broken rules ------------------------------------------------------------------
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import mmap
 
@@ -40,10 +41,9 @@ class Arena:
             self._advise(mmap.MADV_HUGEPAGE, 0, size)
 
     def _advise(self, advice: int, start: int, size: int) -> None:
-        try:
+        # Only speed or memory depend on it, and not every system has such a thing.
+        with contextlib.suppress(OSError):
             self._map.madvise(advice, self._skip + start, size)
-        except OSError:
-            pass  # only speed or memory depend on it, and this system has no such thing
 
     def release(self, start: int, size: int) -> None:
         """Give pages back to the system; ``start`` is a multiple of a huge page."""

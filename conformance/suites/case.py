@@ -1,0 +1,197 @@
+"""A case: one seeded, bounded search for a program that breaks a rule; and its row."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from ...spec.notation.errors import InputError, TargetError
+from ...spec.notation.rules import Rule
+from ..ports.base import Target
+from ..results import ERROR, FLAKY, PASSED, VIOLATED, Case, CaseRow
+from .catalogue import suite_named
+from .fixture import Fixture, fixture_of
+from .generate import explore, generator_version
+from .run import Run, capabilities, run_program
+from .shrink import shrink
+from .suite import Program, Suite
+
+__all__ = ["RunSettings", "plan", "run_case", "suite_version"]
+
+_SEED_BITS = 53
+_REPEATS = 3
+
+
+@dataclass(frozen=True)
+class RunSettings:
+    """How cases are run; the same for all cases of a run.
+
+    ``capacity`` None: cases take 1, 2 and 3 in turn. ``programs`` is how many a case tries
+    at most. ``timeout_seconds`` is what a target has for one reply, in real time; rows do
+    not depend on it unless a target comes near it.
+    """
+
+    capacity: int | None = None
+    programs: int = 20
+    timeout_seconds: float = 5.0
+
+    def __post_init__(self) -> None:
+        _require(self.capacity is None or 1 <= self.capacity <= 64, "capacity", 1, 64)
+        _require(1 <= self.programs <= 10_000, "programs", 1, 10_000)
+        if not 0 < self.timeout_seconds <= 3600:
+            raise InputError("a time limit must be more than 0 and at most 3600 seconds")
+
+
+def _require(fits: bool, name: str, low: int, high: int) -> None:
+    if not fits:
+        raise InputError(f"{name} must be a whole number from {low} to {high}")
+
+
+def suite_version(suite: Suite) -> str:
+    """What a row's meaning depends on besides its seed."""
+    return f"{suite.version}+hypothesis.{generator_version()}"
+
+
+def plan(suite: str, *, cases: int, seed: int) -> list[Case]:
+    """The cases of a run; each one's seed depends on nothing but its index and ``seed``."""
+    suite_named(suite)
+    _require(1 <= cases <= 1_000_000, "cases", 1, 1_000_000)
+    _require(0 <= seed < 2**_SEED_BITS, "seed", 0, 2**_SEED_BITS - 1)
+    return [Case(index, _seed_of(suite, seed, index)) for index in range(cases)]
+
+
+def _seed_of(suite: str, seed: int, index: int) -> int:
+    digest = hashlib.sha256(f"{suite}/{seed}/{index}".encode()).digest()
+    return int.from_bytes(digest[:8]) >> (64 - _SEED_BITS)
+
+
+def run_case(suite: str, target_spec: str, case: Case, settings: RunSettings) -> CaseRow:
+    """Run one case and say what it found.
+
+    A pure function of its arguments for a target that is deterministic. An error of the
+    target becomes a row; ``InputError`` is raised for a suite or a target that is not there.
+    """
+    from ..targets import resolve_target
+
+    target = resolve_target(target_spec, timeout=settings.timeout_seconds)
+    return _Search(suite_named(suite), target_spec, target, case, settings).row()
+
+
+class _Search:
+    """The search of one case.
+
+    Case by case another rule is in *focus*: operations that it needs are never left out,
+    and a program goes on after a breach of another rule while the focus can still be
+    judged. So a rule that is broken early and often hides no other.
+    """
+
+    def __init__(
+        self, suite: Suite, spec: str, target: Target, case: Case, settings: RunSettings
+    ) -> None:
+        self.suite = suite
+        self.spec = spec
+        self.target = target
+        self.case = case
+        self.settings = settings
+        self.rules: Sequence[Rule] = ()
+        self.steps = 0
+        self.exercised: Counter[str] = Counter()
+        self.found: tuple[Rule, Program] | None = None
+        self.aside: tuple[Rule, Program] | None = None
+        self.failure: TargetError | None = None
+
+    @property
+    def capacity(self) -> int:
+        """The capacity of this case; it changes once all rules have had their turn."""
+        turn = self.case.index // max(1, len(self.rules))
+        return self.settings.capacity or 1 + turn % 3
+
+    def row(self) -> CaseRow:
+        try:
+            can = capabilities(self.suite, self.target, self.settings.capacity or 1)
+            self.rules = self.suite.applicable(can)
+            if self.rules:
+                self._explore(can)
+        except TargetError as error:
+            self.failure = error
+        return self._judge()
+
+    def _explore(self, can: Collection[str]) -> None:
+        focus = self.rules[self.case.index % len(self.rules)]
+
+        def attempt(program: Program) -> None:
+            # Raising would end the search, but Hypothesis then runs the program once more.
+            if self.found is None and self.failure is None:
+                self._attempt(program, focus)
+
+        explore(self.suite, can, focus, self.case.seed, self.settings.programs, attempt)
+
+    def _attempt(self, program: Program, focus: Rule) -> None:
+        try:
+            run = run_program(
+                self.suite, self.target, program, self.capacity, focus=focus, count=True)
+        except TargetError as error:
+            self.failure = error
+            return
+        self.steps += len(run.exchanges)
+        self.exercised.update(run.exercised)
+        for breach in run.breaches:
+            if breach.rule == focus:
+                self.found = self.found or (focus, tuple(run.acts))
+            elif self.aside is None:
+                self.aside = breach.rule, tuple(run.acts)
+
+    # --- the verdict -----------------------------------------------------------------------
+
+    def _judge(self) -> CaseRow:
+        broken = self.found or self.aside
+        try:
+            if broken is not None:
+                return self._broken(*broken)
+        except TargetError as error:
+            self.failure = self.failure or error
+        if self.failure is not None:
+            return self._row(ERROR, message=str(self.failure))
+        if not self.rules:
+            return self._row(PASSED, message="no rule of the suite applies to this target")
+        return self._row(PASSED)
+
+    def _broken(self, rule: Rule, program: Program) -> CaseRow:
+        """The row of a breach: seen again, shrunk, and written down; or found to be flaky."""
+        repeats = [self._fails(rule, program) for _ in range(_REPEATS)]
+        if None in repeats:
+            seen = 1 + sum(found is not None for found in repeats)
+            return self._row(FLAKY, rule, (
+                f"the target is not deterministic: {seen} of {_REPEATS + 1} runs of the same "
+                f"program broke {rule.id}"
+            ))
+        small = shrink(program, lambda candidate: self._fails(rule, candidate))
+        run = self._run(rule, small)
+        breach = run.breach_of(rule)
+        if breach is None:
+            return self._row(FLAKY, rule, (
+                f"the target is not deterministic: a program broke {rule.id}, and then did not"))
+        fixture = fixture_of(self.suite, self.capacity, run, breach, self.spec, self.case)
+        return self._row(VIOLATED, rule, fixture.headline(), fixture)
+
+    def _run(self, rule: Rule, program: Program) -> Run:
+        return run_program(self.suite, self.target, program, self.capacity, focus=rule)
+
+    def _fails(self, rule: Rule, program: Program) -> Program | None:
+        run = self._run(rule, program)
+        breach = run.breach_of(rule)
+        return None if breach is None else run.up_to(breach)
+
+    def _row(
+        self, verdict: str, rule: Rule | None = None, message: str = "",
+        fixture: Fixture | None = None,
+    ) -> CaseRow:
+        counts = {each.id: self.exercised[each.id] for each in self.rules}
+        return CaseRow(
+            self.suite.name, suite_version(self.suite), self.spec, self.case.index,
+            self.case.seed, verdict, "" if rule is None else rule.id, self.steps, message,
+            json.dumps(counts), "" if fixture is None else fixture.to_json(),
+        )

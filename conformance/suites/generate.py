@@ -1,0 +1,92 @@
+"""Programs from Hypothesis: random sequences of operations, a pure function of a seed.
+
+Two properties of what is drawn matter. It must not depend on anything but the seed: so only
+booleans are drawn, because Hypothesis enriches numbers and texts with constants that it
+finds in whatever local modules happen to be imported, which differ between a test, a command
+and an executor of a cluster. And programs must differ in kind, not only in detail: so each
+leaves some operations out altogether (*swarm testing*), for what is done all the time hides
+what happens without it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import TYPE_CHECKING, Final
+
+from ...spec.notation.rules import Rule
+from .suite import Act, Program, Suite
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
+
+__all__ = ["LENGTH_MAX", "explore", "generator_version"]
+
+LENGTH_MAX: Final = 16
+"""Acts in a generated program, before its epilogue."""
+
+_BITS: Final = 6
+
+
+def generator_version() -> str:
+    """The version of Hypothesis: with another one, a seed may mean other programs."""
+    from hypothesis import __version__
+
+    return __version__
+
+
+def explore(
+    suite: Suite, can: Collection[str], focus: Rule, seed: int, examples: int,
+    attempt: Callable[[Program], None],
+) -> None:
+    """Call ``attempt`` with each of the programs of a seed, at most ``examples`` of them.
+
+    Each ends with the suite's epilogue, as far as the target can do it.
+    """
+    from hypothesis import HealthCheck, Phase, Verbosity, given
+    from hypothesis import seed as seeded
+    from hypothesis import settings as settings_of
+
+    epilogue = tuple(act for act in suite.epilogue if act.do == "settle" or act.do in can)
+
+    @seeded(seed)
+    @settings_of(
+        max_examples=examples, database=None, deadline=None, derandomize=False,
+        # Its shrinker stops by the clock, and so could not give the same row twice on
+        # machines of different speed; ours counts runs. See shrink.py.
+        phases=(Phase.generate,),
+        suppress_health_check=list(HealthCheck), verbosity=Verbosity.quiet, print_blob=False,
+    )
+    @given(_programs(suite, can, focus))
+    def attempt_one(program: Program) -> None:
+        attempt(program + epilogue)
+
+    attempt_one()
+
+
+def _programs(suite: Suite, can: Collection[str], focus: Rule) -> SearchStrategy[Program]:
+    from hypothesis import strategies as st
+
+    names = [name for name in suite.weights if name == "settle" or name in can]
+    needed = {group[0] for group in suite.needs[focus.id] if len(group) == 1} | {"settle"}
+    number = st.tuples(*[st.booleans()] * _BITS).map(_number)
+    numbers = st.lists(number, min_size=LENGTH_MAX, max_size=LENGTH_MAX)
+    # One in four of the operations that the rule in focus can do without is left out.
+    left_out = st.lists(
+        st.tuples(st.booleans(), st.booleans()).map(all),
+        min_size=len(names), max_size=len(names),
+    )
+
+    def program(drawn: tuple[list[bool], list[int]]) -> Program:
+        absent, codes = drawn
+        kept = [
+            name for name, out in zip(names, absent, strict=True) if name in needed or not out
+        ]
+        table = [name for name in kept for _ in range(suite.weights[name])]
+        # Code 0 does nothing, so that programs of every length are drawn.
+        return tuple(Act(table[code % len(table)], code // 16) for code in codes if code)
+
+    return st.tuples(left_out, numbers).map(program)
+
+
+def _number(bits: tuple[bool, ...]) -> int:
+    return sum(bit << position for position, bit in enumerate(bits))

@@ -1,0 +1,97 @@
+"""Running one program on a fresh instance of a target, under the eyes of the machines."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+
+from ...spec.notation.errors import TargetError
+from ...spec.notation.rules import Rule
+from ..ports.base import Target
+from .judge import Breach, Judge
+from .suite import Act, Conversation, Exchange, Program, Suite
+
+__all__ = ["ITEMS_MAX", "Run", "TargetFailed", "capabilities", "run_program"]
+
+ITEMS_MAX = 40
+"""Items that a program may name; no program that is generated has as many steps."""
+
+
+class TargetFailed(TargetError):
+    """The target failed in the middle of a program; the message says after which steps."""
+
+
+@dataclass
+class Run:
+    """What happened in one run of a program.
+
+    ``acts`` are those that were requested: what made no sense where it stood is left out.
+    ``exercised`` counts, by rule, the steps that could have broken it.
+    """
+
+    acts: list[Act] = field(default_factory=list)
+    exchanges: list[Exchange] = field(default_factory=list)
+    breaches: list[Breach] = field(default_factory=list)
+    exercised: Counter[str] = field(default_factory=Counter)
+
+    def breach_of(self, rule: Rule) -> Breach | None:
+        """The first breach of a rule."""
+        return next((each for each in self.breaches if each.rule == rule), None)
+
+    def up_to(self, breach: Breach) -> Program:
+        """The program that ends with the step that broke the rule."""
+        return tuple(self.acts[: breach.step + 1])
+
+
+def capabilities(suite: Suite, target: Target, capacity: int) -> Collection[str]:
+    """What a target says that it can do. Raises ``TargetError`` where it does not say."""
+    session = target.open()
+    try:
+        return suite.converse(session, capacity, ITEMS_MAX).can
+    finally:
+        session.close()
+
+
+def run_program(
+    suite: Suite, target: Target, program: Sequence[Act], capacity: int, *,
+    focus: Rule | None = None, count: bool = False,
+) -> Run:
+    """Run a program on a fresh instance, until it ends or no machine is left to judge.
+
+    ``focus`` is the rule that is looked for (None: any); ``count`` fills ``exercised``, at
+    the price of half the speed. Raises ``TargetFailed`` when the target fails to answer.
+    """
+    items_max = max(ITEMS_MAX, len(program) + 2)
+    judge = Judge(suite, capacity, items_max, focus)
+    run = Run(breaches=judge.breaches)
+    session = target.open()
+    try:
+        conversation = suite.converse(session, capacity, items_max)
+        for act in program:
+            if judge.blind:
+                break
+            if conversation.makes_sense(act) and not _step(conversation, judge, run, act, count):
+                break
+    except TargetError as error:
+        raise _after(run, error) from error
+    finally:
+        session.close()
+    return run
+
+
+def _step(conversation: Conversation, judge: Judge, run: Run, act: Act, count: bool) -> bool:
+    """Request one act; whether the run goes on."""
+    exchange = conversation.say(act)
+    run.acts.append(act)
+    run.exchanges.append(exchange)
+    if count:
+        run.exercised.update(judge.at_stake(exchange.possible))
+    judge.see(exchange, len(run.acts) - 1)
+    return exchange.judged
+
+
+def _after(run: Run, error: TargetError) -> TargetFailed:
+    story = "; ".join(exchange.words for exchange in run.exchanges)
+    where = f" after: {story}" if story else ""
+    return TargetFailed(f"{error.what}{where}", error.where, error.next_step)

@@ -1,0 +1,333 @@
+"""Deciding the properties of a design: first by the wait-for graph, then by search.
+
+| property | rule | what is searched |
+|---|---|---|
+| deadlock | DESIGN-1 | the design itself, each connected part on its own |
+| bounded | DESIGN-2 | unbounded links counted up to a number that only growth can reach |
+| loss, failure | DESIGN-2 | a place whose limit is passed by the first loss (failure) |
+| starvation | DESIGN-3 | the watched task's steps flip a bit, for ever or not |
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Literal
+
+from ..engines.verdict import Budget, Outcome, Trace, Verdict
+from .explain import (
+    Blocked, blocked_at_end, closed_cycle, end_marking, marking_of, steps_of, told_waits,
+)
+from .findings import DesignReport, Finding, GraphCycle
+from .language import Design, Flow, Kind
+from .links import Unbounded
+from .rows import Place, Row, Table
+from .translate import Aim, translate
+from .waits import WaitGraph, wait_graph
+
+__all__ = ["Engine", "Part", "Settings", "check", "decide_deadlock", "parts"]
+
+Engine = Literal["auto", "graph", "explorer"]
+ABSTRACTIONS = (3, 8, 24)
+GROWTHS = (8, 40, 200)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to check: the engine, what it may use, and whether to look for repairs."""
+
+    engine: Engine = "auto"
+    budget: Budget = field(default_factory=Budget)
+    repairs: bool = False
+
+
+def check(design: Design, settings: Settings | None = None) -> DesignReport:
+    """Decide every property that the design's author expects something of, and those that
+    every design should have: that it is never stuck, is bounded, and does not fail."""
+    settings = settings or Settings()
+    deadline = _Clock(settings.budget)
+    sections = [Part.of(part) for part in parts(design)]
+    findings = []
+    for name in _properties(design):
+        left = replace(settings, budget=deadline.left())
+        finding = _decide(design, sections, name, left)
+        findings.append(replace(finding, expected=design.expect.get(name, "holds")))
+    cycles = [cycle for section in sections for cycle in _told_cycles(section)]
+    complete = all(section.graph.complete for section in sections)
+    return DesignReport(design, tuple(findings), tuple(cycles), complete)
+
+
+@dataclass(frozen=True)
+class Part:
+    """A connected part of a design with its wait-for graph, which is made once."""
+
+    design: Design
+    table: Table
+    graph: WaitGraph
+
+    @staticmethod
+    def of(design: Design) -> Part:
+        """The part with its graph."""
+        table = translate(design, Aim(relaxed=True))
+        return Part(design, table, wait_graph(table, _unending(design)))
+
+
+class _Clock:
+    """Hands out what is left of a budget's seconds."""
+
+    def __init__(self, budget: Budget) -> None:
+        self.budget = budget
+        self.started = time.monotonic()
+
+    def left(self) -> Budget:
+        if self.budget.max_seconds is None:
+            return self.budget
+        spent = time.monotonic() - self.started
+        return replace(self.budget, max_seconds=max(0.001, self.budget.max_seconds - spent))
+
+
+def _properties(design: Design) -> list[str]:
+    names = ["deadlock", "bounded"]
+    if any(link.flow is Flow.FAIL for link in design.links.values()):
+        names.append("failure")
+    return names + [name for name in design.expect if name not in names]
+
+
+def _decide(
+    design: Design, sections: list[Part], name: str, settings: Settings
+) -> Finding:
+    started = time.monotonic()
+    if name == "deadlock":
+        finding = _deadlock(design, sections, settings)
+    elif name == "bounded":
+        finding = _bounded(design, settings)
+    elif name in ("loss", "failure"):
+        finding = _first_time(design, name, settings)
+    else:
+        finding = _starvation(design, name.removeprefix("starvation: "), settings)
+    return replace(finding, property=name, seconds=time.monotonic() - started)
+
+
+# --- connected parts ------------------------------------------------------------------------
+
+def parts(design: Design) -> list[Design]:
+    """The parts of a design that have no link and no pool in common, in their order.
+
+    A part can be stuck while another goes on, so each is checked on its own.
+    """
+    group = {name: name for name in design.tasks}
+
+    def root(name: str) -> str:
+        while group[name] != name:
+            name = group[name]
+        return name
+
+    for members in _tied_together(design):
+        for other in members[1:]:
+            group[root(other)] = root(members[0])
+    found: dict[str, list[str]] = {}
+    for name in design.tasks:
+        found.setdefault(root(name), []).append(name)
+    return [_only(design, set(names)) for names in found.values()]
+
+
+def _tied_together(design: Design) -> Iterator[list[str]]:
+    for link in design.links.values():
+        yield [*link.writers, *link.readers]
+    for pool in design.pools:
+        yield [
+            task.name for task in design.tasks.values()
+            if pool in task.pool or any(step.target == pool for step in task.steps)
+        ]
+
+
+def _only(design: Design, names: set[str]) -> Design:
+    return replace(
+        design, tasks={n: t for n, t in design.tasks.items() if n in names},
+        links={n: link for n, link in design.links.items() if link.writers[0] in names},
+    )
+
+
+# --- deadlock -------------------------------------------------------------------------------
+
+def _deadlock(design: Design, sections: list[Part], settings: Settings) -> Finding:
+    findings = [decide_deadlock(section, settings) for section in sections]
+    total = {
+        "states": sum(f.states for f in findings),
+        "transitions": sum(f.transitions for f in findings),
+    }
+    for outcome in (Outcome.VIOLATED, Outcome.UNKNOWN):
+        for finding in findings:
+            if finding.outcome is outcome:
+                return _repaired(design, replace(finding, **total), settings)
+    methods = dict.fromkeys(f.method for f in findings)
+    depth = max(f.depth for f in findings)
+    return Finding("deadlock", Outcome.HOLDS, "; ".join(methods), depth=depth, **total)
+
+
+def _repaired(design: Design, finding: Finding, settings: Settings) -> Finding:
+    if finding.outcome is Outcome.UNKNOWN or not settings.repairs:
+        return finding
+    from .repair import repair
+    return replace(finding, repair=repair(design, finding))
+
+
+def decide_deadlock(part: Part, settings: Settings) -> Finding:
+    """Whether one connected part can get stuck."""
+    if settings.engine != "explorer":
+        if part.graph.proves_live:
+            return Finding("deadlock", Outcome.HOLDS, "wait-for graph, for every order of steps")
+        if settings.engine == "graph":
+            return Finding(
+                "deadlock", Outcome.UNKNOWN, "wait-for graph",
+                reason="the wait-for graph has cycles that it cannot exclude; "
+                       "the engine `explorer` decides",
+            )
+    return _abstracting(part.design, Aim(), "DESIGN-1", settings)
+
+
+def _unending(design: Design) -> bool:
+    """Whether no task can ever have finished."""
+    return all(
+        task.count is None for task in design.tasks.values()
+        if task.kind in (Kind.SOURCE, Kind.SCRIPT)
+    )
+
+
+# --- the other properties ---------------------------------------------------------------------
+
+def _first_time(design: Design, name: str, settings: Settings) -> Finding:
+    if name == "failure":
+        able, aim = {Flow.FAIL}, Aim(failures=True)
+    else:
+        able, aim = {Flow.DROP_NEWEST, Flow.DROP_OLDEST}, Aim(losses=True)
+    links = design.links.values()
+    if not any(link.flow in able or (name == "loss" and link.lossy) for link in links):
+        what = "fails when it is full" if name == "failure" else "drops or loses anything"
+        return Finding(name, Outcome.HOLDS, f"by construction: no link {what}")
+    return _abstracting(design, aim, "DESIGN-2", settings)
+
+
+def _starvation(design: Design, task: str, settings: Settings) -> Finding:
+    part = next(part for part in parts(design) if task in part.tasks)
+    found = _abstracting(part, Aim(watch=task), "DESIGN-3", settings)
+    unbounded = any(link.flow is Flow.UNBOUNDED for link in part.links.values())
+    if found.outcome is Outcome.HOLDS and unbounded:
+        # Fairness of a step that stands for several is weaker than that of each of them.
+        return replace(found, outcome=Outcome.UNKNOWN,
+                       reason="an unbounded link makes fairness undecided here")
+    return found
+
+
+def _abstracting(design: Design, aim: Aim, rule: str, settings: Settings) -> Finding:
+    """Search, counting unbounded links further as long as a violation rests on not doing so."""
+    unbounded = any(link.flow is Flow.UNBOUNDED for link in design.links.values())
+    finding = Finding("", Outcome.UNKNOWN, "")
+    for most in ABSTRACTIONS if unbounded else ABSTRACTIONS[:1]:
+        table = translate(design, replace(aim, unbounded=Unbounded(most, abstract=True)))
+        verdict = _search(table, rule, settings)
+        finding = _finding(design, table, verdict)
+        if verdict.trace is None or not any(row.effect.abstract for row in _rows(table, verdict.trace)):
+            return finding
+    return replace(
+        finding, outcome=Outcome.UNKNOWN, steps=(), waits=(), cycle=(), loop=None,
+        reason=f"a way to a violation was found only where unbounded links are counted up to "
+               f"{ABSTRACTIONS[-1]}; it may not be real",
+    )
+
+
+def _bounded(design: Design, settings: Settings) -> Finding:
+    grows = [link.name for link in design.links.values() if link.flow is Flow.UNBOUNDED]
+    if not grows:
+        return Finding("bounded", Outcome.HOLDS, "by construction: every link is bounded")
+    finding = Finding("bounded", Outcome.UNKNOWN, "")
+    for most in GROWTHS:
+        table = translate(design, Aim(Unbounded(most, abstract=False)))
+        verdict = _search(table, "DESIGN-2", settings)
+        finding = _finding(design, table, verdict)
+        if verdict.trace is None:
+            return finding
+        loop = _pump(table, verdict.trace)
+        if loop is not None:
+            first, last = loop
+            return replace(finding, loop=first, steps=finding.steps[:last], waits=(), cycle=(),
+                           reason="the repeated steps leave everything as it was, and more "
+                                  "in an unbounded link")
+    return replace(finding, outcome=Outcome.UNKNOWN, steps=(), waits=(), cycle=(),
+                   reason=f"an unbounded link reaches {GROWTHS[-1]} elements, but no "
+                          "repetition was found that shows that it grows for ever")
+
+
+def _pump(table: Table, trace: Trace) -> tuple[int, int] | None:
+    """Two points of a run between which only unbounded links change, and only grow.
+
+    The steps between them can then be repeated for ever, as no step among them needs an
+    unbounded link to be empty (the bound of the count itself is not real).
+    """
+    growing = {p.name: p for p in table.places if p.role == "queue" and p.limit < p.most}
+    markings = [marking_of(table, s) for s in (trace.initial, *(t.state for t in trace.steps))]
+    rows = _rows(table, trace)
+    for last in range(len(markings) - 1, 0, -1):
+        for first in range(last):
+            before, after = markings[first], markings[last]
+            same = all(after[p] == n for p, n in before.items() if p not in growing)
+            more = all(after[p] >= before[p] for p in growing) and before != after
+            if same and more and not any(_needs_empty(row, growing) for row in rows[first:last]):
+                return first, last
+    return None
+
+
+def _needs_empty(row: Row, growing: Mapping[str, Place]) -> bool:
+    return any(
+        place in growing and n + row.effect.change.get(place, 0) < growing[place].most
+        for place, n in row.effect.at_most.items()
+    )
+
+
+# --- the search -------------------------------------------------------------------------------
+
+def _search(table: Table, rule: str, settings: Settings) -> Verdict:
+    """The verdict on a rule of the net; the violated instance, if it has several."""
+    from ..engines.search import check_rules, instances
+    from ..notation import bind
+    from .net import Net
+    bound = bind(Net, **table.constants())
+    verdicts = check_rules(bound, instances(bound, rule), settings.budget)
+    worst = (Outcome.VIOLATED, Outcome.UNKNOWN, Outcome.HOLDS)
+    return min(verdicts, key=lambda verdict: worst.index(verdict.outcome))
+
+
+def _rows(table: Table, trace: Trace) -> list[Row]:
+    return [table.row_of(step.action, step.args[0][1]) for step in trace.steps]
+
+
+def _finding(design: Design, table: Table, verdict: Verdict) -> Finding:
+    make = partial(
+        Finding, "", verdict.outcome, verdict.method, verdict.states, verdict.transitions,
+        verdict.depth, reason=verdict.reason,
+    )
+    if verdict.trace is None:
+        return make()
+    goes_round = verdict.trace.loop is not None and verdict.trace.loop < len(verdict.trace.steps)
+    if goes_round:  # nobody in particular waits for ever
+        return make(steps=tuple(steps_of(table, verdict.trace)), loop=verdict.trace.loop)
+    waits = blocked_at_end(design, table, end_marking(table, verdict.trace))
+    return make(
+        steps=tuple(steps_of(table, verdict.trace)),
+        waits=tuple(waits), cycle=tuple(closed_cycle(waits)),
+    )
+
+
+# --- the wait-for graph, for the reader ---------------------------------------------------------
+
+def _told_cycles(part: Part) -> list[GraphCycle]:
+    """The elementary cycles in the words of the design, the possible ones first."""
+    found: dict[tuple[Blocked, ...], str] = {}
+    for cycle in part.graph.cycles:
+        told = told_waits(part.design, part.table, cycle)
+        if told and found.get(told, "excluded"):
+            found[told] = cycle.excluded
+    cycles = [GraphCycle(waits, why) for waits, why in found.items()]
+    return sorted(cycles, key=lambda cycle: (bool(cycle.excluded), len(cycle.waits)))

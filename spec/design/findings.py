@@ -1,0 +1,143 @@
+"""What a check of a design found, and how it is told in JSON and compared."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ..engines.verdict import Outcome
+from .explain import Blocked
+from .language import Design
+
+__all__ = ["DesignReport", "Finding", "GraphCycle", "in_short"]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """The verdict on one property of a design.
+
+    ``steps`` is the shortest way to a violation; with ``loop`` set, the steps from that
+    index on repeat for ever. ``waits`` says who waits for what at its end, and ``cycle``
+    are those of them that close a cycle. ``repair`` is a change that was checked to help.
+    """
+
+    property: str
+    outcome: Outcome
+    method: str
+    states: int = 0
+    transitions: int = 0
+    depth: int = 0
+    seconds: float = 0.0
+    steps: tuple[str, ...] = ()
+    loop: int | None = None
+    waits: tuple[Blocked, ...] = ()
+    cycle: tuple[Blocked, ...] = ()
+    reason: str = ""
+    repair: str = ""
+    expected: str = "holds"
+
+    @property
+    def as_expected(self) -> bool:
+        """Whether the verdict is the one that the design's author expects."""
+        return self.outcome.value == self.expected
+
+    def to_json(self, design: str) -> dict[str, Any]:
+        """The finding as an entry of ``results``."""
+        return {
+            "design": design, "property": self.property, "verdict": self.outcome.value,
+            "expected": self.expected, "as_expected": self.as_expected, "method": self.method,
+            "states": self.states, "transitions": self.transitions, "depth": self.depth,
+            "seconds": round(self.seconds, 6), "trace": list(self.steps), "loop": self.loop,
+            "waits": [_wait(wait) for wait in self.waits],
+            "cycle": [_wait(wait) for wait in self.cycle],
+            "reason": self.reason, "repair": self.repair,
+        }
+
+
+def _wait(wait: Blocked) -> dict[str, Any]:
+    return {"task": wait.task, "for": wait.what, "in": wait.where, "on": list(wait.on)}
+
+
+@dataclass(frozen=True)
+class GraphCycle:
+    """An elementary cycle of the wait-for graph; ``excluded`` is empty if it is possible."""
+
+    waits: tuple[Blocked, ...]
+    excluded: str
+
+
+@dataclass(frozen=True)
+class DesignReport:
+    """Everything that a check of one design found.
+
+    ``cycles`` are the elementary cycles of the wait-for graph; ``all_cycles`` is false if
+    there were too many to list.
+    """
+
+    design: Design
+    findings: tuple[Finding, ...]
+    cycles: tuple[GraphCycle, ...] = ()
+    all_cycles: bool = True
+
+    @property
+    def results(self) -> list[dict[str, Any]]:
+        """The findings as plain values, in the form of the JSON output."""
+        return [finding.to_json(self.design.name) for finding in self.findings]
+
+    @property
+    def as_expected(self) -> bool:
+        """Whether every verdict is the expected one."""
+        return all(finding.as_expected for finding in self.findings)
+
+    @property
+    def exit_code(self) -> int:
+        """0 all as expected, 1 something else than expected, 2 something unknown."""
+        wrong = [finding for finding in self.findings if not finding.as_expected]
+        if any(finding.outcome is not Outcome.UNKNOWN for finding in wrong):
+            return 1
+        return 2 if wrong else 0
+
+    def to_json(self) -> dict[str, Any]:
+        """The report as one document."""
+        return {
+            "design": self.design.name, "file": self.design.file,
+            "as_expected": self.as_expected, "results": self.results,
+            "cycles": [
+                {"waits": [_wait(wait) for wait in cycle.waits], "excluded": cycle.excluded}
+                for cycle in self.cycles
+            ],
+            "all_cycles": self.all_cycles,
+        }
+
+    def finding(self, name: str) -> Finding:
+        """The finding on a property."""
+        return next(finding for finding in self.findings if finding.property == name)
+
+    def expecting(self, name: str, verdict: str) -> DesignReport:
+        """The report with another expectation for one property."""
+        return replace(self, findings=tuple(
+            replace(f, expected=verdict) if f.property == name else f for f in self.findings
+        ))
+
+
+def in_short(steps: Sequence[str], longest_block: int = 8) -> list[tuple[list[str], int]]:
+    """The steps as blocks with how often each is done in a row, for people to read."""
+    found: list[tuple[list[str], int]] = []
+    here = 0
+    while here < len(steps):
+        size, times = _best_block(steps, here, longest_block)
+        found.append((list(steps[here:here + size]), times))
+        here += size * times
+    return found
+
+
+def _best_block(steps: Sequence[str], here: int, longest_block: int) -> tuple[int, int]:
+    best = (1, 1)
+    for size in range(1, longest_block + 1):
+        times = 1
+        while steps[here:here + size] == steps[here + size * times:here + size * (times + 1)]:
+            times += 1
+        if times >= 3 and size * times > best[0] * best[1]:
+            best = (size, times)
+    return best

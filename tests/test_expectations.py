@@ -1,0 +1,27 @@
+"""Every verdict that a chapter promises is the one that the engines find."""
+
+from __future__ import annotations
+
+import pytest
+
+from checkvalve.spec.chapters import CHAPTERS, chapters
+from checkvalve.spec.verify import verify
+
+
+@pytest.mark.parametrize("name", CHAPTERS)
+def test_every_expectation_of_the_chapter_is_met(name: str) -> None:
+    """Expected and found agree in every row."""
+    wrong = [
+        (row.machine, row.constants, row.rule, row.expected, row.verdict.outcome.value)
+        for row in verify(chapters([name])) if not row.as_expected
+    ]
+    assert not wrong
+
+
+@pytest.mark.parametrize("name", CHAPTERS)
+def test_rule_ids_of_the_chapter_have_statements_and_sources(name: str) -> None:
+    """A rule says what it demands in one sentence, and where that comes from."""
+    (chapter,) = chapters([name])
+    assert chapter.rules
+    for rule in chapter.rules:
+        assert rule.statement.endswith(".") and rule.source, rule.id

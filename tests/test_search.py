@@ -1,0 +1,149 @@
+"""The search decides, and its counterexamples are runs of the machine."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+
+from checkvalve.spec.engines.monitor import Monitor
+from checkvalve.spec.engines.search import check_rules, instances
+from checkvalve.spec.engines.verdict import Budget, Outcome
+from checkvalve.spec.flow.credit import Link
+from checkvalve.spec.notation import (
+    MUST, Machine, action, always, bind, boolean, eventually_always, fifo, guard_rule, integer,
+    leads_to, never_stuck, require, upto,
+)
+from checkvalve.spec.storm.queue import TaskInput
+
+
+class Lamp(Machine):
+    """A lamp that is switched on and off; only switching off is fair."""
+
+    on = boolean(False)
+    stuck = boolean(False)
+    uses = integer(0, 2)
+
+    @action
+    def switch_on(self) -> None:
+        require(not self.on and not self.stuck)
+        self.on = True
+        self.uses = min(self.uses + 1, 2)
+
+    @action(fair=True)
+    def switch_off(self) -> None:
+        require(self.on)
+        self.on = False
+
+    @action
+    def jam(self) -> None:
+        require(self.uses == 2 and not self.on)
+        self.stuck = True
+
+    @never_stuck("LAMP-1", MUST, "It can always be switched.", source="a test")
+    def rests(self) -> bool:
+        return False
+
+    @leads_to("LAMP-2", MUST, "What is on goes off.", source="a test")
+    def goes_off(self) -> tuple[bool, bool]:
+        return self.on, not self.on
+
+    @leads_to("LAMP-3", MUST, "What is off goes on.", source="a test")
+    def goes_on(self) -> tuple[bool, bool]:
+        return not self.on, self.on
+
+    @eventually_always("LAMP-4", MUST, "It ends up jammed.", source="a test")
+    def ends_jammed(self) -> bool:
+        return self.stuck
+
+
+@pytest.mark.parametrize("engine", ["interpreter", "native"])
+def test_each_kind_of_rule_is_decided(engine: str) -> None:
+    """Fairness makes LAMP-2 hold; the unfair actions let all the others fail."""
+    found = check_rules(bind(Lamp), engine=engine)  # type: ignore[arg-type]
+    outcomes = [(v.outcome, v.trace and v.trace.loop) for v in found]
+    assert [outcome for outcome, _ in outcomes] == [
+        Outcome.HOLDS, Outcome.HOLDS, Outcome.VIOLATED, Outcome.VIOLATED]
+    assert outcomes[2][1] == 0, "it may simply stay off, from the first state on"
+
+
+@pytest.mark.parametrize("engine", ["interpreter", "native"])
+def test_the_shortest_way_into_a_deadlock_is_found(engine: str) -> None:
+    """With b above C every token must first be freed: 3 C steps, none fewer."""
+    verdict, = check_rules(
+        bind(Link, C=3, b=4), instances(bind(Link), "FLOW-3"), engine=engine)  # type: ignore[arg-type]
+    assert verdict.outcome is Outcome.VIOLATED
+    assert verdict.trace is not None and len(verdict.trace.steps) == 9
+    assert verdict.trace.steps[-1].state["F"] == 3
+
+
+@pytest.mark.parametrize(("engine", "budget"), list(product(
+    ["interpreter", "native"], [Budget(max_states=100), Budget(max_seconds=1e-9)])))
+def test_a_spent_budget_ends_as_unknown_and_says_what_was_covered(
+    engine: str, budget: Budget
+) -> None:
+    """Nothing is called holds that was not searched to the end."""
+    bound = bind(TaskInput, C=3, M=3)
+    verdict, = check_rules(bound, instances(bound, "STORM-Q1"), budget, engine)  # type: ignore[arg-type]
+    assert verdict.outcome is Outcome.UNKNOWN
+    assert "depth" in verdict.reason and "budget" in verdict.reason
+
+
+def test_the_same_search_twice_gives_the_same_trace() -> None:
+    """Verdicts are reproducible, traces included."""
+    bound = bind(TaskInput, C=2)
+    assert bound.machine is TaskInput
+    from checkvalve.spec.storm.queue import IntoRecvqInput
+    traces = [
+        check_rules(bind(IntoRecvqInput, C=2), instances(bound, "STORM-Q1"))[0].trace
+        for _ in range(2)
+    ]
+    assert traces[0] == traces[1]
+
+
+ORDER = guard_rule("Q-1", MUST, "First in, first out.", source="a test")
+
+
+class Pipe(Machine):
+    """A queue behind a hidden stage: what is put in moves on unseen."""
+
+    stage = fifo(integer(0, 3), 2)
+    queue = fifo(integer(0, 3), 2)
+
+    @action(item=upto(4))
+    def put(self, item: int) -> None:
+        require(len(self.stage) < 2)
+        self.stage.push(item)
+
+    @action(internal=True)
+    def move(self) -> None:
+        require(len(self.queue) < 2)
+        self.queue.push(self.stage.pop())
+
+    @action(item=upto(4))
+    def get(self, item: int) -> None:
+        require(len(self.queue) > 0 and self.queue[0] == item, ORDER)
+        self.queue.pop()
+
+    @always("Q-2", MUST, "Bounded.", source="a test")
+    def bounded(self) -> bool:
+        return len(self.queue) <= 2
+
+
+def test_the_monitor_follows_hidden_actions() -> None:
+    """Three items fit although the queue holds two: one may have moved on unseen."""
+    monitor = Monitor(bind(Pipe))
+    for item in (1, 2, 3):
+        assert monitor.observe([("put", (("item", item),))]) is None
+    assert monitor.observe([("get", (("item", 1),))]) is None
+
+
+def test_the_monitor_names_the_rule_and_the_conjunct_that_failed() -> None:
+    """The failure comes after the shortest prefix, and quotes the false condition."""
+    monitor = Monitor(bind(Pipe))
+    for item in (1, 2):
+        monitor.observe([("put", (("item", item),))])
+    failure = monitor.observe([("get", (("item", 2),))])
+    assert failure is not None and failure.rule is ORDER
+    assert failure.conjunct == "self.queue[0] == item"
+    assert failure.step == 2 and failure.observation == "get(item=2)"

@@ -1,0 +1,88 @@
+"""What can be wrong with a cluster is told in one sentence, with whose fault it is."""
+
+from __future__ import annotations
+
+import stat
+import sys
+from pathlib import Path
+
+import pytest
+
+from checkvalve.conformance.engines.local import run_locally
+from checkvalve.conformance.engines.session import spark_session
+from checkvalve.conformance.engines.spark import check_executors, run_on_spark
+from checkvalve.conformance.suites import RunSettings, plan
+from checkvalve.spec.notation.errors import InputError
+
+pytestmark = pytest.mark.spark
+
+SUITE, TARGET = "queue", "reference"
+CASES = plan(SUITE, cases=2, seed=1)
+SETTINGS = RunSettings()
+HERE = "local[1]"
+
+HIDING = """
+import importlib.abc, importlib.machinery, sys
+
+class Hiding(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        if name != "checkvalve":
+            return None
+        sent = [place for place in sys.path if place.endswith(".zip")]
+        spec = importlib.machinery.PathFinder.find_spec(name, sent)
+        if spec is None:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+        return spec
+
+sys.meta_path.insert(0, Hiding())
+"""
+"""Hides an installed checkvalve, but for one that Spark has sent."""
+
+
+@pytest.fixture
+def bare_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Executors run a Python that has everything except checkvalve."""
+    (tmp_path / "sitecustomize.py").write_text(HIDING)
+    program = tmp_path / "python"
+    program.write_text(
+        f'#!/bin/sh\nPYTHONPATH="{tmp_path}:$PYTHONPATH" exec "{sys.executable}" "$@"\n'
+    )
+    program.chmod(program.stat().st_mode | stat.S_IXUSR)
+    monkeypatch.setenv("PYSPARK_PYTHON", str(program))
+
+
+@pytest.mark.usefixtures("bare_python")
+def test_an_executor_without_checkvalve_is_told_in_one_line() -> None:
+    """The error names the interpreter that lacks it and says what to install."""
+    with pytest.raises(InputError, match="an executor has no checkvalve") as caught:
+        run_on_spark(SUITE, TARGET, CASES, SETTINGS, master=HERE)
+    assert "\n" not in str(caught.value)
+    assert "Install checkvalve[spark]" in caught.value.next_step
+
+
+@pytest.mark.usefixtures("bare_python")
+def test_a_checkvalve_that_is_sent_along_gives_the_same_rows() -> None:
+    """With ``ship`` the executors need only what checkvalve depends on."""
+    rows = run_on_spark(SUITE, TARGET, CASES, SETTINGS, master=HERE, ship=True)
+    assert rows == run_locally(SUITE, TARGET, CASES, SETTINGS)
+
+
+def test_a_node_without_that_python_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A wrong PYSPARK_PYTHON is named as the cause."""
+    monkeypatch.setenv("PYSPARK_PYTHON", "/no/such/python")
+    with pytest.raises(InputError, match="no Python where PYSPARK_PYTHON says"):
+        run_on_spark(SUITE, TARGET, CASES, SETTINGS, master=HERE)
+
+
+def test_one_session() -> None:
+    """In one session: an unusable target, a second session, and a cluster out of patience."""
+    with spark_session(HERE) as session:
+        with pytest.raises(InputError) as here:
+            run_locally(SUITE, "no-such-target", CASES, SETTINGS)
+        with pytest.raises(InputError) as there:
+            run_on_spark(SUITE, "no-such-target", CASES, SETTINGS, session=session)
+        assert str(there.value) == str(here.value)
+        with pytest.raises(InputError, match="runs in this process already"):
+            run_on_spark(SUITE, TARGET, CASES, SETTINGS, master=HERE)
+        with pytest.raises(InputError, match="no executor took up work within 0 s"):
+            check_executors(session, patience_s=0)

@@ -1,0 +1,100 @@
+"""The rows of a suite are the same wherever they are made: here, or on a Spark cluster.
+
+On two clusters, ``local-cluster`` and a standalone master with two workers, since the first
+leaves out the network and the second does not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from checkvalve.conformance.engines.cluster import StandaloneCluster
+from checkvalve.conformance.engines.local import run_locally
+from checkvalve.conformance.engines.session import check_master, spark_session
+from checkvalve.conformance.engines.spark import results_frame, run_on_spark, write_frame
+from checkvalve.conformance.engines.table import read_rows, write_rows
+from checkvalve.conformance.results import PASSED, VIOLATED, CaseRow
+from checkvalve.conformance.suites import RunSettings, plan
+from checkvalve.spec.notation.errors import InputError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
+
+SUITE = "queue"
+GOOD, BROKEN = "reference", "zoo:lossy"
+CASES = plan(SUITE, cases=16, seed=7)
+SETTINGS = RunSettings()
+
+
+@pytest.fixture(scope="module")
+def local_rows() -> dict[str, list[CaseRow]]:
+    """What the local engine finds for each target."""
+    return {target: run_locally(SUITE, target, CASES, SETTINGS) for target in (GOOD, BROKEN)}
+
+
+@pytest.fixture(scope="module", params=["local-cluster[2,1,1024]", "standalone"])
+def session(request: pytest.FixtureRequest) -> Iterator[SparkSession]:
+    """A session on a cluster of two executors, one kind of cluster after the other."""
+    if request.param == "standalone":
+        with StandaloneCluster(workers=2) as cluster, spark_session(cluster.master) as running:
+            yield running
+    else:
+        with spark_session(request.param) as running:
+            yield running
+
+
+@pytest.mark.parametrize("target", [GOOD, BROKEN])
+@pytest.mark.parametrize("partitions", [1, 3, 7])
+def test_rows_do_not_depend_on_the_engine_nor_on_the_partitions(
+    session: SparkSession, local_rows: dict[str, list[CaseRow]], target: str, partitions: int
+) -> None:
+    """A cluster gives the local rows, for every partitioning."""
+    rows = run_on_spark(SUITE, target, CASES, SETTINGS, session=session, partitions=partitions)
+    assert rows == local_rows[target]
+
+
+def test_a_table_that_the_cluster_writes_is_the_one_written_here(
+    session: SparkSession, local_rows: dict[str, list[CaseRow]], tmp_path: Path
+) -> None:
+    """Both tables have the same columns and rows, and nothing is overwritten."""
+    import pyarrow.parquet as pq
+
+    here, there = tmp_path / "here.parquet", tmp_path / "there"
+    write_rows(local_rows[BROKEN], here)
+    frame = results_frame(session, SUITE, BROKEN, CASES, SETTINGS, partitions=3)
+    write_frame(frame, str(there))
+    assert read_rows(there) == read_rows(here) == local_rows[BROKEN]
+    assert pq.read_schema(here).equals(pq.read_table(there).schema)
+    with pytest.raises(InputError, match="already"):
+        write_frame(frame, str(there))
+
+
+def test_the_rows_tell_a_broken_queue_from_a_sound_one(
+    local_rows: dict[str, list[CaseRow]]
+) -> None:
+    """The comparison above is not one of empty or all equal rows."""
+    assert {row.verdict for row in local_rows[GOOD]} == {PASSED}
+    assert VIOLATED in {row.verdict for row in local_rows[BROKEN]}
+    assert [(row.case, row.seed) for row in local_rows[GOOD]] == [
+        (case.index, case.seed) for case in CASES
+    ]
+
+
+def test_a_cluster_given_by_its_address_gives_the_same_rows_and_leaves_nothing(
+    local_rows: dict[str, list[CaseRow]]
+) -> None:
+    """The engine stops the session that it made, and the cluster ends with its block."""
+    with StandaloneCluster(workers=1) as cluster:
+        rows = run_on_spark(SUITE, BROKEN, CASES, SETTINGS, master=cluster.master)
+        again = run_on_spark(SUITE, BROKEN, CASES[:1], SETTINGS, master=cluster.master)
+        address, folder = cluster.master, cluster.folder
+    assert rows == local_rows[BROKEN] and again == rows[:1]
+    assert not folder.exists()
+    with pytest.raises(InputError, match="no Spark master answers"):
+        check_master(address)

@@ -1,0 +1,105 @@
+"""CPython and the lowered form are two readings of one text, and they agree."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from random_machines import define, machines
+
+from checkvalve.spec.engines.graph import explore_with_interpreter
+from checkvalve.spec.engines.search import check_rules, instances
+from checkvalve.spec.engines.verdict import Budget
+from checkvalve.spec.notation import Machine, ModelFault, bind
+from checkvalve.spec.notation.evaluate import apply, evaluate
+
+SMALL = Budget(max_states=60)
+RELAXED = settings(
+    max_examples=40, deadline=None, derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+
+
+@RELAXED
+@given(machines())
+def test_every_step_of_every_action_is_read_alike(machine: type[Machine]) -> None:
+    """Guard, successor and faults agree in the states that a short search reaches."""
+    bound = bind(machine)
+    run = bound.interpreter
+    states = [run.initial()]
+    for state in states[:40]:
+        slots = run.slots(state)
+        for (name, args), lowered in zip(run.steps(), bound.model.actions, strict=True):
+            faulty = any(evaluate(fault.condition, slots) for fault in lowered.faults)
+            try:
+                after = run.step(state, name, args)
+            except ModelFault:
+                assert faulty, f"{name}{args} fails in CPython only"
+                continue
+            assert not faulty, f"{name}{args} fails in the lowered form only"
+            found = apply(lowered, slots)
+            assert (None if after is None else run.slots(after)) == found, f"{name}{args}"
+            if after is not None and after not in states:
+                states.append(after)
+
+
+@RELAXED
+@given(machines())
+def test_rules_are_read_alike(machine: type[Machine]) -> None:
+    """A predicate has one value in a state, whichever way it is read."""
+    bound = bind(machine)
+    run = bound.interpreter
+    try:
+        graph = explore_with_interpreter(run, SMALL)
+    except ModelFault:
+        return
+    for rule in bound.model.rules:
+        if rule.rule.kind in ("always", "never stuck"):
+            for state in graph.states:
+                expected = run.holds(rule.rule, rule.args, state)
+                assert bool(evaluate(rule.exprs[0], run.slots(state))) == expected
+
+
+@settings(RELAXED, max_examples=20)
+@given(machines())
+def test_native_code_decides_as_the_interpreter_does(machine: type[Machine]) -> None:
+    """Verdict, states, transitions, and the length of the shortest trace are equal."""
+    bound = bind(machine)
+    rules = instances(bound)
+    try:
+        expected = check_rules(bound, rules, Budget(max_states=3000), "interpreter")
+    except ModelFault as fault:
+        if len(fault.steps) < 4:
+            with pytest.raises(ModelFault) as found:
+                check_rules(bound, rules, Budget(), "native")
+            assert len(found.value.steps) == len(fault.steps)
+        return
+    if any(verdict.outcome.value == "unknown" for verdict in expected):
+        return
+    for item, oracle, native in zip(
+        rules, expected, check_rules(bound, rules, Budget(), "native"), strict=True
+    ):
+        assert native.outcome == oracle.outcome, item.rule.id
+        if item.rule.kind in ("always", "step", "never stuck") and oracle.trace is not None:
+            assert native.trace is not None
+            assert len(native.trace.steps) == len(oracle.trace.steps), item.rule.id
+        if all(verdict.outcome.value == "holds" for verdict in expected):
+            assert (native.states, native.transitions) == (oracle.states, oracle.transitions)
+
+
+def test_a_machine_that_leaves_its_range_is_refused_by_both_readings() -> None:
+    """The fault names the variable, and the way there is the shortest."""
+    machine = define(
+        "from checkvalve.spec.notation import *\n"
+        "class Random(Machine):\n"
+        "    a = integer(0, 2)\n"
+        "    @action\n"
+        "    def grow(self):\n"
+        "        self.a += 1\n"
+        "    @always('R-1', MUST, 'random', source='none')\n"
+        "    def fine(self):\n"
+        "        return True\n"
+    )
+    for engine in ("interpreter", "native"):
+        with pytest.raises(ModelFault, match="a ") as found:
+            check_rules(bind(machine), engine=engine)  # type: ignore[arg-type]
+        assert len(found.value.steps) == 3

@@ -55,12 +55,12 @@ def install(what: str, packages: Sequence[str]) -> None:
     if rights is None or shutil.which("apt-get") is None:
         return
     run([*rights, "apt-get", "update", "-q"])
+    apt = ["apt-get", "install", "-q", "-y", "--no-install-recommends"]
     for package in packages:
-        known = run(["apt-cache", "show", package])
-        if known:
+        # A rehearsal: that apt knows a name does not mean that it can install it.
+        if run([*apt, "--simulate", package]):
             print(f"Installing {what}: apt-get install {package} …", flush=True)
-            run([*rights, "apt-get", "install", "-q", "-y", "--no-install-recommends", package],
-                aloud=True)
+            run([*rights, *apt, package], aloud=True)
             return
 
 

@@ -22,7 +22,7 @@ from checkvalve.spec.notation.errors import InputError
 
 from ..java import require_java
 
-__all__ = ["StandaloneCluster"]
+__all__ = ["SUPERVISE", "StandaloneCluster"]
 
 _START_SECONDS = 90.0
 """How long the master, or the workers together, may take to come up."""
@@ -30,7 +30,7 @@ _START_SECONDS = 90.0
 _STOP_SECONDS = 10.0
 _LOOPBACK = "127.0.0.1"
 _DEPLOY = "org.apache.spark.deploy"
-_SUPERVISE = """
+SUPERVISE = """
 exec 3<&0
 "$@" </dev/null & child=$!
 (read -r _ <&3; kill "$child") & wait "$child"
@@ -101,7 +101,7 @@ class _Daemon:
         starter = str(Path(environment["SPARK_HOME"]) / "bin" / "spark-class")
         with self.log.open("wb") as log:
             self._process = subprocess.Popen(
-                ["/bin/sh", "-c", _SUPERVISE, "sh", starter, *command],
+                ["/bin/sh", "-c", SUPERVISE, "sh", starter, *command],
                 stdin=subprocess.PIPE, stdout=log, stderr=log, env=dict(environment),
                 cwd=folder, start_new_session=True,
             )

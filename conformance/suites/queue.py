@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from ...spec.engines.interpreter import Step
-from ...spec.notation.errors import TargetError
+from ...spec.notation.errors import InputError, TargetError
 from ...spec.queues.bounded import BoundedQueue, OrderlyQueue
 from ...spec.queues.conserved import ConservingQueue
 from ...spec.queues.rules import IN_TURN
-from ..ports.base import PROTOCOL_VERSION, Message, Session
+from ..ports.base import PROTOCOL_VERSION, Message, Session, excerpt
 from .suite import Act, Answer, Exchange, Suite, Watch, show_json
 
 __all__ = ["QUEUE_SUITE", "QueueConversation"]
@@ -115,6 +115,24 @@ class QueueConversation:
 
     def _next_item(self) -> str:
         return f"a{len(self._fates) + 1}"
+
+    def act_for(self, request: Mapping[str, Any]) -> Act | None:
+        """See ``Conversation``."""
+        do = request["do"]
+        if do not in QUEUE_SUITE.weights:
+            raise InputError(f"the suite queue has no operation {excerpt(do)}")
+        if do != "settle" and do not in self.can:
+            raise InputError(f"the target cannot do {do!r}")
+        if do == "cancel":
+            out = [ticket.issued_at for ticket in self._out()]
+            issued_at = request.get("ticket_of")
+            return Act(do, out.index(issued_at)) if issued_at in out else None
+        act = Act(do)
+        if not self.makes_sense(act):
+            raise InputError(f"{do!r} would be more than may wait at the same time")
+        if "item" in self._request(act, None) and request.get("item") != self._next_item():
+            raise InputError(f"the item of {do!r} is not {self._next_item()!r}, the next one")
+        return act
 
     # --- what a reply shows -----------------------------------------------------------------
 

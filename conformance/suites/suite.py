@@ -67,6 +67,13 @@ class Conversation(Protocol):
         """Request an act. Raises ``TargetError`` when the target fails to answer."""
         ...
 
+    def act_for(self, request: Mapping[str, Any]) -> Act | None:
+        """The act that makes a fixture's request; None if its ticket is no longer out.
+
+        Raises ``InputError`` for a request that this suite would never have made here.
+        """
+        ...
+
 
 @dataclass(frozen=True)
 class Watch:

@@ -14,7 +14,7 @@ from .rules import (
     never_stuck, step,
 )
 from .types import (
-    Array, Domain, Fifo, array, boolean, choice, const, fifo, integer, one_of, record,
+    Array, Domain, Fifo, array, boolean, choice, const, each, fifo, integer, one_of, record,
     subset, table, upto,
 )
 
@@ -22,6 +22,6 @@ __all__ = [
     "MUST", "SHOULD", "Array", "BoundMachine", "CheckvalveError", "Domain", "Fifo",
     "InputError", "InternalError", "Machine", "ModelFault", "NotationError", "Rule",
     "Strength", "TargetError", "action", "always", "array", "assume", "bind", "boolean",
-    "choice", "const", "eventually_always", "fifo", "guard_rule", "integer", "leads_to",
+    "choice", "const", "each", "eventually_always", "fifo", "guard_rule", "integer", "leads_to",
     "never_stuck", "one_of", "record", "require", "step", "subset", "table", "upto",
 ]

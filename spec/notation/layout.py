@@ -19,7 +19,7 @@ from .types import (
     RecordDecl, SetDecl, Sym,
 )
 
-__all__ = ["Constants", "Layout", "expression_of"]
+__all__ = ["Constants", "Layout", "element_at", "expression_of"]
 
 Constants = Mapping[str, Any]
 _FOLD = {"add": e.add, "sub": e.sub, "mul": e.mul, "floordiv": e.floordiv}
@@ -62,13 +62,27 @@ def _field_type(decl: Decl, constants: Constants) -> e.Int | e.Bool:
     return found
 
 
+def element_at(decl: ArrayDecl, index: int, constants: Constants) -> Decl:
+    """The declaration of one element of an array, where tables give its bounds."""
+    element = decl.element
+    if not isinstance(element, IntDecl):
+        return element
+
+    def at(bound: Any) -> Any:
+        if isinstance(bound, Sym) and bound.op == "each":
+            return number(bound.args[0], constants)[index]
+        return bound
+    return IntDecl(at(element.lo), at(element.hi), at(element.init))
+
+
 # --- slots -------------------------------------------------------------------------------
 
 def slots_of(name: str, decl: Decl, constants: Constants) -> Iterator[Slot]:
     """The flat slots of one variable, in the order in which values are flattened."""
     if isinstance(decl, ArrayDecl):
         for index in values_of(decl.domain, constants):
-            yield from slots_of(f"{name}[{int(index)}]", decl.element, constants)
+            element = element_at(decl, int(index), constants)
+            yield from slots_of(f"{name}[{int(index)}]", element, constants)
     elif isinstance(decl, SetDecl):
         for value in values_of(decl.domain, constants):
             yield Slot(f"{name}{{{int(value)}}}", e.BOOL, e.lit(int(value) in decl.init))
@@ -198,8 +212,10 @@ def _first(decl: Decl, constants: Constants) -> Any:
     if isinstance(decl, RecordDecl):
         return decl.factory(*(_first(part, constants) for _, part in decl.fields))
     if isinstance(decl, ArrayDecl):
-        first = _first(decl.element, constants)
-        return tuple(first for _ in values_of(decl.domain, constants))
+        return tuple(
+            _first(element_at(decl, int(index), constants), constants)
+            for index in values_of(decl.domain, constants)
+        )
     assert isinstance(decl, FifoDecl | SetDecl)
     return tuple(decl.init) if isinstance(decl, FifoDecl) else frozenset(decl.init)
 
@@ -215,7 +231,13 @@ def _check(decl: Decl, constants: Constants) -> Callable[[Any], str]:
     if isinstance(decl, RecordDecl):
         checks = [_check(part, constants) for _, part in decl.fields]
         return lambda v: next(filter(None, (c(x) for c, x in zip(checks, v, strict=True))), "")
-    if isinstance(decl, ArrayDecl | FifoDecl):
+    if isinstance(decl, ArrayDecl):
+        each = [
+            _check(element_at(decl, int(index), constants), constants)
+            for index in values_of(decl.domain, constants)
+        ]
+        return lambda v: next(filter(None, (c(x) for c, x in zip(each, v, strict=True))), "")
+    if isinstance(decl, FifoDecl):
         inner = _check(decl.element, constants)
         return lambda v: next(filter(None, map(inner, v)), "")
     if isinstance(decl, SetDecl):

@@ -11,7 +11,7 @@ from typing import Any
 
 from . import expr as e
 from .execute import Executor
-from .layout import expression_of, slots_of
+from .layout import element_at, expression_of, slots_of
 from .machine import Action, Machine, values_of
 from .model import Fault, LoweredAction, LoweredRule, Model
 from .rules import Rule
@@ -88,7 +88,8 @@ class _Lowering:
     def _variable(self, name: str, decl: Decl, read: type[e.Read] | type[e.ReadAfter]) -> Value:
         if isinstance(decl, ArrayDecl):
             return SymArray(tuple(
-                self._variable(f"{name}[{int(index)}]", decl.element, read)
+                self._variable(
+                    f"{name}[{int(index)}]", element_at(decl, int(index), self.constants), read)
                 for index in values_of(decl.domain, self.constants)
             ))
         if isinstance(decl, SetDecl):

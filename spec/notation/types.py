@@ -18,7 +18,7 @@ from .errors import InputError
 __all__ = [
     "Array", "BoolDecl", "ChoiceDecl", "ConstDecl", "Decl", "Domain", "DomainLike", "Fifo",
     "FifoDecl", "IntDecl", "RecordDecl", "SetDecl", "Sym", "TableDecl", "array", "boolean",
-    "choice", "const", "domain_values", "fifo", "integer", "one_of", "record", "subset",
+    "choice", "const", "domain_values", "each", "fifo", "integer", "one_of", "record", "subset",
     "table", "upto",
 ]
 
@@ -96,6 +96,11 @@ class Domain:
 
 
 DomainLike = Domain | type[IntEnum]
+
+
+def each(of_table: tuple[Any, ...]) -> int:
+    """In the element of an array: the entry of a constant table at the element's own index."""
+    return cast(int, Sym("each", (of_table,)))
 
 
 def upto(size: int) -> Domain:

@@ -32,9 +32,10 @@ __all__ = ["ATOM", "NOT", "Block", "Printer"]
 Text = tuple[str, int]
 """A text with its binding strength; the higher, the tighter."""
 
-OPEN, OR, AND, NOT, COMPARE, SUM, PRODUCT, ATOM = 0, 2, 3, 4, 5, 10, 13, 20
+OPEN, OR, AND, NOT, COMPARE, QUOTIENT, SUM, PRODUCT, ATOM = 0, 2, 3, 4, 5, 9, 10, 13, 20
 """IF and LET reach as far as they can; the others follow TLA+'s own order of operators,
-except that ``/\\`` and ``\\/``, which TLA+ does not let mix, are kept apart."""
+except that those which TLA+ does not let mix are kept apart: ``/\\`` with ``\\/``, and
+quotients with sums."""
 
 _INFIX = {
     "add": ("+", SUM), "sub": ("-", SUM), "mul": ("*", PRODUCT),
@@ -183,7 +184,7 @@ class Block:
         divisor = node.operands[1]
         if isinstance(divisor, Lit) and divisor.value > 0:
             symbol = "\\div" if node.op == "floordiv" else "%"
-            return f"{_wrap(parts[0], ATOM)} {symbol} {divisor.value}", PRODUCT
+            return f"{_wrap(parts[0], ATOM)} {symbol} {divisor.value}", QUOTIENT
         name = "FloorDiv" if node.op == "floordiv" else "Mod"
         self.printer.used.add(name)
         return f"{name}({parts[0][0]}, {parts[1][0]})", ATOM

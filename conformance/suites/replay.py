@@ -1,0 +1,87 @@
+"""Running a fixture again, on any target: does the same rule break at the same step?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...spec.notation.errors import InputError
+from ...spec.notation.rules import Rule
+from ..ports.base import Target
+from .catalogue import suite_named
+from .fixture import Fixture
+from .judge import Breach, Judge
+from .run import ITEMS_MAX
+from .suite import Conversation, Exchange
+
+__all__ = ["Replay", "replay"]
+
+
+@dataclass(frozen=True)
+class Replay:
+    """What came of a replay.
+
+    ``breach`` is the first breach of any rule, or of the fixture's own rule if there is one;
+    ``same`` says whether it is of that rule and in the same step. ``left_at`` is the step
+    (from 0) whose request could no longer be made, because this target took another way.
+    """
+
+    target: str
+    breach: Breach | None
+    same: bool
+    words: tuple[str, ...]
+    left_at: int | None = None
+
+
+def replay(fixture: Fixture, target: Target, where: str = "") -> Replay:
+    """Run a fixture on a fresh instance of a target.
+
+    Raises ``InputError`` for a fixture that this suite could not have written, or that asks
+    for what the target cannot do, and ``TargetError`` when the target fails.
+    """
+    suite = suite_named(fixture.suite)
+    rule = suite.rule(fixture.rule_id)
+    if rule is None:
+        raise InputError(f"the suite {suite.name} has no rule {fixture.rule_id[:80]!r}", where)
+    session = target.open()
+    try:
+        items_max = max(ITEMS_MAX, fixture.length + 2)
+        judge = Judge(suite, fixture.capacity, items_max, rule)
+        conversation = suite.converse(session, fixture.capacity, items_max)
+        said, left_at = _converse(conversation, judge, fixture, where)
+    finally:
+        session.close()
+    words = tuple(exchange.words for exchange in said)
+    return _outcome(target.name, judge, rule, fixture, words, left_at)
+
+
+def _converse(
+    conversation: Conversation, judge: Judge, fixture: Fixture, where: str
+) -> tuple[list[Exchange], int | None]:
+    said: list[Exchange] = []
+    for number, request in enumerate(fixture.requests):
+        try:
+            act = conversation.act_for(request)
+        except InputError as error:
+            raise InputError(
+                f"step {number + 1} of the fixture cannot be replayed: {error.what}", where,
+                error.next_step or "Replay it on a target that can do what the fixture asks for.",
+            ) from None
+        if act is None:
+            return said, number
+        exchange = conversation.say(act)
+        said.append(exchange)
+        judge.see(exchange, number)
+        if not exchange.judged:
+            break
+    return said, None
+
+
+def _outcome(
+    target: str, judge: Judge, rule: Rule, fixture: Fixture, words: tuple[str, ...],
+    left_at: int | None,
+) -> Replay:
+    own = [breach for breach in judge.breaches if breach.rule == rule]
+    breach = next(iter([*own, *judge.breaches]), None)
+    same = breach is not None and breach.rule == rule and breach.step == fixture.length - 1
+    return Replay(target, breach, same, words, left_at)
+

@@ -1,0 +1,136 @@
+"""The queues that come with checkvalve, driven through the port."""
+
+from __future__ import annotations
+
+import random
+import shutil
+from collections.abc import Iterator
+
+import pytest
+
+from checkvalve.conformance.adapters.process import close_idle
+from checkvalve.conformance.ports import Message
+from checkvalve.conformance.targets import known_targets, resolve_target
+from checkvalve.conformance.zoo.queues import ZOO
+
+NODE = (pytest.mark.javascript,
+        pytest.mark.skipif(shutil.which("node") is None, reason="needs node"))
+SHIPPED = [
+    pytest.param(name, marks=NODE if name == "js" else ())
+    for name in known_targets() if not name.startswith("zoo:")
+]
+WAITING = [
+    pytest.param(name, marks=NODE if name == "js" else ())
+    for name in ("reference.deferred", "reference.asyncio", "asyncio.Queue", "janus", "anyio",
+                 "trio", "js")
+]
+STEPS = 40
+
+
+@pytest.fixture(autouse=True)
+def no_idle_process() -> Iterator[None]:
+    """What a test leaves in the pool ends with it."""
+    yield
+    close_idle()
+
+
+def conversation(spec: str, seed: int, *, settle: bool = False) -> list[tuple[Message, Message]]:
+    """A random session with ``spec``; with ``settle``, each request is settled at once, and its
+    events are all in its reply.
+    """
+    choices = random.Random(seed)
+    heard: list[tuple[Message, Message]] = []
+    tickets: list[object] = []
+    with resolve_target(spec).open() as session:
+        greeting = session.request({
+            "do": "hello", "protocol": 1, "port": "queue",
+            "settings": {"capacity": choices.randint(1, 3)}})
+        operations = ["settle", *greeting["ok"]["can"]]
+        for number in range(STEPS):
+            message: Message = {"do": choices.choice(operations)}
+            if message["do"] in ("offer", "put"):
+                message["item"] = f"i{number}"
+            if message["do"] == "cancel":
+                if not tickets:
+                    continue
+                message["ticket"] = choices.choice(tickets)
+            reply = session.request(message)
+            if settle:
+                reply["events"] += session.request({"do": "settle"})["events"]
+            if "waiting" in reply:
+                tickets.append(reply["waiting"])
+            gone = [event["done"] for event in reply["events"]]
+            if message["do"] == "cancel" and reply["ok"]:
+                gone.append(message["ticket"])
+            tickets = [ticket for ticket in tickets if ticket not in gone]
+            heard.append((message, reply))
+    return heard
+
+
+@pytest.mark.parametrize("spec", SHIPPED)
+@pytest.mark.parametrize("seed", range(3))
+def test_the_same_requests_get_the_same_replies(spec: str, seed: int) -> None:
+    """A target is deterministic: no clock, no scheduler and no hash order shows."""
+    assert conversation(spec, seed) == conversation(spec, seed)
+
+
+@pytest.mark.parametrize("spec", WAITING)
+@pytest.mark.parametrize("seed", range(8))
+def test_settled_after_each_request_all_queues_answer_as_the_reference_does(
+    spec: str, seed: int
+) -> None:
+    """Where no wake-up is pending, a bounded queue leaves nothing to choose."""
+    assert conversation(spec, seed, settle=True) == conversation("reference", seed, settle=True)
+
+
+@pytest.mark.parametrize("spec", SHIPPED)
+def test_a_second_session_starts_empty(spec: str) -> None:
+    """What one session left, items and waiters, is not there in the next."""
+    hello = {"do": "hello", "protocol": 1, "port": "queue", "settings": {"capacity": 1}}
+    for _ in range(2):
+        with resolve_target(spec).open() as session:
+            can = session.request(hello)["ok"]["can"]
+            assert session.request({"do": "size"})["ok"] == 0
+            if "put" in can:
+                session.request({"do": "put", "item": "a"})
+                assert session.request({"do": "put", "item": "b"})["waiting"] == "t1"
+            else:
+                session.request({"do": "offer", "item": "a"})
+
+
+def test_a_full_deque_drops_its_oldest_item() -> None:
+    """It accepts every offer, as its policy says, and the first item is gone."""
+    with resolve_target("deque").open() as session:
+        greeting = session.request({
+            "do": "hello", "protocol": 1, "port": "queue", "settings": {"capacity": 1}})
+        assert greeting["ok"]["policy"] == "drop-oldest"
+        assert session.request({"do": "offer", "item": "a"})["ok"]
+        assert session.request({"do": "offer", "item": "b"})["ok"]
+        assert session.request({"do": "poll"})["ok"] == "b"
+
+
+def test_a_cancelled_waiter_passes_its_wake_up_on_in_asyncio() -> None:
+    """Wake-ups stay pending until `settle`, so that the race with a cancellation is reached."""
+    with resolve_target("asyncio.Queue").open() as session:
+        session.request({
+            "do": "hello", "protocol": 1, "port": "queue", "settings": {"capacity": 1}})
+        first, second = (session.request({"do": "take"})["waiting"] for _ in range(2))
+        assert session.request({"do": "offer", "item": "a"})["events"] == []
+        assert session.request({"do": "cancel", "ticket": first})["ok"]
+        assert session.request({"do": "settle"})["events"] == [{"done": second, "ok": "a"}]
+
+
+@pytest.mark.parametrize("name", ZOO)
+def test_every_twin_can_be_told_from_the_good_queue(name: str) -> None:
+    """In some short session a twin answers otherwise than the same queue without the bug."""
+    good = "reference.deferred" if ZOO[name].deferred else "reference"
+    assert any(
+        conversation(f"zoo:{name}", seed) != conversation(good, seed) for seed in range(40))
+
+
+def test_a_twin_is_a_small_change() -> None:
+    """A bug is an override of one to four methods of the core."""
+    overrides = {
+        name: len([each for each in vars(twin.core).values() if callable(each)])
+        for name, twin in ZOO.items()}
+    assert all(1 <= count <= 4 for count in overrides.values()), overrides

@@ -1,0 +1,203 @@
+"""From the name of a target to the target; what names nothing gets one clear message."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from checkvalve.conformance.adapters.process import close_idle
+from checkvalve.conformance.ports import Message, Session
+from checkvalve.conformance.targets import known_targets, resolve_target
+from checkvalve.spec.notation.errors import CheckvalveError, InputError, TargetError
+
+HELLO = {"do": "hello", "protocol": 1, "port": "queue", "settings": {"capacity": 2}}
+
+MODULE = '''
+import time
+from checkvalve.conformance.adapters.reference import ReferenceQueue
+
+NUMBER = 7
+
+class Loud(ReferenceQueue):
+    def poll(self):
+        print("on stdout")
+        return super().poll()
+
+class Stuck(ReferenceQueue):
+    def poll(self):
+        while True:
+            try:
+                time.sleep(600)
+            except Exception:
+                pass
+
+class Broken(ReferenceQueue):
+    def poll(self):
+        raise KeyError("my mistake")
+
+class Leaver(ReferenceQueue):
+    def poll(self):
+        raise SystemExit(0)
+
+class Unborn:
+    def __init__(self):
+        raise OSError("no queue today")
+
+def make():
+    return ReferenceQueue
+
+def make_nothing():
+    return None
+'''
+
+Opener = Callable[[str], Session]
+
+
+@pytest.fixture
+def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Opener:
+    """Opens and greets a factory of ``MODULE``, with a short limit."""
+    name = f"adapters_of_{tmp_path.name.replace('-', '_')}"
+    (tmp_path / f"{name}.py").write_text(MODULE)
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def open_(factory: str) -> Session:
+        session = resolve_target(f"python:{name}:{factory}", timeout=0.3).open()
+        session.request(HELLO)
+        return session
+
+    return open_
+
+
+@pytest.mark.parametrize("spec", known_targets())
+def test_every_known_target_resolves_to_its_own_name(spec: str) -> None:
+    """A spec is all that an executor elsewhere needs."""
+    assert resolve_target(spec).name == spec
+
+
+@pytest.mark.parametrize(("spec", "words"), [
+    ("", "there is no target"),
+    ("referrence", "Use one of reference"),
+    ("zoo:unicorn", "no twin unicorn"),
+    ("zoo:", "no twin"),
+    ("python:", "names no factory"),
+    ("python:json", "names no factory"),
+    ("python::dumps", "names no factory"),
+    ("python:no.such.module:make", "No module named"),
+    ("python:json:nothing", "no callable nothing"),
+    ("python:json:__name__", "no callable __name__"),
+    ("python:..json:dumps", "cannot be imported"),
+    ("command:", "names no program"),
+    ("command:'unclosed", "cannot be read"),
+    ("command:./no-such-adapter --fast", "not there, or is not executable"),
+])
+def test_a_spec_that_names_nothing_is_bad_input(spec: str, words: str) -> None:
+    """The message says what was not found and what to write."""
+    with pytest.raises(InputError, match="") as caught:
+        resolve_target(spec)
+    assert words in str(caught.value)
+    assert caught.value.next_step
+
+
+@pytest.mark.parametrize("timeout", [0.0, -1.0, float("nan"), float("inf")])
+def test_a_time_limit_is_a_positive_number(timeout: float) -> None:
+    """Without a limit, a target could make us hang."""
+    with pytest.raises(InputError, match="time limit"):
+        resolve_target("reference", timeout=timeout)
+
+
+def test_a_module_that_fails_to_import_is_bad_input(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The message has the exception, and the file and line that raised it."""
+    (tmp_path / "failing_adapter.py").write_text("\n\nraise ValueError('half written')\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(InputError, match="half written") as caught:
+        resolve_target("python:failing_adapter:make")
+    assert caught.value.where.endswith("failing_adapter.py:3")
+
+
+def test_a_factory_may_return_a_class(opened: Opener) -> None:
+    """`make` returns a class, of which each session gets an instance."""
+    assert opened("make").request({"do": "offer", "item": 1})["ok"] is True
+
+
+def test_a_factory_that_makes_no_adapter_is_bad_input(opened: Opener) -> None:
+    """What it made has no method `request`."""
+    with pytest.raises(InputError, match="made a NoneType, which has no method request"):
+        opened("make_nothing")
+
+
+@pytest.mark.parametrize(("factory", "words"), [
+    ("Broken", "raised KeyError: 'my mistake'"), ("Leaver", "raised SystemExit"),
+])
+def test_what_an_adapter_raises_is_an_error_of_the_target(
+    opened: Opener, factory: str, words: str
+) -> None:
+    """The error names the exception, and the line that raised it."""
+    with pytest.raises(TargetError, match=words) as caught:
+        opened(factory).request({"do": "poll"})
+    assert ".py:" in caught.value.where
+
+
+def test_an_adapter_that_cannot_be_made_is_an_error_of_the_target(opened: Opener) -> None:
+    """Its constructor is the target's code too."""
+    with pytest.raises(TargetError, match="no queue today"):
+        opened("Unborn")
+
+
+def test_an_adapter_in_process_that_hangs_is_interrupted(opened: Opener) -> None:
+    """On the main thread, even one that swallows exceptions."""
+    start = time.monotonic()
+    with pytest.raises(TargetError, match=r"did not answer within 0\.3 s"):
+        opened("Stuck").request({"do": "poll"})
+    assert time.monotonic() - start < 30
+
+
+def test_what_an_adapter_prints_does_not_reach_stdout(
+    opened: Opener, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """stdout may be a JSON document of ours."""
+    assert opened("Loud").request({"do": "poll"})["ok"] is None
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize("library", ["janus", "anyio", "trio"])
+def test_a_library_that_is_missing_is_named_with_what_to_install(
+    library: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The optional targets need their library, and say so."""
+    monkeypatch.setitem(sys.modules, library, None)
+    with pytest.raises(InputError, match=f"pip install {library}"):
+        resolve_target(library).open().request(HELLO)
+
+
+REQUESTS: list[Message] = [
+    HELLO, {"do": "put", "item": "a"}, {"do": "put", "item": 2}, {"do": "put", "item": "c"},
+    {"do": "poll"}, {"do": "settle"}, {"do": "take"}, {"do": "take"}, {"do": "take"},
+    {"do": "cancel", "ticket": "t2"}, {"do": "cancel", "ticket": "t9"}, {"do": "size"},
+]
+
+
+@pytest.mark.parametrize("name", ["reference.deferred", "asyncio.Queue", "zoo:lossy-cancel"])
+def test_an_adapter_answers_the_same_on_both_sides_of_a_pipe(name: str) -> None:
+    """In process and as a program, one set of messages."""
+    host = f"command:{sys.executable} -m checkvalve.conformance.adapters.host {name}"
+    try:
+        heard = []
+        for spec in (name, host):
+            with resolve_target(spec, timeout=60).open() as session:
+                heard.append([session.request(message) for message in REQUESTS])
+        assert heard[0] == heard[1]
+    finally:
+        close_idle()
+
+
+def test_the_host_says_why_it_cannot_start() -> None:
+    """The reason is in the last lines of its stderr, which the error shows."""
+    spec = f"command:{sys.executable} -m checkvalve.conformance.adapters.host no-such-thing"
+    with pytest.raises(CheckvalveError, match="there is no target no-such-thing"):
+        resolve_target(spec, timeout=60).open().request(HELLO)

@@ -11,6 +11,7 @@ import shlex
 import shutil
 import sys
 from collections.abc import Callable, Mapping
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -86,7 +87,7 @@ def adapter_factory(spec: str) -> Callable[[], Adapter]:
         return _twin(rest)
     if spec in _KNOWN:
         module, _, attribute = _KNOWN[spec].place.partition(":")
-        return _Shipped(module, attribute)
+        return partial(_shipped, module, attribute)
     if colon:
         return _imported(spec, TIMEOUT_SECONDS)
     raise InputError(
@@ -94,16 +95,10 @@ def adapter_factory(spec: str) -> Callable[[], Adapter]:
         next_step=f"Use one of {', '.join([*_KNOWN, 'js'])}; or {_FORMS}.")
 
 
-class _Shipped(NamedTuple):
-    """One of our adapters, imported when it is first made: each may need a library."""
-
-    module: str
-    attribute: str
-
-    def __call__(self) -> Adapter:
-        module = import_module(f".adapters.{self.module}", __package__)
-        adapter: Adapter = getattr(module, self.attribute)()
-        return adapter
+def _shipped(module: str, attribute: str) -> Adapter:
+    # Imported when the first one is made: each may need a library of its own.
+    adapter: Adapter = getattr(import_module(f".adapters.{module}", __package__), attribute)()
+    return adapter
 
 
 def _twin(name: str) -> Callable[[], Adapter]:

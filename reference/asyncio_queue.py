@@ -15,6 +15,7 @@ from .queue import BoundedQueue, Empty, NotYet, Overflow, Statistics, Step, Tick
 __all__ = ["AsyncQueue"]
 
 T = TypeVar("T")
+A = TypeVar("A")
 
 
 class AsyncQueue(Generic[T]):
@@ -69,7 +70,7 @@ class AsyncQueue(Generic[T]):
             if not isinstance(answer, NotYet):
                 return answer
 
-    def _after(self, step: Step[Any]) -> Any:
+    def _after(self, step: Step[A]) -> A:
         for ticket in step.woken:
             turn = self._turn_of(ticket)
             # A turn that is done belongs to a task that was cancelled and has not run yet; it

@@ -131,7 +131,7 @@ class BoundedQueue(Generic[T]):
     """
 
     def __init__(self, capacity: int, overflow: Overflow = Overflow.WAIT) -> None:
-        if isinstance(capacity, bool) or not isinstance(capacity, int) or capacity < 1:
+        if type(capacity) is not int or capacity < 1:    # True is an int, and no capacity
             raise QueueMisuse(f"a capacity is an integer from 1 up, not {capacity!r}")
         self.capacity: Final = capacity
         self.overflow: Final = overflow
@@ -170,9 +170,11 @@ class BoundedQueue(Generic[T]):
 
     def put(self, item: T) -> Step[Ticket | None]:
         """Put ``item``: ``None`` if it is in the queue now, else the ticket of its wait."""
-        if not self._puts and (self._has_room() or self.overflow is not Overflow.WAIT):
-            step = self.offer(item)
-            return Step(None, step.woken, step.dropped)
+        if self._has_room() and not self._puts:
+            self._admit(item)
+            return Step(None, self._wake())
+        if self.overflow is not Overflow.WAIT:
+            return Step(None, dropped=self._drop_for(item).dropped)
         ticket = self._issue()
         self._puts[ticket] = item
         return Step(ticket, self._wake())
@@ -228,7 +230,7 @@ class BoundedQueue(Generic[T]):
         return Statistics(
             capacity=self.capacity, size=len(self._items), peak=self._peak,
             entered=self._entered, left=self._left, refused=self._refused,
-            dropped=self._dropped, cancelled=self._cancelled,
+            evicted=self._evicted, discarded=self._discarded, cancelled=self._cancelled,
             puts_waiting=len(self._puts), takes_waiting=len(self._takes),
         )
 

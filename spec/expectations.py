@@ -56,7 +56,7 @@ def _points(
         return
     (name, values), *rest = grid
     if callable(values):
-        code = values.__code__  # type: ignore[attr-defined]
+        code = values.__code__
         values = values(*(chosen[n] for n in code.co_varnames[:code.co_argcount]))
     for value in values if isinstance(values, Iterable) else (values,):
         yield from _points(tuple(rest), {**chosen, name: value})

@@ -71,7 +71,7 @@ def verify_chapter(chapter: Chapter, budget: Budget) -> Iterator[Row]:
                 if key not in decided:
                     decided |= _search(chapter, expectation.machine, constants, budget)
                 found = decided[key]
-            shown = {name: "all" for name in expectation.for_all} | constants
+            shown = dict.fromkeys(expectation.for_all, "all") | constants
             yield Row(
                 chapter.name, expectation.machine.__name__, shown, expectation.rule,
                 expectation.about, expectation.expected(constants), found,

@@ -110,7 +110,8 @@ def _simple() -> st.SearchStrategy[str]:
         _tests(1).map(lambda t: f"require({t})"),
         st.sampled_from([
             "self.asked.add(i)", "self.asked.discard(self.a % 3)", "self.plain.clear()",
-            "x = self.plain.pop(); self.slots[0] = x % 3", "item = self.queue.pop(); self.up = item.hot",
+            "x = self.plain.pop(); self.slots[0] = x % 3",
+            "item = self.queue.pop(); self.up = item.hot",
             "require(len(self.plain) < 3); self.plain.push(self.a)",
             "require(len(self.queue) < 2); self.queue.push(Item(i, self.up))",
             "require(not self.lanes[i]); self.lanes[i].push(self.slots[0] % 2)",
@@ -168,6 +169,12 @@ def define(text: str) -> type[Machine]:
     file = f"<random machine {next(_serial)}>"
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
     names: dict[str, Any] = {"__name__": "random_machine"}
-    exec(compile(text, file, "exec"), names)
+    exec(compile(text, file, "exec"), names)  # noqa: S102 - the text is made here
     machine: type[Machine] = names["Random"]
     return machine
+
+
+def source_text(machine: type[Machine]) -> str:
+    """The text that a machine was defined by."""
+    action = next(iter(machine.actions_declared.values()))
+    return "".join(linecache.getlines(action.function.__code__.co_filename))

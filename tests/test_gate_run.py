@@ -4,11 +4,139 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree as xml
 
+import click
 import pytest
 
 from checkvalve.conformance.cli import root
 from checkvalve.conformance.cli.outcome import run
 
-DEADLOCK = """\
+GOOD_DESIGN = """\
+checkvalve: 1
+name: line
+tasks:
+  a: {kind: source}
+  b: {kind: sink}
+links:
+  - {from: a, to: b, capacity: 2}
+expect: {deadlock: holds}
+"""
+
+SUITE = """\
+[[suites]]
+suite = "queue"
+cases = 12
+targets = ["queue.Queue"]
+"""
+
+
+@pytest.fixture
+def gate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder to run a gate in."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "line.yaml").write_text(GOOD_DESIGN)
+    return tmp_path
+
+
+def run_gate(folder: Path, config: str, *arguments: str) -> tuple[int, dict[str, Any]]:
+    """Run a gate of ``config``; its exit code, and the JSON file that it wrote."""
+    (folder / "checkvalve.toml").write_text(config)
+    code = run(root, ["gate", str(folder), *arguments])
+    return code, json.loads((folder / ".checkvalve" / "gate.json").read_text())
+
+
+def test_a_gate_where_all_is_as_expected_ends_with_0(
+    gate: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its last line is the verdict, and both files hold every row."""
+    config = 'verify = ["flow"]\n[[designs]]\nfiles = ["*.yaml"]\n' + SUITE
+    code, document = run_gate(gate, config)
+    last = click.unstyle(capsys.readouterr().out).splitlines()[-1]
+    assert code == 0 and last.startswith("Gate: all as expected (")
+    assert {row["section"] for row in document["results"]} == {"designs", "suites", "chapters"}
+    cases = xml.parse(gate / ".checkvalve" / "gate.xml").iter("testcase")
+    assert len(list(cases)) == len(document["results"])
+
+
+def test_what_an_implementation_breaks_ends_with_1(gate: Path) -> None:
+    """A queue that drops elements is not as expected, and the row names the rule."""
+    code, document = run_gate(gate, SUITE.replace("queue.Queue", "deque"))
+    broken = [row for row in document["results"] if row["judgement"] == "violated"]
+    assert code == 1 and broken
+    assert all(row["property"].startswith("QUEUE-") for row in broken)
+
+
+def test_a_known_failure_is_as_expected(gate: Path) -> None:
+    """The rules that a target is known to break may be broken; no other may."""
+    _, document = run_gate(gate, SUITE.replace("queue.Queue", "deque"))
+    known = [row["property"] for row in document["results"] if row["judgement"] == "violated"]
+    config = SUITE.replace("queue.Queue", "deque") + f"known = {{deque = {json.dumps(known)}}}\n"
+    code, _ = run_gate(gate, config)
+    assert code == 0
+
+
+def test_a_known_failure_that_does_not_fail_ends_with_1(gate: Path) -> None:
+    """A list of known failures cannot go stale unnoticed."""
+    config = SUITE + 'known = {"queue.Queue" = ["QUEUE-1"]}\n'
+    code, document = run_gate(gate, config)
+    stale = [row for row in document["results"] if row["judgement"] == "violated"]
+    assert code == 1 and [row["property"] for row in stale] == ["QUEUE-1"]
+
+
+def test_a_known_failure_that_is_no_rule_is_bad_input(gate: Path) -> None:
+    """A misspelt rule would hide nothing, and would look as if it did."""
+    code, document = run_gate(gate, SUITE + 'known = {"queue.Queue" = ["QUEUE-999"]}\n')
+    assert code == 64 and "QUEUE-999" in document["results"][0]["message"]
+
+
+def test_an_optional_target_that_is_missing_decides_nothing(
+    gate: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without node the queue in JavaScript is unavailable, with what to install."""
+    monkeypatch.setenv("PATH", str(gate))
+    config = SUITE.replace('"queue.Queue"', '"queue.Queue", "js"') + 'optional = ["js"]\n'
+    code, document = run_gate(gate, config)
+    absent = [row for row in document["results"] if row["judgement"] == "unavailable"]
+    assert code == 0 and [row["subject"] for row in absent] == ["queue on js"]
+    assert "node" in absent[0]["message"]
+
+
+@pytest.mark.parametrize("config", [
+    '[[designs]]\nfiles = ["broken.yaml", "line.yaml"]\n',
+    SUITE.replace("queue.Queue", "python:no.such.module:make"),
+    SUITE.replace("queue.Queue", "no-such-target"),
+    SUITE.replace('suite = "queue"', 'suite = "no-such-suite"'),
+    'verify = ["no-such-chapter"]\n',
+])
+def test_what_cannot_be_run_is_a_row_and_ends_with_64(gate: Path, config: str) -> None:
+    """Bad input is named in the report, with what to do; the files are written all the same."""
+    (gate / "broken.yaml").write_text("checkvalve: 1\nname: broken\ntasks: [\n")
+    code, document = run_gate(gate, config)
+    wrong = [row for row in document["results"] if row["judgement"] == "error"]
+    assert code == 64 and len(wrong) == 1 and wrong[0]["message"]
+
+
+def test_a_wrong_expectation_of_a_design_ends_with_1(gate: Path) -> None:
+    """A design that does not deadlock is not what an author of `violated` expects."""
+    (gate / "line.yaml").write_text(GOOD_DESIGN.replace("holds", "violated"))
+    code, _ = run_gate(gate, '[[designs]]\nfiles = ["*.yaml"]\n')
+    assert code == 1
+
+
+def test_json_prints_the_same_document_as_the_file(
+    gate: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With --json, stdout is that one document."""
+    _, document = run_gate(gate, SUITE, "--json")
+    assert json.loads(capsys.readouterr().out) == document
+
+
+def test_a_file_that_cannot_be_written_is_bad_input(
+    gate: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The message names the file."""
+    (gate / "checkvalve.toml").write_text('verify = ["flow"]\n')
+    assert run(root, ["gate", str(gate), "--junit", "line.yaml/x.xml"]) == 64
+    assert "line.yaml/x.xml" in capsys.readouterr().err

@@ -7,7 +7,11 @@ from random_machines import define
 
 from checkvalve.spec.notation import InputError, NotationError, bind
 
-HEAD = "from checkvalve.spec.notation import *\nclass Random(Machine):\n    C = const(2, at_least=1)\n"
+HEAD = (
+    "from checkvalve.spec.notation import *\n"
+    "class Random(Machine):\n"
+    "    C = const(2, at_least=1)\n"
+)
 STATE = "    a = integer(0, C)\n    q = fifo(integer(0, 1), C)\n    @action\n    def act(self):\n"
 
 REFUSED = {

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from checkvalve.conformance.adapters.process import ProcessTarget, close_idle
-from checkvalve.conformance.ports import Session
+from checkvalve.conformance.ports import Message, Session
 from checkvalve.spec.notation.errors import InputError, TargetError
 
 HELLO = {"do": "hello", "protocol": 1, "port": "queue", "settings": {"capacity": 1}}
@@ -104,20 +104,20 @@ def greeted(folder: Path, body: str, limit: float = PATIENCE_SECONDS) -> Session
 
 
 @pytest.mark.parametrize("body", [
-    "say('{\"id\": 2, \"ok\": true}\\n'); read(); hang()",
+    "say('{\"id\": 2, \"ok\": true}\\n'); read(); sys.exit()",
     "first = read(); reply(first, ok=True); reply(first, ok=True); read(); sys.exit()",
 ], ids=["before it is asked", "twice"])
 def test_a_reply_that_was_not_asked_for_is_an_error(tmp_path: Path, body: str) -> None:
     """One request, one reply; what comes besides is found at the next request at the latest."""
     session = greeted(tmp_path, body)
+    requests: list[Message] = [{"do": "offer", "item": item} for item in range(3)]
     with pytest.raises(TargetError):
-        for item in range(3):
-            session.request({"do": "offer", "item": item})
+        list(map(session.request, requests))
 
 
 def test_a_program_that_does_not_read_does_not_block_us(tmp_path: Path) -> None:
     """A request larger than the pipe is given up at the limit."""
-    session = greeted(tmp_path, "hang()", limit=5 * LIMIT_SECONDS)
+    session = greeted(tmp_path, "hang()", limit=2 * LIMIT_SECONDS)
     start = time.monotonic()
     with pytest.raises(TargetError, match="did not answer"):
         session.request({"do": "poll", "note": "x" * 1_000_000})
@@ -166,7 +166,7 @@ def test_the_whole_process_group_is_killed(tmp_path: Path, ending: str) -> None:
     body = (f"read(); child = subprocess.Popen([sys.executable, '-S', '-c', {child!r}])\n"
             f"Path({str(note)!r}).write_text(f'{{os.getpid()}} {{child.pid}}')\n{ending}")
     with pytest.raises(TargetError):
-        program(tmp_path, body, 3 * LIMIT_SECONDS).open().request(HELLO)
+        program(tmp_path, body, 2 * LIMIT_SECONDS).open().request(HELLO)
     deadline = time.monotonic() + PATIENCE_SECONDS
     pids = [int(each) for each in note.read_text().split()]
     while any(map(is_running, pids)) and time.monotonic() < deadline:
@@ -179,7 +179,8 @@ while True:
     line = sys.stdin.readline()
     if not line: break
     request = json.loads(line)
-    if request["do"] == "hello": reply(request, ok={**GREETING, "version": str(os.getpid()), **MORE})
+    GREETING["version"] = str(os.getpid())
+    if request["do"] == "hello": reply(request, ok={**GREETING, **MORE})
     elif request["do"] == "offer" and request["item"] == "die": sys.exit(1)
     else: reply(request, ok=True)
 """

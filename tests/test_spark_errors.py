@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from checkvalve.conformance.engines.cluster import StandaloneCluster
 from checkvalve.conformance.engines.local import run_locally
-from checkvalve.conformance.engines.session import spark_session
-from checkvalve.conformance.engines.spark import check_executors, run_on_spark
+from checkvalve.conformance.engines.session import check_master, spark_session
+from checkvalve.conformance.engines.spark import run_on_spark
 from checkvalve.conformance.suites import RunSettings, plan
 from checkvalve.spec.notation.errors import InputError
 
@@ -18,7 +19,7 @@ pytestmark = pytest.mark.spark
 
 SUITE, TARGET = "queue", "reference"
 CASES = plan(SUITE, cases=2, seed=1)
-SETTINGS = RunSettings()
+SETTINGS = RunSettings(programs=4)
 HERE = "local[1]"
 
 HIDING = """
@@ -74,8 +75,8 @@ def test_a_node_without_that_python_is_told(monkeypatch: pytest.MonkeyPatch) -> 
         run_on_spark(SUITE, TARGET, CASES, SETTINGS, master=HERE)
 
 
-def test_one_session() -> None:
-    """In one session: an unusable target, a second session, and a cluster out of patience."""
+def test_an_error_on_an_executor_is_told_as_it_is_here() -> None:
+    """An unusable target gives the same error from both engines, and a session stays usable."""
     with spark_session(HERE) as session:
         with pytest.raises(InputError) as here:
             run_locally(SUITE, "no-such-target", CASES, SETTINGS)
@@ -84,5 +85,25 @@ def test_one_session() -> None:
         assert str(there.value) == str(here.value)
         with pytest.raises(InputError, match="runs in this process already"):
             run_on_spark(SUITE, TARGET, CASES, SETTINGS, master=HERE)
-        with pytest.raises(InputError, match="no executor took up work within 0 s"):
-            check_executors(session, patience_s=0)
+        assert len(run_on_spark(SUITE, TARGET, CASES, SETTINGS, session=session)) == len(CASES)
+
+
+def test_a_cluster_without_room_is_given_up_and_leaves_nothing() -> None:
+    """A cluster that has no executor to give is told in bounded time; then all of it ends."""
+    too_much = {"spark.executor.memory": "8g"}
+    with StandaloneCluster(workers=1) as cluster:
+        with pytest.raises(InputError, match="no executor took up work within 1 s"):
+            run_on_spark(SUITE, TARGET, CASES, SETTINGS, master=cluster.master,
+                         options=too_much, patience_s=1)
+        address, folder = cluster.master, cluster.folder
+    assert not folder.exists()
+    with pytest.raises(InputError, match="no Spark master answers"):
+        check_master(address)
+
+
+def test_a_cluster_given_by_its_address_gives_the_same_rows() -> None:
+    """The engine stops the session that it made, so that the next one can be made."""
+    rows = run_on_spark(SUITE, TARGET, CASES, SETTINGS, master="local[2]")
+    again = run_on_spark(SUITE, TARGET, CASES[:1], SETTINGS, master="local[1]")
+    assert rows == run_locally(SUITE, TARGET, CASES, SETTINGS)
+    assert again == rows[:1]

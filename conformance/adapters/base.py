@@ -88,7 +88,7 @@ class QueueAdapter:
         return reply
 
     def _answer(self, message: Message) -> Message:
-        do = message.get("do")
+        do = message["do"]
         if do == "hello":
             return {"ok": self._hello(message)}
         if do not in QUEUE.operations or not hasattr(self, do):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from ...reference.queue import BoundedQueue, Empty, NotYet, Overflow, Step, Ticket
 from .base import Declined, QueueAdapter, Waits
@@ -11,6 +11,7 @@ from .base import Declined, QueueAdapter, Waits
 __all__ = ["DeferredQueue", "ReferenceQueue"]
 
 Item = str | int
+A = TypeVar("A")
 
 
 class DeferredQueue(QueueAdapter):
@@ -73,7 +74,7 @@ class DeferredQueue(QueueAdapter):
                 self.completed(name, True if answer is None else answer)
         return True
 
-    def _after(self, step: Step[Any]) -> Any:
+    def _after(self, step: Step[A]) -> A:
         self._woken.extend(step.woken)
         return step.answer
 
@@ -91,7 +92,7 @@ class ReferenceQueue(DeferredQueue):
 
     name: ClassVar[str] = "reference"
 
-    def _after(self, step: Step[Any]) -> Any:
+    def _after(self, step: Step[A]) -> A:
         answer = super()._after(step)
         self.settle()
         return answer

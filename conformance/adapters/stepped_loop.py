@@ -12,9 +12,11 @@ from collections import deque
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from contextvars import Context
-from typing import Any, Final
+from typing import Any, Final, TypeVarTuple
 
 __all__ = ["SteppedLoop", "Unrest"]
+
+Ts = TypeVarTuple("Ts")
 
 CALLBACKS_MAX: Final = 100_000
 """Callbacks that may run within one request; a queue that needs more does not come to rest."""
@@ -81,30 +83,34 @@ class SteppedLoop(asyncio.AbstractEventLoop):
     def _is_ready(self, task: asyncio.Task[Any]) -> bool:
         # A task's own callbacks are bound to it, whether asyncio is the C or the Python one.
         return any(
-            getattr(handle._callback, "__self__", None) is task for handle in self._ready
-            if not handle.cancelled())
+            getattr(getattr(handle, "_callback", None), "__self__", None) is task
+            for handle in self._ready if not handle.cancelled())
 
     # -- for asyncio --------------------------------------------------------------------------
 
     def call_soon(
-        self, callback: Callable[..., object], *args: Any, context: Context | None = None
+        self, callback: Callable[[*Ts], object], *args: *Ts, context: Context | None = None
     ) -> asyncio.Handle:
         """See ``asyncio.AbstractEventLoop``."""
         handle = asyncio.Handle(callback, args, self, context)
         self._ready.append(handle)
         return handle
 
-    call_soon_threadsafe = call_soon    # there is one thread
+    def call_soon_threadsafe(
+        self, callback: Callable[[*Ts], object], *args: *Ts, context: Context | None = None
+    ) -> asyncio.Handle:
+        """See ``asyncio.AbstractEventLoop``. There is one thread."""
+        return self.call_soon(callback, *args, context=context)
 
     def call_later(
-        self, delay: float, callback: Callable[..., object], *args: Any,
+        self, delay: float, callback: Callable[[*Ts], object], *args: *Ts,
         context: Context | None = None,
     ) -> asyncio.TimerHandle:
         """See ``asyncio.AbstractEventLoop``."""
         return self.call_at(self._now + delay, callback, *args, context=context)
 
     def call_at(
-        self, when: float, callback: Callable[..., object], *args: Any,
+        self, when: float, callback: Callable[[*Ts], object], *args: *Ts,
         context: Context | None = None,
     ) -> asyncio.TimerHandle:
         """See ``asyncio.AbstractEventLoop``."""

@@ -15,7 +15,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 _UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30}
 
 
-class _Size(click.ParamType):
+class _Size(click.ParamType):  # type: ignore[type-arg]
     """A number of bytes, with an optional unit: 500M, 2G."""
 
     name = "size"

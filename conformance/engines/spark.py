@@ -126,12 +126,12 @@ def _tasks(cases: int) -> int:
 @contextmanager
 def _spark_errors(doing: str) -> Iterator[None]:
     """Turn what Spark raises while ``doing`` something into one clear error."""
-    from py4j.protocol import Py4JError
-    from pyspark.errors import PySparkException
-
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", module="pyspark")
         try:
             yield
-        except (PySparkException, Py4JError) as error:
+        except Exception as error:
+            # By name: a client of Spark Connect has no py4j to import, a classic one no grpc.
+            if type(error).__module__.partition(".")[0] not in ("pyspark", "py4j", "grpc"):
+                raise
             raise explain(error, doing) from error

@@ -98,7 +98,7 @@ def execute(parcel: bytes, place: str, expected: str, batches: Batches) -> Batch
     and whoever edits them during a run is not told that his cluster is out of date.
     """
     try:
-        if _place() != place and edition() != expected:
+        if _place() != place and _own_edition() != expected:
             raise _other_edition()
         order = pickle.loads(parcel)
         if order is None:
@@ -149,7 +149,6 @@ def _place() -> str:
     return f"{platform.node()}:{resources.files(PACKAGES[0])}"
 
 
-@cache
 def edition() -> str:
     """A fingerprint of the Python source of the checkvalve that this process imports."""
     digest = hashlib.sha256()
@@ -157,6 +156,12 @@ def edition() -> str:
         for name, text in sorted(_sources(resources.files(package), package)):
             digest.update(f"{name}\0{len(text)}\0".encode() + text)
     return digest.hexdigest()[:16]
+
+
+@cache
+def _own_edition() -> str:
+    # Once for each process of an executor, for it is asked for every task.
+    return edition()
 
 
 def _sources(folder: Traversable, name: str) -> Iterator[tuple[str, bytes]]:

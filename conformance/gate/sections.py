@@ -12,14 +12,31 @@ from .config import Designs, Suite
 from .report import Row, judge
 
 if TYPE_CHECKING:
+    from checkvalve.spec.design.findings import Finding
     from checkvalve.spec.verify import Row as Promise
 
 __all__ = ["chapter_rows", "design_rows", "suite_rows"]
 
 
 def design_rows(subject: str, file: Path, designs: Designs) -> tuple[Row, ...]:
-    """Check one design against the verdict that its author expects."""
-    raise NotImplementedError
+    """Check one design: a row for each property that its author expects something of."""
+    from checkvalve.spec.engines.verdict import Budget
+
+    from ..designs import check_file
+
+    report = check_file(file, Budget(max_seconds=designs.max_seconds))
+    return tuple(_design_row(subject, found) for found in report.findings)
+
+
+def _design_row(subject: str, found: Finding) -> Row:
+    verdict = found.outcome.value
+    judgement = judge(found.expected, verdict)
+    way = f"the shortest way there: {', '.join(found.steps)}" if found.steps else ""
+    return Row(
+        "designs", subject, found.property, found.expected, verdict, judgement,
+        "" if judgement == "as expected" else found.reason or way, found.seconds,
+        found.to_json(subject),
+    )
 
 
 def suite_rows(suite: Suite, target: str) -> tuple[Row, ...]:
@@ -38,8 +55,9 @@ def chapter_rows(name: str) -> tuple[Row, ...]:
 def _chapter_row(name: str, found: Promise) -> Row:
     constants = ", ".join(f"{key} {value}" for key, value in found.constants.items())
     verdict = found.verdict
+    judgement = judge(found.expected, verdict.outcome.value)
     return Row(
         "chapters", name, f"{found.machine} {found.rule} [{constants}]", found.expected,
-        verdict.outcome.value, judge(found.expected, verdict.outcome.value), verdict.reason,
+        verdict.outcome.value, judgement, "" if judgement == "as expected" else verdict.reason,
         verdict.seconds, found.to_json(),
     )

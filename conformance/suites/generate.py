@@ -10,7 +10,7 @@ what happens without it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from ...spec.notation.rules import Rule
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 __all__ = ["LENGTH_MAX", "explore", "generator_version"]
 
-LENGTH_MAX: Final = 16
+LENGTH_MAX: Final = 14
 """Acts in a generated program, before its epilogue."""
 
-_BITS: Final = 6
+_BITS: Final = 4
 
 
 def generator_version() -> str:
@@ -68,25 +68,23 @@ def _programs(suite: Suite, can: Collection[str], focus: Rule) -> SearchStrategy
 
     names = [name for name in suite.weights if name == "settle" or name in can]
     needed = {group[0] for group in suite.needs[focus.id] if len(group) == 1} | {"settle"}
-    number = st.tuples(*[st.booleans()] * _BITS).map(_number)
-    numbers = st.lists(number, min_size=LENGTH_MAX, max_size=LENGTH_MAX)
-    # One in four of the operations that the rule in focus can do without is left out.
-    left_out = st.lists(
-        st.tuples(st.booleans(), st.booleans()).map(all),
-        min_size=len(names), max_size=len(names),
-    )
 
-    def program(drawn: tuple[list[bool], list[int]]) -> Program:
-        absent, codes = drawn
+    def program(bits: tuple[bool, ...]) -> Program:
+        # One in four of the operations that the rule in focus can do without is left out.
+        left_out = [bits[2 * at] and bits[2 * at + 1] for at in range(len(names))]
         kept = [
-            name for name, out in zip(names, absent, strict=True) if name in needed or not out
+            name for name, out in zip(names, left_out, strict=True) if name in needed or not out
         ]
-        table = [name for name in kept for _ in range(suite.weights[name])]
+        return tuple(_acts(suite, kept, bits[2 * len(names):]))
+
+    # One flat tuple: every layer of strategies costs more than a run of the program.
+    return st.tuples(*[st.booleans()] * (2 * len(names) + _BITS * LENGTH_MAX)).map(program)
+
+
+def _acts(suite: Suite, names: Sequence[str], bits: Sequence[bool]) -> Iterator[Act]:
+    table = [name for name in names for _ in range(suite.weights[name])]
+    for at in range(LENGTH_MAX):
+        code = sum(bit << power for power, bit in enumerate(bits[_BITS * at: _BITS * (at + 1)]))
         # Code 0 does nothing, so that programs of every length are drawn.
-        return tuple(Act(table[code % len(table)], code // 16) for code in codes if code)
-
-    return st.tuples(left_out, numbers).map(program)
-
-
-def _number(bits: tuple[bool, ...]) -> int:
-    return sum(bit << position for position, bit in enumerate(bits))
+        if code:
+            yield Act(table[(code - 1) % len(table)], pick=at % 3)

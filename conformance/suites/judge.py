@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -59,16 +60,25 @@ class _Eye:
 
 
 class Judge:
-    """Watches one run. ``focus`` is the rule that is looked for, or None for all rules."""
+    """Watches one run. ``focus`` is the rule that is looked for, or None for all rules.
 
-    def __init__(self, suite: Suite, capacity: int, items_max: int, focus: Rule | None) -> None:
+    ``exercised`` counts, by rule, the replies and events in whose place another one would
+    have broken the rule; only if ``counting``, for it takes as long as judging does.
+    """
+
+    def __init__(
+        self, suite: Suite, capacity: int, items_max: int, focus: Rule | None,
+        counting: bool = False,
+    ) -> None:
         constants = tuple(suite.constants(capacity, items_max).items())
         self._eyes = [
             _Eye(watch, constants) for watch in suite.watches
             if watch.adds is None or focus is None or watch.adds is focus
         ]
         self._focus = focus
+        self._counting = counting
         self.breaches: list[Breach] = []
+        self.exercised: Counter[str] = Counter()
 
     @property
     def blind(self) -> bool:
@@ -78,21 +88,32 @@ class Judge:
             for eye in self._eyes
         )
 
-    def at_stake(self, possible: Sequence[Answer]) -> set[str]:
-        """The ids of the rules that one of some answers would break."""
-        return {rule.id for answer in possible for rule in _refused_by(self._eyes, answer)}
-
     def see(self, exchange: Exchange, step: int) -> None:
         """Take what an exchange showed; breaches are added to ``breaches``."""
-        before = [(eye, eye.monitor.states) for eye in self._eyes if eye.open]
-        for observed in exchange.observed:
+        if self._counting:
+            self.exercised.update(self._at_stake(exchange.possible))
+        before = self._states()
+        for observed, is_event in exchange.observed():
+            if is_event:
+                now, answers = self._states(), exchange.completions
+                if self._counting:
+                    self.exercised.update(self._at_stake(answers))
+            else:
+                now, answers = before, exchange.possible
             found = self._observe(observed)
             if found is not None:
                 rule, failure = found
                 self.breaches.append(Breach(
                     rule, step, failure.observation, failure.conjunct,
-                    _from_root(failure.where), _allowed(exchange.possible, before),
+                    _from_root(failure.where), _allowed(answers, now),
                 ))
+
+    def _states(self) -> _States:
+        return [(eye, eye.monitor.states) for eye in self._eyes if eye.open]
+
+    def _at_stake(self, answers: Sequence[Answer]) -> set[str]:
+        """The ids of the rules that one of some answers would break."""
+        return {rule.id for answer in answers for rule in _refused_by(self._eyes, answer)}
 
     def _observe(self, observed: Step) -> tuple[Rule, Failure] | None:
         first: tuple[Rule, Failure] | None = None
@@ -120,13 +141,14 @@ class Judge:
             other.open for other in self._eyes if other.watch.machine is base)
 
 
-def _allowed(
-    possible: Sequence[Answer], before: Sequence[tuple[_Eye, frozenset[State]]]
-) -> tuple[str, ...]:
+_States = Sequence[tuple[_Eye, frozenset[State]]]
+
+
+def _allowed(answers: Sequence[Answer], held: _States) -> tuple[str, ...]:
     """The words of those answers that every machine would have taken in these states."""
     return tuple(
-        answer.words for answer in possible
-        if all(_takes(eye, answer, states) for eye, states in before)
+        answer.words for answer in answers
+        if all(_takes(eye, answer, states) for eye, states in held)
     )
 
 

@@ -91,15 +91,17 @@ class QueueConversation:
         self._said += 1
         if "error" in reply:
             words = f"error {reply['error']}" + ("" if reply["definite"] else ", perhaps done")
-            return Exchange(request, reply, (), (), f"{_asked(request)}: {words}",
-                            judged=reply["definite"])
+            return Exchange(
+                request, reply, f"{_asked(request)}: {words}", judged=reply["definite"])
         outcome, words = self._outcome(act, ticket, request, reply)
+        completions = tuple(self._completions()) if reply["events"] else ()
         events = [self._event(event) for event in reply["events"]]
-        steps = [step for step, _ in events]
-        # What rides on a reply happened after it or shows late; only settle vouches for all.
-        observed = [*steps, outcome] if act.do == "settle" else [outcome, *steps]
         told = "; ".join([words, *(more for _, more in events)])
-        return Exchange(request, reply, tuple(observed), possible, f"{_asked(request)}: {told}")
+        # What rides on a reply happened after it or shows late; only settle vouches for all.
+        return Exchange(
+            request, reply, f"{_asked(request)}: {told}", outcome,
+            tuple(step for step, _ in events), act.do == "settle", possible, completions,
+        )
 
     def _request(self, act: Act, ticket: _Ticket | None) -> Message:
         if act.do == "offer":

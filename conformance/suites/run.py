@@ -14,7 +14,7 @@ from .suite import Act, Conversation, Exchange, Program, Suite
 
 __all__ = ["ITEMS_MAX", "Run", "TargetFailed", "capabilities", "run_program"]
 
-ITEMS_MAX = 40
+ITEMS_MAX = 18
 """Items that a program may name; no program that is generated has as many steps."""
 
 
@@ -63,15 +63,15 @@ def run_program(
     the price of half the speed. Raises ``TargetFailed`` when the target fails to answer.
     """
     items_max = max(ITEMS_MAX, len(program) + 2)
-    judge = Judge(suite, capacity, items_max, focus)
-    run = Run(breaches=judge.breaches)
+    judge = Judge(suite, capacity, items_max, focus, count)
+    run = Run(breaches=judge.breaches, exercised=judge.exercised)
     session = target.open()
     try:
         conversation = suite.converse(session, capacity, items_max)
         for act in program:
             if judge.blind:
                 break
-            if conversation.makes_sense(act) and not _step(conversation, judge, run, act, count):
+            if conversation.makes_sense(act) and not _step(conversation, judge, run, act):
                 break
     except TargetError as error:
         raise _after(run, error) from error
@@ -80,13 +80,11 @@ def run_program(
     return run
 
 
-def _step(conversation: Conversation, judge: Judge, run: Run, act: Act, count: bool) -> bool:
+def _step(conversation: Conversation, judge: Judge, run: Run, act: Act) -> bool:
     """Request one act; whether the run goes on."""
     exchange = conversation.say(act)
     run.acts.append(act)
     run.exchanges.append(exchange)
-    if count:
-        run.exercised.update(judge.at_stake(exchange.possible))
     judge.see(exchange, len(run.acts) - 1)
     return exchange.judged
 

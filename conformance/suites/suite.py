@@ -40,18 +40,33 @@ class Answer(NamedTuple):
 
 @dataclass(frozen=True)
 class Exchange:
-    """One request with its reply, what the reply showed, and the answers there could be.
+    """One request with its reply, what the reply showed, and what it could have shown.
 
-    ``judged`` is false from where the target says that something may or may not have
-    happened: nothing that follows can be judged.
+    ``outcome`` is what the reply itself shows (None: nothing happened), ``events`` what rode
+    on it; the outcome comes first unless ``vouches``: then it says that all is over and
+    told. ``possible`` are the outcomes that there could be in place of this one,
+    ``completions`` the events in place of each event. ``judged`` is false where the target
+    says that something may or may not have happened: nothing that follows can be judged.
     """
 
     request: Message
     reply: Message
-    observed: tuple[Step, ...]
-    possible: tuple[Answer, ...]
     words: str
+    outcome: Step | None = None
+    events: tuple[Step, ...] = ()
+    vouches: bool = False
+    possible: tuple[Answer, ...] = ()
+    completions: tuple[Answer, ...] = ()
     judged: bool = True
+
+    def observed(self) -> Iterator[tuple[Step, bool]]:
+        """What was seen, in the order in which it is judged; and whether it is an event."""
+        if self.outcome is not None and not self.vouches:
+            yield self.outcome, False
+        for event in self.events:
+            yield event, True
+        if self.outcome is not None and self.vouches:
+            yield self.outcome, False
 
 
 class Conversation(Protocol):

@@ -223,6 +223,8 @@ def _starvation(design: Design, task: str, settings: Settings) -> Finding:
 
 def _abstracting(design: Design, aim: Aim, rule: str, settings: Settings) -> Finding:
     """Search, counting unbounded links further as long as a violation rests on not doing so."""
+    if settings.engine == "graph":
+        return _not_the_graphs()
     unbounded = any(link.flow is Flow.UNBOUNDED for link in design.links.values())
     finding = Finding("", Outcome.UNKNOWN, "")
     for most in ABSTRACTIONS if unbounded else ABSTRACTIONS[:1]:
@@ -242,6 +244,8 @@ def _bounded(design: Design, settings: Settings) -> Finding:
     grows = [link.name for link in design.links.values() if link.flow is Flow.UNBOUNDED]
     if not grows:
         return Finding("bounded", Outcome.HOLDS, "by construction: every link is bounded")
+    if settings.engine == "graph":
+        return _not_the_graphs()
     finding = Finding("bounded", Outcome.UNKNOWN, "")
     for most in GROWTHS:
         table = translate(design, Aim(Unbounded(most, abstract=False)))
@@ -258,6 +262,11 @@ def _bounded(design: Design, settings: Settings) -> Finding:
     return replace(finding, outcome=Outcome.UNKNOWN, steps=(), waits=(), cycle=(),
                    reason=f"an unbounded link reaches {GROWTHS[-1]} elements, but no "
                           "repetition was found that shows that it grows for ever")
+
+
+def _not_the_graphs() -> Finding:
+    return Finding("", Outcome.UNKNOWN, "wait-for graph",
+                   reason="only the engine `explorer` decides this property")
 
 
 def _pump(table: Table, trace: Trace) -> tuple[int, int] | None:
@@ -313,10 +322,12 @@ def _finding(design: Design, table: Table, verdict: Verdict) -> Finding:
     goes_round = verdict.trace.loop is not None and verdict.trace.loop < len(verdict.trace.steps)
     if goes_round:  # nobody in particular waits for ever
         return make(steps=tuple(steps_of(table, verdict.trace)), loop=verdict.trace.loop)
-    waits = blocked_at_end(design, table, end_marking(table, verdict.trace))
+    marking = end_marking(table, verdict.trace)
+    waits = blocked_at_end(design, table, marking)
     return make(
         steps=tuple(steps_of(table, verdict.trace)),
         waits=tuple(waits), cycle=tuple(closed_cycle(waits)),
+        contents=tuple((p.of, marking[p.name]) for p in table.places if p.role == "queue"),
     )
 
 

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ..engines.verdict import Trace
-from .language import Design
+from .language import Design, Kind, Step, StepKind, Task
 from .rows import Place, Row, Table
+from .translate import position_of, program
 from .waits import SHARED, Cycle
 
 __all__ = [
@@ -67,7 +68,7 @@ def blocked_at_end(design: Design, table: Table, marking: Mapping[str, int]) -> 
         failing = _failing(row, marking)
         if failing and all(places[name].role in SHARED for name, _ in failing):
             for name, few in failing:
-                found[_blocked(design, row.task, places[name], few)] = None
+                found[_blocked(design, row.task, places[name], few, marking)] = None
     return list(found)
 
 
@@ -78,17 +79,44 @@ def _failing(row: Row, marking: Mapping[str, int]) -> list[tuple[str, bool]]:
     return few + many
 
 
-def _blocked(design: Design, task: str, place: Place, few: bool) -> Blocked:
+def _blocked(
+    design: Design, task: str, place: Place, few: bool,
+    marking: Mapping[str, int] | None = None,
+) -> Blocked:
+    """The wait for one place; in a marking, only threads that are held are waited for."""
     if place.role == "pool":
-        users = tuple(
+        return Blocked(task, "a thread", place.of, tuple(
             user.name for user in design.tasks.values()
-            if place.of in user.pool or any(step.target == place.of for step in user.steps)
-        )
-        return Blocked(task, "a thread", place.of, users)
+            if _can_give_back(user, place.of, marking)
+        ))
     link = design.links[place.of]
     if place.role == "queue" and few:
         return Blocked(task, "data", link.name, link.writers)
     return Blocked(task, "room", link.name, link.readers)
+
+
+def _can_give_back(task: Task, pool: str, marking: Mapping[str, int] | None) -> bool:
+    """Whether a task holds threads of a pool (or, without a marking, ever does)."""
+    if task.kind is Kind.SCRIPT:
+        steps = program(task)
+        done = len(steps) if marking is None else len(steps) - marking[position_of(task)]
+        held = sum(_taken(step, pool) for step in steps[:done])
+        never_takes = all(_taken(step, pool) <= 0 for step in steps)
+        gives = any(_taken(step, pool) < 0 for step in steps)
+        return gives and (marking is None or held > 0 or never_takes)
+    if pool not in task.pool or task.kind is Kind.SINK:
+        return False
+    return marking is None or any(
+        marking[place] > 0 for place in marking
+        if place.endswith(f" of {task.name}") and place.startswith(("elements", "running", "blocked"))
+    )
+
+
+def _taken(step: Step, pool: str) -> int:
+    """How many threads of a pool a step takes (negative: gives back)."""
+    if step.target != pool or step.kind not in (StepKind.ACQUIRE, StepKind.RELEASE):
+        return 0
+    return step.count if step.kind is StepKind.ACQUIRE else -step.count
 
 
 def told_waits(design: Design, table: Table, cycle: Cycle) -> tuple[Blocked, ...]:

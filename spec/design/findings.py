@@ -18,8 +18,9 @@ class Finding:
     """The verdict on one property of a design.
 
     ``steps`` is the shortest way to a violation; with ``loop`` set, the steps from that
-    index on repeat for ever. ``waits`` says who waits for what at its end, and ``cycle``
-    are those of them that close a cycle. ``repair`` is a change that was checked to help.
+    index on repeat for ever. ``waits`` says who waits for what at its end, ``cycle`` are
+    those of them that close a cycle, and ``contents`` is how many elements are then in each
+    link. ``repair`` is a change that was checked to help.
     """
 
     property: str
@@ -33,6 +34,7 @@ class Finding:
     loop: int | None = None
     waits: tuple[Blocked, ...] = ()
     cycle: tuple[Blocked, ...] = ()
+    contents: tuple[tuple[str, int], ...] = ()
     reason: str = ""
     repair: str = ""
     expected: str = "holds"
@@ -51,6 +53,7 @@ class Finding:
             "seconds": round(self.seconds, 6), "trace": list(self.steps), "loop": self.loop,
             "waits": [_wait(wait) for wait in self.waits],
             "cycle": [_wait(wait) for wait in self.cycle],
+            "contents": dict(self.contents),
             "reason": self.reason, "repair": self.repair,
         }
 

@@ -13,10 +13,11 @@ from .language import Design, Flow, Kind, Merging, Routing, Step, StepKind, Task
 from .links import LinkPlaces, Unbounded
 from .rows import FAILED, Effect, Invariant, Place, Row, Table, together, watched
 
-__all__ = ["Aim", "translate"]
+__all__ = ["Aim", "position_of", "program", "translate"]
 
 LOST = "an element was lost"
 BEAT = "the watched task's beat"
+STEPS_LEFT = "steps left"
 
 
 @dataclass(frozen=True)
@@ -256,14 +257,24 @@ def _route(to: _Builder, task: Task) -> None:
     to.invariants.append(Invariant(weights, task.hand))
 
 
+def program(task: Task) -> tuple[Step, ...]:
+    """A script's steps with those that take its thread and give it back."""
+    if not task.pool:
+        return task.steps
+    (pool,) = task.pool
+    return Step(StepKind.ACQUIRE, pool), *task.steps, Step(StepKind.RELEASE, pool)
+
+
+def position_of(task: Task) -> str:
+    """The place that counts the steps a script has left."""
+    return f"{STEPS_LEFT} of {task.name}"
+
+
 def _script(to: _Builder, task: Task) -> None:
     """A program: its position counts the steps that are left, 0 when it has ended."""
-    steps = task.steps
-    if task.pool:
-        thread = Step(StepKind.ACQUIRE, task.pool[0]), Step(StepKind.RELEASE, task.pool[0])
-        steps = (thread[0], *steps, thread[1])
+    steps = program(task)
     total = len(steps)
-    position = to.place(task, "steps left", "position", total, total, 0)
+    position = to.place(task, STEPS_LEFT, "position", total, total, 0)
     rounds = ""
     if task.count is not None and task.count > 1:
         rounds = to.place(task, "rounds left", "left", task.count, task.count, 1)

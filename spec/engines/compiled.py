@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from ..notation.bound import BoundMachine
 from ..notation.model import LoweredRule
 from .graph import Graph
+from .interpreter import show_step
 from .search import (
-    SAFETY, HasRule, fair_steps, fault_error, method_of, show_step, trace_of,
+    SAFETY, HasRule, budget_spent, fair_steps, fault_error, method_of, trace_of,
 )
 from .verdict import Budget, Outcome, Verdict
+
+if TYPE_CHECKING:
+    from .liveness import Lasso
+    from .native import NativeGraph
 
 __all__ = ["check_with_native_code"]
 
@@ -49,71 +55,63 @@ def _safety(
         fault, path = result.fault
         labels = tuple(show_step(*bound.interpreter.steps()[number]) for number in path)
         raise fault_error(fault.message, f"{fault.file}:{fault.line}", labels)
-    counts = {
-        "states": result.states, "transitions": result.transitions, "depth": result.depth,
-        "seconds": result.seconds + result.compile_seconds,
-    }
+    seconds = result.seconds + result.compile_seconds
     verdicts = {}
     for position, (number, item) in enumerate(rules.items()):
-        method = method_of(item.rule.kind)
+        base = Verdict(Outcome.HOLDS, method_of(item.rule.kind), result.states,
+                       result.transitions, result.depth, seconds)
         if position in result.violations:
             trace = trace_of(bound.interpreter, result.violations[position], item)
-            verdicts[number] = Verdict(Outcome.VIOLATED, method, trace=trace, **counts)
-        elif result.complete:
-            verdicts[number] = Verdict(Outcome.HOLDS, method, **counts)
-        else:
-            reason = _covered(result.stopped_by, result.states, result.depth)
-            verdicts[number] = Verdict(Outcome.UNKNOWN, method, reason=reason, **counts)
+            base = replace(base, outcome=Outcome.VIOLATED, trace=trace)
+        elif not result.complete:
+            base = _undecided(base, result.stopped_by)
+        verdicts[number] = base
     return verdicts
 
 
-def _covered(stopped_by: str, states: int, depth: int) -> str:
-    return (
-        f"the budget of {stopped_by} was spent after {states} states; "
-        f"all states up to depth {max(0, depth - 1)} were covered"
-    )
+def _undecided(base: Verdict, stopped_by: str) -> Verdict:
+    reason = budget_spent(stopped_by, base.states, max(0, base.depth - 1))
+    return replace(base, outcome=Outcome.UNKNOWN, reason=reason)
 
 
 def _liveness(
     bound: BoundMachine, rules: dict[int, LoweredRule], budget: Budget
 ) -> dict[int, Verdict]:
-    from .liveness import find_lasso, find_recurring
     from .native import graph as native_graph
     predicates = [expression for item in rules.values() for expression in item.exprs]
     found = native_graph(bound.model, predicates, budget)
     graph = _as_graph(found)
-    counts = {
-        "states": len(graph.states), "transitions": len(graph.target),
-        "depth": max(graph.depth, default=0), "seconds": found.seconds,
-    }
     bits = iter(found.predicate_bits)
-    verdicts = {}
     fair = fair_steps(bound.interpreter)
+    verdicts = {}
     for number, item in rules.items():
-        method = method_of(item.rule.kind)
         values = [next(bits).tolist() for _ in item.exprs]
+        base = Verdict(Outcome.HOLDS, method_of(item.rule.kind), len(graph.states),
+                       len(graph.target), max(graph.depth, default=0), found.seconds)
         if not found.complete:
-            reason = _covered(found.stopped_by, len(graph.states), counts["depth"])
-            verdicts[number] = Verdict(Outcome.UNKNOWN, method, reason=reason, **counts)
+            verdicts[number] = _undecided(base, found.stopped_by)
             continue
-        if item.rule.kind == "leads to":
-            premise = [p and not q for p, q in zip(*values, strict=True)]
-            lasso = find_lasso(graph, fair, premise, values[1])
-        else:
-            lasso = find_recurring(graph, fair, [not value for value in values[0]])
-        if lasso is None:
-            verdicts[number] = Verdict(Outcome.HOLDS, method, **counts)
-        else:
+        lasso = _lasso(graph, fair, item, values)
+        if lasso is not None:
             trace = trace_of(bound.interpreter, lasso.steps, item, lasso.loop)
-            verdicts[number] = Verdict(Outcome.VIOLATED, method, trace=trace, **counts)
+            base = replace(base, outcome=Outcome.VIOLATED, trace=trace)
+        verdicts[number] = base
     return verdicts
 
 
-def _as_graph(found: object) -> Graph:
+def _lasso(
+    graph: Graph, fair: list[int], item: LoweredRule, values: list[list[bool]]
+) -> Lasso | None:
+    from .liveness import find_lasso, find_recurring
+    if item.rule.kind == "leads to":
+        premise = [p and not q for p, q in zip(*values, strict=True)]
+        return find_lasso(graph, fair, premise, values[1])
+    return find_recurring(graph, fair, [not value for value in values[0]])
+
+
+def _as_graph(found: NativeGraph) -> Graph:
     """The native graph in the form that the liveness engine walks."""
-    first, target, via = (
-        getattr(found, name).tolist() for name in ("first", "target", "via")
-    )
+    first, target, via = (rows.tolist() for rows in (found.first, found.target, found.via))
     count = len(first) - 1
     parent, parent_via, depth = [-1] * count, [-1] * count, [0] * count
     seen = [False] * count

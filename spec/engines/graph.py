@@ -61,7 +61,6 @@ def explore_with_interpreter(
     deadline = time.monotonic() + budget.max_seconds if budget.max_seconds else None
     here = 0
     while here < len(graph.states) and graph.complete:
-        state = graph.states[here]
         for number, step in enumerate(steps):
             after = _step(interpreter, graph, here, step)
             if after is None:

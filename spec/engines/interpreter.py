@@ -146,5 +146,5 @@ def show_value(value: Any) -> str:
 
 def place(action: Action) -> str:
     """``file:line`` of an action."""
-    code = action.function.__code__  # type: ignore[attr-defined]
+    code = action.function.__code__
     return f"{code.co_filename}:{code.co_firstlineno}"

@@ -223,9 +223,8 @@ def _nearest(
         row = range(graph.first[state], graph.first[state + 1])
         if wanted is None and state == goal:
             return path, state
-        if wanted is not None and path:
-            if wanted - {graph.via[edge] for edge in row}:
-                return path, state
+        if wanted is not None and path and wanted - {graph.via[edge] for edge in row}:
+            return path, state
         for edge in row:
             there = graph.target[edge]
             if there not in members:

@@ -101,20 +101,23 @@ def _decide(interpreter: Interpreter, graph: Graph, item: HasRule) -> Verdict:
         path, loop = _lasso(interpreter, graph, item)
     else:
         path, loop = None, None
-    counts = {
-        "states": len(graph.states), "transitions": len(graph.target),
-        "depth": graph.depth[-1],
-    }
+    base = Verdict(
+        Outcome.HOLDS, method_of(kind), len(graph.states), len(graph.target), graph.depth[-1])
     if path is not None:
         trace = trace_of(interpreter, path, item, loop)
-        return Verdict(Outcome.VIOLATED, method_of(kind), trace=trace, **counts)
+        return replace(base, outcome=Outcome.VIOLATED, trace=trace)
     if graph.complete:
-        return Verdict(Outcome.HOLDS, method_of(kind), **counts)
-    reason = (
-        f"the budget of {graph.stopped_by} was spent after {len(graph.states)} states; "
-        f"all states up to depth {max(0, graph.depth[len(graph.first) - 1] - 1)} were covered"
-    )
-    return Verdict(Outcome.UNKNOWN, method_of(kind), reason=reason, **counts)
+        return base
+    covered = max(0, graph.depth[len(graph.first) - 1] - 1)
+    return replace(
+        base, outcome=Outcome.UNKNOWN,
+        reason=budget_spent(graph.stopped_by, len(graph.states), covered))
+
+
+def budget_spent(which: str, states: int, covered: int) -> str:
+    """Why a search ended early, and what it had covered by then."""
+    return (f"the budget of {which} was spent after {states} states; "
+            f"all states up to depth {covered} were covered")
 
 
 def method_of(kind: str) -> str:

@@ -173,7 +173,7 @@ class GrantingByTheText(Link):
 CAPACITIES, BATCHES = range(1, 6), range(1, 7)
 
 
-def _losses(C: int) -> range:  # noqa: N803 - named as the constant is
+def _losses(C: int) -> range:
     return range(C + 1)
 
 

@@ -106,7 +106,8 @@ def _len(run: Evaluator, ctx: Context, node: ast.Call) -> Value:
     if isinstance(found, SymArray):
         return e.Lit(len(found.items))
     if isinstance(found, SymSet):
-        return reduce(e.add, (_number(bit) for bit in found.bits), e.Lit(0))
+        nothing: e.Expr = e.Lit(0)
+        return reduce(e.add, (_number(bit) for bit in found.bits), nothing)
     if isinstance(found, Static) and hasattr(found.value, "__len__"):
         return e.Lit(len(found.value))
     raise run.refuse(node, f"{ast.unparse(node.args[0])} has no length")
@@ -130,7 +131,8 @@ def _sum(run: Evaluator, ctx: Context, node: ast.Call) -> Value:
 
 def _extreme(pick: Callable[[e.Expr, e.Expr], e.Expr]) -> Handler:
     def handler(run: Evaluator, ctx: Context, node: ast.Call) -> Value:
-        found, best = e.FALSE, None
+        found: e.Expr = e.FALSE
+        best: e.Expr | None = None
         for there, item in _elements(run, ctx, node):
             value = _number(item)
             better = value if best is None else e.ite(found, pick(best, value), value)

@@ -212,9 +212,8 @@ class Executor(Evaluator):
 
     def method_call(self, ctx: Context, node: ast.Call, func: ast.Attribute) -> Value | None:
         """A call of a queue's or a set's method, or of ``super()``; None for others."""
-        if isinstance(func.value, ast.Call) and isinstance(func.value.func, ast.Name):
-            if func.value.func.id == "super":
-                return self._super(ctx, node, func.attr)
+        if ast.unparse(func.value) == "super()":
+            return self._super(ctx, node, func.attr)
         if func.attr not in ("push", "pop", "clear", "add", "discard", "_replace"):
             return None
         place = self.value(ctx, func.value)

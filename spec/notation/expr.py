@@ -190,6 +190,7 @@ class Op(Expr):
     __slots__ = ("extra", "op", "_operands")
     op: str
     extra: int
+    _operands: tuple[Expr, ...]
 
     def __new__(cls, op: str, operands: tuple[Expr, ...], type: SlotType, extra: int = 0) -> Op:
         def make() -> Expr:

@@ -87,11 +87,11 @@ def slots_of(name: str, decl: Decl, constants: Constants) -> Iterator[Slot]:
         for value in values_of(decl.domain, constants):
             yield Slot(f"{name}{{{int(value)}}}", e.BOOL, e.lit(int(value) in decl.init))
     elif isinstance(decl, FifoDecl):
-        element = scalar_type(decl.element, constants)
-        kind = e.Queue(element, expression_of(decl.capacity, constants))
+        item_type = scalar_type(decl.element, constants)
+        kind = e.Queue(item_type, expression_of(decl.capacity, constants))
         queue: e.Expr = e.EmptyQueue(kind)
         for item in decl.init:
-            queue = e.push(queue, _literal(item, element))
+            queue = e.push(queue, _literal(item, item_type))
         yield Slot(name, kind, queue)
     else:
         yield Slot(name, scalar_type(decl, constants), _initial(decl, constants))

@@ -17,7 +17,7 @@ from .model import Fault, LoweredAction, LoweredRule, Model
 from .rules import Rule
 from .source import source_of
 from .symbolic import Context, Static, SymArray, SymSet, Value, as_static, truth
-from .translate import MachineRef, Method
+from .translate import MachineRef
 from .types import ArrayDecl, ConstDecl, Decl, SetDecl
 
 __all__ = ["lower"]
@@ -196,10 +196,9 @@ def _out_of_range(value: e.Expr, kind: e.SlotType) -> Iterator[tuple[e.Expr, str
                 yield condition, f"field {name} {what}"
     elif isinstance(kind, e.Queue):
         yield from _pushed_out_of_range(value, kind)
-    elif isinstance(kind, e.Int) and kind.lo is not None and kind.hi is not None:
-        if not _within(value, kind):
-            outside = e.or_(e.lt(value, kind.lo), e.lt(kind.hi, value))
-            yield outside, f"leaves {kind.lo}..{kind.hi}"
+    elif isinstance(kind, e.Int) and kind.lo and kind.hi and not _within(value, kind):
+        outside = e.or_(e.lt(value, kind.lo), e.lt(kind.hi, value))
+        yield outside, f"leaves {kind.lo}..{kind.hi}"
 
 
 def _pushed_out_of_range(value: e.Expr, kind: e.Queue) -> Iterator[tuple[e.Expr, str]]:

@@ -60,8 +60,8 @@ def source_of(function: Callable[..., Any]) -> Source:
             f"{code.co_filename}:{code.co_firstlineno}",
             "Define machines in a file, not in an interactive session.",
         )
-    names = dict(function.__globals__)  # type: ignore[attr-defined]
-    cells = function.__closure__ or ()  # type: ignore[attr-defined]
+    names = dict(function.__globals__)
+    cells = function.__closure__ or ()
     for name, cell in zip(code.co_freevars, cells, strict=True):
         try:
             names[name] = cell.cell_contents

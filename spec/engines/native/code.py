@@ -9,7 +9,8 @@ from typing import Any
 import llvmlite.ir as ir
 
 __all__ = [
-    "I1", "I8", "I32", "I64", "POINTER", "V8", "any_of", "count_trailing_zeros", "function",
+    "I1", "I8", "I32", "I64", "POINTER", "V8", "any_of", "copy_words",
+    "count_trailing_zeros", "function",
     "i64", "local", "loop", "prefetch", "splat", "word_at", "word_load", "word_store",
 ]
 
@@ -67,6 +68,13 @@ def word_load(b: ir.IRBuilder, base: Any, index: Any) -> Any:
 def word_store(b: ir.IRBuilder, value: Any, base: Any, index: Any) -> None:
     """Write the 64-bit word ``base[index]``."""
     b.store(value, word_at(b, base, index))
+
+
+def copy_words(b: ir.IRBuilder, source: Any, target: Any, count: int) -> None:
+    """Copy a known number of words between places that do not overlap."""
+    intrinsic = b.module.declare_intrinsic(
+        "llvm.memcpy.p0.p0.i64", fnty=ir.FunctionType(ir.VoidType(), [POINTER, POINTER, I64, I1]))
+    b.call(intrinsic, [target, source, i64(8 * count), ir.Constant(I1, 0)])
 
 
 def splat(b: ir.IRBuilder, value: Any) -> Any:

@@ -49,9 +49,8 @@ class Thread(IntEnum):
     SUCCESSORS = 0  # address of the buffer of successors
     ACTIONS = 1  # address of the buffer of action indices
     HASHES = 2  # address of the buffer of hashes
-    FOUND = 3  # address of the records of broken rules
     POSITION = 4  # where this thread writes its next new state in ORDER …
     CHUNK_END = 5  # … and where its part ends
     TRANSITIONS = 6  # enabled actions seen
-    INSPECTED = 7  # whether `inspect` was called since Python looked last
+    FLAGGED = 7  # states of this level that break some rule or are at fault
     QUOTA = 8  # states to expand before returning

@@ -21,14 +21,15 @@ __all__ = ["NativeResult", "Search", "Stop", "explore"]
 
 Stop = Literal["", "memory", "time", "states"]
 
-FULL_AT = 0.8  # share of the table's places that may be taken
-GROWTH = 1.6
+FULL_AT = 0.7  # share of the table's places that may be taken
+GROWTH = 1.4  # with FULL_AT, a large table is never less than half full
 SMALL_LINES = 1 << 16  # below this the table grows fourfold at once
 FIRST_LINES = 1 << 12
 LEVEL_WIDE = 16_384  # states; narrower levels are not worth a second thread's start
 QUOTA = 1 << 18  # states between two looks at the clock
 LEVEL_ROOM = 1 << 16
-_FIXED = 4 << 20  # bytes set aside for buffers and bookkeeping
+_FIXED = 4 << 20  # bytes set aside for bookkeeping
+_SWEEP = 4 * HUGE  # bytes of the old table that are moved, then given back, at a time
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,6 @@ class _Worker:
     """The buffers and the control block of one thread."""
 
     control: ctypes.Array[ctypes.c_uint64]
-    found: ctypes.Array[ctypes.c_uint64]
     buffers: list[ctypes.Array[ctypes.c_uint64]]
 
 
@@ -90,10 +90,9 @@ class Search:
         self.buffer_bytes = sum(
             ctypes.sizeof(part) for worker in self.workers for part in worker.buffers)
         self.most_lines = self._most_lines()
-        slack = threads * (CHUNK + 2 * self.block_successors)
-        self.order_room = int(self.most_lines * 8 * FULL_AT * 1.05) + 2 * slack + LEVEL_WIDE
-        self.slack = slack
-        self.order = Arena(8 * self.words * self.order_room)
+        # What the threads may still add after the last look at the limits.
+        self.slack = threads * (CHUNK + 2 * self.block_successors)
+        self.order = self._order_arena()
         self.lines = min(FIRST_LINES, self.most_lines)
         self.table = Arena(64 * self.lines)
         self.peak = 0
@@ -101,6 +100,9 @@ class Search:
         self.shared = (ctypes.c_uint64 * SHARED_WORDS)()
         self.level_ends = (ctypes.c_uint64 * LEVEL_ROOM)()
         self.pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
+        self.found = (ctypes.c_uint64 * (self.stride * (rules + 1)))()
+        for rule in range(rules + 1):
+            self.found[rule * self.stride] = 1  # live: no trace yet
         self.violations: dict[int, list[int]] = {}
         self.fault: tuple[Fault, list[int]] | None = None
         self._begin()
@@ -109,24 +111,31 @@ class Search:
 
     def _worker(self) -> _Worker:
         n, actions = self.block_successors, len(self.model.actions)
-        found = (ctypes.c_uint64 * (self.stride * (self.rules + 1)))()
-        for rule in range(self.rules + 1):
-            found[rule * self.stride] = 1  # live: no trace yet
         buffers = [(ctypes.c_uint64 * size)() for size in (
             n * self.words + self.words, actions + 2, n + 1)]
         control = (ctypes.c_uint64 * THREAD_WORDS)()
         for place, part in zip(
-            (Thread.SUCCESSORS, Thread.ACTIONS, Thread.HASHES, Thread.FOUND),
-            (*buffers, found), strict=True,
+            (Thread.SUCCESSORS, Thread.ACTIONS, Thread.HASHES), buffers, strict=True,
         ):
             control[place] = ctypes.addressof(part)
-        return _Worker(control, found, buffers)
+        return _Worker(control, buffers)
 
     def _most_lines(self) -> int:
         """The largest table whose states would still fit beside it."""
         room = self.memory - self.buffer_bytes - _FIXED
         per_line = 64 + 8 * FULL_AT * 1.05 * 8 * self.words
         return max(int(room / per_line), 64)
+
+    def _order_arena(self) -> Arena:
+        """Room for the states of the largest table; the system may grant less."""
+        while True:
+            self.order_room = int(self.most_lines * 8 * FULL_AT * 1.05) + 2 * self.slack + 1024
+            try:
+                return Arena(8 * self.words * self.order_room)
+            except OSError:
+                if self.most_lines < FIRST_LINES:
+                    raise
+                self.most_lines //= 2
 
     def _used(self) -> int:
         """Bytes in use now: the table, the states in whole huge pages, the buffers."""
@@ -143,7 +152,8 @@ class Search:
             bigger = Arena(64 * lines)
         except OSError:
             return False
-        step = HUGE // 64 * 32
+        step = _SWEEP // 64
+        self.peak = max(self.peak, self._used() + 64 * (lines - self.lines) + _SWEEP)
         for first in range(0, self.lines, step):
             end = min(first + step, self.lines)
             self._migrate(first, end, bigger, lines)
@@ -185,7 +195,8 @@ class Search:
         shared[Shared.LEVEL_END] = shared[Shared.OUT_END] = shared[Shared.COUNT] = 1
         initial = self.native.layout.initial()
         window = self.order.words(0, self.words)
-        window[:] = initial
+        for index, word in enumerate(initial):
+            window[index] = word
         self.native.seed(self.table.address, self.lines, self.order.address)
         self.ends.append(1)
 
@@ -277,20 +288,19 @@ class Search:
     # --- broken rules ------------------------------------------------------------------
 
     def _collect(self) -> None:
-        """Merge what the threads noted in this level, and rebuild the traces."""
-        if not any(worker.control[Thread.INSPECTED] for worker in self.workers):
+        """If the level breaks something, find out what, and rebuild the traces."""
+        if not any(worker.control[Thread.FLAGGED] for worker in self.workers):
             return
-        for rule in range(self.rules + 1):
-            best = min((note for worker in self.workers
-                        if (note := self._note(worker, rule)) is not None), default=None)
-            if best is not None:
-                self._record(rule, *best)
         for worker in self.workers:
-            worker.control[Thread.INSPECTED] = 0
-
-    def _note(self, worker: _Worker, rule: int) -> tuple[tuple[int, ...], int] | None:
-        record = worker.found[rule * self.stride:(rule + 1) * self.stride]
-        return (tuple(record[FOUND_HEAD:]), record[2]) if record[1] else None
+            worker.control[Thread.FLAGGED] = 0
+        start = self.ends[-2] if len(self.ends) > 1 else 0
+        self.native.inspect(
+            self.order.address + 8 * self.words * start, self.ends[-1] - start,
+            ctypes.addressof(self.found))
+        for rule in range(self.rules + 1):
+            record = self.found[rule * self.stride:(rule + 1) * self.stride]
+            if record[1]:
+                self._record(rule, tuple(record[FOUND_HEAD:]), record[2])
 
     def _record(self, rule: int, state: tuple[int, ...], code: int) -> None:
         path = self.path_to(state, len(self.ends) - 1)
@@ -299,8 +309,7 @@ class Search:
             self.fault = (self.model.actions[action].faults[code & 0xFFFF], [*path, action])
         else:
             self.violations[rule] = [*path, code - 1] if code else path
-        for worker in self.workers:
-            worker.found[rule * self.stride] = worker.found[rule * self.stride + 1] = 0
+        self.found[rule * self.stride] = self.found[rule * self.stride + 1] = 0
 
     def path_to(self, state: tuple[int, ...], level: int) -> list[int]:
         """A shortest run to a state of a level: the indices of its actions.
@@ -319,7 +328,7 @@ class Search:
                 ctypes.addressof(target), buffer, taken, ctypes.addressof(result))
             assert found, "every state of a level has a predecessor in the level before"
             path.append(int(result[0]))
-            target[:] = result[1:]
+            ctypes.memmove(target, ctypes.byref(result, 8), 8 * self.words)
         return path[::-1]
 
 

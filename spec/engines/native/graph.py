@@ -78,9 +78,8 @@ def graph(model: Model, predicates: Sequence[Expr], budget: Budget) -> NativeGra
             + 8 * native.layout.words * states)
     if complete and search.peak + size > (budget.max_memory or default_budget()):
         complete, stopped_by = False, "memory"
-    words = np.array(np.frombuffer(
-        search.order.words(0, native.layout.words * states), dtype=np.uint64,
-    )).reshape(states, native.layout.words)
+    window = search.order.words(0, native.layout.words * states)
+    words = np.ctypeslib.as_array(window).copy().reshape(states, native.layout.words)
     empty = np.zeros(0, dtype=np.int32)
     result = NativeGraph(
         native.layout, words, np.zeros(states + 1, dtype=np.int64), empty, empty,

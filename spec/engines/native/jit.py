@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import time
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any
 
 import llvmlite.binding as llvm
@@ -16,7 +17,7 @@ from .layout import Layout
 from .search import (
     Parts, emit_edges, emit_levels, emit_predecessor, emit_predicates, emit_work,
 )
-from .successors import Checks, emit_inspect, emit_note, emit_successors
+from .successors import Checks, emit_inspect, emit_successors
 from .table import (
     emit_add, emit_insert_indexed, emit_insert_inline, emit_lookup, emit_migrate, emit_seed,
 )
@@ -25,6 +26,7 @@ __all__ = ["Native", "compile_model"]
 
 _SIGNATURES: dict[str, int] = {
     "work": 2, "levels": 2, "migrate": 5, "seed": 3, "predecessor": 6, "edges": 8, "predicates": 3,
+    "inspect": 3,
 }
 
 
@@ -34,23 +36,40 @@ class Native:
     ``seconds`` is what emitting and compiling took. The functions release the GIL.
     """
 
-    def __init__(self, layout: Layout, module: ir.Module, inline: bool, started: float) -> None:
+    def __init__(
+        self, layout: Layout, checks: Checks, module: ir.Module, inline: bool, started: float
+    ) -> None:
         self.layout = layout
+        self.checks = checks
         self.inline = inline
-        self._engine = _compiled(str(module))
-        names = {f.name for f in module.functions if not f.is_declaration}
-        self._functions = {
-            name: self._function(name, arity)
-            for name, arity in _SIGNATURES.items() if name in names}
+        self._engines: list[Any] = []
+        self._functions: dict[str, Callable[..., int]] = {}
+        self._add(module)
         self.seconds = time.perf_counter() - started
 
-    def _function(self, name: str, arity: int) -> Callable[..., int]:
-        kind = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_uint64] * arity)
-        return kind(self._engine.get_function_address(name))
+    def _add(self, module: ir.Module) -> None:
+        """Compile a module and keep its functions."""
+        engine = _compiled(str(module))
+        self._engines.append(engine)  # the code lives as long as its engine
+        for name in (f.name for f in module.functions if not f.is_declaration):
+            if name in _SIGNATURES:
+                kind = ctypes.CFUNCTYPE(
+                    ctypes.c_int64, *[ctypes.c_uint64] * _SIGNATURES[name])
+                self._functions[name] = kind(engine.get_function_address(name))
+
+    @cached_property
+    def inspect(self) -> Callable[..., int]:
+        """``inspect(states, count, found)``, compiled when it is first needed."""
+        started = time.perf_counter()
+        module = ir.Module(name="inspect")
+        emit_inspect(module, self.layout, self.checks)
+        self._add(module)
+        self.seconds += time.perf_counter() - started
+        return self._functions["inspect"]
 
     def __getattr__(self, name: str) -> Callable[..., int]:
         try:
-            return self._functions[name]
+            return self.__dict__["_functions"][name]  # type: ignore[no-any-return]
         except KeyError:
             raise AttributeError(name) from None
 
@@ -69,12 +88,16 @@ def _compiled(text: str) -> Any:
     machine = _machine()
     module = llvm.parse_assembly(text)
     module.triple, module.data_layout = machine.triple, str(machine.target_data)
-    options = llvm.create_pipeline_tuning_options(speed_level=2)
-    options.loop_unrolling = False
-    options.loop_vectorization = False
-    options.slp_vectorization = False
-    builder = llvm.create_pass_builder(machine, options)
-    builder.getModulePassManager().run(module, builder)
+    builder = llvm.create_pass_builder(
+        machine, llvm.create_pipeline_tuning_options(speed_level=2))
+    # The emitter has shared common subexpressions already. The standard pipeline costs
+    # three times as much on large machines and makes the search no faster.
+    passes = llvm.create_new_module_pass_manager()
+    passes.add_always_inliner_pass()
+    passes.add_sroa_pass()
+    passes.add_instruction_combine_pass()
+    passes.add_simplify_cfg_pass()
+    passes.run(module, builder)
     engine = llvm.create_mcjit_compiler(module, machine)
     engine.finalize_object()
     return engine
@@ -96,10 +119,9 @@ def compile_model(
     words, atomic = layout.words, threads > 1
     inline = words == 1 and predicates is None
     successors = emit_successors(module, layout, checks)
-    inspect = emit_inspect(module, layout, checks, emit_note(module, words))
     insert = (emit_insert_inline(module, atomic) if inline
               else emit_insert_indexed(module, words, atomic))
-    parts = Parts(module, words, inline, atomic, successors, inspect, insert)
+    parts = Parts(module, words, inline, atomic, successors, insert)
     emit_levels(parts, emit_work(parts))
     add = emit_add(module, atomic)
     emit_migrate(module, inline, add)
@@ -108,4 +130,4 @@ def compile_model(
     if predicates is not None:
         emit_edges(parts, emit_lookup(module, words))
         emit_predicates(parts, layout, predicates)
-    return Native(layout, module, inline, started)
+    return Native(layout, checks, module, inline, started)

@@ -34,7 +34,6 @@ class Parts:
     inline: bool
     atomic: bool
     successors: ir.Function
-    inspect: ir.Function
     insert: ir.Function
 
 
@@ -68,9 +67,9 @@ class _Work:
         self.level_end = word_load(b, self.shared, Shared.LEVEL_END)
         self.limit = word_load(b, self.shared, Shared.LIMIT)
         self.order_limit = word_load(b, self.shared, Shared.ORDER_LIMIT)
-        self.buffer, self.taken, self.hashes, self.found = (
+        self.buffer, self.taken, self.hashes = (
             b.inttoptr(word_load(b, self.thread, field), POINTER)
-            for field in (Thread.SUCCESSORS, Thread.ACTIONS, Thread.HASHES, Thread.FOUND))
+            for field in (Thread.SUCCESSORS, Thread.ACTIONS, Thread.HASHES))
         self.position = local(b, word_load(b, self.thread, Thread.POSITION))
         self.chunk_end = local(b, word_load(b, self.thread, Thread.CHUNK_END))
         self.quota = local(b, word_load(b, self.thread, Thread.QUOTA))
@@ -126,15 +125,15 @@ class _Work:
             state = self.state_at(self.order, index)
             present = b.icmp_unsigned("!=", word_load(b, state, 0), i64(0))
             with b.if_then(present, likely=True):
-                made = b.load(total, typ=I64)
+                # Counts add up in the lower half of the sum, flags in the upper.
+                sum_before = b.load(total, typ=I64)
+                made = b.and_(sum_before, i64(COUNT_MASK))
                 result = b.call(self.parts.successors,
                                 [state, self.state_at(self.buffer, made), self.taken])
-                b.store(b.add(made, b.and_(result, i64(COUNT_MASK))), total)
-                flagged = b.icmp_unsigned(">", result, i64(COUNT_MASK))
-                with b.if_then(flagged, likely=False):
-                    word_store(b, i64(1), self.thread, Thread.INSPECTED)
-                    b.call(self.parts.inspect, [state, self.found])
-        count = b.load(total, typ=I64)
+                b.store(b.add(sum_before, result), total)
+        count = b.and_(b.load(total, typ=I64), i64(COUNT_MASK))
+        flags = b.lshr(b.load(total, typ=I64), i64(FLAGGED))
+        _add(b, self.thread, Thread.FLAGGED, flags, False)
         _add(b, self.thread, Thread.TRANSITIONS, count, False)
         return count
 
@@ -219,7 +218,7 @@ def emit_levels(parts: Parts, work: ir.Function) -> ir.Function:
     start = word_load(b, shared, Shared.LEVEL_END)
     count = word_load(b, shared, Shared.LEVEL_COUNT)
     wide = b.icmp_unsigned(">=", b.sub(end, start), word_load(b, shared, Shared.LEVEL_WIDE))
-    broken = b.icmp_unsigned("!=", word_load(b, thread, Thread.INSPECTED), i64(0))
+    broken = b.icmp_unsigned("!=", word_load(b, thread, Thread.FLAGGED), i64(0))
     room = b.icmp_unsigned("<", count, word_load(b, shared, Shared.LEVEL_ROOM))
     with b.if_then(b.or_(b.or_(wide, broken), b.not_(room))):
         b.ret(i64(Status.LEVEL_DONE))

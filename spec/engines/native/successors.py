@@ -1,8 +1,9 @@
 """Code for a machine's actions and rules: the part of the search that knows the model.
 
 ``successors(state, out, actions) -> count | flagged << 32`` writes every successor and the
-action that leads to it. It only notices *that* some rule or fault may apply (``flagged``);
-``inspect(state, found)`` then finds out which, off the hot path.
+action that leads to it. It only notices *that* a rule is broken or a fault possible
+(``flagged``). Which, ``inspect`` finds out for a whole level; it is emitted and compiled
+only when that is needed.
 
 Cheap actions are made without branches: the successor is always written, and the place
 for the next one moves on only if the guard held. Guards are as good as random to a branch
@@ -24,7 +25,8 @@ from ...notation.expr import (
 )
 from ...notation.model import LoweredAction, LoweredRule, Model
 from .code import (
-    I1, I32, I64, POINTER, any_of, function, i64, local, word_at, word_load, word_store,
+    I1, I32, I64, POINTER, any_of, copy_words, function, i64, local, loop, word_at,
+    word_load, word_store,
 )
 from .layout import Cell, Layout
 from .values import QueueValue, Values, resize
@@ -33,7 +35,7 @@ __all__ = ["FLAGGED", "FOUND_HEAD", "Checks", "emit_inspect", "emit_note", "emit
 
 BRANCHLESS_COST = 14  # instructions that are cheaper than the branch around them
 GUARD_PART_COST = 12  # conjuncts dearer than this are evaluated behind the cheap ones
-FLAGGED = 32  # bit of the result that says: call inspect
+FLAGGED = 32  # bit of the result of `successors` that says: have this level inspected
 FOUND_HEAD = 3  # words before the state in a record of `found`: live, has, code
 
 
@@ -158,8 +160,8 @@ class _Emission:
         self.b = b
         self.layout = layout
         self.checks = checks
-        state, self.out, self.taken = b.function.args
-        words = [word_load(b, state, index) for index in range(layout.words)]
+        self.state, self.out, self.taken = b.function.args
+        words = [word_load(b, self.state, index) for index in range(layout.words)]
         self.values = Values(b, layout, words)
         self.count = local(b, i64(0))
         self.flag = local(b, ir.Constant(I1, 0))
@@ -194,9 +196,14 @@ class _Emission:
         b = self.b
         words = packed_successor(values, self.layout, action)
         count = b.load(self.count, typ=I64)
-        place = b.mul(count, i64(self.layout.words))
-        for offset, word in enumerate(words):
-            word_store(b, word, self.out, b.add(place, i64(offset)))
+        target = word_at(b, self.out, b.mul(count, i64(self.layout.words)))
+        changed = [offset for offset, word in enumerate(words) if word is not values.words[offset]]
+        if len(words) - len(changed) > 2:
+            copy_words(b, self.state, target, len(words))
+        else:
+            changed = list(range(len(words)))
+        for offset in changed:
+            word_store(b, words[offset], target, offset)
         b.store(ir.Constant(I32, index), b.gep(self.taken, [count], source_etype=I32))
         b.store(b.add(count, b.zext(guard, I64)), self.count)
         wrong = [not_(steps[index]) for steps in self.checks.steps.values() if index in steps]
@@ -284,38 +291,41 @@ def emit_note(module: ir.Module, words: int) -> ir.Function:
     return f
 
 
-def emit_inspect(
-    module: ir.Module, layout: Layout, checks: Checks, note: ir.Function
-) -> ir.Function:
-    """Emit ``inspect(state, found)``: note each rule that the state breaks, and each fault.
+def emit_inspect(module: ir.Module, layout: Layout, checks: Checks) -> ir.Function:
+    """Emit ``inspect(states, count, found)``: note the rules and faults that apply.
 
     ``found`` has one record per rule and a last one for faults. The code is 0 for a state,
     the action's index plus one for a step, and for a fault the action's index shifted by
     16 with the fault's place in the action below.
     """
-    f = function(module, "inspect", ir.VoidType(), POINTER, POINTER)
-    f.linkage = "internal"
-    f.attributes.update(("noinline", "optnone"))
-    state, found = f.args
+    note = emit_note(module, layout.words)
+    f = function(module, "inspect", ir.VoidType(), POINTER, I64, POINTER)
+    states, count, found = f.args
     b = ir.IRBuilder(f.append_basic_block("entry"))
-    values = Values(b, layout, [word_load(b, state, index) for index in range(layout.words)])
-    stride = FOUND_HEAD + layout.words
-
-    def report(record: int, condition: Expr, code: int) -> None:
-        broken = values.of(condition)
-        with b.if_then(broken):
-            b.call(note, [word_at(b, found, record * stride), state, i64(code)])
-
-    for rule, predicate in checks.always.items():
-        report(rule, not_(predicate), 0)
-    stuck = not_(or_(*(action.guard for action in layout.model.actions)))
-    for rule, predicate in checks.may_rest.items():
-        report(rule, and_(stuck, not_(predicate)), 0)
-    for index, action in enumerate(layout.model.actions):
-        for rule, steps in checks.steps.items():
-            if index in steps:
-                report(rule, and_(action.guard, not_(steps[index])), index + 1)
-        for place, fault in enumerate(action.faults):
-            report(checks.rules, fault.condition, index << 16 | place)
+    with loop(b, i64(0), count) as index:
+        state = word_at(b, states, b.mul(index, i64(layout.words)))
+        with b.if_then(b.icmp_unsigned("!=", word_load(b, state, 0), i64(0))):
+            words = [word_load(b, state, place) for place in range(layout.words)]
+            values = Values(b, layout, words)
+            for record, condition, code in _conditions(layout.model, checks):
+                broken = values.of(condition)
+                place = word_at(b, found, record * (FOUND_HEAD + layout.words))
+                with b.if_then(broken):
+                    b.call(note, [place, state, i64(code)])
     b.ret_void()
     return f
+
+
+def _conditions(model: Model, checks: Checks) -> Iterator[tuple[int, Expr, int]]:
+    """What `inspect` looks for: a record, the condition to note it, and the code."""
+    for rule, predicate in checks.always.items():
+        yield rule, not_(predicate), 0
+    stuck = not_(or_(*(action.guard for action in model.actions)))
+    for rule, predicate in checks.may_rest.items():
+        yield rule, and_(stuck, not_(predicate)), 0
+    for index, action in enumerate(model.actions):
+        for rule, steps in checks.steps.items():
+            if index in steps:
+                yield rule, and_(action.guard, not_(steps[index])), index + 1
+        for place, fault in enumerate(action.faults):
+            yield checks.rules, fault.condition, index << 16 | place

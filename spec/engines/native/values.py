@@ -377,7 +377,8 @@ class Values:
         if isinstance(node, Lit):
             return node.value, node.value
         if isinstance(node, Op) and node.op in _RANGES:
-            return _RANGES[node.op](*(self.range(child) for child in node.operands))
+            found: Range = _RANGES[node.op](*(self.range(child) for child in node.operands))
+            return found
         if isinstance(node, Op) and node.op == "len":
             kind = node.operands[0].type
             assert isinstance(kind, Queue)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -83,9 +83,16 @@ class Search:
         self.depth = depth
         return None
 
-    def refutes(self, other: LoweredRule) -> bool:
-        """Whether another rule fails after as many steps as were looked at last."""
-        return self.runs.check(z3.Not(self.runs.holds(other, self.depth))) is not None
+    def survivors(self, others: Mapping[int, LoweredRule]) -> set[int]:
+        """Those of some numbered rules that hold after as many steps as were looked at last."""
+        holds = {number: self.runs.holds(rule, self.depth) for number, rule in others.items()}
+        while holds:
+            found = self.runs.check(z3.Not(z3.And(list(holds.values()))))
+            if found is None:
+                break
+            holds = {number: term for number, term in holds.items()
+                     if z3.is_true(found.eval(term, model_completion=True))}
+        return set(holds)
 
     def _simplest(self, goal: Any, found: Any) -> Any:
         """A Z3 model with small values of the symbolic constants, for people to read."""

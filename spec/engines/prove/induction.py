@@ -60,17 +60,15 @@ class _Proof:
 
     def attempt(self, max_k: int, depth: int) -> ProverVerdict:
         """Try k = 1, 2, …; then look for a violation a few steps deeper."""
-        refuted: set[int] = set()
+        candidates = set(range(len(self.lemmas)))
         why = ""
         for k in range(1, max_k + 1):
             found = self.base.look()
             if found is not None:
                 return found
-            refuted |= {
-                index for index, lemma in enumerate(self.lemmas)
-                if index not in refuted and self.base.refutes(lemma)}
+            candidates = self.base.survivors({index: self.lemmas[index] for index in candidates})
             self._extend_hypothesis()
-            why = self._step(set(range(len(self.lemmas))) - refuted)
+            why = self._step(candidates)
             if not why:
                 return ProverVerdict(Outcome.HOLDS, f"k-induction, k={k}{self._scope()}", depth=k)
         while self.base.depth < depth:
@@ -99,7 +97,7 @@ class _Proof:
         """Empty if the induction step holds with some of the lemmas; else what breaks it."""
         last = len(self.runs.states) - 1
         needed = z3.And(self.runs.holds(self.rule, last), self.runs.well_formed(last))
-        shown = {index: self.runs.holds(self.lemmas[index], last) for index in candidates}
+        shown = {index: self.runs.holds(self.lemmas[index], last) for index in sorted(candidates)}
         while True:
             goal = z3.And(needed, *shown.values())
             found = self.runs.check(*(self.trusted[index] for index in shown), z3.Not(goal))

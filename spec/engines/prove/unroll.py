@@ -123,22 +123,26 @@ class Unrolling:
     def check(self, *terms: Term) -> Any | None:
         """A Z3 model of the run and of ``terms``, or None if there is none.
 
-        Raises OutOfBudget when Z3 does not know, which includes a spent budget.
+        Raises OutOfBudget when Z3 does not know, which includes a spent budget; the run is
+        of no use after that.
         """
         if self._deadline is not None:
             left = int((self._deadline - time.monotonic()) * 1000)
             if left <= 0:
                 raise OutOfBudget(f"the time budget of {self._budget.max_seconds} s is spent")
             self.solver.set("timeout", left)
-        self.solver.push()
         try:
+            self.solver.push()
             self.solver.add(*terms)
             answer = self.solver.check()
-            if answer == z3.unknown:
-                raise OutOfBudget(self._why_unknown())
-            return self.solver.model() if answer == z3.sat else None
-        finally:
+            found = self.solver.model() if answer == z3.sat else None
+            reason = self._why_unknown() if answer == z3.unknown else ""
             self.solver.pop()
+        except z3.Z3Exception as error:  # how Z3 says that its memory is spent
+            raise OutOfBudget(f"Z3 gave up ({_words(error)})") from None
+        if reason:
+            raise OutOfBudget(reason)
+        return found
 
     def _why_unknown(self) -> str:
         reason = self.solver.reason_unknown()
@@ -164,6 +168,11 @@ class Unrolling:
                  if z3.is_true(found.eval(chosen, model_completion=True)))
             for taken in self.taken[:depth]
         ]
+
+
+def _words(error: Exception) -> str:
+    text = error.args[0] if error.args else ""
+    return text.decode(errors="replace") if isinstance(text, bytes) else str(text)
 
 
 def _number(found: Any, term: Term) -> int:

@@ -1,0 +1,118 @@
+"""``checkvalve check``: designs, checked for deadlock and what else is expected of them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from checkvalve.spec.notation.errors import InputError
+
+from .options import budget_options
+from .outcome import EXPECTED, UNKNOWN, VIOLATED
+
+if TYPE_CHECKING:
+    from checkvalve.spec.design.check import Engine
+    from checkvalve.spec.design.findings import DesignReport
+    from checkvalve.spec.design.language import Design
+    from checkvalve.spec.engines.verdict import Budget
+
+__all__ = ["command"]
+
+
+@click.command("check")
+@click.argument("designs", nargs=-1, required=True, metavar="DESIGN...")
+@click.option("--engine", type=click.Choice(["auto", "graph", "explorer"]), default="auto",
+              show_default=True, help="graph: only the wait-for graph; explorer: only search.")
+@click.option("--svg", "drawings", type=click.Path(path_type=Path), metavar="DIR",
+              help="Draw each design into this folder, its cycle of waits in red.")
+@click.option("--repair/--no-repair", default=True, show_default=True,
+              help="Look for a small change that removes a deadlock (at most 3 s).")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@budget_options
+def command(
+    designs: tuple[str, ...], engine: Engine, drawings: Path | None, repair: bool,
+    as_json: bool, budget: Budget,
+) -> int:
+    """Check design files for deadlock, growth without bound, loss, failure and starvation.
+
+    Exit code 0 if every verdict is what its design expects (holds, where it says nothing),
+    1 if one is not, 2 if one could not be decided, 64 for a file that is not a design.
+    """
+    from checkvalve.spec.design.check import Settings
+
+    from ..designs import check_design, load_file
+    loaded = [load_file(path) for path in designs]  # all, before anything is printed
+    if drawings is not None:
+        _check_names(loaded)
+    settings = Settings(engine, budget, repairs=repair)
+    reports = []
+    for design in loaded:
+        report = check_design(design, settings=settings)
+        reports.append(report)
+        drawing = _draw(report, drawings)
+        if not as_json:
+            _show(report, drawing)
+    code = _code(reports)
+    if as_json:
+        click.echo(json.dumps(_document(reports, code), indent=1, ensure_ascii=False))
+    else:
+        good = sum(report.as_expected for report in reports)
+        click.echo(f"{good} of {len(reports)} design{'s' if len(reports) > 1 else ''} as expected")
+    return code
+
+
+def _check_names(designs: list[Design]) -> None:
+    """Two designs of one name would overwrite each other's drawing."""
+    seen: dict[str, str] = {}
+    for design in designs:
+        if design.name in seen:
+            raise InputError(f"the name {design.name!r} is also that of {seen[design.name]}",
+                             design.file, "Give one of them another `name:`, or leave out --svg.")
+        seen[design.name] = design.file
+
+
+def _draw(report: DesignReport, folder: Path | None) -> Path | None:
+    if folder is None:
+        return None
+    from checkvalve.spec.design.svg import draw
+
+    from ..files import write_whole
+    path = folder / f"{report.design.name}.svg"
+    write_whole(path, draw(report))
+    return path
+
+
+def _code(reports: list[DesignReport]) -> int:
+    codes = {report.exit_code for report in reports}
+    return next((code for code in (VIOLATED, UNKNOWN) if code in codes), EXPECTED)
+
+
+def _document(reports: list[DesignReport], code: int) -> dict[str, object]:
+    return {
+        "as_expected": all(report.as_expected for report in reports), "exit_code": code,
+        "results": [result for report in reports for result in report.results],
+        "designs": [
+            {key: value for key, value in report.to_json().items() if key != "results"}
+            for report in reports
+        ],
+    }
+
+
+def _show(report: DesignReport, drawing: Path | None) -> None:
+    from ..designs.text import lines
+    for line in lines(report):
+        click.echo(_coloured(line))
+    if drawing is not None:
+        click.echo(f"  Drawing: {drawing}")
+    click.echo("")
+
+
+def _coloured(line: str) -> str:
+    """Marks in colour; click leaves the colours out where nobody can see them."""
+    for mark, colour in (("  ok  ", "green"), ("  BAD ", "red")):
+        if line.startswith(mark):
+            return click.style(mark, fg=colour, bold=True) + line[len(mark):]
+    return line

@@ -1,0 +1,49 @@
+"""Checking design files: reading them, and what the gate and the command line share."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from checkvalve.spec.design.check import Settings
+    from checkvalve.spec.design.findings import DesignReport
+    from checkvalve.spec.design.language import Design
+    from checkvalve.spec.engines.verdict import Budget
+
+__all__ = ["check_design", "check_file", "load_file"]
+
+
+def load_file(path: str | Path) -> Design:
+    """Read a design file.
+
+    Raises InputError, with file and line, for anything that is not a design.
+    """
+    from checkvalve.spec.design.loader import load
+
+    from .reading import read_text
+    return load(read_text(Path(path)), str(path))
+
+
+def check_file(path: str | Path, budget: Budget | None = None) -> DesignReport:
+    """Check a design file; ``.results``, ``.as_expected`` and ``.to_json()`` tell the rest.
+
+    Raises InputError for anything that is not a design. A spent budget ends in the verdict
+    *unknown*.
+    """
+    return check_design(Path(path), budget)
+
+
+def check_design(
+    design: str | Path | Design, budget: Budget | None = None, settings: Settings | None = None
+) -> DesignReport:
+    """Check a design: a path (``Path``), the text of a file (``str``), or one that is loaded."""
+    from checkvalve.spec.design.check import Settings, check
+    from checkvalve.spec.design.loader import load
+    if isinstance(design, Path):
+        design = load_file(design)
+    elif isinstance(design, str):
+        design = load(design)
+    settings = settings or Settings()
+    return check(design, settings if budget is None else replace(settings, budget=budget))

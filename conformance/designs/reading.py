@@ -1,0 +1,42 @@
+"""Reading a file that somebody else wrote."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from checkvalve.spec.notation.errors import InputError
+
+__all__ = ["MAX_BYTES", "read_text"]
+
+MAX_BYTES = 1_048_576
+
+
+def read_text(path: Path) -> str:
+    """The text of a regular UTF-8 file of at most ``MAX_BYTES`` bytes.
+
+    Raises InputError for anything else; never reads more than that, and never waits (as
+    reading a pipe would).
+    """
+    try:
+        if path.is_dir():
+            raise InputError("this is a directory, not a design file", str(path),
+                             f"Name the files in it, as in `{path}/*.yaml`.")
+        if path.exists() and not path.is_file():
+            raise InputError("this is not a regular file", str(path), "Name a design file.")
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except FileNotFoundError:
+        raise InputError("there is no such file", str(path), "Check the path.") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InputError(f"cannot read this file: {reason}", str(path),
+                         "Give a file that you may read.") from None
+    if len(data) > MAX_BYTES:
+        raise InputError(f"the file is larger than {MAX_BYTES} bytes", str(path),
+                         "Split the design into several files.")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise InputError(f"byte {data[error.start]:#04x} is not UTF-8", f"{path}:{line}",
+                         "Save the file as UTF-8 text.") from None

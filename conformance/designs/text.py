@@ -1,0 +1,113 @@
+"""The report on a design for people to read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from checkvalve.spec.design.findings import DesignReport, Finding, GraphCycle, in_short
+from checkvalve.spec.engines.verdict import Outcome
+
+__all__ = ["lines"]
+
+SHOWN_CYCLES = 5
+WIDTH = 78
+
+
+def lines(report: DesignReport) -> Iterator[str]:
+    """The report, line by line."""
+    yield f"{report.design.name}  ({report.design.file})"
+    width = max(len(finding.property) for finding in report.findings)
+    for finding in report.findings:
+        yield "  " + _verdict(finding, width)
+    for finding in report.findings:
+        if finding.outcome is Outcome.VIOLATED:
+            yield ""
+            yield from _violation(finding)
+    yield from _graph(report)
+
+
+def _verdict(finding: Finding, width: int) -> str:
+    mark = "ok " if finding.as_expected else "BAD"
+    line = f"{mark} {finding.property:<{width}}  {finding.outcome.value:<8}"
+    if not finding.as_expected:
+        line += f"  (expected: {finding.expected})"
+    line += f"  {finding.method}"
+    if finding.states:
+        line += f", {finding.states:,} states, {finding.transitions:,} steps between them"
+    line += f", {finding.seconds:.2f} s"
+    if finding.outcome is Outcome.UNKNOWN:
+        line += f"\n      {finding.reason}"
+    return line
+
+
+def _violation(finding: Finding) -> Iterator[str]:
+    if not finding.steps:
+        yield f"  {finding.property}: violated from the start, before any step."
+    elif finding.loop is not None and finding.loop < len(finding.steps):
+        if finding.loop:
+            yield f"  {finding.property}: the shortest way there ({finding.loop} steps):"
+            yield from _steps(finding.steps[:finding.loop], 1)
+        yield f"  {finding.property}: from there on, this repeats for ever:"
+        yield from _steps(finding.steps[finding.loop:], finding.loop + 1)
+    else:
+        yield f"  {finding.property}: the shortest way there ({len(finding.steps)} steps):"
+        yield from _steps(finding.steps, 1)
+    if finding.waits:
+        yield "  At the end, who waits on whom:"
+        yield from _waits(finding)
+    if finding.cycle:
+        around = " -> ".join([*(wait.task for wait in finding.cycle), finding.cycle[0].task])
+        yield f"  The circle: {around}"
+    if finding.repair:
+        yield f"  A way out, checked: {finding.repair}."
+
+
+def _steps(steps: Sequence[str], first: int) -> Iterator[str]:
+    """The steps with their numbers; runs of repetitions are told once."""
+    number = first
+    for block, times in in_short(steps):
+        if times > 1:
+            last = number + len(block) * times - 1
+            yield f"    {number:>5}  {times} times, up to step {last}:"
+            yield from (f"           . {step}" for step in block)
+        else:
+            yield f"    {number:>5}  {block[0]}"
+        number += len(block) * times
+
+
+def _waits(finding: Finding) -> Iterator[str]:
+    contents = dict(finding.contents)
+    rows = [("task", "waits for", "in", "on")] + [
+        (wait.task, wait.what, _place(wait.where, contents), ", ".join(wait.on) or "nobody")
+        for wait in finding.waits
+    ]
+    widths = [max(len(row[column]) for row in rows) for column in range(4)]
+    for row in rows:
+        yield "    " + "  ".join(
+            f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)
+        ).rstrip()
+
+
+def _place(name: str, contents: dict[str, int]) -> str:
+    return f"{name} (holds {contents[name]})" if name in contents else name
+
+
+def _graph(report: DesignReport) -> Iterator[str]:
+    """The elementary cycles of the wait-for graph: how many, and those that are possible."""
+    possible = [cycle for cycle in report.cycles if not cycle.excluded]
+    if not report.cycles:
+        return
+    yield ""
+    more = "" if report.all_cycles else "more than "
+    yield (f"  Wait-for graph: {more}{len(report.cycles)} elementary cycles of waits, "
+           f"{len(possible) or 'none'} of them possible as far as the graph can tell"
+           + (":" if possible else "."))
+    for cycle in possible[:SHOWN_CYCLES]:
+        yield f"    {_circle(cycle)}"
+    if len(possible) > SHOWN_CYCLES:
+        yield f"    and {len(possible) - SHOWN_CYCLES} more (--json lists them)"
+
+
+def _circle(cycle: GraphCycle) -> str:
+    parts = [f"{wait.task} waits for {wait.what} in {wait.where}" for wait in cycle.waits]
+    return "; ".join(parts)

@@ -1,0 +1,327 @@
+"""A design as an SVG drawing, with the cycle of waits of a deadlock in red."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+
+from .explain import Blocked
+from .findings import DesignReport
+from .language import Design, Flow, Kind, Link, Merging, Task
+from .layout import Arrow, lay_out
+
+__all__ = ["draw"]
+
+BOX_HEIGHT = 52
+COLUMN_GAP = 170
+ROW_HEIGHT = 104
+MARGIN = 36
+TOP = 84
+CHARACTER = 7.3  # the usual width of a character at 13 px
+
+Point = tuple[float, float]
+
+_STYLE = """
+text { font: 13px system-ui, 'Segoe UI', 'DejaVu Sans', sans-serif; fill: #1f2933; }
+.title { font-size: 19px; font-weight: 600; }
+.task { font-weight: 600; }
+.small { font-size: 11.5px; fill: #52606d; }
+.box { fill: #f5f7fa; stroke: #52606d; stroke-width: 1.4; }
+.pool { fill: #fffbea; stroke: #b7791f; stroke-width: 1.4; }
+.link { fill: none; stroke: #52606d; stroke-width: 1.6; }
+.uses { fill: none; stroke: #b7791f; stroke-width: 1.2; stroke-dasharray: 2 4; }
+.label { fill: #ffffff; fill-opacity: 0.9; }
+.stuck { stroke: #cf1124; stroke-width: 2.4; }
+.wait { fill: none; stroke: #cf1124; stroke-width: 2.4; stroke-dasharray: 7 4; }
+.red { fill: #cf1124; }
+"""
+
+
+def draw(report: DesignReport) -> str:
+    """The SVG text. The cycle of the first violated property that has one is marked."""
+    finding = next((f for f in report.findings if f.cycle), None)
+    drawing = _Drawing(report.design, finding.cycle if finding else (),
+                       dict(finding.contents) if finding else {})
+    verdicts = ", ".join(f"{f.property}: {f.outcome.value}" for f in report.findings)
+    return drawing.text(report.design.name, verdicts)
+
+
+@dataclass(frozen=True)
+class _Box:
+    x: float
+    y: float
+    width: float
+
+    def left(self, offset: float) -> Point:
+        return self.x, self.y + BOX_HEIGHT / 2 + offset
+
+    def right(self, offset: float) -> Point:
+        return self.x + self.width, self.y + BOX_HEIGHT / 2 + offset
+
+
+class _Drawing:
+    def __init__(
+        self, design: Design, cycle: Sequence[Blocked], contents: Mapping[str, int]
+    ) -> None:
+        self.design = design
+        self.cycle = cycle
+        self.contents = contents
+        following = (*self.cycle[1:], *self.cycle[:1])
+        self._pairs = [(w, n.task) for w, n in zip(self.cycle, following, strict=True)]
+        self.arrows = [
+            Arrow(f"{link.name}\n{writer}\n{reader}", writer, reader)
+            for link in design.links.values() for writer in link.writers for reader in link.readers
+        ]
+        self.link_of = {
+            f"{link.name}\n{writer}\n{reader}": link
+            for link in design.links.values() for writer in link.writers for reader in link.readers
+        }
+        self.layout = lay_out(list(design.tasks), self.arrows)
+        self.lines = {name: _describe(task) for name, task in design.tasks.items()}
+        self.columns = self._columns()
+        self.boxes = {name: self._box(name) for name in design.tasks}
+        self.height = max(box.y for box in self.boxes.values()) + BOX_HEIGHT
+        self.width = max(box.x + box.width for box in self.boxes.values())
+        self.pools = self._pool_boxes()
+        self.paths = self._paths()
+
+    # --- geometry ------------------------------------------------------------------------
+
+    def _columns(self) -> list[tuple[float, float]]:
+        """The left edge and the width of each layer."""
+        count = max(layer for layer, _ in self.layout.boxes.values()) + 1
+        widths = [90.0] * count
+        for name, (layer, _) in self.layout.boxes.items():
+            longest = max(len(name) * 1.08, len(self.lines[name]) * 0.9)
+            widths[layer] = max(widths[layer], longest * CHARACTER + 24)
+        left, out = float(MARGIN), []
+        for layer in range(count):
+            out.append((left, widths[layer]))
+            left += widths[layer] + max(COLUMN_GAP, self._label_width(layer) + 56)
+        return out
+
+    def _label_width(self, layer: int) -> float:
+        """The width of the longest label of a link that leaves or enters after a layer."""
+        near = [
+            len(self._label(self.link_of[arrow.key])) for arrow in self.arrows
+            if layer in (self.layout.boxes[arrow.start][0], self.layout.boxes[arrow.end][0] - 1)
+        ]
+        return max(near, default=0) * CHARACTER * 0.9
+
+    def _box(self, name: str) -> _Box:
+        layer, row = self.layout.boxes[name]
+        left, width = self.columns[layer]
+        return _Box(left, TOP + row * ROW_HEIGHT, width)
+
+    def _pool_boxes(self) -> dict[str, _Box]:
+        x, found = float(MARGIN), {}
+        for pool in self.design.pools.values():
+            width = max(90.0, (len(pool.name) + 4) * CHARACTER + 24, 96)
+            found[pool.name] = _Box(x, self.height + 56, width)
+            x += width + 60
+        return found
+
+    def _paths(self) -> dict[str, list[Point]]:
+        """The points that each arrow passes, with its ends spread along the boxes' sides."""
+        ports: dict[tuple[str, bool], list[tuple[float, str, bool]]] = {}
+        for arrow in self.arrows:
+            back = arrow.key in self.layout.backward
+            for name, other, is_start in (
+                (arrow.start, arrow.end, True), (arrow.end, arrow.start, False),
+            ):
+                bends = self.layout.bends[arrow.key]
+                aim = (bends[0 if is_start else -1] if bends else self.layout.boxes[other])[1]
+                ports.setdefault((name, is_start != back), []).append((aim, arrow.key, is_start))
+        ends: dict[tuple[str, bool], Point] = {}
+        for (name, on_right), users in ports.items():
+            users.sort()
+            for number, (_, key, is_start) in enumerate(users):
+                offset = (number - (len(users) - 1) / 2) * min(24, 46 / len(users))
+                box = self.boxes[name]
+                ends[key, is_start] = box.right(offset) if on_right else box.left(offset)
+        return {
+            arrow.key: [ends[arrow.key, True], *self._bend_points(arrow), ends[arrow.key, False]]
+            for arrow in self.arrows
+        }
+
+    def _bend_points(self, arrow: Arrow) -> Iterator[Point]:
+        back = arrow.key in self.layout.backward
+        for layer, row in self.layout.bends[arrow.key]:
+            left, width = self.columns[layer]
+            y = TOP + row * ROW_HEIGHT + BOX_HEIGHT / 2
+            yield from [(left + width, y), (left, y)] if back else [(left, y), (left + width, y)]
+
+    # --- drawing -------------------------------------------------------------------------
+
+    def text(self, title: str, verdicts: str) -> str:
+        """The whole document."""
+        bottom = self.height + (120 if self.pools else 0) + 40
+        width = max(self.width + MARGIN, (len(verdicts) + 4) * CHARACTER, len(title) * 12 + 72)
+        width = max([width, *(box.x + box.width + MARGIN for box in self.pools.values())])
+        body = [
+            f'<text class="title" x="{MARGIN}" y="34">{escape(title)}</text>',
+            f'<text class="small" x="{MARGIN}" y="56">{escape(verdicts)}</text>',
+            *self._uses(), *self._links(), *self._waits(), *self._labels(),
+            *self._task_boxes(), *self._drawn_pools(),
+        ]
+        if self.cycle:
+            body.append(f'<text class="small red" x="{MARGIN}" y="{bottom - 12}">Red, dashed: '
+                        'who waits on whom, in a circle.</text>')
+        return "\n".join([
+            f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{bottom:.0f}" '
+            f'viewBox="0 0 {width:.0f} {bottom:.0f}" role="img">',
+            f"<title>{escape(title)}</title>", f"<style>{_STYLE}</style>", _MARKERS,
+            '<rect width="100%" height="100%" fill="#ffffff"/>', *body, "</svg>", "",
+        ])
+
+    def _links(self) -> Iterator[str]:
+        """The links; one whose writer waits for room is itself the arrow of waiting."""
+        for arrow in self.arrows:
+            line = _curve(self.paths[arrow.key])
+            waits = [wait.task for wait, other in self._pairs
+                     if wait.where == self.link_of[arrow.key].name
+                     and {wait.task, other} == {arrow.start, arrow.end}]
+            kind, marker = ("wait", "wait") if arrow.start in waits else ("link", "end")
+            yield f'<path class="{kind}" marker-end="url(#{marker})" d="{line}"/>'
+            if arrow.end in waits and arrow.end != arrow.start:
+                beside = [(x, y + 8) for x, y in reversed(self.paths[arrow.key])]
+                yield f'<path class="wait" marker-end="url(#wait)" d="{_curve(beside)}"/>'
+
+    def _waits(self) -> Iterator[str]:
+        for wait, other in self._pairs:
+            if wait.what == "a thread":
+                yield from self._thread_wait(wait, other)
+
+    def _thread_wait(self, wait: Blocked, holder: str) -> Iterator[str]:
+        pool, waiting, holding = self.pools[wait.where], self.boxes[wait.task], self.boxes[holder]
+        top = (pool.x + pool.width / 2, pool.y)
+        for box, down in ((waiting, True), (holding, False)):
+            shift = 6 if down else -6
+            foot = (box.x + box.width / 2 + shift, box.y + BOX_HEIGHT)
+            a, b = (foot, (top[0] + shift, top[1])) if down else ((top[0] + shift, top[1]), foot)
+            yield (f'<path class="wait" marker-end="url(#wait)" '
+                   f'd="M{a[0]:.1f},{a[1]:.1f} L{b[0]:.1f},{b[1]:.1f}"/>')
+
+    def _uses(self) -> Iterator[str]:
+        for task in self.design.tasks.values():
+            for name in _pools_of(task):
+                box, pool = self.boxes[task.name], self.pools[name]
+                yield (f'<path class="uses" d="M{box.x + box.width / 2:.1f},{box.y + BOX_HEIGHT} '
+                       f'L{pool.x + pool.width / 2:.1f},{pool.y}"/>')
+
+    def _labels(self) -> Iterator[str]:
+        taken: list[tuple[float, float]] = []
+        for arrow in self.arrows:
+            link = self.link_of[arrow.key]
+            if (arrow.start, arrow.end) != (link.writers[0], link.readers[0]):
+                continue  # a link with several ends is labelled once
+            label = self._label(link)
+            x, y = _middle(self.paths[arrow.key])
+            while any(abs(x - a) < 100 and abs(y - b) < 17 for a, b in taken):
+                y += 6
+            taken.append((x, y))
+            width = len(label) * CHARACTER * 0.9 + 8
+            yield (f'<rect class="label" x="{x - width / 2:.1f}" y="{y - 8:.1f}" '
+                   f'width="{width:.1f}" height="16"/>')
+            colour = " red" if any(wait.where == link.name for wait in self.cycle) else ""
+            yield (f'<text class="small{colour}" text-anchor="middle" x="{x:.1f}" '
+                   f'y="{y + 4:.1f}">{escape(label)}</text>')
+
+    def _label(self, link: Link) -> str:
+        """The name where it says more than the ends do, how full it is, and its flow."""
+        plain = f"{'+'.join(link.writers)}->{'+'.join(link.readers)}"
+        room = "unbounded" if link.capacity is None else str(link.capacity)
+        held = self.contents.get(link.name)
+        size = f"{held} of {room}" if held is not None else room
+        extra = [] if link.flow in (Flow.BLOCKING, Flow.UNBOUNDED) else [link.flow.value]
+        if link.flow is Flow.CREDIT and link.batch > 1:
+            extra.append(f"batch {link.batch}")
+        if (link.gives, link.takes) != (1, 1):
+            extra.append(f"{link.gives} in, {link.takes} out")
+        if link.initial and held is None:
+            extra.append(f"starts with {link.initial}")
+        if link.lossy:
+            extra.append(f"may lose {link.lossy}")
+        name = f"{link.name}: " if link.name != plain else ""
+        return name + ", ".join([size, *extra])
+
+    def _task_boxes(self) -> Iterator[str]:
+        stuck = {wait.task for wait in self.cycle}
+        for name, box in self.boxes.items():
+            middle = box.x + box.width / 2
+            marked = " stuck" if name in stuck else ""
+            yield (f'<rect class="box{marked}" x="{box.x:.1f}" y="{box.y:.1f}" rx="6" '
+                   f'width="{box.width:.1f}" height="{BOX_HEIGHT}"/>')
+            yield (f'<text class="task" text-anchor="middle" x="{middle:.1f}" '
+                   f'y="{box.y + 22:.1f}">{escape(name)}</text>')
+            yield (f'<text class="small" text-anchor="middle" x="{middle:.1f}" '
+                   f'y="{box.y + 40:.1f}">{escape(self.lines[name])}</text>')
+
+    def _drawn_pools(self) -> Iterator[str]:
+        stuck = {wait.where for wait in self.cycle if wait.what == "a thread"}
+        for name, box in self.pools.items():
+            middle = box.x + box.width / 2
+            marked = " stuck" if name in stuck else ""
+            count = self.design.pools[name].threads
+            yield (f'<rect class="pool{marked}" x="{box.x:.1f}" y="{box.y:.1f}" rx="26" '
+                   f'width="{box.width:.1f}" height="{BOX_HEIGHT}"/>')
+            yield (f'<text class="task" text-anchor="middle" x="{middle:.1f}" '
+                   f'y="{box.y + 22:.1f}">{escape(name)}</text>')
+            yield (f'<text class="small" text-anchor="middle" x="{middle:.1f}" '
+                   f'y="{box.y + 40:.1f}">{count} thread{"s" if count > 1 else ""}</text>')
+
+
+_MARKERS = (
+    '<defs><marker id="end" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="8" '
+    'markerHeight="8" orient="auto"><path d="M0,0 L10,5 L0,10 z" fill="#52606d"/></marker>'
+    '<marker id="wait" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="7" markerHeight="7" '
+    'orient="auto"><path d="M0,0 L10,5 L0,10 z" fill="#cf1124"/></marker></defs>'
+)
+
+
+def _curve(points: Sequence[Point]) -> str:
+    """A smooth path that leaves and enters horizontally."""
+    (x, y), *rest = points
+    parts = [f"M{x:.1f},{y:.1f}"]
+    for a, b in rest:
+        if abs(b - y) < 0.1:
+            parts.append(f"L{a:.1f},{b:.1f}")
+        else:
+            half = (x + a) / 2
+            parts.append(f"C{half:.1f},{y:.1f} {half:.1f},{b:.1f} {a:.1f},{b:.1f}")
+        x, y = a, b
+    return " ".join(parts)
+
+
+def _middle(points: Sequence[Point]) -> Point:
+    """Where the label goes: the middle of the first stretch."""
+    (x, y), (a, b) = points[0], points[1]
+    return (x + a) / 2, (y + b) / 2
+
+
+def _pools_of(task: Task) -> list[str]:
+    steps = (step.target for step in task.steps if step.kind.value in ("acquire", "release"))
+    return list(dict.fromkeys([*task.pool, *steps]))
+
+
+def _describe(task: Task) -> str:
+    """The second line of a task's box."""
+    parts = [task.kind.value]
+    if task.kind is Kind.MERGE and task.merging is not Merging.ANY:
+        parts.append(f"prefers {task.prefers}" if task.prefers else task.merging.value)
+    if task.kind is Kind.ROUTE:
+        parts.append(f"by {task.routing.value}")
+    if task.kind is Kind.SCRIPT:
+        parts.append("; ".join(
+            f"{step.kind.value} {step.count if step.count > 1 else ''}".strip()
+            for step in task.steps[:4]
+        ) + ("; …" if len(task.steps) > 4 else ""))
+    if task.kind is Kind.CALL:
+        parts.append(f"{task.roots} at once, {task.depth} deep")
+    if task.count is not None:
+        parts.append(f"{task.count} times")
+    if task.hand:
+        parts.append(f"holds {task.hand}")
+    return ", ".join(parts)
+

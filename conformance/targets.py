@@ -40,13 +40,13 @@ _KNOWN: Final[Mapping[str, _Known]] = {
         "reference:DeferredQueue", "the reference queue, its woken waiters run at settle only"),
     "reference.asyncio": _Known(
         "event_loop:ReferenceAsyncQueue", "the reference queue through its asyncio driver"),
-    "queue.Queue": _Known("plain:ThreadQueue", "the standard library's queue for threads"),
+    "queue.Queue": _Known("thread_queue:ThreadQueue", "the standard library's queue for threads"),
     "asyncio.Queue": _Known("event_loop:AsyncioQueue", "the standard library's queue for tasks"),
     "janus": _Known("event_loop:JanusQueue", "the asynchronous side of janus.Queue"),
     "anyio": _Known("event_loop:AnyioQueue", "anyio's memory object stream, on asyncio"),
     "trio": _Known("trio_channel:TrioQueue", "trio's memory channel"),
     "deque": _Known(
-        "plain:DroppingDeque", "collections.deque(maxlen=...), which drops its oldest item"),
+        "dropping:DroppingDeque", "collections.deque(maxlen=...), which drops its oldest item"),
 }
 _JAVASCRIPT: Final = "a queue in JavaScript behind the protocol (needs node)"
 

@@ -13,7 +13,7 @@ from .notation.errors import InputError
 from .notation.machine import Machine
 from .notation.rules import Rule
 
-__all__ = ["CHAPTERS", "Chapter", "chapters"]
+__all__ = ["CHAPTERS", "Chapter", "chapters", "machine_named"]
 
 CHAPTERS = {
     "flow.credit": "one credit-controlled link",
@@ -76,3 +76,15 @@ def chapters(names: Iterable[str] = ()) -> Iterator[Chapter]:
 
 def _selects(name: str, chapter: str) -> bool:
     return chapter == name or chapter.startswith(f"{name}.")
+
+
+def machine_named(name: str) -> type[Machine]:
+    """The machine of a full name such as ``flow.credit.Link``; InputError if there is none."""
+    chapter_name, _, machine_name = name.rpartition(".")
+    for chapter in chapters([chapter_name] if chapter_name in CHAPTERS else []):
+        for machine in chapter.machines:
+            if f"{chapter.name}.{machine.__name__}" == name:
+                return machine
+    known = [f"{c.name}.{m.__name__}" for c in chapters() for m in c.machines]
+    raise InputError(
+        f"there is no machine {name!r}", next_step=f"The machines are {', '.join(known)}.")

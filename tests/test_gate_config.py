@@ -52,7 +52,7 @@ def test_everything_that_is_listed_comes_back(tmp_path: Path) -> None:
     assert config.designs[0].max_seconds == 5
     assert config.verify == ("flow",)
     assert config.suites == (Suite(
-        "queue", ("reference", "deque", "js"), 40, 7, 10.0, {"deque": ("QUEUE-4",)},
+        "queue", ("reference", "deque", "js"), 40, 7, 5.0, {"deque": ("QUEUE-4",)},
         frozenset({"js"}),
     ),)
 

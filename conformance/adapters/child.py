@@ -14,7 +14,6 @@ import selectors
 import signal
 import subprocess
 import time
-import weakref
 from collections.abc import Sequence
 from typing import Final
 
@@ -32,7 +31,7 @@ _TAIL_BYTES: Final = 4096
 _TAIL_LINES: Final = 5
 _GRACE_SECONDS: Final = 0.25     # for a dying child to say how it died
 _REAP_SECONDS: Final = 5.0
-_living: Final[weakref.WeakSet[Child]] = weakref.WeakSet()
+_living: Final[set[Child]] = set()     # those not killed yet
 
 
 class Child:

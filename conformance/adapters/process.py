@@ -61,10 +61,11 @@ class _Pipe:
         reused = _take_idle(key)
         self._reused = reused is not None
         self._child: Child | None = reused or Child(*key)
-        self._requests = 0
         self._again = True
+        self._sound = False    # greeted, and nothing is under way
 
     def exchange(self, message: Message) -> object:
+        self._sound = False
         try:
             reply = self._exchange(message)
         except TargetError:
@@ -76,27 +77,33 @@ class _Pipe:
         self._reused = False
         if message["do"] == "hello" and isinstance(reply.get("ok"), dict):
             self._again = reply["ok"].get("again", True) is True
+        self._sound = True
         return reply
 
     def close(self, *, failed: bool) -> None:
         child, self._child = self._child, None
         if child is None:
             return
-        if failed or not self._again or not self._requests:
-            child.kill()
-        else:
+        if self._sound and self._again and not failed:
             _keep_idle(self._key, child)
+        else:
+            child.kill()
+
+    def __del__(self) -> None:
+        # A session that nobody closed. (``_child`` is missing when the program did not start.)
+        if getattr(self, "_child", None) is not None:
+            self.close(failed=True)
 
     def _exchange(self, message: Message) -> Message:
         assert self._child is not None
         if message["do"] == "hello":
             self._child.begin_session()
-        self._requests = self._child.number = self._child.number + 1
-        request = {"id": self._requests} | message
+        self._child.number += 1
+        request = {"id": self._child.number} | message
         line = self._child.ask(json.dumps(request).encode() + b"\n")
         reply = self._parse(line)
-        if type(reply.get("id")) is not int or reply["id"] != self._requests:
-            self._fail(f"answered request {self._requests} with another id", line)
+        if type(reply.get("id")) is not int or reply["id"] != self._child.number:
+            self._fail(f"answered request {self._child.number} with another id", line)
         del reply["id"]
         return reply
 

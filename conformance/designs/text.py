@@ -16,7 +16,7 @@ WIDTH = 78
 def lines(report: DesignReport) -> Iterator[str]:
     """The report, line by line."""
     yield f"{report.design.name}  ({report.design.file})"
-    width = max(len(finding.property) for finding in report.findings)
+    width = max(len(finding.name) for finding in report.findings)
     for finding in report.findings:
         yield "  " + _verdict(finding, width)
     for finding in report.findings:
@@ -28,7 +28,7 @@ def lines(report: DesignReport) -> Iterator[str]:
 
 def _verdict(finding: Finding, width: int) -> str:
     mark = "ok " if finding.as_expected else "BAD"
-    line = f"{mark} {finding.property:<{width}}  {finding.outcome.value:<8}"
+    line = f"{mark} {finding.name:<{width}}  {finding.outcome.value:<8}"
     if not finding.as_expected:
         line += f"  (expected: {finding.expected})"
     line += f"  {finding.method}"
@@ -42,15 +42,15 @@ def _verdict(finding: Finding, width: int) -> str:
 
 def _violation(finding: Finding) -> Iterator[str]:
     if not finding.steps:
-        yield f"  {finding.property}: violated from the start, before any step."
+        yield f"  {finding.name}: violated from the start, before any step."
     elif finding.loop is not None and finding.loop < len(finding.steps):
         if finding.loop:
-            yield f"  {finding.property}: the shortest way there ({finding.loop} steps):"
+            yield f"  {finding.name}: the shortest way there ({finding.loop} steps):"
             yield from _steps(finding.steps[:finding.loop], 1)
-        yield f"  {finding.property}: from there on, this repeats for ever:"
+        yield f"  {finding.name}: from there on, this repeats for ever:"
         yield from _steps(finding.steps[finding.loop:], finding.loop + 1)
     else:
-        yield f"  {finding.property}: the shortest way there ({len(finding.steps)} steps):"
+        yield f"  {finding.name}: the shortest way there ({len(finding.steps)} steps):"
         yield from _steps(finding.steps, 1)
     if finding.waits:
         yield "  At the end, who waits on whom:"

@@ -71,10 +71,13 @@ def load(place: Path) -> GateConfig:
 
 
 def _text(path: Path) -> str:
+    step = f"Give a {FILE_NAME}, or a folder that has one."
     try:
-        content = path.read_bytes()
+        if path.exists() and not path.is_file():
+            raise InputError("this is not a regular file", str(path), step)
+        with path.open("rb") as file:
+            content = file.read(LARGEST_FILE + 1)
     except OSError as error:
-        step = f"Give a {FILE_NAME}, or a folder that has one."
         raise InputError(f"cannot read this file: {error.strerror}", str(path), step) from error
     if len(content) > LARGEST_FILE:
         raise InputError(f"this file is larger than {LARGEST_FILE} bytes", str(path),
@@ -145,7 +148,7 @@ class _Reader:
             targets=targets,
             cases=int(self._positive(table, "suites", at, "cases", 100, whole=True)),
             seed=int(self._positive(table, "suites", at, "seed", 0, whole=True, least=0)),
-            timeout=self._positive(table, "suites", at, "timeout", 10.0),
+            timeout=self._positive(table, "suites", at, "timeout", 5.0),
             known=self._known_failures(table, at, targets),
             optional=frozenset(optional),
         )

@@ -19,6 +19,7 @@ _WORDS: dict[Judgement, tuple[str, str]] = {
 }
 _WIDEST = max(len(word) for word, _ in _WORDS.values())
 _SURPRISES: tuple[Judgement, ...] = ("violated", "unknown")
+_BY_NAME = 5
 _SUBJECT = 42
 """Columns for the subject; a longer one moves the rest of its line."""
 
@@ -36,8 +37,7 @@ def lines_of(rows: Sequence[Row]) -> Iterator[str]:
     """
     quiet = [row for row in rows if row.judgement == "as expected" and not row.message]
     if quiet:
-        found = _told(quiet[0]) if len(quiet) == 1 else _counted(quiet)
-        yield _line(quiet[0], found, sum(row.seconds for row in quiet))
+        yield _line(quiet[0], _together(quiet), sum(row.seconds for row in quiet))
     for row in rows:
         if row not in quiet:
             yield _line(row, _told(row), row.seconds)
@@ -45,11 +45,16 @@ def lines_of(rows: Sequence[Row]) -> Iterator[str]:
                 yield f"{'':{_WIDEST + 4}}{row.message}"
 
 
-def _counted(rows: Sequence[Row]) -> str:
-    """How many of ``rows`` came out how: ``87 holds, 33 violated as expected``."""
+def _together(rows: Sequence[Row]) -> str:
+    """A few rows by name, ``deadlock violated as expected, bounded holds``; more by number."""
+    if len(rows) <= _BY_NAME:
+        return ", ".join(f"{row.property} {row.found}{_as_expected(row.found)}" for row in rows)
     counts = Counter(row.found for row in rows)
-    told = ", ".join(f"{number} {found}" for found, number in counts.items())
-    return f"{told} as expected" if len(counts) > 1 else told
+    return ", ".join(f"{number} {found}{_as_expected(found)}" for found, number in counts.items())
+
+
+def _as_expected(found: str) -> str:
+    return " as expected" if found == "violated" else ""
 
 
 def _told(row: Row) -> str:

@@ -71,6 +71,8 @@ class Part:
     def of(design: Design) -> Part:
         """The part with its graph."""
         table = translate(design, Aim(relaxed=True))
+        if any(link.capacity == 0 for link in design.links.values()):
+            return Part(design, table, WaitGraph((), complete=False, proves_live=False))
         return Part(design, table, wait_graph(table, _unending(design)))
 
 
@@ -100,14 +102,18 @@ def _decide(
 ) -> Finding:
     started = time.monotonic()
     if name == "deadlock":
-        finding = _deadlock(design, sections, settings)
+        finding = _deadlock(sections, settings)
     elif name == "bounded":
         finding = _bounded(design, settings)
     elif name in ("loss", "failure"):
         finding = _first_time(design, name, settings)
     else:
         finding = _starvation(design, name.removeprefix("starvation: "), settings)
-    return replace(finding, property=name, seconds=time.monotonic() - started)
+    finding = replace(finding, name=name, seconds=time.monotonic() - started)
+    if name == "deadlock" and finding.outcome is Outcome.VIOLATED and settings.repairs:
+        from .repair import repair
+        finding = replace(finding, repair=repair(design, finding))
+    return finding
 
 
 # --- connected parts ------------------------------------------------------------------------
@@ -152,26 +158,15 @@ def _only(design: Design, names: set[str]) -> Design:
 
 # --- deadlock -------------------------------------------------------------------------------
 
-def _deadlock(design: Design, sections: list[Part], settings: Settings) -> Finding:
+def _deadlock(sections: list[Part], settings: Settings) -> Finding:
     findings = [decide_deadlock(section, settings) for section in sections]
-    total = {
-        "states": sum(f.states for f in findings),
-        "transitions": sum(f.transitions for f in findings),
-    }
-    for outcome in (Outcome.VIOLATED, Outcome.UNKNOWN):
-        for finding in findings:
-            if finding.outcome is outcome:
-                return _repaired(design, replace(finding, **total), settings)
-    methods = dict.fromkeys(f.method for f in findings)
-    depth = max(f.depth for f in findings)
-    return Finding("deadlock", Outcome.HOLDS, "; ".join(methods), depth=depth, **total)
-
-
-def _repaired(design: Design, finding: Finding, settings: Settings) -> Finding:
-    if finding.outcome is Outcome.UNKNOWN or not settings.repairs:
-        return finding
-    from .repair import repair
-    return replace(finding, repair=repair(design, finding))
+    worst = (Outcome.VIOLATED, Outcome.UNKNOWN, Outcome.HOLDS)
+    finding = min(findings, key=lambda f: worst.index(f.outcome))
+    if finding.outcome is Outcome.HOLDS:
+        finding = replace(finding, depth=max(f.depth for f in findings),
+                          method="; ".join(dict.fromkeys(f.method for f in findings)))
+    return replace(finding, states=sum(f.states for f in findings),
+                   transitions=sum(f.transitions for f in findings))
 
 
 def decide_deadlock(part: Part, settings: Settings) -> Finding:
@@ -231,13 +226,17 @@ def _abstracting(design: Design, aim: Aim, rule: str, settings: Settings) -> Fin
         table = translate(design, replace(aim, unbounded=Unbounded(most, abstract=True)))
         verdict = _search(table, rule, settings)
         finding = _finding(design, table, verdict)
-        if verdict.trace is None or not any(row.effect.abstract for row in _rows(table, verdict.trace)):
+        if verdict.trace is None or not _is_abstract(table, verdict.trace):
             return finding
     return replace(
         finding, outcome=Outcome.UNKNOWN, steps=(), waits=(), cycle=(), loop=None,
         reason=f"a way to a violation was found only where unbounded links are counted up to "
                f"{ABSTRACTIONS[-1]}; it may not be real",
     )
+
+
+def _is_abstract(table: Table, trace: Trace) -> bool:
+    return any(row.effect.abstract for row in _rows(table, trace))
 
 
 def _bounded(design: Design, settings: Settings) -> Finding:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..engines.verdict import Trace
@@ -62,14 +62,31 @@ def blocked_at_end(design: Design, table: Table, marking: Mapping[str, int]) -> 
     """Who waits for what in a marking, task by task, without doubles."""
     places = {place.name: place for place in table.places}
     found: dict[Blocked, None] = {}
-    for row in table.rows:
+    for row in table.offers:
         if not row.own:
             continue
         failing = _failing(row, marking)
+        if not failing:
+            found.update(dict.fromkeys(_unmet(design, table, row, marking)))
         if failing and all(places[name].role in SHARED for name, _ in failing):
             for name, few in failing:
                 found[_blocked(design, row.task, places[name], few, marking)] = None
     return list(found)
+
+
+def _unmet(
+    design: Design, table: Table, row: Row, marking: Mapping[str, int]
+) -> Iterator[Blocked]:
+    """The links without room at which a task is ready and nobody meets it."""
+    for name, writing in sorted(row.effect.meets):
+        link = design.links[name]
+        others = link.readers if writing else link.writers
+        ready = any(
+            other.task in others and (name, not writing) in other.effect.meets
+            and not _failing(other, marking) for other in table.offers
+        )
+        if not ready:
+            yield Blocked(row.task, "room" if writing else "data", name, others)
 
 
 def _failing(row: Row, marking: Mapping[str, int]) -> list[tuple[str, bool]]:
@@ -108,7 +125,8 @@ def _can_give_back(task: Task, pool: str, marking: Mapping[str, int] | None) -> 
         return False
     return marking is None or any(
         marking[place] > 0 for place in marking
-        if place.endswith(f" of {task.name}") and place.startswith(("elements", "running", "blocked"))
+        if place.endswith(f" of {task.name}")
+        and place.startswith(("elements", "running", "blocked"))
     )
 
 

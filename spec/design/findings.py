@@ -15,7 +15,7 @@ __all__ = ["DesignReport", "Finding", "GraphCycle", "in_short"]
 
 @dataclass(frozen=True)
 class Finding:
-    """The verdict on one property of a design.
+    """The verdict on one property (its ``name``) of a design.
 
     ``steps`` is the shortest way to a violation; with ``loop`` set, the steps from that
     index on repeat for ever. ``waits`` says who waits for what at its end, ``cycle`` are
@@ -23,7 +23,7 @@ class Finding:
     link. ``repair`` is a change that was checked to help.
     """
 
-    property: str
+    name: str
     outcome: Outcome
     method: str
     states: int = 0
@@ -47,7 +47,7 @@ class Finding:
     def to_json(self, design: str) -> dict[str, Any]:
         """The finding as an entry of ``results``."""
         return {
-            "design": design, "property": self.property, "verdict": self.outcome.value,
+            "design": design, "property": self.name, "verdict": self.outcome.value,
             "expected": self.expected, "as_expected": self.as_expected, "method": self.method,
             "states": self.states, "transitions": self.transitions, "depth": self.depth,
             "seconds": round(self.seconds, 6), "trace": list(self.steps), "loop": self.loop,
@@ -115,12 +115,12 @@ class DesignReport:
 
     def finding(self, name: str) -> Finding:
         """The finding on a property."""
-        return next(finding for finding in self.findings if finding.property == name)
+        return next(finding for finding in self.findings if finding.name == name)
 
     def expecting(self, name: str, verdict: str) -> DesignReport:
         """The report with another expectation for one property."""
         return replace(self, findings=tuple(
-            replace(f, expected=verdict) if f.property == name else f for f in self.findings
+            replace(f, expected=verdict) if f.name == name else f for f in self.findings
         ))
 
 

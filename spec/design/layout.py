@@ -54,7 +54,7 @@ def lay_out(boxes: Sequence[str], arrows: Sequence[Arrow]) -> Layout:
 def _backward(boxes: Sequence[str], arrows: Sequence[Arrow]) -> frozenset[str]:
     """The arrows that lead back to a box still being visited, depth first from the top."""
     out: dict[str, list[Arrow]] = {box: [] for box in boxes}
-    incoming = {box: 0 for box in boxes}
+    incoming = dict.fromkeys(boxes, 0)
     for arrow in arrows:
         out[arrow.start].append(arrow)
         incoming[arrow.end] += arrow.start != arrow.end
@@ -65,15 +65,15 @@ def _backward(boxes: Sequence[str], arrows: Sequence[Arrow]) -> frozenset[str]:
         state.setdefault(root, 1)
         while stack:
             box, rest = stack[-1]
-            arrow = next(rest, None)
-            if arrow is None:
+            following = next(rest, None)
+            if following is None:
                 state[box] = 2
                 stack.pop()
-            elif state.get(arrow.end) == 1:
-                found.add(arrow.key)
-            elif arrow.end not in state:
-                state[arrow.end] = 1
-                stack.append((arrow.end, iter(out[arrow.end])))
+            elif state.get(following.end) == 1:
+                found.add(following.key)
+            elif following.end not in state:
+                state[following.end] = 1
+                stack.append((following.end, iter(out[following.end])))
     return frozenset(found)
 
 

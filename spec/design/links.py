@@ -71,8 +71,15 @@ class LinkPlaces:
             return self.link.capacity
         return max(self.unbounded.most, self.link.initial, self.link.takes, self.link.gives)
 
+    @property
+    def meets(self) -> bool:
+        """Whether writer and reader must meet, because nothing fits in between."""
+        return self.link.capacity == 0
+
     def places(self) -> Iterator[Place]:
         """The places, as they are at the start."""
+        if self.meets:
+            return
         link, room = self.link, self.capacity
         left_over = link.takes - 1  # fewer than a reader takes at once are nobody's work
         limit = room - 1 if link.flow is Flow.UNBOUNDED and not self.unbounded.abstract else room
@@ -98,6 +105,9 @@ class LinkPlaces:
         """Every way to take ``takes`` elements."""
         link, n = self.link, self.link.takes
         words = (f"reads {_elements(n)} from {link.name}",)
+        if self.meets:
+            yield Effect(words=words, meets=frozenset({(link.name, False)}))
+            return
         change = {self.queue: -n}
         if self.is_credit:
             change[self.freed] = n
@@ -109,6 +119,8 @@ class LinkPlaces:
 
     def is_empty(self) -> Effect:
         """Nothing can be read."""
+        if self.meets:
+            return Effect(unless=frozenset({self.link.name}))
         return Effect(at_most={self.queue: self.link.takes - 1})
 
     # --- writing ------------------------------------------------------------------------
@@ -117,6 +129,9 @@ class LinkPlaces:
         """Every way to write ``gives`` elements."""
         link, n = self.link, self.link.gives
         words = f"writes {_elements(n)} to {link.name}"
+        if self.meets:
+            yield Effect(words=(words,), meets=frozenset({(link.name, True)}))
+            return
         if self.is_credit:
             room = Effect({self.permits: n}, {}, {self.permits: -n, self.queue: n}, (words,))
         else:

@@ -18,6 +18,10 @@ from .source import Node, parse
 
 __all__ = ["load"]
 
+# Flow kinds whose translation has a row for each number of elements that do not fit.
+_COUNTED = {Flow.DROP_NEWEST, Flow.DROP_OLDEST, Flow.UNBOUNDED}
+MAX_GIVES = 16
+
 # The links a kind needs: (fewest inputs, most inputs, fewest outputs, most outputs).
 _MANY = 1000
 _DEGREES: Mapping[Kind, tuple[int, int, int, int]] = {
@@ -109,12 +113,31 @@ class _Loader:
             gives=_number(get("gives"), 1), takes=_number(get("takes"), 1),
             lossy=_number(get("lossy"), 0),
         )
+        self._check_link(node, link)
+        return link
+
+    def _check_link(self, node: Node, link: Link) -> None:
+        if link.capacity == 0 and (link.flow is not Flow.BLOCKING or link.lossy
+                                   or (link.gives, link.takes) != (1, 1)):
+            raise self._error(
+                _line(node, "capacity"), f"link {link.name!r} has no room, so it must be a "
+                "plain blocking link of single elements",
+                "Remove its other keys, or give it a capacity.",
+            )
+        if link.capacity == 0 and set(link.writers) & set(link.readers):
+            raise self._error(_line(node, "capacity"), f"link {link.name!r} has no room, and a "
+                              "task cannot meet itself", "Give it a capacity.")
+        if link.flow in _COUNTED and link.gives > MAX_GIVES:
+            raise self._error(
+                _line(node, "gives"), f"link {link.name!r} writes {link.gives} elements at once, "
+                f"but a link with flow {link.flow.value} at most {MAX_GIVES}", "Lower `gives`.",
+            )
         if link.capacity is not None and link.initial > link.capacity:
             raise self._error(
                 _line(node, "initial"), f"link {link.name!r} starts with {link.initial} "
-                f"elements, but has room for {link.capacity}", "Lower `initial` or raise `capacity`.",
+                f"elements, but has room for {link.capacity}",
+                "Lower `initial` or raise `capacity`.",
             )
-        return link
 
     def _ends(self, node: Node, key: str, tasks: Mapping[str, Task]) -> tuple[str, ...]:
         value = node.value[key]
@@ -134,8 +157,8 @@ class _Loader:
         ):
             if not least <= count <= most:
                 raise self._error(
-                    task.line, f"the {task.kind.value} {task.name!r} has {_links(count)} {what} it, "
-                    f"but needs {_range(least, most)}",
+                    task.line, f"the {task.kind.value} {task.name!r} has {_links(count)} "
+                    f"{what} it, but needs {_range(least, most)}",
                     f"Add or remove a link with `{what}: {task.name}`.",
                 )
         for pool in task.pool:
@@ -144,7 +167,8 @@ class _Loader:
             raise self._error(task.line, f"the call {task.name!r} is {task.depth} deep, but names "
                               f"{len(task.pool)} pools", "Name one pool, or one for each level.")
         if task.prefers:
-            self._known(task.prefers, [link.name for link in inputs], "link to this task", task.line)
+            names = [link.name for link in inputs]
+            self._known(task.prefers, names, "link to this task", task.line)
         if task.kind is Kind.SCRIPT:
             self._check_steps(design, task)
 

@@ -7,9 +7,12 @@ from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any
 
-__all__ = ["FAILED", "Effect", "Invariant", "Place", "Role", "Row", "Table", "together"]
+__all__ = ["FAILED", "Effect", "Invariant", "Meeting", "Place", "Role", "Row", "Table", "together"]
 
 FAILED = "the design has failed"
+Meeting = tuple[str, bool]
+"""An end of a link without room: its name, and true for the writer's end."""
+
 Role = str
 """What a place stands for: queue, permits, freed, hand, pool, left, position, turn, flag."""
 
@@ -37,6 +40,8 @@ class Effect:
 
     ``fair`` is false for what merely may happen; ``loses`` marks the loss of an element;
     ``abstract`` marks a step that stands for several possible ones (see ``links``).
+    ``meets`` are the ends of links without room at which a partner must be ready, and
+    ``unless`` those at which no writer may be; ``meetings`` does away with both.
     """
 
     at_least: Mapping[str, int] = field(default_factory=dict)
@@ -46,6 +51,8 @@ class Effect:
     fair: bool = True
     loses: bool = False
     abstract: bool = False
+    meets: frozenset[Meeting] = frozenset()
+    unless: frozenset[str] = frozenset()
 
     def then(self, other: Effect) -> Effect:
         """This effect and, in the same move, the other one after it.
@@ -69,6 +76,7 @@ class Effect:
             at_least, at_most, {p: n for p, n in change.items() if n},
             self.words + other.words, self.fair and other.fair,
             self.loses or other.loses, self.abstract or other.abstract,
+            self.meets | other.meets, self.unless | other.unless,
         )
 
 
@@ -83,16 +91,24 @@ def together(*alternatives: Iterable[Effect]) -> Iterator[Effect]:
 
 @dataclass(frozen=True)
 class Row:
-    """One way in which ``task`` can move. ``own`` is false where the link itself moves."""
+    """One way in which ``task`` can move. ``own`` is false where the link itself moves;
+    ``partners`` are tasks that move with it, with what they do."""
 
     task: str
     effect: Effect
     own: bool = True
+    partners: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+    @property
+    def tasks(self) -> tuple[str, ...]:
+        """Everybody who moves: the task, and those that it meets."""
+        return self.task, *(task for task, _ in self.partners)
 
     @property
     def label(self) -> str:
         """The move in the words of the design's author."""
-        return f"{self.task} {', '.join(self.effect.words)}"
+        moves = ((self.task, self.effect.words), *self.partners)
+        return "; ".join(f"{task} {', '.join(words)}" for task, words in moves)
 
 
 @dataclass(frozen=True)
@@ -105,13 +121,15 @@ class Invariant:
 
 @dataclass(frozen=True)
 class Table:
-    """A translated design: the places, the rows (fair ones first) and what is conserved."""
+    """A translated design: the places, the rows (fair ones first) and what is conserved.
+    ``offers`` are the rows before those that meet were joined."""
 
     places: tuple[Place, ...]
     rows: tuple[Row, ...]
     invariants: tuple[Invariant, ...]
     may_end: bool
     beat: str = FAILED
+    offers: tuple[Row, ...] = ()
 
     def constants(self) -> dict[str, Any]:
         """The constants of :class:`~checkvalve.spec.design.net.Net` for this table."""
@@ -143,7 +161,7 @@ class Table:
 def watched(rows: Sequence[Row], task: str, beat: str) -> Iterator[Row]:
     """The rows with those of ``task`` doubled, so that each flips the place ``beat``."""
     for row in rows:
-        if row.task != task or not row.own:
+        if task not in row.tasks or not row.own:
             yield row
             continue
         for before in (0, 1):

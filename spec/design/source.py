@@ -61,7 +61,7 @@ def parse(text: str, file: str) -> Node:
     """
     if len(text) > MAX_CHARACTERS:
         raise InputError(
-            f"the file has {len(text)} characters, more than the {MAX_CHARACTERS} a design may have",
+            f"the file has {len(text)} characters, more than the {MAX_CHARACTERS} allowed",
             file, "Split the design into several files.",
         )
     import yaml
@@ -87,6 +87,10 @@ def _advice(problem: str) -> str:
     if "'\\t'" in problem:
         return "Indent with spaces; YAML does not allow tabs there."
     return "Check the indentation, the colons and the brackets around this line."
+
+
+def _line(event: Event) -> int:
+    return event.start_mark.line + 1 if event.start_mark else 1
 
 
 class _Builder:
@@ -115,7 +119,7 @@ class _Builder:
         return root
 
     def _error(self, event: Event, what: str, next_step: str) -> InputError:
-        return InputError(what, f"{self.file}:{event.start_mark.line + 1}", next_step)
+        return InputError(what, f"{self.file}:{_line(event)}", next_step)
 
     def _node(self, event: Event, events: Iterator[Event], depth: int) -> Node:
         import yaml.events as ev
@@ -132,7 +136,7 @@ class _Builder:
         if getattr(event, "tag", None) not in (None, "!"):
             raise self._error(event, f"the tag {event.tag!r} is not part of the language",  # type: ignore[attr-defined]
                               "Remove it.")
-        line = event.start_mark.line + 1
+        line = _line(event)
         if isinstance(event, ev.ScalarEvent):
             return Node(self._scalar(event), line)
         if isinstance(event, ev.SequenceStartEvent):

@@ -43,7 +43,7 @@ def draw(report: DesignReport) -> str:
     finding = next((f for f in report.findings if f.cycle), None)
     drawing = _Drawing(report.design, finding.cycle if finding else (),
                        dict(finding.contents) if finding else {})
-    verdicts = ", ".join(f"{f.property}: {f.outcome.value}" for f in report.findings)
+    verdicts = ", ".join(f"{f.name}: {f.outcome.value}" for f in report.findings)
     return drawing.text(report.design.name, verdicts)
 
 

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import chain
 
 from .language import Design, Flow, Kind, Merging, Routing, Step, StepKind, Task
 from .links import LinkPlaces, Unbounded
+from .meetings import join_meetings
 from .rows import FAILED, Effect, Invariant, Place, Row, Table, together, watched
 
 __all__ = ["Aim", "position_of", "program", "translate"]
@@ -119,7 +121,8 @@ class _Builder:
 
     def table(self) -> Table:
         """What was collected, as the aim wants it."""
-        rows, places = self.rows, self.places
+        places, offers = self.places, tuple(self.rows)
+        rows = join_meetings(offers, [n for n, link in self.links.items() if link.meets])
         if not self.aim.idle_drops:
             rows = [row for row in rows if row.effect.change or not row.effect.loses]
         if any(link.flow is Flow.FAIL for link in self.design.links.values()):
@@ -134,7 +137,7 @@ class _Builder:
             rows = list(watched(rows, self.aim.watch, BEAT))
         ordered = sorted(rows, key=lambda row: not row.effect.fair)
         return Table(tuple(places), tuple(ordered), tuple(self.invariants),
-                     _may_end(self.design), BEAT if self.aim.watch else FAILED)
+                     _may_end(self.design), BEAT if self.aim.watch else FAILED, offers)
 
 
 def threads(pool: str, change: int) -> Effect:
@@ -321,8 +324,7 @@ def _step(
     done = to.place(task, f"repetitions of step {number + 1}", "progress", 0, n - 1, n - 1)
     more = Effect({}, {done: n - 2}, {done: 1})
     last = Effect({done: n - 1}, {}, {done: 1 - n})
-    return (effect for some in (together([at], act(), [more]), together([at], act(), [last], onward))
-            for effect in some)
+    return chain(together([at], act(), [more]), together([at], act(), [last], onward))
 
 
 def _call(to: _Builder, task: Task) -> None:
@@ -338,7 +340,9 @@ def _call(to: _Builder, task: Task) -> None:
     for level in levels:
         to.holders[task.pool[level - 1]].update({running[level]: 1, blocked[level]: 1})
 
-    def row(take: dict[str, int], give: dict[str, int], words: str, pool: str = "", by: int = 0) -> None:
+    def row(
+        take: dict[str, int], give: dict[str, int], words: str, pool: str = "", by: int = 0
+    ) -> None:
         change = {p: -k for p, k in take.items()} | give
         effect = Effect(take, {}, change, (words,))
         to.add(task, together([effect], [threads(pool, by) if by else Effect()]))

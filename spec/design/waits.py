@@ -35,6 +35,10 @@ MAX_WAITS_PER_GROUP = 200
 MAX_CHOICES = 64
 
 
+Own = tuple[tuple[str, int, int], ...]
+"""Guards on an agent's own places: (place, at least, at most)."""
+
+
 @dataclass(frozen=True)
 class Failure:
     """A guard that fails: the place holds at most ``number`` ("few") or at least ("many")."""
@@ -55,7 +59,7 @@ class Wait:
     agent: str
     announces: str
     failures: tuple[Failure, ...]
-    own: tuple[tuple[str, int, int], ...]
+    own: Own
 
 
 @dataclass(frozen=True)
@@ -121,8 +125,8 @@ class Facts:
             ends = [(w * self.bounds[p][0], w * self.bounds[p][1]) for p, w in law.weights.items()]
             least, most = sum(map(min, ends)), sum(map(max, ends))
             if not least <= law.total <= most:
-                names = " + ".join(law.weights)
-                return f"{names} always add up to {law.total}, not to {most if most < law.total else least}"
+                names, found = " + ".join(law.weights), most if most < law.total else least
+                return f"{names} always add up to {law.total}, not to {found}"
         return ""
 
 
@@ -140,7 +144,7 @@ def _failures(row: Row, roles: Mapping[str, str]) -> list[Failure]:
     ]
 
 
-def _own_guards(row: Row, roles: Mapping[str, str], facts: Facts) -> tuple[tuple[str, int, int], ...]:
+def _own_guards(row: Row, roles: Mapping[str, str], facts: Facts) -> Own:
     """The guards on the agent's own places, as bounds."""
     effect = row.effect
     own = {
@@ -153,7 +157,9 @@ def _own_guards(row: Row, roles: Mapping[str, str], facts: Facts) -> tuple[tuple
     ))
 
 
-def _combinations(rows: Sequence[Row], roles: Mapping[str, str], facts: Facts) -> set[frozenset[Failure]] | None:
+def _combinations(
+    rows: Sequence[Row], roles: Mapping[str, str], facts: Facts
+) -> set[frozenset[Failure]] | None:
     """The minimal sets of failures that block every row; None if there are too many."""
     found: set[frozenset[Failure]] = {frozenset()}
     for row in rows:
@@ -174,7 +180,7 @@ def _together(failures: Iterable[Failure], facts: Facts) -> Facts:
 def _waits(table: Table, facts: Facts) -> list[Wait] | None:
     """Every way in which every agent can be blocked; None if there are too many."""
     roles = {place.name: place.role for place in table.places}
-    groups: dict[tuple[str, str, tuple[tuple[str, int, int], ...]], list[Row]] = {}
+    groups: dict[tuple[str, str, Own], list[Row]] = {}
     for row in table.rows:
         announces = "" if row.own else next(iter(row.effect.at_least))
         key = row.task, announces, _own_guards(row, roles, facts)

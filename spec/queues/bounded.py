@@ -23,6 +23,7 @@ themselves, so that they can be told even of a queue that keeps no order.
 
 from __future__ import annotations
 
+from ..expectations import expect
 from ..notation import (
     MUST, Machine, action, always, array, boolean, const, fifo, integer, leads_to, require,
     subset, upto,
@@ -32,7 +33,7 @@ from .rules import (
     NOT_TWICE, ORDER, PRODUCER_WAKES, ROOM_ACCEPTS, SIZE,
 )
 
-__all__ = ["BoundedQueue", "OrderlyQueue"]
+__all__ = ["EXPECTATIONS", "BoundedQueue", "OrderlyQueue"]
 
 
 class BoundedQueue(Machine):
@@ -283,3 +284,13 @@ class OrderlyQueue(BoundedQueue):
         """Only the first in line is served."""
         require(place == 0, IN_TURN)
         super().serve(place)
+
+
+_SMALL = {"C": (1, 2), "K": 3, "T": 2, "W": 2}
+
+EXPECTATIONS = (
+    expect(BoundedQueue, "QUEUE-13", "holds", "bounded", **_SMALL),
+    expect(BoundedQueue, "QUEUE-14", "holds", "no item is in two places", **_SMALL),
+    expect(BoundedQueue, "QUEUE-15", "holds", "a blocked producer wakes", **_SMALL),
+    expect(OrderlyQueue, "QUEUE-15", "holds", "a blocked producer wakes in its turn", **_SMALL),
+)

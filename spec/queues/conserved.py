@@ -16,12 +16,13 @@ from __future__ import annotations
 
 from enum import IntEnum
 
+from ..expectations import expect
 from ..notation import (
     MUST, Machine, action, array, choice, const, integer, require, step, subset, upto,
 )
 from .rules import CANCEL_LEAVES_NO_TRACE, NOT_INVENTED, NOT_LOST, NOT_TWICE
 
-__all__ = ["ConservingQueue", "Fate"]
+__all__ = ["EXPECTATIONS", "ConservingQueue", "Fate"]
 
 
 class Fate(IntEnum):
@@ -170,3 +171,8 @@ class ConservingQueue(Machine):
         """The three fates at which an item's way ends."""
         over = self.fate[item] in (Fate.OUT, Fate.REFUSED, Fate.CANCELLED)
         return not over or after.fate[item] == self.fate[item]
+
+
+EXPECTATIONS = (
+    expect(ConservingQueue, "QUEUE-16", "holds", "what is over is over", K=(2, 3), T=2),
+)

@@ -29,7 +29,7 @@ LEVEL_WIDE = 16_384  # states; narrower levels are not worth a second thread's s
 QUOTA = 1 << 18  # states between two looks at the clock
 LEVEL_ROOM = 1 << 16
 _FIXED = 4 << 20  # bytes set aside for bookkeeping
-_SWEEP = 4 * HUGE  # bytes of the old table that are moved, then given back, at a time
+_SWEEPS = 16  # parts in which the old table is moved and given back
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class NativeResult:
     the first fault with the run to the state in which its action (the last one) is at
     fault. ``complete`` is true only if every reachable state was expanded;
     ``stopped_by`` names the budget that ended the search otherwise. ``peak_bytes`` counts
-    the table, the states and the buffers.
+    the table, the states and the buffers; ``words`` is the size of a state.
     """
 
     states: int
@@ -54,6 +54,7 @@ class NativeResult:
     compile_seconds: float
     bytes_per_state: float
     peak_bytes: int
+    words: int
     violations: dict[int, list[int]] = field(default_factory=dict)
     fault: tuple[Fault, list[int]] | None = None
 
@@ -152,8 +153,9 @@ class Search:
             bigger = Arena(64 * lines)
         except OSError:
             return False
-        step = _SWEEP // 64
-        self.peak = max(self.peak, self._used() + 64 * (lines - self.lines) + _SWEEP)
+        sweep = -(-64 * self.lines // (_SWEEPS * HUGE)) * HUGE
+        self.peak = max(self.peak, self._used() + 64 * (lines - self.lines) + sweep)
+        step = sweep // 64
         for first in range(0, self.lines, step):
             end = min(first + step, self.lines)
             self._migrate(first, end, bigger, lines)
@@ -362,6 +364,7 @@ def explore(model: Model, rules: Sequence[LoweredRule], budget: Budget) -> Nativ
         compile_seconds=native.seconds,
         bytes_per_state=search.peak / states,
         peak_bytes=search.peak,
+        words=search.words,
         violations=search.violations,
         fault=search.fault,
     )

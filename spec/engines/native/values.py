@@ -226,9 +226,17 @@ class Values:
         return self.builder.not_(self._op_eq(node, a, b))
 
     def _op_lt(self, node: Op, a: Any, b: Any) -> Any:
+        # Reachable states keep the declared ranges (a search ends where one does not), so
+        # most checks of those ranges can be decided here.
+        left, right = (self.range(child) for child in node.operands)
+        if left[1] < right[0] or left[0] >= right[1]:
+            return ir.Constant(I1, left[1] < right[0])
         return self.builder.icmp_signed("<", a, b)
 
     def _op_le(self, node: Op, a: Any, b: Any) -> Any:
+        left, right = (self.range(child) for child in node.operands)
+        if left[1] <= right[0] or left[0] > right[1]:
+            return ir.Constant(I1, left[1] <= right[0])
         return self.builder.icmp_signed("<=", a, b)
 
     def _op_and(self, node: Op, *parts: Any) -> Any:

@@ -1,0 +1,1 @@
+"""Benchmarks: what the explorer can do, measured. ``make bench`` prints them."""

@@ -1,0 +1,84 @@
+"""Links of capacity 0: writer and reader move together, when both are ready (rendezvous).
+
+Both must be ready *before* the move. A task that would make room for its own element by
+moving on is therefore not ready: a loop without a free slot stands still, as it does in
+a stream that asks for an element only when it has room for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import product
+
+from .rows import Effect, Row
+
+__all__ = ["join_meetings"]
+
+
+def join_meetings(rows: Sequence[Row], links: Iterable[str]) -> list[Row]:
+    """The rows with every writer's joined to every reader's, link by link."""
+    joined = list(rows)
+    for link in links:
+        writers = [row for row in joined if (link, True) in row.effect.meets]
+        readers = [row for row in joined if (link, False) in row.effect.meets]
+        rest = [row for row in joined if row not in writers and row not in readers]
+        joined = [
+            *rest,
+            *(_together(writer, reader, link) for writer in writers for reader in readers
+              if not set(writer.tasks) & set(reader.tasks)),
+        ]
+        joined = [each for row in joined for each in _without_writer(row, link, writers)]
+    return joined
+
+
+def _together(writer: Row, reader: Row, link: str) -> Row:
+    a, b = writer.effect, reader.effect
+    effect = Effect(
+        _guards(a.at_least, b.at_least, a.change, b.change, -1),
+        _guards(a.at_most, b.at_most, a.change, b.change, 1),
+        {p: n for p in {**a.change, **b.change}
+         if (n := a.change.get(p, 0) + b.change.get(p, 0))},
+        a.words, a.fair and b.fair, a.loses or b.loses, a.abstract or b.abstract,
+        (a.meets | b.meets) - {(link, True), (link, False)}, a.unless | b.unless,
+    )
+    return Row(writer.task, effect, True,
+               (*writer.partners, (reader.task, b.words), *reader.partners))
+
+
+def _guards(
+    a: Mapping[str, int], b: Mapping[str, int], change_a: Mapping[str, int],
+    change_b: Mapping[str, int], sign: int,
+) -> dict[str, int]:
+    """Both guards at once. Where both sides take (or both give) there must be enough for
+    the two together, so each one's guard is moved by what the other changes."""
+    stronger = min if sign > 0 else max
+    found: dict[str, int] = {}
+    for place in {**a, **b}:
+        mine, yours = change_a.get(place, 0), change_b.get(place, 0)
+        both = mine * sign > 0 and yours * sign > 0
+        bounds = [n - (other if both else 0)
+                  for n, other in ((a.get(place), yours), (b.get(place), mine)) if n is not None]
+        found[place] = stronger(bounds)
+    return found
+
+
+def _without_writer(row: Row, link: str, writers: Sequence[Row]) -> Iterator[Row]:
+    """A row that is for when no writer is ready at the link: one row for each way in which
+    all of them can be unable to."""
+    if link not in row.effect.unless:
+        yield row
+        return
+    bare = replace(row.effect, unless=row.effect.unless - {link})
+    for reasons in product(*(list(_unable(writer.effect)) for writer in writers)):
+        effect = Effect()
+        for reason in reasons:
+            effect = effect.then(reason)
+        yield replace(row, effect=effect.then(bare))
+
+
+def _unable(effect: Effect) -> Iterator[Effect]:
+    for place, n in effect.at_least.items():
+        yield Effect(at_most={place: n - 1})
+    for place, n in effect.at_most.items():
+        yield Effect(at_least={place: n + 1})

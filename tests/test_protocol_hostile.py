@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 import time
@@ -232,6 +233,17 @@ def test_a_program_that_died_while_idle_is_replaced(tmp_path: Path) -> None:
     first = process_of(target)
     os.kill(int(first), 9)
     assert process_of(target) != first
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads /proc")
+def test_a_session_that_nobody_closed_leaves_no_process(tmp_path: Path) -> None:
+    """It ends with the last reference to it."""
+    session = program(tmp_path, "MORE = {}" + SERVER).open()
+    pid = int(session.request(HELLO)["ok"]["version"])
+    assert is_running(pid)
+    del session
+    gc.collect()
+    assert not is_running(pid)
 
 
 def test_a_program_that_cannot_be_started_is_bad_input(tmp_path: Path) -> None:

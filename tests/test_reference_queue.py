@@ -6,6 +6,7 @@ import asyncio
 import random
 from collections import deque
 from dataclasses import replace
+from typing import TypeVar
 
 import pytest
 from hypothesis import given
@@ -15,6 +16,8 @@ from checkvalve.reference.asyncio_queue import AsyncQueue
 from checkvalve.reference.queue import (
     BoundedQueue, Empty, NotYet, Overflow, QueueMisuse, Statistics, Step, Ticket, UnknownTicket,
 )
+
+A = TypeVar("A")
 
 CALLS = st.lists(
     st.tuples(st.sampled_from(["offer", "poll", "put", "take", "claim", "cancel"]),
@@ -95,7 +98,7 @@ class Run:
         self.woken = [each for each in self.woken if each != ticket]
         assert self.after(self.queue.cancel(ticket)) is True
 
-    def after(self, step: Step[object]) -> object:
+    def after(self, step: Step[A]) -> A:
         """Note who was woken; nobody is woken twice."""
         assert not set(step.woken) & set(self.woken)
         self.woken += step.woken
@@ -213,6 +216,12 @@ def test_statistics_do_not_change_later() -> None:
 # ---- the asyncio driver -----------------------------------------------------------------------
 
 
+def polled(queue: AsyncQueue[int]) -> list[int]:
+    """The item of one poll, if there is one."""
+    item = queue.poll()
+    return [] if isinstance(item, Empty) else [item]
+
+
 async def churn(seed: int) -> None:
     """Producers and consumers that are cancelled at random, and the books afterwards."""
     choices = random.Random(seed)
@@ -234,8 +243,8 @@ async def churn(seed: int) -> None:
             await asyncio.sleep(0)
         if choices.random() < 0.4:
             choices.choice(tasks).cancel()
-        if choices.random() < 0.2 and not isinstance(item := queue.poll(), Empty):
-            taken.append(item)
+        if choices.random() < 0.2:
+            taken += polled(queue)
     for _ in range(10):
         await asyncio.sleep(0)
     now = queue.statistics()
@@ -244,8 +253,8 @@ async def churn(seed: int) -> None:
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
-    while not isinstance(item := queue.poll(), Empty):
-        taken.append(item)
+    while item_left := polled(queue):
+        taken += item_left
     # A put that returned is delivered once; one that was cancelled, never.
     assert sorted(taken) == sorted(put)
     now = queue.statistics()

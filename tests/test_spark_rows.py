@@ -6,6 +6,7 @@ leaves out the network and the second does not.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,7 +16,7 @@ import pytest
 from checkvalve.conformance.engines.cluster import StandaloneCluster
 from checkvalve.conformance.engines.local import run_locally
 from checkvalve.conformance.engines.session import spark_session
-from checkvalve.conformance.engines.spark import results_frame, run_on_spark, write_frame
+from checkvalve.conformance.engines.spark import run_on_spark, run_to_parquet
 from checkvalve.conformance.engines.table import read_rows, write_rows
 from checkvalve.conformance.results import PASSED, VIOLATED, CaseRow
 from checkvalve.conformance.suites import RunSettings, plan
@@ -67,12 +68,12 @@ def test_a_table_that_the_cluster_writes_is_the_one_written_here(
 
     here, there = tmp_path / "here.parquet", tmp_path / "there"
     write_rows(local_rows[BROKEN], here)
-    frame = results_frame(session, SUITE, BROKEN, CASES, SETTINGS, partitions=3)
-    write_frame(frame, str(there))
+    counts = run_to_parquet(SUITE, BROKEN, CASES, SETTINGS, str(there), session=session)
+    assert counts == Counter(row.verdict for row in local_rows[BROKEN])
     assert read_rows(there) == read_rows(here) == local_rows[BROKEN]
     assert pq.read_schema(here).equals(pq.read_table(there).schema)
     with pytest.raises(InputError, match="already"):
-        write_frame(frame, str(there))
+        run_to_parquet(SUITE, BROKEN, CASES[:1], SETTINGS, str(there), session=session)
 
 
 def test_the_rows_tell_a_broken_queue_from_a_sound_one(

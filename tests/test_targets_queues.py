@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import shutil
 from collections.abc import Iterator
+from contextlib import closing
 
 import pytest
 
@@ -34,18 +35,20 @@ def no_idle_process() -> Iterator[None]:
     close_idle()
 
 
-def conversation(spec: str, seed: int, *, settle: bool = False) -> list[tuple[Message, Message]]:
-    """A random session with ``spec``; with ``settle``, each request is settled at once, and its
-    events are all in its reply.
+def conversation(
+    spec: str, seed: int, *, settle: bool = False, without: str = ""
+) -> list[tuple[Message, Message]]:
+    """A random session with ``spec``, which never asks for ``without``; with ``settle``, each
+    request is settled at once, and its events are all in its reply.
     """
     choices = random.Random(seed)
     heard: list[tuple[Message, Message]] = []
     tickets: list[object] = []
-    with resolve_target(spec).open() as session:
+    with closing(resolve_target(spec).open()) as session:
         greeting = session.request({
             "do": "hello", "protocol": 1, "port": "queue",
             "settings": {"capacity": choices.randint(1, 3)}})
-        operations = ["settle", *greeting["ok"]["can"]]
+        operations = ["settle", *(each for each in greeting["ok"]["can"] if each != without)]
         for number in range(STEPS):
             message: Message = {"do": choices.choice(operations)}
             if message["do"] in ("offer", "put"):
@@ -83,12 +86,19 @@ def test_settled_after_each_request_all_queues_answer_as_the_reference_does(
     assert conversation(spec, seed, settle=True) == conversation("reference", seed, settle=True)
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_settled_after_each_request_threads_answer_as_the_reference_does(seed: int) -> None:
+    """`queue.Queue` does all that the reference does, but cancel."""
+    assert conversation("queue.Queue", seed, settle=True) == conversation(
+        "reference", seed, settle=True, without="cancel")
+
+
 @pytest.mark.parametrize("spec", SHIPPED)
 def test_a_second_session_starts_empty(spec: str) -> None:
     """What one session left, items and waiters, is not there in the next."""
     hello = {"do": "hello", "protocol": 1, "port": "queue", "settings": {"capacity": 1}}
     for _ in range(2):
-        with resolve_target(spec).open() as session:
+        with closing(resolve_target(spec).open()) as session:
             can = session.request(hello)["ok"]["can"]
             assert session.request({"do": "size"})["ok"] == 0
             if "put" in can:
@@ -100,7 +110,7 @@ def test_a_second_session_starts_empty(spec: str) -> None:
 
 def test_a_full_deque_drops_its_oldest_item() -> None:
     """It accepts every offer, as its policy says, and the first item is gone."""
-    with resolve_target("deque").open() as session:
+    with closing(resolve_target("deque").open()) as session:
         greeting = session.request({
             "do": "hello", "protocol": 1, "port": "queue", "settings": {"capacity": 1}})
         assert greeting["ok"]["policy"] == "drop-oldest"
@@ -111,7 +121,7 @@ def test_a_full_deque_drops_its_oldest_item() -> None:
 
 def test_a_cancelled_waiter_passes_its_wake_up_on_in_asyncio() -> None:
     """Wake-ups stay pending until `settle`, so that the race with a cancellation is reached."""
-    with resolve_target("asyncio.Queue").open() as session:
+    with closing(resolve_target("asyncio.Queue").open()) as session:
         session.request({
             "do": "hello", "protocol": 1, "port": "queue", "settings": {"capacity": 1}})
         first, second = (session.request({"do": "take"})["waiting"] for _ in range(2))

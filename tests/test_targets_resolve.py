@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -189,7 +190,7 @@ def test_an_adapter_answers_the_same_on_both_sides_of_a_pipe(name: str) -> None:
     try:
         heard = []
         for spec in (name, host):
-            with resolve_target(spec, timeout=60).open() as session:
+            with closing(resolve_target(spec, timeout=60).open()) as session:
                 heard.append([session.request(message) for message in REQUESTS])
         assert heard[0] == heard[1]
     finally:

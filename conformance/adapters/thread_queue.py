@@ -115,7 +115,7 @@ class ThreadQueue(QueueAdapter):
         self._calls: list[_Call] = []
         self._queue: Any = queue.Queue(capacity)
         self._lines = [_Line(self._queue.mutex, self._stage) for _ in range(2)]
-        self._queue.not_full, self._queue.not_empty = self._lines
+        vars(self._queue).update(not_full=self._lines[0], not_empty=self._lines[1])
 
     def offer(self, item: Item) -> bool:
         """See the port."""

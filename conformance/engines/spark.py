@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
-from typing import TYPE_CHECKING
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from checkvalve.spec.notation.errors import InputError
 
@@ -25,7 +25,10 @@ from .task import Order, work
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["check_executors", "results_frame", "run_on_spark", "spark_session", "write_frame"]
+__all__ = [
+    "PATIENCE_SECONDS", "Place", "check_executors", "results_frame", "run_on_spark",
+    "run_to_parquet", "ship_checkvalve", "spark_session", "write_frame",
+]
 
 PATIENCE_SECONDS = 60.0
 """How long a cluster may take to give work to a first executor."""
@@ -38,29 +41,68 @@ _SEED_LIMIT = 2**63
 
 
 
+class Place(TypedDict, total=False):
+    """Where to run: on ``session``, which stays as it is, or on the cluster at ``master``.
+
+    There a session with the settings ``options`` is made, and stopped again. ``ship`` sends
+    the code of checkvalve along; ``patience_s`` is how long, in seconds, the cluster may
+    take to start with the work.
+    """
+
+    master: str | None
+    session: SparkSession | None
+    options: Mapping[str, str]
+    ship: bool
+    patience_s: float
+
+
 def run_on_spark(
     suite: str, target: str, cases: Sequence[Case], settings: RunSettings, *,
-    master: str | None = None, session: SparkSession | None = None,
-    partitions: int | None = None, options: Mapping[str, str] | None = None,
-    ship: bool = False, patience_s: float = PATIENCE_SECONDS,
+    partitions: int | None = None, **place: Unpack[Place],
 ) -> list[CaseRow]:
     """The rows of ``cases`` sorted by key, as `run_locally` gives them, from a cluster.
 
-    Give either ``session``, which stays as it is, or ``master``, the address of a cluster
-    on which a session with the settings ``options`` is made and stopped again. ``ship``
-    sends the code of checkvalve along. Raises InputError if the cluster cannot be used.
+    Raises InputError if the cluster, the suite or the target cannot be used.
     """
-    if (master is None) == (session is None):
-        raise InputError("give the address of a Spark master, or a session: one of the two")
-    opened = spark_session(master, options) if master is not None else nullcontext(session)
-    with opened as running:
-        assert running is not None
-        if ship:
-            ship_checkvalve(running)
-        check_executors(running, patience_s=patience_s)
-        frame = results_frame(running, suite, target, cases, settings, partitions=partitions)
+    with _ready(place) as session:
+        frame = results_frame(session, suite, target, cases, settings, partitions=partitions)
         with _spark_errors("running the cases on Spark"):
             return rows_of(frame.toArrow())
+
+
+def run_to_parquet(
+    suite: str, target: str, cases: Sequence[Case], settings: RunSettings, out: str, *,
+    partitions: int | None = None, **place: Unpack[Place],
+) -> dict[str, int]:
+    """Have the cluster write the rows of ``cases`` to ``out``; the number of rows by verdict.
+
+    No row comes here, so that a run may be of any size. ``out`` is as in `write_frame`.
+    Raises InputError as `run_on_spark` does, and if there is something at ``out`` already.
+    """
+    with _ready(place) as session:
+        frame = results_frame(session, suite, target, cases, settings, partitions=partitions)
+        write_frame(frame, out)
+        with _spark_errors("reading the results back"):
+            counts = session.read.parquet(out).groupBy("verdict").count().collect()
+    return {line["verdict"]: line["count"] for line in counts}
+
+
+@contextmanager
+def _ready(place: Place) -> Iterator[SparkSession]:
+    """The session of ``place``, once an executor has shown that it can do the work."""
+    master, given = place.get("master"), place.get("session")
+    opened: AbstractContextManager[SparkSession]
+    if master is not None and given is None:
+        opened = spark_session(master, place.get("options"))
+    elif given is not None and master is None:
+        opened = nullcontext(given)
+    else:
+        raise InputError("give the address of a Spark master, or a session: one of the two")
+    with opened as session:
+        if place.get("ship"):
+            ship_checkvalve(session)
+        check_executors(session, patience_s=place.get("patience_s", PATIENCE_SECONDS))
+        yield session
 
 
 def results_frame(

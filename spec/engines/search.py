@@ -29,9 +29,11 @@ class HasRule(Protocol):
     """A rule for one choice of its parameters (RuleInstance, or a LoweredRule)."""
 
     @property
-    def rule(self) -> Rule: ...
+    def rule(self) -> Rule:
+        """The rule."""
     @property
-    def args(self) -> Args: ...
+    def args(self) -> Args:
+        """The values of its parameters."""
 
 
 @dataclass(frozen=True)

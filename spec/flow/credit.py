@@ -33,7 +33,7 @@ from ..notation import (
     MUST, Machine, action, always, assume, const, integer, never_stuck, require, step,
 )
 
-__all__ = ["EXPECTATIONS", "GrantingByTheText", "Link", "LinkAsWritten"]
+__all__ = ["EXPECTATIONS", "GrantingByTheText", "Link", "LinkAsWritten", "ThriftyLink"]
 
 DEFINING = "003, 'Defining backpressure'"
 SCHEDULING = "003, 'Scheduling permits'"
@@ -55,46 +55,54 @@ class Link(Machine):
 
     @assume
     def no_more_is_lost_than_there_is(self) -> bool:
+        """L <= C."""
         return self.L <= self.C
 
     @action(fair=True)
     def send(self) -> None:
+        """A spends a permit on an element; neither without the other."""
         require(self.P > 0)
         self.P -= 1
         self.D += 1
 
     @action(fair=True)
     def arrive(self) -> None:
+        """An element is enqueued at B."""
         require(self.D > 0)
         self.D -= 1
         self.N += 1
 
     @action(fair=True)
     def free(self) -> None:
+        """B has processed an element: its slot is free, which A does not know yet."""
         require(self.N > 0)
         self.N -= 1
         self.F += 1
 
     @action(fair=True)
     def grant(self) -> None:
+        """B announces b freed slots together."""
         require(self.F >= self.b)
         self.F -= self.b
         self.Q += self.b
 
     @action(fair=True)
     def receive(self) -> None:
+        """A permit reaches A."""
         require(self.Q > 0)
         self.Q -= 1
         self.P += 1
 
     @action
     def lose_permit(self) -> None:
+        """The channel loses a permit; nobody decided that, so it is not fair."""
         require(self.Q > 0 and self.lost < self.L)
         self.Q -= 1
         self.lost += 1
 
     @action
     def lose_data(self) -> None:
+        """The channel loses an element, and its permit with it."""
         require(self.D > 0 and self.lost < self.L)
         self.D -= 1
         self.lost += 1
@@ -102,29 +110,43 @@ class Link(Machine):
     @always("FLOW-1", MUST, "No token is created, and none is lost but by the channel.",
             source=f"{DEFINING}; errata E1 to E3")
     def tokens_are_conserved(self) -> bool:
+        """P + Q + D + N + F + lost = C: the balance with nothing left out."""
         return self.P + self.Q + self.D + self.N + self.F + self.lost == self.C
 
     @always("FLOW-2", MUST, "What is pending at B and in flight to it fits B's buffer.",
             source=DEFINING)
     def link_is_bounded(self) -> bool:
+        """The text's Pending(B) + InFlight =< Buf(B)."""
         return self.N + self.D <= self.C
 
     @never_stuck("FLOW-3", MUST,
                  "The link cannot get stuck while A has data and B is ready.",
                  source=f"{DEFINING}; erratum E8")
     def never_at_rest(self) -> bool:
+        """There is always data to send and a consumer to take it."""
         return False
 
     @always("FLOW-4", MUST, "A's permits never exceed the room that no other token claims.",
             source=f"{DEFINING}; erratum E4")
     def permits_fit(self) -> bool:
+        """The sufficient form of what the text writes as P <= C - N."""
         return self.P <= self.C - self.N - self.D - self.Q - self.F
 
     @step("FLOW-5", MUST, "Permits are granted in whole batches of b freed slots.",
           source=SCHEDULING)
     def grants_are_batches(self, after: Link) -> bool:
+        """Q grows only by b, and F shrinks by as much."""
         granted = after.Q - self.Q
         return granted <= 0 or (granted == self.b and self.F - after.F == self.b)
+
+
+class ThriftyLink(Link):
+    """A link whose batches stay below what the channel can leave: exactly then it is live."""
+
+    @assume
+    def a_batch_survives_all_losses(self) -> bool:
+        """b <= C - L."""
+        return self.b <= self.C - self.L
 
 
 class LinkAsWritten(Link):
@@ -132,16 +154,19 @@ class LinkAsWritten(Link):
 
     @always("FLOW-E1", MUST, "Permits + InFlight = Buf(B).", source=f"{DEFINING}; erratum E1")
     def first_balance(self) -> bool:
+        """Leaves out what waits at B."""
         return self.P + self.D == self.C
 
     @always("FLOW-E2", MUST, "PendingPermits + PermitsInFlight + InFlight = Buf(B).",
             source=f"{DEFINING}; erratum E2")
     def second_balance(self) -> bool:
+        """Leaves out what waits at B, and what is freed and unannounced."""
         return self.P + self.Q + self.D == self.C
 
     @always("FLOW-E3", MUST, "PendingPermits + PermitsInFlight = Buf(B) + InFlight.",
             source=f"{DEFINING}; erratum E3")
     def third_balance(self) -> bool:
+        """Has what is in flight on the wrong side."""
         return self.P + self.Q == self.C + self.D
 
 
@@ -155,11 +180,13 @@ class GrantingByTheText(Link):
 
     @action(fair=True)
     def free(self) -> None:
+        """B sees its free room in N itself."""
         require(self.N > 0)
         self.N -= 1
 
     @action(fair=True)
     def grant(self) -> None:
+        """B grants while the inequality allows one more permit."""
         require(self.P + self.Q < self.C - self.N)
         require(self.D < self.C)        # keeps the model finite; the text has no such guard
         self.Q += 1
@@ -167,6 +194,7 @@ class GrantingByTheText(Link):
     @always("FLOW-E4", MUST, "Permits within Buf(B) - Pending(B) keep B from being overrun.",
             source=f"{DEFINING}; erratum E4")
     def inequality_suffices(self) -> bool:
+        """The bound that the inequality is said to ensure."""
         return self.N + self.D <= self.C
 
 
@@ -180,6 +208,8 @@ def _losses(C: int) -> range:
 EXPECTATIONS = (
     expect(Link, "FLOW-3", "violated", "stuck exactly where C - L < b",
            where="C - L < b", C=CAPACITIES, b=BATCHES, L=_losses),
+    prove(ThriftyLink, "FLOW-3", "never stuck where b <= C - L, for all of these",
+          for_all=("C", "b", "L"), lemmas=("FLOW-1",)),
     prove(Link, "FLOW-1", "tokens conserved", for_all=("C", "b"), L=0),
     prove(Link, "FLOW-2", "pending + in flight <= C", for_all=("C", "b"), L=0,
           lemmas=("FLOW-1",)),

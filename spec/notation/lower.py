@@ -161,9 +161,8 @@ class _Lowering:
         return LoweredRule(rule, args, (truth(value),))
 
     def _assumptions(self) -> Iterator[e.Expr]:
-        for name in self.symbolic:
-            decl = self.machine.constants_declared[name]
-            if isinstance(decl, ConstDecl):
+        for name, decl in self.machine.constants_declared.items():
+            if name in self.symbolic and isinstance(decl, ConstDecl):
                 reference = e.ConstRef(name)
                 yield e.le(expression_of(decl.at_least, self.constants), reference)
                 if decl.at_most is not None:

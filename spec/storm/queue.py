@@ -97,18 +97,21 @@ class TaskInput(Machine):
 
     @action(fair=True, sender=upto(R))
     def arrive(self, sender: int) -> None:
+        """The receiving thread gets a remote sender's tuple; it never waits."""
         require(len(self.overflowq) < self.M)   # the sender has been told to stop by then
         self.place(Tuple(sender, self.emitted[sender]))
         self.emitted[sender] = (self.emitted[sender] + 1) % (self.C + self.M + 1)
 
     @action(fair=True, sender=upto(S))
     def publish(self, sender: int) -> None:
+        """A local sender finds room in recvQ."""
         require(len(self.recvq) < self.C)
         local = self.R + sender
         self.recvq.push(Tuple(local, self.emitted[local]))
         self.emitted[local] = (self.emitted[local] + 1) % (self.C + self.M + 1)
 
     def place(self, tuple: Tuple) -> None:
+        """Where a remote tuple goes: never past one in the overflowQ."""
         if not self.overflowq and len(self.recvq) < self.C:
             self.recvq.push(tuple)
         else:
@@ -118,29 +121,34 @@ class TaskInput(Machine):
 
     @action(fair=True)
     def size_overflowq(self) -> None:
+        """The first snapshot."""
         require(self.phase == Phase.IDLE and not self.interrupted)
         self.overflowq_budget = len(self.overflowq)
         self.phase = Phase.SIZED
 
     @action(fair=True)
     def size_recvq(self) -> None:
+        """The second snapshot: all that must go before what the first one counted."""
         require(self.phase == Phase.SIZED and not self.interrupted)
         self.recvq_budget = len(self.recvq)
         self.phase = Phase.RECVQ
 
     @action(fair=True)
     def take_from_recvq(self) -> None:
+        """One tuple of the recvQ budget."""
         require(self.phase == Phase.RECVQ and not self.interrupted and self.recvq_budget > 0)
         self.process(self.recvq.pop(), False)
         self.recvq_budget -= 1
 
     @action(fair=True)
     def turn_to_overflowq(self) -> None:
+        """The recvQ budget is spent."""
         require(self.phase == Phase.RECVQ and not self.interrupted and self.recvq_budget == 0)
         self.phase = Phase.OVERFLOWQ
 
     @action(fair=True)
     def take_from_overflowq(self) -> None:
+        """One tuple of the overflowQ budget."""
         require(self.phase == Phase.OVERFLOWQ and not self.interrupted)
         require(self.overflowq_budget > 0)
         self.process(self.overflowq.pop(), True)
@@ -148,11 +156,13 @@ class TaskInput(Machine):
 
     @action(fair=True)
     def finish(self) -> None:
+        """Both budgets are spent; the next round takes new snapshots."""
         require(self.phase == Phase.OVERFLOWQ and not self.interrupted)
         require(self.overflowq_budget == 0)
         self.phase = Phase.IDLE
 
     def process(self, tuple: Tuple, overflowed: bool) -> None:
+        """The task processes a tuple, and it is noted whether it was its turn."""
         self.disordered = self.disordered or tuple.number != self.expected[tuple.sender]
         self.expected[tuple.sender] = (tuple.number + 1) % (self.C + self.M + 1)
         self.from_overflowq = overflowed
@@ -160,12 +170,14 @@ class TaskInput(Machine):
 
     @action
     def interrupt(self) -> None:
+        """The output of the tuple just processed is stuck: the task stops consuming."""
         require(self.may_spill and not self.interrupted)
         self.interrupted = True
         self.may_spill = False
 
     @action(fair=True)
     def resume(self) -> None:
+        """The output got through; the round goes on where it was."""
         require(self.interrupted)
         self.interrupted = False
 
@@ -175,32 +187,38 @@ class TaskInput(Machine):
             "A task processes the tuples of each sender in the order they were emitted.",
             source=f"{ORDERING}; storm.md D1, D2, D9")
     def per_sender_order(self) -> bool:
+        """No tuple was processed out of turn."""
         return not self.disordered
 
     @always("STORM-Q2", MUST, "recvQ never holds more than its capacity.", source="000, section 1")
     def recvq_is_bounded(self) -> bool:
+        """By its type as well; stated because it is what backpressure promises."""
         return len(self.recvq) <= self.C
 
     @always("STORM-Q3", MUST, "Only tuples of other workers are in the overflowQ.",
             source=OVERFLOW)
     def only_remote_tuples_overflow(self) -> bool:
+        """Local senders wait instead."""
         return all(tuple.sender < self.R for tuple in self.overflowq)
 
     @step("STORM-Q4", MUST,
           "While the overflowQ is not empty, remote tuples are added to it, not to recvQ.",
           source=ORDERING)
     def remote_tuples_follow_into_overflow(self, after: TaskInput) -> bool:
+        """If recvQ grew then, a local sender published."""
         return (len(after.recvq) <= len(self.recvq) or not self.overflowq
                 or after.recvq[-1].sender >= self.R)
 
     @leads_to("STORM-Q5", MUST, "The overflowQ is not starved: its tuples are processed.",
               source=f"{ORDERING} ('Tasks alternate'); storm.md D3")
     def overflowq_is_not_starved(self) -> tuple[bool, bool]:
+        """As long as it holds something, some day it is its turn."""
         return len(self.overflowq) > 0, self.from_overflowq or not self.overflowq
 
     @leads_to("STORM-Q6", SHOULD, "recvQ is not starved by the overflowQ.",
               source=f"{ORDERING} ('Tasks alternate')")
     def recvq_is_not_starved(self) -> tuple[bool, bool]:
+        """The same the other way round."""
         return len(self.recvq) > 0, not self.from_overflowq or not self.recvq
 
 
@@ -209,28 +227,33 @@ class AlternatingInput(TaskInput):
 
     @action(fair=True)
     def size_overflowq(self) -> None:
+        """No snapshots: straight to recvQ."""
         require(self.phase == Phase.IDLE and not self.interrupted)
         self.phase = Phase.RECVQ
 
     @action(fair=True)
     def take_from_recvq(self) -> None:
+        """One from recvQ, then the other queue."""
         require(self.phase == Phase.RECVQ and not self.interrupted)
         self.process(self.recvq.pop(), False)
         self.phase = Phase.OVERFLOWQ
 
     @action(fair=True)
     def turn_to_overflowq(self) -> None:
+        """recvQ is found empty."""
         require(self.phase == Phase.RECVQ and not self.interrupted and not self.recvq)
         self.phase = Phase.OVERFLOWQ
 
     @action(fair=True)
     def take_from_overflowq(self) -> None:
+        """One from the overflowQ, then the other queue."""
         require(self.phase == Phase.OVERFLOWQ and not self.interrupted)
         self.process(self.overflowq.pop(), True)
         self.phase = Phase.IDLE
 
     @action(fair=True)
     def finish(self) -> None:
+        """The overflowQ is found empty."""
         require(self.phase == Phase.OVERFLOWQ and not self.interrupted and not self.overflowq)
         self.phase = Phase.IDLE
 
@@ -241,11 +264,13 @@ class DrainingInput(TaskInput):
 
     @action(fair=True)
     def take_from_recvq(self) -> None:
+        """No budget: as long as there is a tuple."""
         require(self.phase == Phase.RECVQ and not self.interrupted)
         self.process(self.recvq.pop(), False)
 
     @action(fair=True)
     def turn_to_overflowq(self) -> None:
+        """recvQ is seen empty."""
         require(self.phase == Phase.RECVQ and not self.interrupted and not self.recvq)
         self.phase = Phase.OVERFLOWQ
 
@@ -255,16 +280,19 @@ class DrainThenSizeInput(DrainingInput):
 
     @action(fair=True)
     def size_overflowq(self) -> None:
+        """No snapshot before recvQ is drained."""
         require(self.phase == Phase.IDLE and not self.interrupted)
         self.phase = Phase.RECVQ
 
     @action(fair=True)
     def turn_to_overflowq(self) -> None:
+        """recvQ is seen empty; its senders go on meanwhile."""
         require(self.phase == Phase.RECVQ and not self.interrupted and not self.recvq)
         self.phase = Phase.SIZED
 
     @action(fair=True)
     def size_recvq(self) -> None:
+        """Only now is the size of the overflowQ read."""
         require(self.phase == Phase.SIZED and not self.interrupted)
         self.overflowq_budget = len(self.overflowq)
         self.phase = Phase.OVERFLOWQ
@@ -275,12 +303,14 @@ class RecvqSizeFirstInput(TaskInput):
 
     @action(fair=True)
     def size_overflowq(self) -> None:
+        """recvQ's size is read first."""
         require(self.phase == Phase.IDLE and not self.interrupted)
         self.recvq_budget = len(self.recvq)
         self.phase = Phase.SIZED
 
     @action(fair=True)
     def size_recvq(self) -> None:
+        """The overflowQ's size is read second: it may count tuples that came after."""
         require(self.phase == Phase.SIZED and not self.interrupted)
         self.overflowq_budget = len(self.overflowq)
         self.phase = Phase.RECVQ
@@ -290,6 +320,7 @@ class IntoRecvqInput(TaskInput):
     """Remote tuples go into recvQ whenever it has room, overflowQ or not (D9)."""
 
     def place(self, tuple: Tuple) -> None:
+        """Room in recvQ is all that counts."""
         if len(self.recvq) < self.C:
             self.recvq.push(tuple)
         else:
@@ -301,6 +332,7 @@ class ForgetfulInput(TaskInput):
 
     @action
     def interrupt(self) -> None:
+        """The budgets are gone with the call."""
         super().interrupt()
         self.phase = Phase.IDLE
         self.recvq_budget = 0

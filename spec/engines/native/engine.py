@@ -21,7 +21,7 @@ __all__ = ["NativeResult", "Search", "Stop", "explore"]
 
 Stop = Literal["", "memory", "time", "states"]
 
-FULL_AT = 0.7  # share of the table's places that may be taken
+FULL_AT = 0.75  # share of the table's places that may be taken
 GROWTH = 1.4  # with FULL_AT, a large table is never less than half full
 SMALL_LINES = 1 << 16  # below this the table grows fourfold at once
 FIRST_LINES = 1 << 12

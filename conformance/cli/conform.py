@@ -1,0 +1,198 @@
+"""``checkvalve conform``: a conformance suite, run on implementations."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from checkvalve.spec.notation.errors import InputError
+
+from .outcome import BAD_INPUT, EXPECTED, UNKNOWN, VIOLATED
+
+if TYPE_CHECKING:
+    from ..results import CaseRow
+    from ..suites.conduct import Engine
+    from ..suites.summary import RuleResult, Summary
+
+__all__ = ["command"]
+
+_CODES = {"violated": VIOLATED, "error": BAD_INPUT, "unknown": UNKNOWN, "passed": EXPECTED}
+_COLOURS = {"violated": "bold red", "passed": "green", "flaky": "bold yellow"}
+
+
+@click.command("conform")
+@click.argument("targets", nargs=-1, required=True, metavar="TARGET...")
+@click.option("--suite", default="queue", show_default=True, help="The suite to run.")
+@click.option("--cases", type=click.IntRange(1, 1_000_000), default=36, show_default=True,
+              help="Cases; each tries some twenty programs.")
+@click.option("--seed", type=click.IntRange(0, 2**53 - 1), default=0, show_default=True,
+              help="The seed that all cases come from.")
+@click.option("--capacity", type=click.IntRange(1, 64),
+              help="The capacity of the queue  [default: 1, 2 and 3 in turn]")
+@click.option("--timeout", type=click.FloatRange(0, 3600, min_open=True), default=5.0,
+              show_default=True, help="Seconds that a target has for one reply.")
+@click.option("--jobs", type=click.IntRange(1, 256), default=1, show_default=True,
+              help="Processes of the local engine.")
+@click.option("--engine", type=click.Choice(["local", "spark"]), default="local",
+              show_default=True, help="Where the cases run.")
+@click.option("--master", help="The address of a Spark cluster, e.g. spark://host:7077.")
+@click.option("--out", type=click.Path(path_type=Path, dir_okay=False),
+              help="Write the rows, one a case, to this Parquet file.")
+@click.option("--fixtures", type=click.Path(path_type=Path, file_okay=False), metavar="DIR",
+              help="Write the shortest failure of each rule to this folder.")
+@click.option("--known", multiple=True, metavar="RULE",
+              help="A rule that the target is known to break; may be given more than once.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+def command(
+    targets: tuple[str, ...], suite: str, cases: int, seed: int, capacity: int | None,
+    timeout: float, out: Path | None, fixtures: Path | None, known: tuple[str, ...],
+    as_json: bool, **where: Any,
+) -> int:
+    """Run a conformance suite on each TARGET and report, rule by rule.
+
+    A target is one that comes with checkvalve (reference, asyncio.Queue, zoo:silent-drop,
+    ...), python:package.module:factory, or command:PROGRAM ARGUMENTS.
+
+    Exit code 0 if no MUST is broken that is not --known, 1 if one is, 2 if the run decided
+    nothing or the target is not deterministic, 64 if a target failed to answer.
+    """
+    from ..suites.case import RunSettings
+    from ..suites.conduct import Order, conduct
+    from ..suites.summary import known_rules
+    from ..targets import resolve_target
+
+    order = Order(suite, cases, seed, RunSettings(capacity=capacity, timeout_seconds=timeout))
+    accepted = known_rules(suite, known)
+    engine = _engine(**where)
+    for target in targets:  # all, before anything is run
+        resolve_target(target, timeout=timeout)
+    rows: list[CaseRow] = []
+    done: list[tuple[Summary, dict[str, str]]] = []
+    for target in dict.fromkeys(targets):
+        summary, found = conduct(target, order, engine=engine, known=accepted)
+        rows += found
+        saved = {} if fixtures is None else _save(summary, fixtures)
+        done.append((summary, saved))
+        if not as_json:
+            _show(summary, saved)
+    if out is not None:
+        from ..engines.table import write_rows
+        write_rows(rows, out)
+    code = _code(summary for summary, _ in done)
+    if as_json:
+        document = _document(done, code, suite=suite, cases=cases, seed=seed)
+        click.echo(json.dumps(document, indent=1, ensure_ascii=False))
+    return code
+
+
+def _engine(engine: str, master: str | None, jobs: int) -> Engine:
+    from ..suites.conduct import Engine
+
+    if (engine == "spark") != (master is not None):
+        raise InputError("--engine spark and --master go together", "",
+                         "Write for example: --engine spark --master local[2].")
+    return Engine(jobs, master)
+
+
+def _code(summaries: Iterator[Summary]) -> int:
+    codes = {_CODES[summary.verdict] for summary in summaries}
+    gravest_first = (VIOLATED, BAD_INPUT, UNKNOWN)
+    return next((code for code in gravest_first if code in codes), EXPECTED)
+
+
+def _save(summary: Summary, folder: Path) -> dict[str, str]:
+    """Write the fixtures; the path of each by its rule."""
+    from ..files import write_whole
+
+    saved = {}
+    for result in summary.results:
+        if result.fixture is not None:
+            target = re.sub(r"[^A-Za-z0-9.]+", "-", summary.target).strip("-")[:80]
+            path = folder / f"{summary.suite}-{target}-{result.rule.id}.json"
+            write_whole(path, result.fixture.to_json())
+            saved[result.rule.id] = str(path)
+    return saved
+
+
+def _document(
+    done: list[tuple[Summary, dict[str, str]]], code: int, **asked: Any
+) -> dict[str, Any]:
+    return {
+        "exit_code": code, **asked,
+        "targets": [
+            {
+                "target": summary.target, "verdict": summary.verdict, "error": summary.error,
+                "cases": summary.cases, "suite_version": summary.suite_version,
+            }
+            for summary, _ in done
+        ],
+        "results": [
+            result.to_json(saved.get(result.rule.id))
+            for summary, saved in done for result in summary.results
+        ],
+    }
+
+
+# --- text ---------------------------------------------------------------------------------
+
+def _show(summary: Summary, saved: dict[str, str]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console(highlight=False, markup=False)
+    table = Table(box=None, pad_edge=False, title_justify="left", title_style="bold",
+                  title=f"{summary.suite} on {summary.target}, {summary.cases} cases")
+    for heading in ("rule", "", "verdict", "cases", "steps"):
+        table.add_column(heading, justify="right" if heading in ("cases", "steps") else "left",
+                         no_wrap=True)
+    table.add_column("what it says")
+    for result in summary.results:
+        known = " (known)" if result.rule.id in summary.known else ""
+        counts = [str(n) if n else "" for n in (result.cases, result.steps)]
+        table.add_row(
+            result.rule.id, result.rule.strength.value, f"{result.verdict}{known}", *counts,
+            _says(result), style=_COLOURS.get(result.verdict, "dim"),
+        )
+    console.print(table)
+    for result in summary.results:
+        if result.fixture is not None:
+            console.print()
+            for line in result.fixture.story():
+                console.print(f"  {line}", soft_wrap=True)
+            if result.rule.id in saved:
+                console.print(f"  Saved as {saved[result.rule.id]}", soft_wrap=True)
+    console.print()
+    for line in _conclusion(summary):
+        console.print(line, soft_wrap=True)
+    console.print()
+
+
+def _says(result: RuleResult) -> str:
+    shown = result.message if result.fixture is None else ""
+    return shown or result.rule.statement
+
+
+def _conclusion(summary: Summary) -> Iterator[str]:
+    if summary.error:
+        yield f"The target failed: {summary.error}"
+    broken = {
+        strength: [r.rule.id for r in summary.results
+                   if r.verdict == "violated" and r.rule.strength.value == strength]
+        for strength in ("MUST", "SHOULD")
+    }
+    parts = [f"{', '.join(ids)} ({strength}) violated" for strength, ids in broken.items() if ids]
+    tally: dict[str, int] = {}
+    for result in summary.results:
+        if result.verdict != "violated":
+            tally[result.verdict] = tally.get(result.verdict, 0) + 1
+    parts += [f"{count} {verdict}" for verdict, count in tally.items()]
+    yield f"{summary.verdict.upper()}: {'; '.join(parts)}."
+    if "passed" in tally:
+        yield "Passed means that these cases found no breach; it is not a proof."
+    if summary.no_longer_broken:
+        yield f"Known to be broken, but not seen to be: {', '.join(summary.no_longer_broken)}."

@@ -1,0 +1,97 @@
+"""``checkvalve replay``: a saved failure, run again on any target."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from checkvalve.spec.notation.errors import InputError
+
+from .outcome import EXPECTED, VIOLATED
+
+if TYPE_CHECKING:
+    from ..suites.fixture import Fixture
+    from ..suites.replay import Replay
+
+__all__ = ["command"]
+
+
+@click.command("replay")
+@click.argument("fixture", type=click.Path(path_type=Path), metavar="FIXTURE")
+@click.argument("target", metavar="TARGET")
+@click.option("--timeout", type=click.FloatRange(0, 3600, min_open=True), default=5.0,
+              show_default=True, help="Seconds that the target has for one reply.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+def command(fixture: Path, target: str, timeout: float, as_json: bool) -> int:
+    """Run the failure in FIXTURE again on TARGET: does it break the same rule?
+
+    Exit code 0 if no rule breaks, 1 if one does, 64 for a file that is not a fixture, or
+    one that asks for what the target cannot do.
+    """
+    from ..suites.replay import replay
+    from ..targets import resolve_target
+
+    loaded = _load(fixture)
+    found = replay(loaded, resolve_target(target, timeout=timeout), str(fixture))
+    code = EXPECTED if found.breach is None else VIOLATED
+    if as_json:
+        click.echo(json.dumps(_document(loaded, found, code), indent=1, ensure_ascii=False))
+    else:
+        for line in _lines(loaded, found):
+            click.echo(line)
+    return code
+
+
+def _load(path: Path) -> Fixture:
+    from ..suites.fixture import FIXTURE_BYTES_MAX, read_fixture
+
+    if path.exists() and not path.is_file():
+        raise InputError("this is not a file", str(path), "Give a fixture, which is one file.")
+    with path.open("rb") as file:
+        head = file.read(FIXTURE_BYTES_MAX + 1)
+    try:
+        text = head.decode("utf-8")
+    except UnicodeDecodeError:
+        # Cut at the limit, a text may end inside a character; that it is too large counts.
+        text = head.decode("utf-8", "replace") if len(head) > FIXTURE_BYTES_MAX else ""
+        if not text:
+            raise InputError("this is not a fixture: it is not UTF-8 text", str(path),
+                             "Give a file that `checkvalve conform --fixtures` wrote.") from None
+    return read_fixture(text, str(path))
+
+
+def _document(fixture: Fixture, found: Replay, code: int) -> dict[str, Any]:
+    breach = found.breach
+    return {
+        "exit_code": code, "target": found.target, "suite": fixture.suite,
+        "rule": fixture.rule_id, "steps": list(found.words), "same": found.same,
+        "breach": None if breach is None else {
+            "rule": breach.rule.id, "step": breach.step + 1, "statement": breach.rule.statement,
+            "allowed": list(breach.allowed),
+        },
+    }
+
+
+def _lines(fixture: Fixture, found: Replay) -> Iterator[str]:
+    yield f"{fixture.rule_id} on {found.target}, a queue of capacity {fixture.capacity}"
+    for number, words in enumerate(found.words, start=1):
+        yield f"  {number}. {words}"
+    breach = found.breach
+    if breach is None:
+        if found.left_at is not None:
+            yield f"  {found.left_at + 1}. not possible here: nothing waits that it could cancel"
+        yield f"Not broken: {fixture.rule_id} holds in this run."
+        return
+    yield f"This breaks {breach.rule.id} ({breach.rule.strength.value}): {breach.rule.statement}"
+    if breach.allowed:
+        yield f"Allowed in step {breach.step + 1}: {', or '.join(breach.allowed)}."
+    if found.same:
+        yield "Violated: the same rule, at the same step."
+    elif breach.rule.id == fixture.rule_id:
+        yield f"Violated: the same rule, at another step ({breach.step + 1})."
+    else:
+        yield f"Violated: another rule, at step {breach.step + 1}."

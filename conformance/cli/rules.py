@@ -1,0 +1,127 @@
+"""``checkvalve rules``: the rule book, and where each of its rules is used."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+
+import click
+
+from .outcome import EXPECTED
+
+__all__ = ["Entry", "Uses", "command", "entries"]
+
+
+@dataclass(frozen=True)
+class Uses:
+    """Where a rule is used: each a list of names, empty where it is not.
+
+    ``proof``: machines on which ``verify`` decides it. ``test``: suites that look for a
+    breach of it in implementations. ``monitor``: machines that name it when they refuse
+    what an implementation did.
+    """
+
+    proof: list[str]
+    test: list[str]
+    monitor: list[str]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One rule of the book. ``untested`` says why no suite tests it, or is None."""
+
+    id: str
+    strength: str
+    statement: str
+    source: str
+    chapter: str
+    uses: Uses
+    untested: str | None
+
+
+@click.command("rules")
+@click.argument("chapters", nargs=-1)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+def command(chapters: tuple[str, ...], as_json: bool) -> int:
+    """List the rules of CHAPTERS (all if none are named), and where each is used."""
+    found = list(entries(chapters))
+    if as_json:
+        document = {"rules": [asdict(entry) for entry in found]}
+        click.echo(json.dumps(document, indent=1, ensure_ascii=False))
+        return EXPECTED
+    chapter = ""
+    for entry in found:
+        if entry.chapter != chapter:
+            chapter = entry.chapter
+            click.echo(click.style(f"\n{chapter}", bold=True))
+        for line in _lines(entry):
+            click.echo(line)
+    tested = sum(entry.untested is None for entry in found)
+    click.echo(f"\n{len(found)} rules; {tested} of them are tested on implementations.")
+    return EXPECTED
+
+
+def entries(names: Iterable[str] = ()) -> Iterator[Entry]:
+    """The rules of some chapters (all if none are named), each once, where it comes first.
+
+    Raises ``InputError`` for a name that is no chapter's.
+    """
+    from checkvalve.spec.chapters import Chapter
+    from checkvalve.spec.chapters import chapters as book
+    from checkvalve.spec.notation.rules import Rule
+
+    def uses(rule: Rule, chapter: Chapter) -> Uses:
+        proof = [
+            f"{each.name}.{expectation.machine.__name__}"
+            for each in selected for expectation in each.expectations
+            if expectation.rule == rule.id
+        ]
+        return Uses(list(dict.fromkeys(proof)), _suites_with(rule), list(_monitors(rule)))
+
+    selected = list(book(names))
+    seen: set[str] = set()
+    for chapter in selected:
+        for rule in chapter.rules:
+            if rule.id not in seen:
+                seen.add(rule.id)
+                used = uses(rule, chapter)
+                yield Entry(
+                    rule.id, rule.strength.value, rule.statement, rule.source, chapter.name,
+                    used, None if used.test else _untested(rule),
+                )
+
+
+def _suites_with(rule: object) -> list[str]:
+    from ..suites.catalogue import SUITES
+
+    return [suite.name for suite in SUITES.values() if rule in suite.rules()]
+
+
+def _monitors(rule: object) -> Iterator[str]:
+    from ..suites.catalogue import SUITES
+
+    for suite in SUITES.values():
+        for watch in suite.watches:
+            if rule in watch.rules():
+                module = watch.machine.__module__.removeprefix("checkvalve.spec.")
+                yield f"{module}.{watch.machine.__name__}"
+
+
+def _untested(rule: object) -> str:
+    kind = getattr(rule, "kind", "")
+    if kind == "guard":
+        return "no suite watches a machine that cites it"
+    return (f"it speaks of states of the machine ({kind}), which an implementation does not "
+            "show; verify decides it")
+
+
+def _lines(entry: Entry) -> Iterator[str]:
+    yield f"{entry.id}  {entry.strength}  {entry.statement}"
+    yield f"      source: {entry.source}"
+    for how, where in (("proved or searched", entry.uses.proof), ("tested by", entry.uses.test),
+                       ("monitored by", entry.uses.monitor)):
+        if where:
+            yield f"      {how}: {', '.join(where)}"
+    if entry.untested:
+        yield f"      untested: {entry.untested}"

@@ -1,0 +1,81 @@
+"""Conducting a run: the cases of a suite on a target, on an engine, up to the summary."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ..results import ERROR, Case, CaseRow
+from .case import RunSettings, plan
+from .summary import Summary, summarise
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+__all__ = ["CASES", "Engine", "Order", "conduct"]
+
+CASES = 36
+"""Cases where none are asked for: each rule of the suite is in focus with capacity 1, 2, 3."""
+
+
+@dataclass(frozen=True)
+class Engine:
+    """Where the cases run: here on ``jobs`` processes, or on a Spark cluster.
+
+    On a cluster if either ``master`` (its address) or ``session`` is given.
+    """
+
+    jobs: int = 1
+    master: str | None = None
+    session: SparkSession | None = None
+
+    def run(
+        self, suite: str, target: str, cases: Sequence[Case], settings: RunSettings
+    ) -> list[CaseRow]:
+        """The rows of the cases, sorted by key.
+
+        Raises ``InputError`` for a suite, a target or a cluster that cannot be used.
+        """
+        if self.master is not None or self.session is not None:
+            from ..engines.spark import run_on_spark
+
+            return run_on_spark(
+                suite, target, cases, settings, master=self.master, session=self.session)
+        return self._run_here(suite, target, cases, settings)
+
+    def _run_here(
+        self, suite: str, target: str, cases: Sequence[Case], settings: RunSettings
+    ) -> list[CaseRow]:
+        from ..engines.local import run_locally
+
+        # A target that hangs in its first case would cost as many time limits as cases.
+        first = run_locally(suite, target, cases[:1], settings)
+        if first[0].verdict == ERROR or len(cases) == 1:
+            return first
+        return first + run_locally(suite, target, cases[1:], settings, jobs=self.jobs)
+
+
+@dataclass(frozen=True)
+class Order:
+    """What is asked of a run; the defaults take a few seconds."""
+
+    suite: str = "queue"
+    cases: int = CASES
+    seed: int = 0
+    settings: RunSettings = field(default_factory=RunSettings)
+
+
+def conduct(
+    target: str, order: Order | None = None, *, engine: Engine | None = None,
+    known: Collection[str] = (),
+) -> tuple[Summary, list[CaseRow]]:
+    """Run a suite on a target; what it says about each rule, and the rows behind it.
+
+    A target whose first case ends in an error is not asked any further. Raises
+    ``InputError`` for a suite, a target or a cluster that cannot be used.
+    """
+    order = order or Order()
+    cases = plan(order.suite, cases=order.cases, seed=order.seed)
+    rows = (engine or Engine()).run(order.suite, target, cases, order.settings)
+    return summarise(order.suite, target, rows, known), rows

@@ -167,6 +167,7 @@ def _raise_target_error() -> None:
      "not an address that Spark understands"),
     ("IllegalStateException: Cannot call methods on a stopped SparkContext", "no Spark master"),
     ("ModuleNotFoundError: No module named 'pyarrow'", "lacks pyarrow"),
+    ("SparkException: Python worker exited unexpectedly (crashed)", "the target ended"),
     ("calling o1.x\n: java.io.IOException: Mkdirs failed\n\tat java.lang.Thread",
      "java.io.IOException: Mkdirs failed"),
 ])

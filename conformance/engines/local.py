@@ -44,7 +44,8 @@ def run_locally(
             return sort_rows(pool.map(run, cases, chunksize=chunk))
         except BrokenProcessPool as error:
             raise TargetError(f"the target {target} ended the process that it runs in", "",
-                              "Run it with one process to see which case does it.") from error
+                              "Run it with one process to see which case does it, or put it "
+                              "behind command:.") from error
 
 
 def row_of(suite: str, target: str, settings: RunSettings, case: Case) -> CaseRow:

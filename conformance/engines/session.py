@@ -256,6 +256,8 @@ _SPARK_SAYS = (
     (r"All masters are unresponsive|stopped SparkContext|Application has been killed",
      "what answers there is no Spark master, or one of another version",
      "Use the pyspark of the cluster's version."),
+    (r"Python worker exited unexpectedly", "the target ended the Python process that it runs in",
+     "Run it here with one process to see which case does it, or put it behind command:."),
     (r"PATH_ALREADY_EXISTS", "there is something at the path of the results already",
      "Give another path, or remove it."),
 )

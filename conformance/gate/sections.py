@@ -5,24 +5,22 @@ Each imports its engine only when it is called: a gate of designs alone loads no
 
 from __future__ import annotations
 
+import json
 import time
-from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from checkvalve.spec.notation.errors import CheckvalveError, InputError
+from checkvalve.spec.notation.errors import CheckvalveError
 
 from ..environment import missing_extra, usable_cores
-from ..results import CaseRow
 from .config import Designs, Suite
-from .report import Row, judge
+from .report import Judgement, Row, judge
 
 if TYPE_CHECKING:
     from checkvalve.spec.design.findings import Finding
     from checkvalve.spec.verify import Row as Promise
 
-    from ..summary import RuleFinding
+    from ..suites.summary import RuleResult
 
 __all__ = ["chapter_rows", "design_rows", "suite_rows"]
 
@@ -42,7 +40,7 @@ def _design_row(subject: str, found: Finding) -> Row:
     judgement = judge(found.expected, verdict)
     way = f"the shortest way there: {', '.join(found.steps)}" if found.steps else ""
     return Row(
-        "designs", subject, found.property, found.expected, verdict, judgement,
+        "designs", subject, found.name, found.expected, verdict, judgement,
         "" if judgement == "as expected" else found.reason or way, found.seconds,
         found.to_json(subject),
     )
@@ -54,39 +52,31 @@ def suite_rows(suite: Suite, target: str) -> tuple[Row, ...]:
     Raises InputError for a suite, a rule or a target that cannot be used; an optional target
     that this machine cannot run is a row.
     """
-    from ..engines.local import run_locally
-    from ..suites import RunSettings, plan, suite_named
-    from ..summary import errors_of_target, summarise
+    from ..suites.case import RunSettings
+    from ..suites.conduct import Engine, Order, conduct
+    from ..suites.summary import NOT_APPLICABLE, known_rules
 
-    book = suite_named(suite.suite)
-    subject, known = f"{suite.suite} on {target}", suite.known.get(target, ())
-    _check_rules(known, [rule.id for rule in book.rules()])
+    subject = f"{suite.suite} on {target}"
+    known = known_rules(suite.suite, suite.known.get(target, ()))
     lack = _why_unavailable(suite, target) if target in suite.optional else ""
     if lack:
         return (Row("suites", subject, "can be run", "runs", "not here", "unavailable", lack),)
     began = time.perf_counter()
-    cases = plan(suite.suite, cases=suite.cases, seed=suite.seed)
-    settings = RunSettings(timeout_seconds=suite.timeout)
-    rows = run_locally(suite.suite, target, cases, settings, jobs=usable_cores())
-    found = summarise(book, target, rows)
-    each = (time.perf_counter() - began) / len(found)
-    failed = [_error_row(subject, row) for row in errors_of_target(rows)[:1]]
-    return (*failed, *(
-        _rule_row(subject, finding, "violated" if finding.rule in known else "passed", each)
-        for finding in found if finding.verdict != "not applicable" or finding.rule in known
-    ))
-
-
-def _check_rules(known: Sequence[str], rules: Sequence[str]) -> None:
-    for rule in known:
-        if rule not in rules:
-            raise InputError(f"`known` names {rule!r}, which is no rule of this suite", "",
-                             f"Its rules are {', '.join(rules)}.")
+    order = Order(suite.suite, suite.cases, suite.seed, RunSettings(timeout_seconds=suite.timeout))
+    summary, _ = conduct(target, order, engine=Engine(jobs=usable_cores()), known=known)
+    each = (time.perf_counter() - began) / len(summary.results)
+    if summary.error:
+        return (Row("suites", subject, "answers", "answers", "does not answer", "error",
+                    summary.error, each * len(summary.results)),)
+    return tuple(
+        _rule_row(subject, result, result.rule.id in known, each) for result in summary.results
+        if result.verdict != NOT_APPLICABLE or result.rule.id in known
+    )
 
 
 def _why_unavailable(suite: Suite, target: str) -> str:
     """Why this machine cannot run ``target``; empty if it can."""
-    from ..suites import suite_named
+    from ..suites.catalogue import suite_named
     from ..suites.run import capabilities
     from ..targets import resolve_target
 
@@ -100,30 +90,28 @@ def _why_unavailable(suite: Suite, target: str) -> str:
     return ""
 
 
-def _error_row(subject: str, row: CaseRow) -> Row:
-    return Row("suites", subject, "answers", "answers", "does not answer", "error", row.message,
-               details=asdict(row))
+def _rule_row(subject: str, result: RuleResult, known: bool, seconds: float) -> Row:
+    """The row of one rule: a breach is expected of the known ones, and of no other."""
+    found = result.verdict
+    message = result.message
+    judgement: Judgement = "as expected"
+    if known and found != "violated":
+        judgement, message = "violated", _STALE
+    elif found == "flaky":
+        judgement = "unknown"
+    elif found == "violated" and not known and result.rule.strength.value == "MUST":
+        judgement = "violated"
+    elif found == "violated" and not known:
+        message = f"A SHOULD, which decides nothing: {message}"
+    else:
+        message = ""
+    fixture = None if result.fixture is None else json.loads(result.fixture.to_json())
+    return Row("suites", subject, result.rule.id, "violated" if known else "no breach", found,
+               judgement, message, seconds, {**result.to_json(), "fixture": fixture})
 
 
-_JUDGED_BY_COMPARISON = ("passed", "violated")
-
-
-def _rule_row(subject: str, finding: RuleFinding, expected: str, seconds: float) -> Row:
-    """The row of one rule. What was not tried, or not the same each time, is unknown."""
-    judgement = (judge(expected, finding.verdict)
-                 if finding.verdict in _JUDGED_BY_COMPARISON else "unknown")
-    message = "" if judgement == "as expected" else finding.message or _ADVICE[finding.verdict]
-    return Row("suites", subject, finding.rule, expected, finding.verdict, judgement, message,
-               seconds, asdict(finding))
-
-
-_ADVICE = {
-    "passed": "It is listed under `known`, and no case broke it: take it off the list, or raise "
-              "`cases`.",
-    "not tried": "No step of any case could have broken it: raise `cases`.",
-    "not applicable": "It is listed under `known`, and this target lacks what it is about.",
-    "violated": "", "flaky": "",
-}
+_STALE = ("It is listed under `known`, and no case broke it: take it off the list, or raise "
+          "`cases`.")
 
 
 def chapter_rows(name: str) -> tuple[Row, ...]:

@@ -144,7 +144,7 @@ class _Search:
             elif self.aside is None:
                 self.aside = breach.rule, tuple(run.acts)
 
-    # --- the verdict -----------------------------------------------------------------------
+    # --- the verdict ---------------------------------------------------------------------
 
     def _judge(self) -> CaseRow:
         broken = self.found or self.aside

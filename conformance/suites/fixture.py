@@ -77,7 +77,7 @@ class Fixture:
         return json.dumps(self.document, indent=2, ensure_ascii=False) + "\n"
 
 
-# --- writing ---------------------------------------------------------------------------------
+# --- writing -----------------------------------------------------------------------------
 
 def fixture_of(
     suite: Suite, capacity: int, run: Run, breach: Breach, target: str, case: Case
@@ -121,7 +121,7 @@ def _story(capacity: int, rule: Rule, breach: Breach, words: list[str]) -> list[
     return lines
 
 
-# --- reading ---------------------------------------------------------------------------------
+# --- reading -----------------------------------------------------------------------------
 
 def read_fixture(text: str, where: str) -> Fixture:
     """The fixture in a JSON text. ``where`` names the file in messages.

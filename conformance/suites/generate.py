@@ -31,7 +31,7 @@ def generator_version() -> str:
     """The version of Hypothesis: with another one, a seed may mean other programs."""
     from hypothesis import __version__
 
-    return __version__
+    return str(__version__)
 
 
 def explore(

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ...spec.engines.interpreter import State, Step
 from ...spec.engines.monitor import Failure, Monitor
-from ...spec.notation.bound import BoundMachine, bind
+from ...spec.notation.bound import bind
 from ...spec.notation.errors import InternalError
 from ...spec.notation.rules import Rule
 from .suite import Answer, Exchange, Suite, Watch
@@ -36,14 +36,10 @@ class Breach:
 
 
 @lru_cache(maxsize=64)
-def _bound(machine: type, constants: tuple[tuple[str, int], ...]) -> BoundMachine:
-    declared = machine.constants_declared  # type: ignore[attr-defined]
-    return bind(machine, **{name: value for name, value in constants if name in declared})
-
-
-@lru_cache(maxsize=64)
-def _fresh(machine: type, constants: tuple[tuple[str, int], ...]) -> Monitor:
-    return Monitor(_bound(machine, constants))
+def _fresh(watch: Watch, constants: tuple[tuple[str, int], ...]) -> Monitor:
+    declared = watch.machine.constants_declared
+    return Monitor(bind(
+        watch.machine, **{name: value for name, value in constants if name in declared}))
 
 
 class _Eye:
@@ -52,7 +48,7 @@ class _Eye:
     def __init__(self, watch: Watch, constants: tuple[tuple[str, int], ...]) -> None:
         self.watch = watch
         # A monitor never changes what it holds, only which: a shallow copy is a fresh one.
-        self.monitor = copy.copy(_fresh(watch.machine, constants))
+        self.monitor = copy.copy(_fresh(watch, constants))
         self.open = True
 
     def knows(self, step: Step) -> bool:

@@ -136,7 +136,7 @@ class QueueConversation:
             raise InputError(f"the item of {do!r} is not {self._next_item()!r}, the next one")
         return act
 
-    # --- what a reply shows -----------------------------------------------------------------
+    # --- what a reply shows --------------------------------------------------------------
 
     def _outcome(
         self, act: Act, ticket: _Ticket | None, request: Message, reply: Message
@@ -205,7 +205,7 @@ class QueueConversation:
         self._fates.append(fate)
         return number
 
-    # --- what there could be in its place -------------------------------------------------------
+    # --- what there could be in its place ------------------------------------------------
 
     def _possible(self, act: Act, ticket: _Ticket | None) -> Iterator[Answer]:
         if act.do == "offer":

@@ -72,7 +72,10 @@ class Exchange:
 class Conversation(Protocol):
     """One session with a target, which remembers what items and tickets are about."""
 
-    can: Collection[str]
+    @property
+    def can(self) -> Collection[str]:
+        """The operations that the target says it can do."""
+        ...
 
     def makes_sense(self, act: Act) -> bool:
         """Whether an act can be requested now, within the limits of the machines."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -130,8 +130,5 @@ def _silent(
         return NOT_RUN, "the target failed"
     if any(rule.id in count for count in counts):
         return NOT_EXERCISED, "no step of these cases could have broken it"
-    return NOT_APPLICABLE, f"it needs {', '.join(_groups(suite, rule))}"
-
-
-def _groups(suite: Suite, rule: Rule) -> Iterator[str]:
-    return (" or ".join(group) for group in suite.needs[rule.id])
+    needed = "; and ".join(" or ".join(group) for group in suite.needs[rule.id])
+    return NOT_APPLICABLE, f"it needs {needed}"

@@ -59,7 +59,7 @@ class BoundedQueue(Machine):
     put_withdrew = boolean(False)
     take_withdrew = boolean(False)
 
-    # --- what a call that never waits can answer ------------------------------------------
+    # --- what a call that never waits can answer -----------------------------------------
 
     @action
     def offer_accepted(self) -> None:
@@ -89,7 +89,7 @@ class BoundedQueue(Machine):
         """The size is asked and told."""
         require(len(self.inside) == count, SIZE)
 
-    # --- what a call that may wait can answer at once -------------------------------------
+    # --- what a call that may wait can answer at once ------------------------------------
 
     @action
     def put_done(self) -> None:
@@ -117,7 +117,7 @@ class BoundedQueue(Machine):
         self.takes.push(self.asked)
         self.asked += 1
 
-    # --- what nobody sees -------------------------------------------------------------------
+    # --- what nobody sees ----------------------------------------------------------------
 
     @action(internal=True, fair=True, place=upto(W))
     def admit(self, place: int) -> None:
@@ -138,7 +138,7 @@ class BoundedQueue(Machine):
         self.stop_waiting_take(ticket)
         self.holds[ticket] = self.inside.pop()
 
-    # --- what a waiter learns -----------------------------------------------------------------
+    # --- what a waiter learns ------------------------------------------------------------
 
     @action(item=upto(K))
     def woken_put(self, item: int) -> None:
@@ -155,7 +155,7 @@ class BoundedQueue(Machine):
         self.holds[ticket] = self.K
         self.out.add(item)
 
-    # --- cancelling -----------------------------------------------------------------------------
+    # --- cancelling ----------------------------------------------------------------------
 
     @action(item=upto(K))
     def cancelled_put(self, item: int) -> None:
@@ -183,7 +183,7 @@ class BoundedQueue(Machine):
         """It is too late to cancel a take: it has its item."""
         require(ticket not in self.takes, CANCEL_LEAVES_NO_TRACE)
 
-    # --- when everything has run that can run ---------------------------------------------------
+    # --- when everything has run that can run --------------------------------------------
 
     @action
     def settled(self) -> None:
@@ -198,7 +198,7 @@ class BoundedQueue(Machine):
         self.put_withdrew = False
         self.take_withdrew = False
 
-    # --- the few places where something moves -----------------------------------------------------
+    # --- the few places where something moves --------------------------------------------
 
     def name_item(self) -> int:
         """The number of an item that is named for the first time."""
@@ -230,7 +230,7 @@ class BoundedQueue(Machine):
             if other != ticket:
                 self.takes.push(other)
 
-    # --- what is true of all of it ------------------------------------------------------------------
+    # --- what is true of all of it -------------------------------------------------------
 
     @always("QUEUE-13", MUST, "The queue never holds more items than its capacity.",
             source="003, 'Defining backpressure' (bounded)")
@@ -286,11 +286,9 @@ class OrderlyQueue(BoundedQueue):
         super().serve(place)
 
 
-_SMALL = {"C": (1, 2), "K": 3, "T": 2, "W": 2}
-
 EXPECTATIONS = (
-    expect(BoundedQueue, "QUEUE-13", "holds", "bounded", **_SMALL),
-    expect(BoundedQueue, "QUEUE-14", "holds", "no item is in two places", **_SMALL),
-    expect(BoundedQueue, "QUEUE-15", "holds", "a blocked producer wakes", **_SMALL),
-    expect(OrderlyQueue, "QUEUE-15", "holds", "a blocked producer wakes in its turn", **_SMALL),
+    expect(BoundedQueue, "QUEUE-13", "holds", "bounded", C=(1, 2), K=3, T=2, W=2),
+    expect(BoundedQueue, "QUEUE-14", "holds", "no item is in two places", C=(1, 2), K=3, T=2, W=2),
+    expect(BoundedQueue, "QUEUE-15", "holds", "a blocked producer wakes", C=(1, 2), K=3, T=2, W=2),
+    expect(OrderlyQueue, "QUEUE-15", "holds", "a blocked producer wakes in its turn", C=(1, 2), K=3, T=2, W=2),
 )

@@ -138,7 +138,7 @@ class ConservingQueue(Machine):
         """It is too late to cancel a put: its item is in."""
         self.is_in(item)
 
-    # --- the few places where something moves ----------------------------------------------
+    # --- the few places where something moves --------------------------------------------
 
     def name_item(self, becomes: Fate) -> None:
         """A producer names an item for the first time."""
@@ -163,7 +163,7 @@ class ConservingQueue(Machine):
         """How many items are certainly inside."""
         return sum(fate == Fate.INSIDE for fate in self.fate)
 
-    # --- what is true of all of it -----------------------------------------------------------
+    # --- what is true of all of it -------------------------------------------------------
 
     @step("QUEUE-16", MUST, "What has come out, was refused or was cancelled stays so.",
           source="003, 'no tokens are created'", item=upto(K))

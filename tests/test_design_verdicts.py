@@ -1,0 +1,207 @@
+"""Verdicts on designs: the shipped examples, and formulas that are known to be exact."""
+
+from __future__ import annotations
+
+from itertools import product
+from math import gcd
+from pathlib import Path
+
+import pytest
+
+from checkvalve.conformance.designs import check_design, check_file
+from checkvalve.spec.design.check import Settings
+from checkvalve.spec.engines.verdict import Budget, Outcome
+
+EXAMPLES = sorted((Path(__file__).parent.parent / "examples" / "designs").glob("*.yaml"))
+
+
+def deadlocks(text: str) -> bool:
+    """The verdict on a design, of which both engines must not disagree."""
+    document = "checkvalve: 1\nname: formula\n" + text
+    verdict = check_design(document).finding("deadlock").outcome
+    searched = check_design(document, settings=Settings("explorer")).finding("deadlock").outcome
+    assert verdict is searched is not Outcome.UNKNOWN
+    return verdict is Outcome.VIOLATED
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=[path.stem for path in EXAMPLES])
+def test_each_example_has_the_verdicts_that_it_expects(path: Path) -> None:
+    """And says why it is there in a comment at its head."""
+    report = check_file(path, Budget(max_seconds=30))
+    assert report.as_expected, report.results
+    assert report.design.name == path.stem
+    assert path.read_text().startswith("# ")
+
+
+def test_the_echo_client_is_stuck_iff_it_writes_more_than_the_loop_holds() -> None:
+    """W > S + h + O + Cr, with O + Cr the room of the replies, which may be none."""
+    for w, s, h, o in product(range(1, 7), range(1, 3), range(2), range(3)):
+        text = f"""
+tasks:
+  client: {{kind: script, steps: [{{write: out, count: {w}}}, {{read: back, count: {w}}}]}}
+  server: {{kind: map, hand: {h}}}
+links:
+  - {{name: out, from: client, to: server, capacity: {s}}}
+  - {{name: back, from: server, to: client, capacity: {o}}}
+"""
+        assert deadlocks(text) == (w > s + h + o), (w, s, h, o)
+
+
+def test_nested_calls_are_stuck_iff_all_threads_can_wait() -> None:
+    """n * (d - 1) >= P."""
+    for threads, roots, depth in product(range(1, 6), range(1, 4), range(1, 4)):
+        text = f"""
+tasks: {{calls: {{kind: call, pool: workers, roots: {roots}, depth: {depth}}}}}
+pools: {{workers: {{threads: {threads}}}}}
+"""
+        assert deadlocks(text) == (roots * (depth - 1) >= threads), (threads, roots, depth)
+
+
+def test_nested_calls_with_a_pool_for_each_level_are_never_stuck() -> None:
+    """The remedy: a level waits only for the one below it."""
+    for roots, depth in product(range(1, 4), range(2, 4)):
+        names = [f"p{level}" for level in range(depth)]
+        pools = ", ".join(f"{name}: {{threads: 1}}" for name in names)
+        assert not deadlocks(f"""
+tasks: {{calls: {{kind: call, pool: [{', '.join(names)}], roots: {roots}, depth: {depth}}}}}
+pools: {{{pools}}}
+""")
+
+
+def test_a_ring_is_live_iff_it_has_an_element_and_a_free_slot() -> None:
+    """1 <= k <= K - 1."""
+    for first, second in product(range(1, 4), range(1, 4)):
+        for held in range(first + second + 1):
+            one = min(held, first)
+            text = f"""
+tasks: {{a: {{kind: map}}, b: {{kind: map}}}}
+links:
+  - {{from: a, to: b, capacity: {first}, initial: {one}}}
+  - {{from: b, to: a, capacity: {second}, initial: {held - one}}}
+"""
+            assert deadlocks(text) == (held in (0, first + second)), (first, second, held)
+
+
+def test_a_dataflow_edge_needs_exactly_the_known_room() -> None:
+    """B >= p + c - gcd + (d mod gcd), and room for what is there at the start."""
+    for p, c, d in product(range(1, 5), range(1, 5), range(4)):
+        g = gcd(p, c)
+        for room in range(max(1, d), 9):
+            enough = room >= p + c - g + d % g if d <= p + c - g else room >= d
+            text = f"""
+tasks: {{a: {{kind: source}}, b: {{kind: sink}}}}
+links: [{{from: a, to: b, capacity: {room}, gives: {p}, takes: {c}, initial: {d}}}]
+"""
+            assert deadlocks(text) != enough, (p, c, d, room)
+
+
+def test_a_credit_link_is_stuck_iff_too_few_permits_can_survive() -> None:
+    """C - L < b."""
+    for room, batch in product(range(1, 5), range(1, 5)):
+        for losses in range(room + 1):
+            text = f"""
+tasks: {{a: {{kind: source}}, b: {{kind: sink}}}}
+links:
+  - {{from: a, to: b, capacity: {room}, flow: credit, batch: {batch}, lossy: {losses}}}
+"""
+            assert deadlocks(text) == (room - losses < batch), (room, batch, losses)
+
+
+def loop(m: int, f: int, merge: str, flow: str = "blocking") -> str:
+    """The loop of Akka's documentation, with m slots forward and f slots back."""
+    return f"""
+tasks:
+  source: {{kind: source}}
+  merge: {{kind: merge{merge}}}
+  broadcast: {{kind: broadcast}}
+  sink: {{kind: sink}}
+links:
+  - {{from: source, to: merge, capacity: 1}}
+  - {{from: merge, to: broadcast, capacity: {m}}}
+  - {{from: broadcast, to: merge, capacity: {f}, flow: {flow}, name: back}}
+  - {{from: broadcast, to: sink, capacity: 1}}
+"""
+
+
+def test_the_loop_of_a_merge_is_stuck_for_every_size() -> None:
+    """Exactly when all its slots are full."""
+    for m, f in product(range(1, 4), range(1, 4)):
+        report = check_design("checkvalve: 1\nname: loop\n" + loop(m, f, ""))
+        contents = dict(report.finding("deadlock").contents)
+        assert contents["merge->broadcast"] == m
+        assert contents["back"] == f
+
+
+def test_the_loop_of_a_preferring_merge_starves_its_source_and_needs_a_slot() -> None:
+    """No deadlock with a slot for the feedback, a deadlock without one."""
+    prefers = ", policy: preferred, prefers: back"
+    for m, f in product(range(1, 4), range(3)):
+        text = loop(m, f, prefers)
+        assert deadlocks(text) == (f == 0), (m, f)
+        if f:
+            expect = "expect: {starvation: {source: violated, sink: holds}}"
+            assert check_design("checkvalve: 1\nname: loop\n" + text + expect).as_expected
+
+
+def test_a_dropping_loop_is_live_and_its_source_goes_on_if_the_merge_is_fair() -> None:
+    """For both drop policies; with a merge that promises nothing, the source may starve."""
+    for flow, policy in product(("drop-oldest", "drop-newest"), ("fair", "any")):
+        verdict = "holds" if policy == "fair" else "violated"
+        text = loop(2, 2, f", policy: {policy}", flow) + f"""
+expect: {{loss: violated, starvation: {{source: {verdict}}}}}
+"""
+        assert check_design("checkvalve: 1\nname: loop\n" + text).as_expected, (flow, policy)
+
+
+def test_a_finished_design_may_rest_but_not_with_work_left_in_a_queue() -> None:
+    """A finite source ends; one whose reader takes two at a time leaves at most one."""
+    for count, takes in product(range(1, 5), range(1, 3)):
+        assert not deadlocks(f"""
+tasks: {{a: {{kind: source, count: {count}}}, b: {{kind: sink}}}}
+links: [{{from: a, to: b, capacity: 2, takes: {takes}}}]
+""")
+    assert deadlocks("""
+tasks: {a: {kind: source, count: 3}, b: {kind: source, count: 1}, z: {kind: zip}, s: {kind: sink}}
+links:
+  - {from: a, to: z, capacity: 4}
+  - {from: b, to: z, capacity: 4}
+  - {from: z, to: s, capacity: 1}
+""")
+
+
+def test_a_part_that_is_stuck_is_found_while_another_part_goes_on() -> None:
+    """Each connected part is checked on its own."""
+    assert deadlocks("""
+tasks: {a: {kind: source}, b: {kind: sink}, c: {kind: map}, d: {kind: map}}
+links:
+  - {from: a, to: b, capacity: 1}
+  - {from: c, to: d, capacity: 1}
+  - {from: d, to: c, capacity: 1}
+""")
+
+
+def test_a_source_that_only_drops_does_not_hide_what_is_stuck_behind_it() -> None:
+    """A step that changes nothing but drops an element is no progress."""
+    text = loop(1, 1, "").replace("to: merge, capacity: 1}", "to: merge, capacity: 1, "
+                                  "flow: drop-newest}", 1)
+    assert deadlocks(text)
+
+
+def test_an_unbounded_link_is_bounded_if_nothing_can_grow_in_it() -> None:
+    """One element in a ring of unbounded links stays one element."""
+    report = check_design("""
+checkvalve: 1
+name: ring
+tasks: {a: {kind: map}, b: {kind: map}}
+links: [{from: a, to: b, flow: unbounded, initial: 1}, {from: b, to: a, flow: unbounded}]
+""")
+    assert report.as_expected
+    assert report.finding("bounded").method == "exhaustive"
+
+
+def test_a_spent_budget_is_unknown() -> None:
+    """And its exit code is 2."""
+    report = check_design("checkvalve: 1\nname: loop\n" + loop(3, 3, ""), Budget(max_states=5))
+    assert report.finding("deadlock").outcome is Outcome.UNKNOWN
+    assert report.finding("deadlock").reason
+    assert report.exit_code == 2

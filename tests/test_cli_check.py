@@ -54,7 +54,7 @@ def test_the_text_names_the_steps_the_waits_and_a_way_out(
     """All in the words of the design."""
     run(root, ["check", STUCK])
     out = capsys.readouterr().out
-    assert "broadcast reads an element from merge->broadcast" in out
+    assert "broadcast reads from merge->broadcast" in out
     assert "merge->broadcast (holds 2)" in out
     assert "broadcast -> merge -> broadcast" in out
     assert "A way out, checked" in out

@@ -111,17 +111,21 @@ def test_in_a_stuck_state_every_wait_is_told_and_names_real_tasks(design: Design
             assert set(wait.on) <= set(design.tasks)
 
 
-def test_a_design_of_no_cycle_is_proved_without_a_search() -> None:
-    """No state is visited for a pipeline."""
-    report = check_design("""
-checkvalve: 1
-name: pipeline
-tasks: {a: {kind: source}, b: {kind: map}, c: {kind: sink}}
-links: [{from: a, to: b, capacity: 1000000}, {from: b, to: c, capacity: 1000000}]
-""")
+@pytest.mark.parametrize("length", [1, 5, 98])
+def test_a_pipeline_of_any_length_is_proved_without_a_search(length: int) -> None:
+    """No state is visited, though there are more cycles than can be listed."""
+    names = ["first", *(f"stage{number}" for number in range(length)), "last"]
+    kinds = ["source", *["map"] * length, "sink"]
+    tasks = ", ".join(f"{n}: {{kind: {k}}}" for n, k in zip(names, kinds, strict=True))
+    links = "".join(
+        f"  - {{from: {a}, to: {b}, capacity: 1000000}}\n"
+        for a, b in zip(names, names[1:], strict=False)
+    )
+    report = check_design(f"checkvalve: 1\nname: p\ntasks: {{{tasks}}}\nlinks:\n{links}")
     assert report.as_expected
     assert report.finding("deadlock").states == 0
     assert all(cycle.excluded for cycle in report.cycles)
+    assert report.all_cycles == (length < 40)
 
 
 def test_the_cycles_are_told_in_the_words_of_the_design() -> None:

@@ -54,8 +54,9 @@ def test_every_example_is_accepted_by_both_readers(plain: Any) -> None:
 def places(value: Any) -> list[tuple[Any, Any]]:
     """Every (container, key) of a document."""
     found: list[tuple[Any, Any]] = []
-    keys = value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ()
-    for key in keys:
+    if not isinstance(value, dict | list):
+        return found
+    for key in value if isinstance(value, dict) else range(len(value)):
         found += [(value, key), *places(value[key])]
     return found
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 
@@ -10,7 +11,7 @@ import click
 
 from .outcome import EXPECTED
 
-__all__ = ["Entry", "Uses", "command", "entries"]
+__all__ = ["Entry", "Uses", "command", "entries", "natural"]
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,7 @@ def entries(names: Iterable[str] = ()) -> Iterator[Entry]:
     selected = list(book(names))
     seen: set[str] = set()
     for chapter in selected:
-        for rule in chapter.rules:
+        for rule in sorted(chapter.rules, key=lambda rule: natural(rule.id)):
             if rule.id not in seen:
                 seen.add(rule.id)
                 used = uses(rule, chapter)
@@ -90,6 +91,12 @@ def entries(names: Iterable[str] = ()) -> Iterator[Entry]:
                     rule.id, rule.strength.value, rule.statement, rule.source, chapter.name,
                     used, None if used.test else _untested(rule),
                 )
+
+
+def natural(rule_id: str) -> list[tuple[int, str]]:
+    """A key by which QUEUE-2 comes before QUEUE-10."""
+    parts = re.findall(r"\d+|\D+", rule_id)
+    return [(int(part), "") if part.isdecimal() else (0, part) for part in parts]
 
 
 def _suites_with(rule: object) -> list[str]:

@@ -100,8 +100,8 @@ def _graph(report: DesignReport) -> Iterator[str]:
     yield ""
     more = "" if report.all_cycles else "more than "
     yield (f"  Wait-for graph: {more}{len(report.cycles)} elementary cycles of waits, "
-           f"{len(possible) or 'none'} of them possible as far as the graph can tell"
-           + (":" if possible else "."))
+           + (f"{len(possible)} of which it does not exclude:" if possible
+              else "all of them impossible."))
     for cycle in possible[:SHOWN_CYCLES]:
         yield f"    {_circle(cycle)}"
     if len(possible) > SHOWN_CYCLES:

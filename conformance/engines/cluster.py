@@ -21,6 +21,7 @@ from types import TracebackType
 from checkvalve.spec.notation.errors import InputError
 
 from ..java import require_java
+from .session import QUICK_START
 
 __all__ = ["SUPERVISE", "StandaloneCluster"]
 
@@ -148,6 +149,7 @@ def _environment(folder: Path) -> dict[str, str]:
         "SPARK_LOCAL_IP": _LOOPBACK,
         "SPARK_LOCAL_DIRS": str(folder / "local"),
         "SPARK_DAEMON_MEMORY": "256m",
+        "SPARK_DAEMON_JAVA_OPTS": QUICK_START,
         # The second way in, for batch jobs, has a fixed port; two clusters would collide.
         "SPARK_MASTER_OPTS": "-Dspark.master.rest.enabled=false",
     }

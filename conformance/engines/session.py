@@ -30,7 +30,7 @@ from .task import error_in
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["check_master", "explain", "scratch", "spark_session", "within"]
+__all__ = ["QUICK_START", "check_master", "explain", "scratch", "spark_session", "within"]
 
 CONNECT_SECONDS = 5.0
 """How long a host may take to accept a connection."""
@@ -52,6 +52,8 @@ _SETTINGS = {
     "spark.log.level": "ERROR",
 }
 _LOOPBACK = "127.0.0.1"
+QUICK_START = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+"""For Javas on this machine: they live for seconds, and the work is done by Python."""
 
 Result = TypeVar("Result")
 
@@ -164,7 +166,12 @@ def _is_here(master: str) -> bool:
 
 
 def _defaults(master: str) -> dict[str, str]:
-    here = {"spark.driver.host": _LOOPBACK, "spark.driver.bindAddress": _LOOPBACK}
+    here = {
+        "spark.driver.host": _LOOPBACK,
+        "spark.driver.bindAddress": _LOOPBACK,
+        "spark.driver.extraJavaOptions": QUICK_START,
+        "spark.executor.extraJavaOptions": QUICK_START,
+    }
     return _SETTINGS | (here if _is_here(master) else {})
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import linecache
+import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -37,6 +39,10 @@ class Breach:
 
 @lru_cache(maxsize=64)
 def _fresh(watch: Watch, constants: tuple[tuple[str, int], ...]) -> Monitor:
+    for defining in watch.machine.__mro__:
+        # The monitor quotes the source, which in an archive only the loader can read.
+        names = vars(sys.modules[defining.__module__])
+        linecache.lazycache(str(names.get("__file__")), names)
     declared = watch.machine.constants_declared
     return Monitor(bind(
         watch.machine, **{name: value for name, value in constants if name in declared}))

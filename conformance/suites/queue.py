@@ -88,12 +88,12 @@ class QueueConversation:
             wire["ticket"] = ticket.wire
             del wire["ticket_of"]
         reply = self._session.request(wire)
-        self._said += 1
+        self._said, number = self._said + 1, self._said
         if "error" in reply:
             words = f"error {reply['error']}" + ("" if reply["definite"] else ", perhaps done")
             return Exchange(
                 request, reply, f"{_asked(request)}: {words}", judged=reply["definite"])
-        outcome, words = self._outcome(act, ticket, request, reply)
+        outcome, words = self._outcome(act, ticket, request, reply, number)
         completions = tuple(self._completions()) if reply["events"] else ()
         events = [self._event(event) for event in reply["events"]]
         told = "; ".join([words, *(more for _, more in events)])
@@ -126,8 +126,10 @@ class QueueConversation:
         if do != "settle" and do not in self.can:
             raise InputError(f"the target cannot do {do!r}")
         if do == "cancel":
+            if "ticket_of" not in request:
+                raise InputError("'cancel' lacks \"ticket_of\"")
             out = [ticket.issued_at for ticket in self._out()]
-            issued_at = request.get("ticket_of")
+            issued_at = request["ticket_of"]
             return Act(do, out.index(issued_at)) if issued_at in out else None
         act = Act(do)
         if not self.makes_sense(act):
@@ -139,16 +141,16 @@ class QueueConversation:
     # --- what a reply shows --------------------------------------------------------------
 
     def _outcome(
-        self, act: Act, ticket: _Ticket | None, request: Message, reply: Message
+        self, act: Act, ticket: _Ticket | None, request: Message, reply: Message, number: int
     ) -> tuple[Step, str]:
         answer = reply.get("ok")
         if act.do == "offer":
             self._name(request["item"], "inside" if answer else "refused")
             return _offer(bool(answer)), "accepted" if answer else "refused"
         if act.do == "put":
-            return self._put(request, reply)
+            return self._put(request, reply, number)
         if act.do == "take" and "waiting" in reply:
-            self._tickets.append(_Ticket(reply["waiting"], "take", self._asked, self._said))
+            self._tickets.append(_Ticket(reply["waiting"], "take", self._asked, number))
             self._asked += 1
             return ("take_waits", ()), "waits"
         if act.do in ("poll", "take"):
@@ -159,12 +161,12 @@ class QueueConversation:
             return ("sized", (("count", int(answer or 0)),)), str(answer)
         return ("settled", ()), "all has run that can run"
 
-    def _put(self, request: Message, reply: Message) -> tuple[Step, str]:
+    def _put(self, request: Message, reply: Message, at: int) -> tuple[Step, str]:
         waits = "waiting" in reply
         number = self._name(request["item"], "waiting" if waits else "inside")
         if not waits:
             return ("put_done", ()), "done at once"
-        self._tickets.append(_Ticket(reply["waiting"], "put", number, self._said))
+        self._tickets.append(_Ticket(reply["waiting"], "put", number, at))
         return ("put_waits", ()), "waits"
 
     def _came_out(self, action: str, item: object) -> tuple[Step, str]:

@@ -41,7 +41,12 @@ def replay(fixture: Fixture, target: Target, where: str = "") -> Replay:
     suite = suite_named(fixture.suite)
     rule = suite.rule(fixture.rule_id)
     if rule is None:
-        raise InputError(f"the suite {suite.name} has no rule {fixture.rule_id[:80]!r}", where)
+        raise InputError(
+            f"the suite {suite.name} has no rule {fixture.rule_id[:80]!r}", where,
+            f"Its rules are {', '.join(rule.id for rule in suite.rules())}.")
+    if fixture.document["port"] != suite.port:
+        raise InputError(f"the suite {suite.name} uses the port {suite.port!r}, and no other",
+                         where, 'Mend "port".')
     session = target.open()
     try:
         items_max = max(ITEMS_MAX, fixture.length + 2)

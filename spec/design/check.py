@@ -225,7 +225,7 @@ def _abstracting(design: Design, aim: Aim, rule: str, settings: Settings) -> Fin
     for most in ABSTRACTIONS if unbounded else ABSTRACTIONS[:1]:
         table = translate(design, replace(aim, unbounded=Unbounded(most, abstract=True)))
         verdict = _search(table, rule, settings)
-        finding = _finding(design, table, verdict)
+        finding = _finding(design, table, rule, verdict)
         if verdict.trace is None or not _is_abstract(table, verdict.trace):
             return finding
     return replace(
@@ -249,13 +249,13 @@ def _bounded(design: Design, settings: Settings) -> Finding:
     for most in GROWTHS:
         table = translate(design, Aim(Unbounded(most, abstract=False)))
         verdict = _search(table, "DESIGN-2", settings)
-        finding = _finding(design, table, verdict)
+        finding = _finding(design, table, "DESIGN-2", verdict)
         if verdict.trace is None:
             return finding
         loop = _pump(table, verdict.trace)
         if loop is not None:
             first, last = loop
-            return replace(finding, loop=first, steps=finding.steps[:last], waits=(), cycle=(),
+            return replace(finding, loop=first, steps=finding.steps[:last], contents=(),
                            reason="the repeated steps leave everything as it was, and more "
                                   "in an unbounded link")
     return replace(finding, outcome=Outcome.UNKNOWN, steps=(), waits=(), cycle=(),
@@ -277,8 +277,9 @@ def _pump(table: Table, trace: Trace) -> tuple[int, int] | None:
     growing = {p.name: p for p in table.places if p.role == "queue" and p.limit < p.most}
     markings = [marking_of(table, s) for s in (trace.initial, *(t.state for t in trace.steps))]
     rows = _rows(table, trace)
-    for last in range(len(markings) - 1, 0, -1):
-        for first in range(last):
+    for length in range(1, len(markings)):  # the shortest repetition is the clearest
+        for first in range(len(markings) - length):
+            last = first + length
             before, after = markings[first], markings[last]
             same = all(after[p] == n for p, n in before.items() if p not in growing)
             more = all(after[p] >= before[p] for p in growing) and before != after
@@ -311,23 +312,21 @@ def _rows(table: Table, trace: Trace) -> list[Row]:
     return [table.row_of(step.action, step.args[0][1]) for step in trace.steps]
 
 
-def _finding(design: Design, table: Table, verdict: Verdict) -> Finding:
+def _finding(design: Design, table: Table, rule: str, verdict: Verdict) -> Finding:
     make = partial(
         Finding, "", verdict.outcome, verdict.method, verdict.states, verdict.transitions,
         verdict.depth, reason=verdict.reason,
     )
     if verdict.trace is None:
         return make()
-    goes_round = verdict.trace.loop is not None and verdict.trace.loop < len(verdict.trace.steps)
-    if goes_round:  # nobody in particular waits for ever
-        return make(steps=tuple(steps_of(table, verdict.trace)), loop=verdict.trace.loop)
+    steps, loop = tuple(steps_of(table, verdict.trace)), verdict.trace.loop
     marking = end_marking(table, verdict.trace)
+    contents = tuple((p.of, marking[p.name]) for p in table.places if p.role == "queue")
+    if rule == "DESIGN-2" or (loop is not None and loop < len(steps)):
+        return make(steps=steps, loop=loop, contents=contents)  # nobody waits for ever there
     waits = blocked_at_end(design, table, marking)
-    return make(
-        steps=tuple(steps_of(table, verdict.trace)),
-        waits=tuple(waits), cycle=tuple(closed_cycle(waits)),
-        contents=tuple((p.of, marking[p.name]) for p in table.places if p.role == "queue"),
-    )
+    return make(steps=steps, waits=tuple(waits), cycle=tuple(closed_cycle(waits)),
+                contents=contents)
 
 
 # --- the wait-for graph, for the reader ---------------------------------------------------------

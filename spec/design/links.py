@@ -104,7 +104,7 @@ class LinkPlaces:
     def read(self) -> Iterator[Effect]:
         """Every way to take ``takes`` elements."""
         link, n = self.link, self.link.takes
-        words = (f"reads {_elements(n)} from {link.name}",)
+        words = (f"reads {_several(n)}from {link.name}",)
         if self.meets:
             yield Effect(words=words, meets=frozenset({(link.name, False)}))
             return
@@ -128,7 +128,7 @@ class LinkPlaces:
     def write(self) -> Iterator[Effect]:
         """Every way to write ``gives`` elements."""
         link, n = self.link, self.link.gives
-        words = f"writes {_elements(n)} to {link.name}"
+        words = f"writes {_several(n)}to {link.name}"
         if self.meets:
             yield Effect(words=(words,), meets=frozenset({(link.name, True)}))
             return
@@ -157,14 +157,19 @@ class LinkPlaces:
             exactly = {self.queue: before}
             change = {self.queue: n - beyond} if n > beyond else {}
             if link.flow in (Flow.DROP_NEWEST, Flow.DROP_OLDEST):
-                which = "dropped" if link.flow is Flow.DROP_NEWEST else (
-                    "and the oldest there dropped")
-                words = (f"writes {_elements(n)} to {link.name}, which is full: "
-                         f"{beyond} {which}",)
+                words = (self._drop(n, beyond),)
                 yield Effect(exactly, exactly, change, words, loses=True)
             elif link.flow is Flow.UNBOUNDED and self.unbounded.abstract:
-                words = (f"writes {_elements(n)} to {link.name}",)
+                words = (f"writes {_several(n)}to {link.name}",)
                 yield Effect(exactly, exactly, change, words, abstract=True)
+
+    def _drop(self, n: int, beyond: int) -> str:
+        """What is dropped when ``beyond`` of ``n`` elements do not fit."""
+        name = self.link.name
+        if self.link.flow is Flow.DROP_OLDEST:
+            return f"writes {_several(n)}to {name}, which is full and drops its oldest {beyond}"
+        dropped = "its element" if n == 1 else f"{beyond} of its {n} elements"
+        return f"finds {name} full and drops {dropped}"
 
     def own_rows(self) -> Iterator[Row]:
         """What the link itself does: the reader's side announces freed slots."""
@@ -182,5 +187,5 @@ class LinkPlaces:
             ), own=False)
 
 
-def _elements(n: int) -> str:
-    return "an element" if n == 1 else f"{n} elements"
+def _several(n: int) -> str:
+    return "" if n == 1 else f"{n} elements "

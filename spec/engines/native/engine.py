@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Literal
 
+from ...notation.errors import InternalError
 from ...notation.model import Fault, LoweredRule, Model
 from ..verdict import Budget
 from .control import BLOCK, CHUNK, SHARED_WORDS, THREAD_WORDS, Shared, Status, Thread
@@ -22,14 +23,14 @@ __all__ = ["NativeResult", "Search", "Stop", "explore"]
 Stop = Literal["", "memory", "time", "states"]
 
 FULL_AT = 0.75  # share of the table's places that may be taken
-GROWTH = 1.4  # with FULL_AT, a large table is never less than half full
+GROWTH = 1.5  # with FULL_AT, a large table is never less than half full
 SMALL_LINES = 1 << 16  # below this the table grows fourfold at once
 FIRST_LINES = 1 << 12
 LEVEL_WIDE = 16_384  # states; narrower levels are not worth a second thread's start
 QUOTA = 1 << 18  # states between two looks at the clock
 LEVEL_ROOM = 1 << 16
 _FIXED = 4 << 20  # bytes set aside for bookkeeping
-_SWEEPS = 16  # parts in which the old table is moved and given back
+STASH_ROOM = 1 << 16  # entries out of place while a table grows
 
 
 @dataclass(frozen=True)
@@ -93,9 +94,9 @@ class Search:
         self.most_lines = self._most_lines()
         # What the threads may still add after the last look at the limits.
         self.slack = threads * (CHUNK + 2 * self.block_successors)
-        self.order = self._order_arena()
+        self.table, self.order = self._arenas()
         self.lines = min(FIRST_LINES, self.most_lines)
-        self.table = Arena(64 * self.lines)
+        self.stash = (ctypes.c_uint64 * STASH_ROOM)()
         self.peak = 0
         self.ends: list[int] = []
         self.shared = (ctypes.c_uint64 * SHARED_WORDS)()
@@ -127,53 +128,63 @@ class Search:
         per_line = 64 + 8 * FULL_AT * 1.05 * 8 * self.words
         return max(int(room / per_line), 64)
 
-    def _order_arena(self) -> Arena:
-        """Room for the states of the largest table; the system may grant less."""
+    def _arenas(self) -> tuple[Arena, Arena]:
+        """Address space for the largest table and its states; the system may grant less."""
         while True:
             self.order_room = int(self.most_lines * 8 * FULL_AT * 1.05) + 2 * self.slack + 1024
             try:
-                return Arena(8 * self.words * self.order_room)
+                return Arena(64 * self.most_lines), Arena(8 * self.words * self.order_room)
             except OSError:
                 if self.most_lines < FIRST_LINES:
                     raise
                 self.most_lines //= 2
 
     def _used(self) -> int:
-        """Bytes in use now: the table, the states in whole huge pages, the buffers."""
+        """Bytes in use now: table and states in whole huge pages, the buffers."""
         states = 8 * self.words * self.shared[Shared.OUT_END]
-        return 64 * self.lines + -(-states // HUGE) * HUGE + self.buffer_bytes
+        pages = -(-states // HUGE) + -(-64 * self.lines // HUGE)
+        return pages * HUGE + self.buffer_bytes
 
     def _grow(self) -> bool:
-        """Move to a larger table; false where the budget has no room for one."""
+        """Make the table larger; false where the budget has no room for one."""
         factor = GROWTH if self.lines >= SMALL_LINES else 4
         lines = min(int(self.lines * factor), self.most_lines)
         if lines < self.lines * 1.1:
             return False
-        try:
-            bigger = Arena(64 * lines)
-        except OSError:
-            return False
-        sweep = -(-64 * self.lines // (_SWEEPS * HUGE)) * HUGE
-        self.peak = max(self.peak, self._used() + 64 * (lines - self.lines) + sweep)
-        step = sweep // 64
-        for first in range(0, self.lines, step):
-            end = min(first + step, self.lines)
-            self._migrate(first, end, bigger, lines)
-            self.table.release(64 * first, 64 * (end - first))
-        self.table.close()
-        self.table, self.lines = bigger, lines
+        ratio = lines / self.lines
+        end, stashed = self.lines, 0
+        while (first := int(end / ratio) + 2) < end:
+            stashed = self._migrate(first, end, lines, stashed)
+            end = first
+        stashed += self.native.migrate(
+            self.table.address, 0, end, lines, lines, self._stash_at(stashed))
+        self.native.restore(self.table.address, lines, self._stash_at(0), stashed)
+        self.lines = lines
         self._publish_table()
         return True
 
-    def _migrate(self, first: int, end: int, bigger: Arena, lines: int) -> None:
+    def _migrate(self, first: int, end: int, lines: int, stashed: int) -> int:
+        """Move a part of the table to its places in a table of so many lines.
+
+        Returns how many entries are stashed now.
+        """
+        def part(first: int, until: int, stash: int) -> int:
+            return self.native.migrate(
+                self.table.address, first, until, end, lines, self._stash_at(stash))
+
+        if stashed > STASH_ROOM // 4:
+            raise InternalError("the explorer's table has too many entries out of place")
         if self.pool is None or end - first < 4096:
-            self.native.migrate(self.table.address, first, end, bigger.address, lines)
-            return
+            return stashed + part(first, end, stashed)
         half = (first + end) // 2
-        other = self.pool.submit(
-            self.native.migrate, self.table.address, half, end, bigger.address, lines)
-        self.native.migrate(self.table.address, first, half, bigger.address, lines)
-        other.result()
+        other = self.pool.submit(part, half, end, STASH_ROOM // 2)
+        stashed += part(first, half, stashed)
+        more = other.result()
+        ctypes.memmove(self._stash_at(stashed), self._stash_at(STASH_ROOM // 2), 8 * more)
+        return stashed + more
+
+    def _stash_at(self, place: int) -> int:
+        return ctypes.addressof(self.stash) + 8 * place
 
     def _publish_table(self) -> None:
         limit = int(self.lines * 8 * FULL_AT)

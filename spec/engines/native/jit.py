@@ -19,14 +19,15 @@ from .search import (
 )
 from .successors import Checks, emit_inspect, emit_successors
 from .table import (
-    emit_add, emit_insert_indexed, emit_insert_inline, emit_lookup, emit_migrate, emit_seed,
+    emit_add, emit_insert_indexed, emit_insert_inline, emit_lookup, emit_migrate,
+    emit_restore, emit_seed,
 )
 
 __all__ = ["Native", "compile_model"]
 
 _SIGNATURES: dict[str, int] = {
-    "work": 2, "levels": 2, "migrate": 5, "seed": 3, "predecessor": 6, "edges": 8, "predicates": 3,
-    "inspect": 3,
+    "work": 2, "levels": 2, "migrate": 6, "restore": 4, "seed": 3, "predecessor": 6,
+    "edges": 8, "predicates": 3, "inspect": 3,
 }
 
 
@@ -123,8 +124,9 @@ def compile_model(
               else emit_insert_indexed(module, words, atomic))
     parts = Parts(module, words, inline, atomic, successors, insert)
     emit_levels(parts, emit_work(parts))
-    add = emit_add(module, atomic)
-    emit_migrate(module, inline, add)
+    add = emit_add(module, "add", atomic)
+    emit_migrate(module, inline, atomic)
+    emit_restore(module, inline, add)
     emit_seed(module, words, inline, add)
     emit_predecessor(parts)
     if predicates is not None:

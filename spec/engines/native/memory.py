@@ -45,11 +45,6 @@ class Arena:
         with contextlib.suppress(OSError):
             self._map.madvise(advice, self._skip + start, size)
 
-    def release(self, start: int, size: int) -> None:
-        """Give pages back to the system; ``start`` is a multiple of a huge page."""
-        if hasattr(mmap, "MADV_DONTNEED") and size:
-            self._advise(mmap.MADV_DONTNEED, start, size)
-
     def words(self, start: int, count: int) -> ctypes.Array[ctypes.c_uint64]:
         """A window of 64-bit words, from the word ``start`` on."""
         return (ctypes.c_uint64 * count).from_address(self.address + 8 * start)

@@ -12,7 +12,9 @@ Two kinds of entries:
   above the state's index in the order array plus one.
 
 The home line depends on the upper 32 bits of the hash alone, and grows with them. So a
-larger table is filled by one sweep over the old one, both in sequential order.
+table grows in place: its upper part moves, in sequential order, to where there was nothing
+before, the part below it to where that one was, and so on. Entries that had overflowed
+from the line before such a part (few) are stashed and put back at the end.
 """
 
 from __future__ import annotations
@@ -22,13 +24,13 @@ from typing import Any
 import llvmlite.ir as ir
 
 from .code import (
-    I8, I64, POINTER, V8, count_trailing_zeros, function, i64, loop, prefetch, splat,
-    word_at, word_load,
+    I8, I64, POINTER, V8, count_trailing_zeros, function, i64, local, loop, prefetch,
+    splat, word_at, word_load, word_store,
 )
 
 __all__ = [
     "TAG", "emit_add", "emit_hash", "emit_insert_indexed", "emit_insert_inline", "emit_lookup",
-    "emit_migrate", "emit_prefetch_candidate", "emit_seed", "home_line",
+    "emit_migrate", "emit_prefetch_candidate", "emit_restore", "emit_seed", "home_line",
 ]
 
 TAG = 0xFFFF_FFFF_0000_0000
@@ -45,11 +47,6 @@ def _line(b: ir.IRBuilder, table: Any, line: Any) -> tuple[Any, Any]:
     entries = b.load(address, typ=V8)
     entries.align = 64
     return address, entries
-
-
-def _next_line(b: ir.IRBuilder, line: Any, lines: Any) -> Any:
-    following = b.add(line, i64(1))
-    return b.select(b.icmp_unsigned("==", following, lines), i64(0), following)
 
 
 def emit_hash(b: ir.IRBuilder, words: list[Any]) -> Any:
@@ -79,8 +76,11 @@ def _place_entry(b: ir.IRBuilder, place: Any, entry: Any, atomic: bool) -> Any:
 class _Probe:
     """The loop over the lines of one probe, as basic blocks."""
 
-    def __init__(self, b: ir.IRBuilder, table: Any, lines: Any, home: Any) -> None:
+    def __init__(
+        self, b: ir.IRBuilder, table: Any, lines: Any, home: Any, wrap: bool = True
+    ) -> None:
         self.b = b
+        self.wrap = wrap
         self.lines = lines
         start = b.block
         self.again = b.append_basic_block("again")
@@ -97,7 +97,14 @@ class _Probe:
         full, free = (b.append_basic_block(name) for name in ("full", "free"))
         b.cbranch(b.icmp_unsigned("==", room, ir.Constant(I8, 0)), full, free)
         b.position_at_end(full)
-        self.line.add_incoming(_next_line(b, self.line, self.lines), b.block)
+        following = b.add(self.line, i64(1))
+        at_end = b.icmp_unsigned("==", following, self.lines)
+        if self.wrap:
+            following = b.select(at_end, i64(0), following)
+        else:
+            with b.if_then(at_end):
+                b.ret(i64(0))
+        self.line.add_incoming(following, b.block)
         b.branch(self.again)
         b.position_at_end(free)
         if otherwise is not None:
@@ -226,26 +233,61 @@ def emit_seed(module: ir.Module, words: int, inline: bool, add: ir.Function) -> 
     return f
 
 
-def emit_migrate(module: ir.Module, inline: bool, add: ir.Function) -> ir.Function:
-    """Emit ``migrate(old, first line, end line, new, new lines)``: copy all entries."""
-    f = function(module, "migrate", I64, POINTER, I64, I64, POINTER, I64)
-    old, first, end, new, lines = f.args
+def _hash_of_entry(b: ir.IRBuilder, entry: Any, inline: bool) -> Any:
+    return emit_hash(b, [entry]) if inline else entry
+
+
+def emit_migrate(module: ir.Module, inline: bool, atomic: bool) -> ir.Function:
+    """Emit ``migrate(table, first, end, floor, lines, stash) -> count``.
+
+    Empties the lines from ``first`` to ``end`` and puts their entries where a table of so
+    many lines has them, as far as that is at ``floor`` or beyond and before the table's
+    end. The others are written to ``stash``, and counted.
+    """
+    f = function(module, "migrate", I64, POINTER, I64, I64, I64, I64, POINTER)
+    table, first, end, floor, lines, stash = f.args
+    add = emit_add(module, "add_before_end", atomic, wrap=False)
     b = ir.IRBuilder(f.append_basic_block("entry"))
+    count = local(b, i64(0))
     with loop(b, b.shl(first, i64(3)), b.shl(end, i64(3))) as place:
-        entry = word_load(b, old, place)
+        entry = word_load(b, table, place)
         with b.if_then(b.icmp_unsigned("!=", entry, i64(0))):
-            hashed = emit_hash(b, [entry]) if inline else entry
-            b.call(add, [new, lines, hashed, entry])
-    b.ret(i64(0))
+            word_store(b, i64(0), table, place)
+            hashed = _hash_of_entry(b, entry, inline)
+            home = home_line(b, hashed, lines)
+            done = local(b, i64(0))
+            b.store(i64(0), done)
+            with b.if_then(b.icmp_unsigned(">=", home, floor), likely=True):
+                b.store(b.call(add, [table, lines, hashed, entry]), done)
+            stashed = b.load(count, typ=I64)
+            with b.if_then(b.icmp_unsigned("==", b.load(done, typ=I64), i64(0)), likely=False):
+                word_store(b, entry, stash, stashed)
+                b.store(b.add(stashed, i64(1)), count)
+    b.ret(b.load(count, typ=I64))
     return f
 
 
-def emit_add(module: ir.Module, atomic: bool) -> ir.Function:
-    """Emit ``add(table, lines, hash, entry)`` for entries known to be new."""
-    f = function(module, "add", I64, POINTER, I64, I64, I64)
+def emit_restore(module: ir.Module, inline: bool, add: ir.Function) -> ir.Function:
+    """Emit ``restore(table, lines, stash, count)``: put stashed entries back."""
+    f = function(module, "restore", I64, POINTER, I64, POINTER, I64)
+    table, lines, stash, count = f.args
+    b = ir.IRBuilder(f.append_basic_block("entry"))
+    with loop(b, i64(0), count) as place:
+        entry = word_load(b, stash, place)
+        b.call(add, [table, lines, _hash_of_entry(b, entry, inline), entry])
+    b.ret(count)
+    return f
+
+
+def emit_add(module: ir.Module, name: str, atomic: bool, wrap: bool = True) -> ir.Function:
+    """Emit ``name(table, lines, hash, entry)`` for entries known to be new.
+
+    Returns 1; without ``wrap`` it returns 0 where the table's end is reached.
+    """
+    f = function(module, name, I64, POINTER, I64, I64, I64)
     f.linkage = "internal"
     table, lines, hashed, entry = f.args
     b = ir.IRBuilder(f.append_basic_block("entry"))
-    probe = _Probe(b, table, lines, home_line(b, hashed, lines))
+    probe = _Probe(b, table, lines, home_line(b, hashed, lines), wrap)
     probe.find_room(entry, atomic)
     return f

@@ -30,6 +30,8 @@ BUILD = ROOT / "build"
 LINKS = VENV / "packages"
 FOLDERS = ("spec", "reference", "conformance")
 OLDEST = (3, 11)
+EVERYTHING = "dev"
+"""The extra that has all the others in it."""
 
 
 def main() -> None:
@@ -41,6 +43,8 @@ def main() -> None:
     done = read_stamp()
     # An environment that has more than was asked for now stays as it is.
     extras |= set(done.get("extras", []))
+    if EVERYTHING in extras:
+        extras = {EVERYTHING}
     wanted = {"extras": sorted(extras), "needs": needs(), "files": files()}
     if done == wanted:
         return

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from checkvalve.conformance.designs import check_design
+from checkvalve.conformance.designs import check_design, check_file
 from checkvalve.spec.design.check import Settings
+from checkvalve.spec.design.invariants import conserved
 from checkvalve.spec.design.language import Design, Flow, Kind, Link, Merging, Pool, Task
 from checkvalve.spec.design.repair import repair
 from checkvalve.spec.design.translate import Aim, translate
 from checkvalve.spec.engines.verdict import Budget, Outcome
 
+EXAMPLES = Path(__file__).parent.parent / "examples" / "designs"
 FLOWS = [
     Flow.BLOCKING, Flow.BLOCKING, Flow.BLOCKING, Flow.CREDIT, Flow.STOP_AND_WAIT,
     Flow.DROP_OLDEST, Flow.DROP_NEWEST, Flow.FAIL, Flow.UNBOUNDED,
@@ -91,7 +94,7 @@ def test_what_the_graph_proves_the_explorer_confirms(design: Design) -> None:
 def test_no_row_changes_what_is_said_to_be_conserved(design: Design) -> None:
     """The sums that the graph reasons with: of tokens, of threads."""
     table = translate(design, Aim())
-    for law in table.invariants:
+    for law in (*table.invariants, *conserved(table)):
         start = {place.name: place.start for place in table.places}
         assert sum(w * start[p] for p, w in law.weights.items()) == law.total
         for row in table.rows:
@@ -130,20 +133,36 @@ def test_a_pipeline_of_any_length_is_proved_without_a_search(length: int) -> Non
 
 def test_the_cycles_are_told_in_the_words_of_the_design() -> None:
     """Tasks, links and what each waits for; those that are excluded say why."""
-    report = check_design("""
+    stuck = (("ping", "room", "ping->pong"), ("pong", "room", "pong->ping"))
+    both = (("ping", "room", "ping->pong"), ("pong", "data", "ping->pong"))
+    for held, why in ((0, "always add up to 1, not to 2"), (1, "")):
+        report = check_design(f"""
 checkvalve: 1
 name: ring
-tasks: {ping: {kind: map}, pong: {kind: map}}
-links: [{from: ping, to: pong, capacity: 1, initial: 1}, {from: pong, to: ping, capacity: 1}]
+tasks: {{ping: {{kind: map}}, pong: {{kind: map}}}}
+links:
+  - {{from: ping, to: pong, capacity: 1, initial: 1}}
+  - {{from: pong, to: ping, capacity: 1, initial: {held}}}
 """)
-    told = {
-        tuple((wait.task, wait.what, wait.where) for wait in cycle.waits): cycle.excluded
-        for cycle in report.cycles
-    }
-    stuck = (("ping", "room", "ping->pong"), ("pong", "room", "pong->ping"))
-    assert told[stuck] == ""
-    both = (("ping", "room", "ping->pong"), ("pong", "data", "ping->pong"))
-    assert "at least 1 and at most 0" in told[both]
+        told = {
+            tuple((wait.task, wait.what, wait.where) for wait in cycle.waits): cycle.excluded
+            for cycle in report.cycles
+        }
+        assert told[stuck].endswith(why)
+        assert bool(told[stuck]) == bool(why)
+        if not held:
+            assert "at least 1 and at most 0" in told[both]
+
+
+@pytest.mark.parametrize("name", [
+    "akka-a6-zipping-live", "diamond-live", "echo-1024-live", "nested-pool-live", "ring-live",
+    "storm-spout-bolt-acker", "credit-chain-live", "sdf-edge-live", "pipeline-of-ten",
+])
+def test_sums_that_never_change_prove_what_counting_would(name: str) -> None:
+    """Live designs whose liveness rests on a number: of elements, of threads, of slots."""
+    finding = check_file(EXAMPLES / f"{name}.yaml").finding("deadlock")
+    assert finding.outcome is Outcome.HOLDS
+    assert finding.states == 0
 
 
 @pytest.mark.parametrize(("text", "proposed"), [

@@ -10,7 +10,10 @@ import pytest
 
 from checkvalve.conformance.designs import check_design, check_file
 from checkvalve.spec.design.check import Settings
+from checkvalve.spec.engines.search import check_rules, instances
 from checkvalve.spec.engines.verdict import Budget, Outcome
+from checkvalve.spec.flow import credit
+from checkvalve.spec.notation import bind
 
 EXAMPLES = sorted((Path(__file__).parent.parent / "examples" / "designs").glob("*.yaml"))
 
@@ -107,6 +110,61 @@ links:
             assert deadlocks(text) == (room - losses < batch), (room, batch, losses)
 
 
+def test_the_folded_credit_link_is_stuck_where_the_chapter_on_credit_is() -> None:
+    """Folding the two hops of the channel changes no verdict (FLOW-3 against DESIGN-1)."""
+    for room, batch in product(range(1, 4), range(1, 4)):
+        for losses in range(room + 1):
+            chapter = bind(credit.Link, C=room, b=batch, L=losses)
+            (verdict,) = check_rules(chapter, instances(chapter, "FLOW-3"))
+            text = f"""
+tasks: {{a: {{kind: source}}, b: {{kind: sink}}}}
+links:
+  - {{from: a, to: b, capacity: {room}, flow: credit, batch: {batch}, lossy: {losses}}}
+"""
+            assert deadlocks(text) == (verdict.outcome is Outcome.VIOLATED), (room, batch, losses)
+
+
+def test_two_who_take_two_locks_are_stuck_iff_they_disagree_on_the_order() -> None:
+    """Scripts that acquire and release: the smallest table of philosophers."""
+    for second in ("a b", "b a"):
+        steps = [
+            ", ".join([f"{{acquire: {lock}}}" for lock in order.split()]
+                      + [f"{{release: {lock}}}" for lock in order.split()])
+            for order in ("a b", second)
+        ]
+        text = f"""
+tasks:
+  one: {{kind: script, steps: [{steps[0]}]}}
+  two: {{kind: script, steps: [{steps[1]}]}}
+pools: {{a: {{threads: 1}}, b: {{threads: 1}}}}
+"""
+        assert deadlocks(text) == (second == "b a")
+
+
+def test_a_script_that_ends_leaves_who_waits_for_more_stuck() -> None:
+    """It writes rounds * count elements; a reader that wants more waits for ever."""
+    for rounds, count, wanted in product(range(1, 4), range(1, 4), range(1, 8)):
+        text = f"""
+tasks:
+  a: {{kind: script, count: {rounds}, steps: [{{write: l, count: {count}}}]}}
+  b: {{kind: script, count: 1, steps: [{{read: l, count: {wanted}}}]}}
+links: [{{name: l, from: a, to: b, capacity: 2}}]
+"""
+        written = rounds * count
+        stuck = wanted > written or wanted < written
+        assert deadlocks(text) == stuck, (rounds, count, wanted)
+
+
+def test_names_cannot_be_mistaken_for_each_other() -> None:
+    """A link may be called as one likes."""
+    assert not deadlocks("""
+tasks: {t: {kind: source}, m: {kind: map, hand: 1}, s: {kind: sink}}
+links:
+  - {name: the hand of m, from: t, to: m, capacity: 1}
+  - {name: the hand, from: m, to: s, capacity: 1}
+""")
+
+
 def loop(m: int, f: int, merge: str, flow: str = "blocking") -> str:
     """The loop of Akka's documentation, with m slots forward and f slots back."""
     return f"""
@@ -197,6 +255,20 @@ links: [{from: a, to: b, flow: unbounded, initial: 1}, {from: b, to: a, flow: un
 """)
     assert report.as_expected
     assert report.finding("bounded").method == "exhaustive"
+
+
+def test_two_links_that_overflow_at_once_fail_once() -> None:
+    """A failure is a flag, not a count."""
+    report = check_design("""
+checkvalve: 1
+name: twice
+tasks: {a: {kind: source}, b: {kind: sink}}
+links:
+  - {name: l, from: a, to: b, capacity: 1, flow: fail}
+  - {name: m, from: a, to: b, capacity: 1, flow: fail}
+expect: {failure: violated}
+""")
+    assert report.as_expected
 
 
 def test_a_spent_budget_is_unknown() -> None:

@@ -27,7 +27,7 @@ expect: {deadlock: holds}
 SUITE = """\
 [[suites]]
 suite = "queue"
-cases = 12
+cases = 8
 targets = ["queue.Queue"]
 """
 

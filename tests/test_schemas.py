@@ -18,34 +18,68 @@ SCHEMAS = ROOT / "docs" / "schemas"
 
 def schema(name: str) -> dict[str, Any]:
     """The schema in docs/schemas/``name``.json."""
-    return dict(json.loads((SCHEMAS / f"{name}.json").read_text()))
+    return dict(json.loads((SCHEMAS / f"{name}.json").read_text(encoding="utf-8")))
 
 
-def printed(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> Any:
+def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
     """The one JSON document that the command prints."""
-    run(root, arguments)
+    run(root, [*arguments, "--json"])
     return json.loads(capsys.readouterr().out)
 
 
 @pytest.mark.parametrize("name", [*COMMANDS, "error"])
-def test_every_schema_is_one(name: str) -> None:
+def test_every_command_has_a_schema(name: str) -> None:
     """Each command has a schema, and it is a schema itself."""
     jsonschema.Draft202012Validator.check_schema(schema(name))
 
 
-EXAMPLE = "examples/designs"
 RUNS = [
-    ("doctor", ["doctor", "--json"]),
-    ("error", ["frobnicate", "--json"]),
-    ("error", ["gate", "no-such-folder", "--json"]),
+    ["check", "examples/designs/akka-a1-deadlocked.yaml", "examples/designs/ring-live.yaml"],
+    ["conform", "deque", "--cases", "4"],
+    ["doctor"],
+    ["rules"],
+    ["tla", "flow.credit.Link"],
+    ["verify", "flow.credit"],
 ]
 
 
-@pytest.mark.parametrize(("name", "arguments"), RUNS, ids=[" ".join(row[1]) for row in RUNS])
+@pytest.mark.parametrize("arguments", RUNS, ids=lambda row: row[0])
 def test_what_is_printed_fits_its_schema(
-    name: str, arguments: list[str], capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
+    arguments: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One document on stdout, valid by the schema of its command."""
     monkeypatch.chdir(ROOT)
-    jsonschema.validate(printed(arguments, capsys), schema(name))
+    jsonschema.validate(printed(capsys, *arguments), schema(arguments[0]))
+
+
+def test_a_replay_fits_its_schema(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """A fixture of a dropping queue, replayed on that queue and on one that does not drop."""
+    printed(capsys, "conform", "deque", "--cases", "4", "--fixtures", str(tmp_path))
+    fixture = str(next(tmp_path.glob("*QUEUE-1.json")))
+    for target, broken in (("deque", True), ("queue.Queue", False)):
+        document = printed(capsys, "replay", fixture, target)
+        jsonschema.validate(document, schema("replay"))
+        assert (document["breach"] is not None) == broken
+
+
+def test_a_gate_fits_its_schema(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a gate prints, with rows of every kind."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "checkvalve.toml").write_text(
+        'verify = ["flow", "none"]\n[[suites]]\nsuite = "queue"\ncases = 4\ntargets = ["deque"]\n'
+    )
+    document = printed(capsys, "gate")
+    jsonschema.validate(document, schema("gate"))
+    assert {row["judgement"] for row in document["results"]} == {"as expected", "violated", "error"}
+
+
+@pytest.mark.parametrize("arguments", [["frobnicate"], ["gate", "none"], ["check", "none.yaml"]])
+def test_an_error_fits_the_schema_of_errors(
+    arguments: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Bad usage and bad input are one document too."""
+    monkeypatch.chdir(tmp_path)
+    jsonschema.validate(printed(capsys, *arguments), schema("error"))

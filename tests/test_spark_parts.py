@@ -60,6 +60,8 @@ def test_a_table_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
         write_rows([row], tmp_path / "file" / "rows.parquet")
     with pytest.raises(InputError, match="not a table of results"):
         read_rows(tmp_path / "file")
+    with pytest.raises(InputError, match="no table of results here"):
+        read_rows(tmp_path / "nothing")
 
 
 def test_the_number_of_processes_does_not_change_the_rows() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from checkvalve.spec.engines.verdict import Budget
 
 __all__ = ["command"]
+
+USUAL_SECONDS = 60.0
+"""What a design may take unless --max-seconds says otherwise: nobody waits longer unasked."""
 
 
 @click.command("check")
@@ -40,6 +44,7 @@ def command(
 
     Exit code 0 if every verdict is what its design expects (holds, where it says nothing),
     1 if one is not, 2 if one could not be decided, 64 for a file that is not a design.
+    A design may take 60 s, unless --max-seconds says otherwise.
     """
     from checkvalve.spec.design.check import Settings
 
@@ -47,6 +52,8 @@ def command(
     loaded = [load_file(path) for path in designs]  # all, before anything is printed
     if drawings is not None:
         _check_names(loaded)
+    if budget.max_seconds is None:
+        budget = replace(budget, max_seconds=USUAL_SECONDS)
     settings = Settings(engine, budget, repairs=repair)
     reports = []
     for design in loaded:

@@ -285,6 +285,8 @@ def explain(error: Exception, doing: str, said: str = "") -> CheckvalveError:
     for pattern, what, step in _SPARK_SAYS:
         if re.search(pattern, text + said):
             return InputError(f"{doing}: {what}", "", step)
+    if "JAVA_GATEWAY_EXITED" in text and said.strip():
+        text = said
     _kept.add(scratch())
     step = f"What Spark said is in {_log()}." if _log().exists() else "See the log of Spark."
     return InputError(f"{doing}: {_gist(text)}", "", step)

@@ -94,10 +94,15 @@ def read_rows(path: Path) -> list[CaseRow]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    if not path.exists():
+        raise InputError("there is no table of results here", str(path), _READ_ADVICE)
     try:
         table = pq.read_table(path, columns=arrow_schema().names)
         return rows_of(table.cast(arrow_schema()))
     except (OSError, pa.ArrowException) as error:
         first = str(error).partition("\n")[0].rstrip(".")
-        raise InputError(f"this is not a table of results: {first}", str(path),
-                         "Give a Parquet file or folder that `conform --out` wrote.") from error
+        what = f"this is not a table of results: {first}"
+        raise InputError(what, str(path), _READ_ADVICE) from error
+
+
+_READ_ADVICE = "Give a Parquet file or folder that a run of a suite wrote."

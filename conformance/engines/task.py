@@ -175,7 +175,7 @@ def _sources(folder: Traversable, name: str) -> Iterator[tuple[str, bytes]]:
 def _other_edition() -> InputError:
     what = f"{platform.node()} ({sys.executable}) has another edition of checkvalve"
     return InputError(what, "", "Install the edition that you run from there too, or send it "
-                      "along: ship_checkvalve(session), or `--ship`.")
+                      "along: ship_checkvalve(session).")
 
 
 _KINDS: dict[str, type[CheckvalveError]] = {
@@ -205,6 +205,6 @@ def error_in(message: str) -> CheckvalveError | None:
 
 _ABSENT = (
     "Install checkvalve[spark] into the Python of every node (PYSPARK_PYTHON names it), or, if "
-    "only checkvalve itself is missing there, send it along: ship_checkvalve(session), or "
-    "`--ship`. See docs/spark.md."
+    "only checkvalve itself is missing there, send it along: ship_checkvalve(session). "
+    "See docs/spark.md."
 )

@@ -20,7 +20,7 @@ _WORDS: dict[Judgement, tuple[str, str]] = {
 _WIDEST = max(len(word) for word, _ in _WORDS.values())
 _SURPRISES: tuple[Judgement, ...] = ("violated", "unknown")
 _BY_NAME = 5
-_SUBJECT = 42
+_SUBJECT = 48
 """Columns for the subject; a longer one moves the rest of its line."""
 
 
@@ -50,7 +50,8 @@ def _together(rows: Sequence[Row]) -> str:
     if len(rows) <= _BY_NAME:
         return ", ".join(f"{row.property} {row.found}{_as_expected(row.found)}" for row in rows)
     counts = Counter(row.found for row in rows)
-    return ", ".join(f"{number} {found}{_as_expected(found)}" for found, number in counts.items())
+    return ", ".join(f"{number} {found}{_as_expected(found)}"
+                     for found, number in counts.most_common())
 
 
 def _as_expected(found: str) -> str:

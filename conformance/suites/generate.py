@@ -75,14 +75,14 @@ def _programs(suite: Suite, can: Collection[str], focus: Rule) -> SearchStrategy
         kept = [
             name for name, out in zip(names, left_out, strict=True) if name in needed or not out
         ]
-        return tuple(_acts(suite, kept, bits[2 * len(names):]))
+        table = [name for name in kept for _ in range(suite.weights[name])]
+        return tuple(_acts(table, bits[2 * len(names):]))
 
     # One flat tuple: every layer of strategies costs more than a run of the program.
     return st.tuples(*[st.booleans()] * (2 * len(names) + _BITS * LENGTH_MAX)).map(program)
 
 
-def _acts(suite: Suite, names: Sequence[str], bits: Sequence[bool]) -> Iterator[Act]:
-    table = [name for name in names for _ in range(suite.weights[name])]
+def _acts(table: Sequence[str], bits: Sequence[bool]) -> Iterator[Act]:
     for at in range(LENGTH_MAX):
         code = sum(bit << power for power, bit in enumerate(bits[_BITS * at: _BITS * (at + 1)]))
         # Code 0 does nothing, so that programs of every length are drawn.

@@ -293,7 +293,7 @@ QUEUE_SUITE: Final = Suite(
         Watch(BoundedQueue),
         Watch(OrderlyQueue, adds=IN_TURN, base=BoundedQueue),
     ),
-    weights={"offer": 2, "poll": 2, "put": 3, "take": 3, "settle": 2, "cancel": 2, "size": 1},
+    weights={"offer": 2, "poll": 2, "put": 3, "take": 3, "settle": 1, "cancel": 3, "size": 1},
     needs={
         "QUEUE-1": (_IN,),
         "QUEUE-2": (("offer",),),

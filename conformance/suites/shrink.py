@@ -1,8 +1,9 @@
 """Shrinking: a shorter program that still breaks the same rule.
 
 Greedy and deterministic, and bounded by a number of runs, not by the clock: leave out
-blocks of acts, halving their size, until no single act can go; then replace what is left by
-what is simpler. Every candidate is run, so the result has been seen to fail.
+blocks of acts, halving their size, until no single act can go; then pairs of acts; then
+replace what is left by what is simpler. Every candidate is run, so the result has been seen
+to fail.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ def shrink(program: Program, fails: Shorten, runs_max: int = RUNS_MAX) -> Progra
     while True:
         before = program
         program = _without_blocks(program, attempt)
+        program = _without_pairs(program, attempt)
         program = _simplified(program, attempt)
         if program == before or budget[0] <= 0:
             return program
@@ -51,6 +53,21 @@ def _without_blocks(program: Program, attempt: Shorten) -> Program:
             else:
                 at += size
         size //= 2
+    return program
+
+
+def _without_pairs(program: Program, attempt: Shorten) -> Program:
+    """Two acts often go only together, such as a wait and its cancellation."""
+    first = 0
+    while first < len(program):
+        for second in range(first + 1, len(program)):
+            rest = program[first + 1: second] + program[second + 1:]
+            found = attempt(program[:first] + rest)
+            if found is not None and len(found) < len(program):
+                program = found
+                break
+        else:
+            first += 1
     return program
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ..engines.verdict import Trace
 from .language import Design, Kind, Step, StepKind, Task
 from .rows import Place, Row, Table
-from .translate import position_of, program
+from .translate import own_place, position_of, program
 from .waits import SHARED, Cycle
 
 __all__ = [
@@ -123,10 +123,9 @@ def _can_give_back(task: Task, pool: str, marking: Mapping[str, int] | None) -> 
         return gives and (marking is None or held > 0 or never_takes)
     if pool not in task.pool or task.kind is Kind.SINK:
         return False
+    holding = tuple(own_place(task, what) for what in ("elements", "running", "blocked"))
     return marking is None or any(
-        marking[place] > 0 for place in marking
-        if place.endswith(f" of {task.name}")
-        and place.startswith(("elements", "running", "blocked"))
+        marking[place] > 0 for place in marking if place.startswith(holding)
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from ..engines.verdict import Outcome
@@ -116,12 +116,6 @@ class DesignReport:
     def finding(self, name: str) -> Finding:
         """The finding on a property."""
         return next(finding for finding in self.findings if finding.name == name)
-
-    def expecting(self, name: str, verdict: str) -> DesignReport:
-        """The report with another expectation for one property."""
-        return replace(self, findings=tuple(
-            replace(f, expected=verdict) if f.name == name else f for f in self.findings
-        ))
 
 
 def in_short(steps: Sequence[str], longest_block: int = 8) -> list[tuple[list[str], int]]:

@@ -152,7 +152,3 @@ class Design:
     def inputs(self, task: str) -> list[Link]:
         """The links that a task reads from, in the order of the file."""
         return [link for link in self.links.values() if task in link.readers]
-
-    def place(self, line: int) -> str:
-        """``file:line``, for messages."""
-        return f"{self.file}:{line}" if line else self.file

@@ -15,6 +15,7 @@ from ..notation.errors import InputError
 from .language import Design, Flow, Kind, Link, Merging, Pool, Routing, Step, StepKind, Task
 from .schema import check_shape
 from .source import Node, parse
+from .translate import Aim, translate
 
 __all__ = ["load"]
 
@@ -70,6 +71,7 @@ class _Loader:
         )
         for task in tasks.values():
             self._check_task(design, task)
+        translate(design, Aim())  # a design that cannot be translated is refused here too
         return design
 
     def _error(self, line: int, what: str, next_step: str) -> InputError:

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
+from math import prod
 
-from .rows import Effect, Row
+from .rows import MAX_ROWS, Effect, Row, TooManyWays
 
 __all__ = ["join_meetings"]
 
@@ -23,12 +24,16 @@ def join_meetings(rows: Sequence[Row], links: Iterable[str]) -> list[Row]:
         writers = [row for row in joined if (link, True) in row.effect.meets]
         readers = [row for row in joined if (link, False) in row.effect.meets]
         rest = [row for row in joined if row not in writers and row not in readers]
+        if len(writers) * len(readers) > MAX_ROWS:
+            raise TooManyWays
         joined = [
             *rest,
             *(_together(writer, reader, link) for writer in writers for reader in readers
               if not set(writer.tasks) & set(reader.tasks)),
         ]
         joined = [each for row in joined for each in _without_writer(row, link, writers)]
+        if len(joined) > MAX_ROWS:
+            raise TooManyWays
     return joined
 
 
@@ -70,7 +75,10 @@ def _without_writer(row: Row, link: str, writers: Sequence[Row]) -> Iterator[Row
         yield row
         return
     bare = replace(row.effect, unless=row.effect.unless - {link})
-    for reasons in product(*(list(_unable(writer.effect)) for writer in writers)):
+    groups = [list(_unable(writer.effect)) for writer in writers]
+    if prod(map(len, groups)) > MAX_ROWS:
+        raise TooManyWays
+    for reasons in product(*groups):
         effect = Effect()
         for reason in reasons:
             effect = effect.then(reason)

@@ -45,7 +45,7 @@ class Net(Machine):
 
     start = table((0,))      # tokens in each place at first
     most = table((1,))       # the most that each place can hold
-    limit = table((1,))      # DESIGN-2 and DESIGN-4: more than this is a violation
+    limit = table((1,))      # DESIGN-2: more than this is a violation
     rest = table((0,))       # the design may rest with this much in each place …
     may_end = const(0)       # … if it may rest at all
     stopped = const(0)       # the place whose token says that the design has given up

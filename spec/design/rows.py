@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
+from math import prod
 from typing import Any
 
-__all__ = ["FAILED", "Effect", "Invariant", "Meeting", "Place", "Role", "Row", "Table", "together"]
+__all__ = [
+    "FAILED", "MAX_ROWS", "Effect", "Invariant", "Meeting", "Place", "Role", "Row", "Table",
+    "TooManyWays", "together", "watched",
+]
 
 FAILED = "the design has failed"
 Meeting = tuple[str, bool]
@@ -15,6 +19,16 @@ Meeting = tuple[str, bool]
 
 Role = str
 """What a place stands for: queue, permits, freed, hand, pool, left, position, turn, flag."""
+
+
+MAX_WAYS = 512
+"""The most ways in which a task may move at once: 9 links that may be full or not."""
+
+MAX_ROWS = 20_000
+
+
+class TooManyWays(Exception):
+    """A task, or the design, has more ways to move than can be listed."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +86,8 @@ class Effect:
         change = dict(self.change)
         for place, n in other.change.items():
             change[place] = change.get(place, 0) + n
+        if FAILED in change:
+            change[FAILED] = 1  # two links that overflow at once fail once
         return Effect(
             at_least, at_most, {p: n for p, n in change.items() if n},
             self.words + other.words, self.fair and other.fair,
@@ -81,8 +97,14 @@ class Effect:
 
 
 def together(*alternatives: Iterable[Effect]) -> Iterator[Effect]:
-    """Every way to do all of several things in one move, each of which has alternatives."""
-    for choice in product(*map(tuple, alternatives)):
+    """Every way to do all of several things in one move, each of which has alternatives.
+
+    Raises TooManyWays before it makes more than MAX_WAYS.
+    """
+    groups = [tuple(group) for group in alternatives]
+    if prod(map(len, groups)) > MAX_WAYS:
+        raise TooManyWays
+    for choice in product(*groups):
         whole = Effect()
         for effect in choice:
             whole = whole.then(effect)

@@ -10,16 +10,20 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
+from ..notation.errors import InputError
 from .language import Design, Flow, Kind, Merging, Routing, Step, StepKind, Task
 from .links import LinkPlaces, Unbounded
 from .meetings import join_meetings
-from .rows import FAILED, Effect, Invariant, Place, Row, Table, together, watched
+from .rows import (
+    FAILED, MAX_ROWS, Effect, Invariant, Place, Row, Table, TooManyWays, together, watched,
+)
 
-__all__ = ["Aim", "position_of", "program", "translate"]
+__all__ = ["Aim", "own_place", "position_of", "program", "translate"]
 
 LOST = "an element was lost"
 BEAT = "the watched task's beat"
 STEPS_LEFT = "steps left"
+HAND = "elements in the hand"
 
 
 @dataclass(frozen=True)
@@ -46,7 +50,10 @@ class Aim:
 
 
 def translate(design: Design, aim: Aim) -> Table:
-    """The table of a design. The rows that may happen come after those that are fair."""
+    """The table of a design. The rows that may happen come after those that are fair.
+
+    Raises InputError for a design that can move in more ways than can be listed.
+    """
     builder = _Builder(design, aim)
     for link in builder.links.values():
         builder.places.extend(link.places())
@@ -58,9 +65,20 @@ def translate(design: Design, aim: Aim) -> Table:
             pool.threads, pool.threads, pool.threads, pool.threads,
         ))
     for task in design.tasks.values():
-        _KINDS[task.kind](builder, task)
+        try:
+            _KINDS[task.kind](builder, task)
+        except TooManyWays:
+            raise InputError(
+                f"the {task.kind.value} {task.name!r} can move in too many ways at once",
+                f"{design.file}:{task.line}",
+                "Give it fewer links, or fewer that drop, fail, lose or have no bound.",
+            ) from None
     builder.conserve_threads()
-    return builder.table()
+    try:
+        return builder.table()
+    except TooManyWays:
+        raise InputError("the design can move in too many ways", design.file,
+                         "Check a part of it at a time.") from None
 
 
 class _Builder:
@@ -79,13 +97,15 @@ class _Builder:
 
     def place(self, task: Task, what: str, role: str, start: int, most: int, rest: int) -> str:
         """Add a place of a task."""
-        name = f"{what} of {task.name}"
+        name = own_place(task, what)
         self.places.append(Place(name, role, task.name, start, most, rest, most))
         return name
 
     def add(self, task: Task, effects: Iterator[Effect]) -> None:
         """Add a row for each effect."""
         self.rows.extend(Row(task.name, effect) for effect in effects)
+        if len(self.rows) > MAX_ROWS:
+            raise TooManyWays
 
     def inputs(self, task: Task) -> list[LinkPlaces]:
         """The links that a task reads."""
@@ -138,6 +158,11 @@ class _Builder:
         ordered = sorted(rows, key=lambda row: not row.effect.fair)
         return Table(tuple(places), tuple(ordered), tuple(self.invariants),
                      _may_end(self.design), BEAT if self.aim.watch else FAILED, offers)
+
+
+def own_place(task: Task, what: str) -> str:
+    """The name of a task's place; no name in a design has a colon, so none can collide."""
+    return f"{task.name}: {what}"
 
 
 def threads(pool: str, change: int) -> Effect:
@@ -225,7 +250,7 @@ def _pass_on(to: _Builder, task: Task, reads: list[Effect]) -> None:
 def _through_hand(
     to: _Builder, task: Task, reads: list[Effect], writes: list[Effect], hand: int
 ) -> None:
-    held = to.place(task, "elements in the hand", "hand", 0, hand, 0)
+    held = to.place(task, HAND, "hand", 0, hand, 0)
     pick = Effect({}, {held: hand - 1}, {held: 1})
     put = Effect({held: 1}, {}, {held: -1})
     to.add(task, together([to.acquire(task, held)], reads, [pick]))
@@ -234,7 +259,7 @@ def _through_hand(
 
 def _filter(to: _Builder, task: Task) -> None:
     (link,) = to.inputs(task)
-    held = f"elements in the hand of {task.name}"
+    held = own_place(task, HAND)
     _through_hand(to, task, list(link.read()), to.writes(task), task.hand)
     discard = Effect({}, {held: task.hand - 1}, {}, ("discards it",))
     to.add(task, together([_busy(task)], link.read(), [discard]))
@@ -270,7 +295,7 @@ def program(task: Task) -> tuple[Step, ...]:
 
 def position_of(task: Task) -> str:
     """The place that counts the steps a script has left."""
-    return f"{STEPS_LEFT} of {task.name}"
+    return own_place(task, STEPS_LEFT)
 
 
 def _script(to: _Builder, task: Task) -> None:

@@ -5,26 +5,30 @@ slots. Its rows are guarded by places of its own (its hand, its position) and by
 places (queues, permits, threads). In a stuck state every agent that has not finished is in
 some state of its own (a *group* of rows with the same guards on its own places), and each
 row of the group fails in a shared place: too few tokens, or too many. One such
-combination of failures is a *wait*. From a wait we follow one failure of our choice to an
-agent that could end it; that agent is stuck too, so it has a wait as well, and so on. The
-walk must close a cycle, and all the waits of that cycle are true in the same state.
+combination of failures is a *wait*. From a wait we follow a failure to an agent that could
+end it; that agent is stuck too, so it has a wait as well, and so on. The walk must close a
+cycle, and all the waits of that cycle are true in the same state.
 
-So if no cycle can have all its waits true at once, the design is never stuck, whatever the
-order of its steps. A cycle is impossible if it needs one place to hold at once at least
-and at most numbers that exclude each other (a queue both too full to write to and too
-empty to read from needs capacity < gives + takes - 1), or if it breaks a sum that no row
-changes (the tokens of a credit link, the threads of a pool).
+A cycle is impossible if it needs one place to hold at once at least and at most numbers
+that exclude each other (a queue both too full to write to and too empty to read from needs
+capacity < gives + takes - 1), or if it breaks a sum that no row changes (the tokens of a
+credit link, the threads of a pool, the elements in a ring; see ``invariants``). The cycles
+are told to the reader. For the proof more is used: in a stuck state *all* agents wait at
+once. So one wait is chosen for every agent, in all ways; if each choice contradicts itself,
+the design is never stuck, whatever the order of its steps. (Every choice contains a cycle,
+so that no cycle is possible is one case of this.)
 
-The converse is not claimed: a possible cycle need not be reachable. Then the explorer
-decides.
+The converse is not claimed: a choice without a known contradiction need not be reachable.
+Then the explorer decides.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice, product
+from itertools import islice
 
+from .invariants import conserved
 from .rows import FAILED, Invariant, Place, Row, Table
 
 __all__ = ["Cycle", "Facts", "Failure", "Wait", "WaitGraph", "wait_graph"]
@@ -32,8 +36,11 @@ __all__ = ["Cycle", "Facts", "Failure", "Wait", "WaitGraph", "wait_graph"]
 SHARED = {"queue", "permits", "freed", "pool"}
 MAX_CYCLES = 1_000
 MAX_WAITS_PER_GROUP = 200
-MAX_CHOICES = 64
+MAX_TRIED = 20_000
 
+
+Agent = tuple[str, str]
+"""A task and "", or the task that reads a credit link and the place of its freed slots."""
 
 Own = tuple[tuple[str, int, int], ...]
 """Guards on an agent's own places: (place, at least, at most)."""
@@ -92,14 +99,22 @@ class WaitGraph:
 class Facts:
     """Bounds on places that hold in one stuck state, and whether they can hold together."""
 
-    def __init__(self, places: Iterable[Place], invariants: Sequence[Invariant]) -> None:
+    def __init__(
+        self, places: Iterable[Place], invariants: Sequence[Invariant],
+        laws: dict[str, list[Invariant]] | None = None,
+    ) -> None:
         self.bounds = {place.name: (0, place.most) for place in places}
         self.bounds[FAILED] = (0, 0)  # a design that has failed is not stuck
         self.invariants = invariants
+        self._laws: dict[str, list[Invariant]] = {} if laws is None else laws
+        if laws is None:
+            for law in invariants:
+                for place in law.weights:
+                    self._laws.setdefault(place, []).append(law)
 
     def fork(self) -> Facts:
         """A copy to add facts to."""
-        copy = Facts((), self.invariants)
+        copy = Facts((), self.invariants, self._laws)
         copy.bounds = dict(self.bounds)
         return copy
 
@@ -116,12 +131,21 @@ class Facts:
         old_low, old_high = self.bounds[place]
         self.bounds[place] = max(low, old_low), min(high, old_high)
 
-    def contradiction(self) -> str:
-        """Why these facts cannot hold together; empty if nothing is known against it."""
-        for place, (low, high) in self.bounds.items():
+    def contradiction(self, added: Wait | None = None) -> str:
+        """Why these facts cannot hold together; empty if nothing is known against it.
+
+        With ``added``, only what that wait touches is looked at.
+        """
+        places: Iterable[str] = self.bounds
+        laws: Iterable[Invariant] = self.invariants
+        if added is not None:
+            places = [*(f.place for f in added.failures), *(own[0] for own in added.own)]
+            laws = [law for place in places for law in self._laws.get(place, ())]
+        for place in places:
+            low, high = self.bounds[place]
             if low > high:
                 return f"{place} would have to be at least {low} and at most {max(high, 0)}"
-        for law in self.invariants:
+        for law in laws:
             ends = [(w * self.bounds[p][0], w * self.bounds[p][1]) for p, w in law.weights.items()]
             least, most = sum(map(min, ends)), sum(map(max, ends))
             if not least <= law.total <= most:
@@ -182,8 +206,7 @@ def _waits(table: Table, facts: Facts) -> list[Wait] | None:
     roles = {place.name: place.role for place in table.places}
     groups: dict[tuple[str, str, Own], list[Row]] = {}
     for row in table.rows:
-        announces = "" if row.own else next(iter(row.effect.at_least))
-        key = row.task, announces, _own_guards(row, roles, facts)
+        key = *_agent(row), _own_guards(row, roles, facts)
         groups.setdefault(key, []).append(row)
     waits = []
     for (agent, announces, own), rows in groups.items():
@@ -212,7 +235,7 @@ def wait_graph(table: Table, unending: bool) -> WaitGraph:
     ``unending`` says that no agent can ever have finished; where one can, a walk may end at
     it, and the graph proves nothing. ``table`` should be the relaxed translation.
     """
-    facts = Facts(table.places, table.invariants)
+    facts = Facts(table.places, (*table.invariants, *conserved(table)))
     waits = _waits(table, facts)
     if waits is None:
         return WaitGraph((), complete=False, proves_live=False)
@@ -221,7 +244,8 @@ def wait_graph(table: Table, unending: bool) -> WaitGraph:
     every = [[(f, n) for f in wait.failures for n in _next(waits, helpers, f)] for wait in waits]
     cycles = list(islice(_cycles(waits, every, facts), MAX_CYCLES + 1))
     complete = len(cycles) <= MAX_CYCLES
-    live = unending and _some_choice_proves(waits, helpers, facts)
+    agents = {_agent(row) for row in table.rows}
+    live = unending and _cannot_all_wait(waits, agents, helpers, facts)
     return WaitGraph(tuple(cycles[:MAX_CYCLES]), complete, live)
 
 
@@ -233,18 +257,22 @@ def _true(facts: Facts, waits: Iterable[Wait]) -> str:
     return here.contradiction()
 
 
-def _helpers(table: Table) -> dict[tuple[str, bool], set[tuple[str, str]]]:
+def _helpers(table: Table) -> dict[tuple[str, bool], set[Agent]]:
     """The agents that can add to a place (few) or take from it (many)."""
-    found: dict[tuple[str, bool], set[tuple[str, str]]] = {}
+    found: dict[tuple[str, bool], set[Agent]] = {}
     for row in table.rows:
-        announces = "" if row.own else next(iter(row.effect.at_least))
         if row.effect.fair:  # nobody may wait for an accident
             for place, n in row.effect.change.items():
-                found.setdefault((place, n > 0), set()).add((row.task, announces))
+                found.setdefault((place, n > 0), set()).add(_agent(row))
     return found
 
 
-Helpers = Mapping[tuple[str, bool], set[tuple[str, str]]]
+def _agent(row: Row) -> Agent:
+    """Whose row it is: a task's, or that of its end of a credit link."""
+    return row.task, "" if row.own else next(iter(row.effect.at_least))
+
+
+Helpers = Mapping[tuple[str, bool], set[Agent]]
 Edges = Sequence[Sequence[tuple[Failure, int]]]
 
 
@@ -253,45 +281,48 @@ def _next(waits: Sequence[Wait], helpers: Helpers, failure: Failure) -> Iterator
     return (i for i, wait in enumerate(waits) if (wait.agent, wait.announces) in able)
 
 
-def _some_choice_proves(waits: Sequence[Wait], helpers: Helpers, facts: Facts) -> bool:
-    """Whether following one failure of each wait, well chosen, leaves no possible cycle."""
-    options = [[f for f in w.failures if (f.place, f.few) in helpers] for w in waits]
-    if not all(options):
-        return False
-    left = 2 * MAX_CYCLES
-    fits = _Compatible(waits, facts)
-    for choice in islice(product(*options), MAX_CHOICES):
-        edges = [
-            [(f, there) for there in _next(waits, helpers, f) if fits(here, there)]
-            for here, f in enumerate(choice)
-        ]
-        possible = False
-        for cycle in islice(_cycles(waits, edges, facts), left + 1):
-            left -= 1
-            possible = not cycle.excluded
-            if possible or left < 0:
-                break
-        if left < 0:
-            return False
-        if not possible:
+def _cannot_all_wait(waits: Sequence[Wait], agents: set[Agent], helpers: Helpers,
+                     facts: Facts) -> bool:
+    """Whether no choice of one wait for every agent is free of contradictions."""
+    options: dict[Agent, list[Wait]] = {agent: [] for agent in agents}
+    for wait in waits:
+        options[wait.agent, wait.announces].append(wait)
+    order = _neighbours_first(options, helpers)
+    tried = 0
+
+    def all_wait(number: int, known: Facts) -> bool:
+        nonlocal tried
+        if number == len(order):
             return True
-    return False
+        for wait in options[order[number]]:
+            tried += 1
+            if tried > MAX_TRIED:
+                return True
+            here = known.fork()
+            here.add(wait)
+            if not here.contradiction(wait) and all_wait(number + 1, here):
+                return True
+        return False
+
+    return not all_wait(0, facts)
 
 
-class _Compatible:
-    """Whether two waits can be true at once; if not, no possible cycle goes from one to the
-    other. This leaves a pipeline of any length without a single cycle to look at."""
-
-    def __init__(self, waits: Sequence[Wait], facts: Facts) -> None:
-        self.waits = waits
-        self.facts = facts
-        self.known: dict[tuple[int, int], bool] = {}
-
-    def __call__(self, here: int, there: int) -> bool:
-        pair = min(here, there), max(here, there)
-        if pair not in self.known:
-            self.known[pair] = not _true(self.facts, [self.waits[i] for i in pair])
-        return self.known[pair]
+def _neighbours_first(options: Mapping[Agent, Sequence[Wait]], helpers: Helpers) -> list[Agent]:
+    """The agents so that each comes soon after one that may wait on it; contradictions are
+    between neighbours, so they show early."""
+    order: list[Agent] = []
+    left = sorted(options, key=lambda agent: (len(options[agent]), agent))
+    queue: list[Agent] = []
+    while left:
+        agent = next((a for a in queue if a in left), left[0])
+        left.remove(agent)
+        order.append(agent)
+        near = {
+            other for wait in options[agent] for failure in wait.failures
+            for other in helpers.get((failure.place, failure.few), ())
+        }
+        queue = sorted(near) + queue
+    return order
 
 
 def _cycles(waits: Sequence[Wait], edges: Edges, facts: Facts) -> Iterator[Cycle]:

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-__all__ = ["BLOCK", "CHUNK", "SHARED_WORDS", "THREAD_WORDS", "Shared", "Status", "Thread"]
+__all__ = ["BLOCK", "CHUNK", "SHARED_WORDS", "THREAD_WORDS", "Shared", "Status",
+           "Thread", "recent_states"]
 
 BLOCK = 32  # states that a thread expands before it probes for all their successors
 CHUNK = 256  # places of the order array that a thread claims at once
+RECENT_WORDS = 1 << 15  # size of a thread's cache of states met lately: it fits in L2
 SHARED_WORDS = 64
 THREAD_WORDS = 64
 
@@ -49,8 +51,14 @@ class Thread(IntEnum):
     SUCCESSORS = 0  # address of the buffer of successors
     ACTIONS = 1  # address of the buffer of action indices
     HASHES = 2  # address of the buffer of hashes
+    RECENT = 3  # address of the cache of states met lately
     POSITION = 4  # where this thread writes its next new state in ORDER …
     CHUNK_END = 5  # … and where its part ends
     TRANSITIONS = 6  # enabled actions seen
     FLAGGED = 7  # states of this level that break some rule or are at fault
     QUOTA = 8  # states to expand before returning
+
+
+def recent_states(words: int) -> int:
+    """How many states of so many words the cache holds: a power of two."""
+    return 1 << (RECENT_WORDS // words).bit_length() - 1

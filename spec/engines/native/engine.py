@@ -13,7 +13,9 @@ from typing import Literal
 from ...notation.errors import InternalError
 from ...notation.model import Fault, LoweredRule, Model
 from ..verdict import Budget
-from .control import BLOCK, CHUNK, SHARED_WORDS, THREAD_WORDS, Shared, Status, Thread
+from .control import (
+    BLOCK, CHUNK, SHARED_WORDS, THREAD_WORDS, Shared, Status, Thread, recent_states,
+)
 from .jit import Native, compile_model
 from .memory import HUGE, Arena, default_budget
 from .successors import FOUND_HEAD
@@ -114,10 +116,12 @@ class Search:
     def _worker(self) -> _Worker:
         n, actions = self.block_successors, len(self.model.actions)
         buffers = [(ctypes.c_uint64 * size)() for size in (
-            n * self.words + self.words, actions + 2, n + 1)]
+            n * self.words + self.words, actions + 2, n + 1,
+            recent_states(self.words) * self.words)]
         control = (ctypes.c_uint64 * THREAD_WORDS)()
         for place, part in zip(
-            (Thread.SUCCESSORS, Thread.ACTIONS, Thread.HASHES), buffers, strict=True,
+            (Thread.SUCCESSORS, Thread.ACTIONS, Thread.HASHES, Thread.RECENT), buffers,
+            strict=True,
         ):
             control[place] = ctypes.addressof(part)
         return _Worker(control, buffers)

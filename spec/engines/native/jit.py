@@ -80,8 +80,12 @@ def _machine() -> Any:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     target = llvm.Target.from_default_triple()
+    try:
+        features = llvm.get_host_cpu_features().flatten()
+    except RuntimeError:
+        features = ""  # not known on every processor; the baseline runs everywhere
     return target.create_target_machine(
-        cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(),
+        cpu=llvm.get_host_cpu_name(), features=features,
         opt=2, codemodel="jitdefault", jit=True)
 
 
@@ -95,6 +99,7 @@ def _compiled(text: str) -> Any:
     # three times as much on large machines and makes the search no faster.
     passes = llvm.create_new_module_pass_manager()
     passes.add_always_inliner_pass()
+    passes.add_global_dead_code_eliminate_pass()
     passes.add_sroa_pass()
     passes.add_instruction_combine_pass()
     passes.add_simplify_cfg_pass()

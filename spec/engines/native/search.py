@@ -13,7 +13,7 @@ from .code import (
     I1, I8, I32, I64, POINTER, function, i64, local, loop, prefetch, word_at, word_load,
     word_store,
 )
-from .control import BLOCK, CHUNK, Shared, Status, Thread
+from .control import BLOCK, CHUNK, Shared, Status, Thread, recent_states
 from .layout import Layout
 from .successors import FLAGGED
 from .table import emit_hash, emit_prefetch_candidate, home_line
@@ -67,9 +67,9 @@ class _Work:
         self.level_end = word_load(b, self.shared, Shared.LEVEL_END)
         self.limit = word_load(b, self.shared, Shared.LIMIT)
         self.order_limit = word_load(b, self.shared, Shared.ORDER_LIMIT)
-        self.buffer, self.taken, self.hashes = (
+        self.buffer, self.taken, self.hashes, self.recent = (
             b.inttoptr(word_load(b, self.thread, field), POINTER)
-            for field in (Thread.SUCCESSORS, Thread.ACTIONS, Thread.HASHES))
+            for field in (Thread.SUCCESSORS, Thread.ACTIONS, Thread.HASHES, Thread.RECENT))
         self.position = local(b, word_load(b, self.thread, Thread.POSITION))
         self.chunk_end = local(b, word_load(b, self.thread, Thread.CHUNK_END))
         self.quota = local(b, word_load(b, self.thread, Thread.QUOTA))
@@ -97,8 +97,7 @@ class _Work:
         end = b.select(b.icmp_unsigned("<", end, self.level_end), end, self.level_end)
         b.store(b.sub(b.load(self.quota, typ=I64), i64(BLOCK)), self.quota)
         count = self._expand(first, end)
-        self._hash_all(count)
-        self._insert_all(count)
+        self._insert_all(self._hash_all(count))
         b.branch(head)
         b.position_at_end(leave)
         self._leave()
@@ -137,21 +136,39 @@ class _Work:
         _add(b, self.thread, Thread.TRANSITIONS, count, False)
         return count
 
-    def _hash_all(self, count: Any) -> None:
-        """Hash every successor and prefetch its line of the table."""
+    def _hash_all(self, count: Any) -> Any:
+        """Hash every successor and prefetch its line of the table.
+
+        Successors that this thread has met lately are dropped here: neighbours in the
+        search have many successors in common, and each one dropped is a line of the table
+        that need not come from memory. Returns how many are left.
+        """
         b = self.b
+        left = local(b, i64(0))
+        b.store(i64(0), left)
         with loop(b, i64(0), count) as index:
             state = self.state_at(self.buffer, index)
             words = [word_load(b, state, offset) for offset in range(self.parts.words)]
             hashed = emit_hash(b, words)
-            word_store(b, hashed, self.hashes, index)
+            place = b.load(left, typ=I64)
+            recent = self.state_at(self.recent, b.and_(hashed, i64(recent_states(len(words)) - 1)))
+            new = ir.Constant(I1, 0)
+            for offset, word in enumerate(words):
+                new = b.or_(new, b.icmp_unsigned("!=", word, word_load(b, recent, offset)))
+                word_store(b, word, recent, offset)
+                word_store(b, word, self.state_at(self.buffer, place), offset)
+            word_store(b, hashed, self.hashes, place)
+            b.store(b.add(place, b.zext(new, I64)), left)
             line = home_line(b, hashed, self.lines)
-            prefetch(b, word_at(b, self.table, b.shl(line, i64(3))))
+            address = word_at(b, self.table, b.shl(line, i64(3)))
+            prefetch(b, b.select(new, address, recent))
+        count = b.load(left, typ=I64)
         if self.parts.inline:
-            return
+            return count
         with loop(b, i64(0), count) as index:
             emit_prefetch_candidate(b, self.table, self.lines, self.order,
                                     word_load(b, self.hashes, index), self.parts.words)
+        return count
 
     def _insert_all(self, count: Any) -> None:
         b = self.b

@@ -33,7 +33,8 @@ from .values import QueueValue, Values, resize
 
 __all__ = ["FLAGGED", "FOUND_HEAD", "Checks", "emit_inspect", "emit_note", "emit_successors"]
 
-BRANCHLESS_COST = 14  # instructions that are cheaper than the branch around them
+ACTIONS_PER_FUNCTION = 64  # compile time grows faster than the length of a function
+BRANCHLESS_COST = 16  # instructions that are cheaper than the branch around them
 GUARD_PART_COST = 12  # conjuncts dearer than this are evaluated behind the cheap ones
 FLAGGED = 32  # bit of the result of `successors` that says: have this level inspected
 FOUND_HEAD = 3  # words before the state in a record of `found`: live, has, code
@@ -160,11 +161,11 @@ class _Emission:
         self.b = b
         self.layout = layout
         self.checks = checks
-        self.state, self.out, self.taken = b.function.args
+        self.state, self.out, self.taken, before = b.function.args
         words = [word_load(b, self.state, index) for index in range(layout.words)]
         self.values = Values(b, layout, words)
-        self.count = local(b, i64(0))
-        self.flag = local(b, ir.Constant(I1, 0))
+        self.count = local(b, b.and_(before, i64((1 << FLAGGED) - 1)))
+        self.flag = local(b, b.icmp_unsigned("!=", b.lshr(before, i64(FLAGGED)), i64(0)))
 
     def action(self, index: int, action: LoweredAction) -> None:
         """Append the successor by one action, if its guard holds."""
@@ -178,7 +179,8 @@ class _Emission:
         guard = self.values.of(cheap)
         body = partial(self._body, index, action)
         updates = list(action.updates.values())
-        if not dear and self.values.cost(*updates) <= BRANCHLESS_COST * self.layout.words:
+        cost = self.values.cost(*updates) + 2 * self.layout.words
+        if not dear and cost <= BRANCHLESS_COST:
             body(self.values, guard)
             return
         with self._branch(guard) as scope:
@@ -186,7 +188,7 @@ class _Emission:
 
     @contextmanager
     def _branch(self, guard: Any) -> Iterator[Values]:
-        if isinstance(guard, ir.Constant):
+        if isinstance(guard, ir.Constant) and guard.constant:
             yield self.values
             return
         with self.b.if_then(guard):
@@ -221,13 +223,13 @@ class _Emission:
     def _raise(self, condition: Any) -> None:
         self.b.store(self.b.or_(self.b.load(self.flag, typ=I1), condition), self.flag)
 
-    def finish(self) -> None:
-        """Check the rules about states, and return."""
+    def finish(self, last: bool) -> None:
+        """Return; after the last action, check the rules about states."""
         b = self.b
-        for predicate in self.checks.always.values():
+        for predicate in self.checks.always.values() if last else ():
             self._raise(self.values.of(not_(predicate)))
         count = b.load(self.count, typ=I64)
-        if self.checks.may_rest:
+        if self.checks.may_rest and last:
             stuck = b.icmp_unsigned("==", count, i64(0))
             final = self.values.of(and_(*self.checks.may_rest.values()))
             self._raise(b.and_(stuck, b.not_(final)))
@@ -251,12 +253,35 @@ def emit_successors(module: ir.Module, layout: Layout, checks: Checks) -> ir.Fun
     """
     f = function(module, "successors", I64, POINTER, POINTER, POINTER)
     f.linkage = "internal"
-    for argument in f.args:
+    b = ir.IRBuilder(f.append_basic_block("entry"))
+    actions = list(enumerate(layout.model.actions))
+    parts = [actions[i:i + ACTIONS_PER_FUNCTION]
+             for i in range(0, len(actions), ACTIONS_PER_FUNCTION)] or [[]]
+    total = i64(0)
+    for number, part in enumerate(parts):
+        name = f"successors_{number}"
+        last = number == len(parts) - 1
+        callee = _emit_part(module, layout, checks, name, part, last)
+        if len(parts) == 1:
+            callee.attributes.add("alwaysinline")
+        total = b.call(callee, [*f.args, total])
+    b.ret(total)
+    return f
+
+
+def _emit_part(
+    module: ir.Module, layout: Layout, checks: Checks, name: str,
+    actions: Sequence[tuple[int, LoweredAction]], last: bool,
+) -> ir.Function:
+    """Emit the code of some actions, which adds to what the parts before it made."""
+    f = function(module, name, I64, POINTER, POINTER, POINTER, I64)
+    f.linkage = "internal"
+    for argument in f.args[:3]:
         argument.add_attribute("noalias")
     emission = _Emission(ir.IRBuilder(f.append_basic_block("entry")), layout, checks)
-    for index, action in enumerate(layout.model.actions):
+    for index, action in actions:
         emission.action(index, action)
-    emission.finish()
+    emission.finish(last)
     return f
 
 

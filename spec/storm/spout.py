@@ -1,0 +1,150 @@
+"""max.spout.pending: how many root tuples a spout may have outstanding, exactly.
+
+Theory of operation
+-------------------
+A spout executor of k tasks may have max = M k roots pending, that is emitted and neither
+acked, failed nor timed out. In each turn of its loop it looks **once** whether pending has
+reached max; if not, it calls nextTuple on every task, and looks no more. A call may emit up
+to E roots. So the last round starts with max - 1 pending at the most, and may add all that a
+round emits:
+
+    pending <= max - 1 + k E          attained; max itself only where k = E = 1
+
+M = 0, or none given, means *unlimited*: nothing then bounds what is pending but the
+backpressure of full queues (the notes say that the default is 1, which is that of Trident's
+coordinator, not of a spout). Only roots with a message id count, and only while there are
+ackers: without, pending is always empty, and the limit never applies.
+
+What is pending leaves by an answer of the acker or by the spout's timeout. A root that got
+lost leaves only by the timeout. With timeouts disabled, max lost roots stop the spout for
+ever (STORM-3514).
+
+Source: the notes on Storm's acker and KafkaSpout ("Topology config", "spout throttle"); the
+code is SpoutExecutor.call and SpoutOutputCollectorImpl.
+"""
+
+from __future__ import annotations
+
+from ..expectations import expect
+from ..notation import (
+    MUST, SHOULD, Machine, action, always, const, integer, leads_to, require,
+)
+
+__all__ = ["EXPECTATIONS", "MaxPending", "PendingWithoutTimeouts", "PendingOverMax"]
+
+CONFIG = "001, 'TOPOLOGY_MAX_SPOUT_PENDING'; storm.md 1.8"
+
+
+class MaxPending(Machine):
+    """A spout executor's loop, and what becomes of the roots that it emits."""
+
+    M = const(2)                        # max.spout.pending; 0 is unlimited
+    k = const(1, at_least=1)            # tasks of the executor
+    E = const(1, at_least=1)            # roots that one call of nextTuple may emit
+    limit = const(9, at_least=1)        # keeps the machine finite where nothing else does
+
+    pending = integer(0, limit)
+    lost = integer(0, limit)            # of these, roots of which nobody will ever answer
+    left = integer(0, k * E)            # roots that the round may still emit
+
+    @action(fair=True)
+    def begin_round(self) -> None:
+        """The one look at pending; nextTuple is then called on every task."""
+        require(self.left == 0 and not self.has_reached_max())
+        self.left = self.k * self.E
+
+    def has_reached_max(self) -> bool:
+        """The test of SpoutExecutor.call."""
+        return self.M > 0 and self.pending >= self.M * self.k
+
+    @action(fair=True)
+    def emit(self) -> None:
+        """A root with a message id."""
+        require(self.left > 0 and self.pending < self.limit)
+        self.left -= 1
+        self.pending += 1
+
+    @action
+    def pass_up(self) -> None:
+        """The rest of the round emits nothing: there is no data."""
+        require(self.left > 0)
+        self.left = 0
+
+    @action(fair=True)
+    def answer(self) -> None:
+        """Between two rounds the executor takes an answer from its recvQ."""
+        require(self.left == 0 and self.pending > self.lost)
+        self.pending -= 1
+
+    @action
+    def lose(self) -> None:
+        """A message of some tree is lost: its root will never be answered."""
+        require(self.lost < self.pending)
+        self.lost += 1
+
+    @action(fair=True)
+    def time_out(self) -> None:
+        """A lost root is given up, between two rounds."""
+        require(self.left == 0 and self.lost > 0)
+        self.lost -= 1
+        self.pending -= 1
+
+    @always("STORM-K1", MUST, "Pending exceeds the maximum by less than one round emits.",
+            source=f"{CONFIG} (overshoot of at most emits in one round - 1)")
+    def overshoot_is_bounded(self) -> bool:
+        """M k - 1 + k E, where there is a maximum."""
+        return self.M == 0 or self.pending <= self.M * self.k - 1 + self.k * self.E
+
+    @always("STORM-K2", SHOULD, "Pending never exceeds the maximum.",
+            source="001 ('max in-flight spout tuples on a single spout task at once')")
+    def maximum_is_kept(self) -> bool:
+        """True only where a round emits no more than one root."""
+        return self.M == 0 or self.pending <= self.M * self.k
+
+    @always("STORM-K3", SHOULD, "The overshoot is smaller than STORM-K1 allows.",
+            source=f"{CONFIG}; expected to be violated, since STORM-K1 is exact")
+    def overshoot_is_not_attained(self) -> bool:
+        """One less."""
+        return self.M == 0 or self.pending < self.M * self.k - 1 + self.k * self.E
+
+    @always("STORM-K4", SHOULD, "A spout has one root pending unless the maximum is set.",
+            source="001 ('unspecified means 1'); storm.md D12: it means unlimited")
+    def default_is_one(self) -> bool:
+        """What the notes say of a maximum that is not given."""
+        return self.M > 0 or self.pending <= 1
+
+    @leads_to("STORM-K5", MUST, "A spout that has reached the maximum some day emits again.",
+              source="storm.md 4.2; STORM-3514, STORM-549")
+    def maximum_does_not_stop_for_ever(self) -> tuple[bool, bool]:
+        """Answers or timeouts make room."""
+        return self.has_reached_max(), not self.has_reached_max()
+
+
+class PendingOverMax(MaxPending):
+    """The test is whether pending *exceeds* the maximum."""
+
+    def has_reached_max(self) -> bool:
+        """Off by one."""
+        return self.M > 0 and self.pending > self.M * self.k
+
+
+class PendingWithoutTimeouts(MaxPending):
+    """Message timeouts are disabled (STORM-3514): a lost root stays pending."""
+
+    def time_out(self) -> None:
+        """No action any more."""
+
+
+SIZES = {"M": (1, 2), "k": (1, 2), "E": (1, 2)}
+
+EXPECTATIONS = (
+    expect(MaxPending, "STORM-K1", "holds", "pending <= max - 1 + k E", **SIZES),
+    expect(MaxPending, "STORM-K3", "violated", "… which is attained", **SIZES),
+    expect(MaxPending, "STORM-K2", "violated", "max itself is exceeded by larger rounds",
+           where="k * E > 1", **SIZES),
+    expect(PendingOverMax, "STORM-K1", "violated", "> in place of >=", **SIZES),
+    expect(MaxPending, "STORM-K4", "violated", "not given means unlimited (D12)", M=0),
+    expect(MaxPending, "STORM-K5", "holds", "answers and timeouts make room", **SIZES),
+    expect(PendingWithoutTimeouts, "STORM-K5", "violated",
+           "no timeouts: lost roots stop the spout (STORM-3514)", **SIZES),
+)

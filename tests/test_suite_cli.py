@@ -1,0 +1,132 @@
+"""``conform`` and ``rules``: what they print, write and exit with."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from checkvalve.conformance.cli import root
+from checkvalve.conformance.cli.outcome import run
+from checkvalve.conformance.suites import plan
+from checkvalve.conformance.suites.catalogue import suite_named
+
+ROOT = Path(__file__).resolve().parent.parent
+RULES = [rule.id for rule in suite_named("queue").rules()]
+
+
+def conform(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    """The exit code of ``conform``, and what it printed."""
+    code = run(root, ["conform", *arguments])
+    printed = capsys.readouterr()
+    return code, printed.out, printed.err
+
+
+def schema(name: str) -> dict[str, Any]:
+    """A schema of docs/schemas."""
+    return dict(json.loads((ROOT / "docs" / "schemas" / f"{name}.json").read_text()))
+
+
+def test_a_sound_queue_passes(capsys: pytest.CaptureFixture[str]) -> None:
+    """Exit code 0, a row for each rule, and no claim beyond the sample."""
+    code, out, _ = conform(capsys, "reference", "--cases", "2")
+    assert code == 0
+    assert all(rule in out for rule in RULES)
+    assert "PASSED: " in out and "it is not a proof" in out
+
+
+def test_a_broken_queue_is_told_as_a_story(capsys: pytest.CaptureFixture[str]) -> None:
+    """Exit code 1, and the shortest way to see it in the report."""
+    code, out, _ = conform(capsys, "deque", "--cases", "1")
+    assert code == 1
+    assert "2. offer a2: accepted" in out and "VIOLATED: QUEUE-1" in out
+
+
+def test_a_known_violation_does_not_fail_the_run(capsys: pytest.CaptureFixture[str]) -> None:
+    """It stays in the report, and the exit code is 0."""
+    code, out, _ = conform(
+        capsys, "deque", "--cases", "2", "--known", "QUEUE-1", "--known", "QUEUE-4")
+    assert code == 0
+    assert "violated (known)" in out
+
+
+def test_results_have_exactly_the_promised_fields(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """One JSON document, one row for each target and rule, fixtures by their paths."""
+    code, out, _ = conform(capsys, "deque", "reference", "--cases", "1", "--json",
+                           "--fixtures", str(tmp_path / "found"))
+    document = json.loads(out)
+    jsonschema.validate(document, schema("conform"))
+    assert code == document["exit_code"] == 1
+    assert [(row["target"], row["rule"]) for row in document["results"]] == [
+        (target, rule) for target in ("deque", "reference") for rule in RULES]
+    for row in document["results"]:
+        assert list(row) == ["target", "suite", "rule", "verdict", "cases", "steps", "fixture"]
+        assert (row["fixture"] is not None) == (row["verdict"] == "violated")
+        if row["fixture"]:
+            assert json.loads(Path(row["fixture"]).read_text())["rule"]["id"] == row["rule"]
+
+
+def test_rows_are_written_as_a_table(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """A row a case, which reading gives back."""
+    pytest.importorskip("pyarrow")
+    from checkvalve.conformance.engines.table import read_rows
+
+    out = tmp_path / "rows.parquet"
+    conform(capsys, "deque", "--cases", "3", "--seed", "9", "--out", str(out))
+    assert [(row.case, row.seed) for row in read_rows(out)] == [
+        (case.index, case.seed) for case in plan("queue", cases=3, seed=9)]
+
+
+@pytest.mark.parametrize("arguments", [
+    ["nonesuch"], ["reference", "--suite", "stack"], ["reference", "--cases", "0"],
+    ["reference", "--known", "QUEUE-99"], ["reference", "--capacity", "-1"],
+    ["reference", "--engine", "spark"], ["reference", "--master", "local[2]"],
+    ["reference", "--seed", "many"], [], ["deque", "zoo:unicorn"],
+])
+def test_bad_usage_is_one_message_and_half_a_run_is_none(
+    capsys: pytest.CaptureFixture[str], arguments: list[str]
+) -> None:
+    """Exit code 64, nothing on stdout, what to do next on stderr."""
+    code, out, err = conform(capsys, *arguments)
+    assert (code, out) == (64, "")
+    assert err.startswith("checkvalve: error: ") and "Traceback" not in err
+
+
+def test_a_target_that_fails_is_an_error_of_the_target(
+    capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Exit code 64, and the message says what the target did."""
+    code, out, _ = conform(capsys, "command:true", "--cases", "3")
+    assert code == 64
+    assert "The target failed" in out and "ERROR" in out
+
+
+def test_every_rule_of_the_book_says_where_it_is_used(
+    capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A rule is decided by verify, tested by a suite, or says why it is not tested."""
+    assert run(root, ["rules", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    jsonschema.validate(document, schema("rules"))
+    book = {rule["id"]: rule for rule in document["rules"]}
+    assert len(book) == len(document["rules"])
+    for rule in book.values():
+        assert bool(rule["uses"]["test"]) == (rule["untested"] is None)
+    assert book["QUEUE-3"]["uses"]["test"] == ["queue"]
+    assert "queues.bounded.BoundedQueue" in book["QUEUE-3"]["uses"]["monitor"]
+    assert book["FLOW-1"]["uses"]["proof"]
+
+
+def test_rules_are_listed_by_chapter(capsys: pytest.CaptureFixture[str]) -> None:
+    """For a reader: statement, source, and uses; QUEUE-2 before QUEUE-10."""
+    assert run(root, ["rules", "queues"]) == 0
+    out = capsys.readouterr().out
+    assert out.index("QUEUE-2 ") < out.index("QUEUE-10 ")
+    assert "source:" in out and "FLOW" not in out

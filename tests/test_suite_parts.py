@@ -1,0 +1,285 @@
+"""What a suite is made of: its programs, its shrinker, its summary, its treatment of faults."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from checkvalve.conformance.results import ERROR, FLAKY, PASSED, VIOLATED, CaseRow
+from checkvalve.conformance.suites import RunSettings, plan, run_case
+from checkvalve.conformance.suites.catalogue import suite_named
+from checkvalve.conformance.suites.conduct import Order, conduct
+from checkvalve.conformance.suites.generate import LENGTH_MAX, explore
+from checkvalve.conformance.suites.run import ITEMS_MAX, run_program
+from checkvalve.conformance.suites.shrink import shrink
+from checkvalve.conformance.suites.suite import Act, Program
+from checkvalve.conformance.suites.summary import known_rules, summarise
+from checkvalve.conformance.targets import resolve_target
+from checkvalve.spec.notation.errors import InputError
+
+SUITE = suite_named("queue")
+ALL = tuple(SUITE.weights)
+
+
+def programs(seed: int, can: tuple[str, ...] = ALL, rule: str = "QUEUE-3") -> list[Program]:
+    """The programs of a seed."""
+    focus = SUITE.rule(rule)
+    assert focus is not None
+    found: list[Program] = []
+    explore(SUITE, can, focus, seed, 15, found.append)
+    return found
+
+
+# --- programs ---------------------------------------------------------------------------
+
+def test_programs_are_a_function_of_the_seed_alone() -> None:
+    """Not of what was drawn before, nor of which modules are imported."""
+    script = textwrap.dedent("""
+        from checkvalve.conformance.suites.catalogue import suite_named
+        from checkvalve.conformance.suites.generate import explore
+        suite = suite_named("queue")
+        explore(suite, tuple(suite.weights), suite.rule("QUEUE-3"), 11, 15, print)
+    """)
+    apart = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert apart.stdout.splitlines() == [str(program) for program in programs(11)]
+    assert programs(11) == programs(11) != programs(12)
+
+
+def test_programs_ask_only_for_what_the_target_can_do() -> None:
+    """A capability that is missing is never requested."""
+    for program in programs(3, ("offer", "poll", "size")):
+        assert {act.do for act in program} <= {"offer", "poll", "size", "settle"}
+
+
+def test_a_program_names_no_more_items_than_the_machines_have() -> None:
+    """The longest program fits the constants that all programs share."""
+    assert LENGTH_MAX + 2 < ITEMS_MAX
+
+
+def test_drawing_programs_leaves_no_files_behind(tmp_path: Path) -> None:
+    """Hypothesis keeps nothing in the folder of whoever runs a suite."""
+    script = (
+        "from checkvalve.conformance.suites import *\n"
+        "for case in plan('queue', cases=1, seed=0):\n"
+        "    run_case('queue', 'deque', case, RunSettings(programs=3))\n"
+    )
+    subprocess.run([sys.executable, "-c", script], cwd=tmp_path, check=True)
+    assert list(tmp_path.iterdir()) == []
+
+
+# --- shrinking ----------------------------------------------------------------------------
+
+ACTS = st.builds(Act, st.sampled_from(ALL), st.integers(0, 2))
+
+
+@given(st.lists(ACTS, max_size=12).map(tuple))
+def test_the_shrinker_finds_the_two_acts_that_matter(noise: Program) -> None:
+    """Whatever stands around a cancel that follows a put, only these two are left."""
+    def fails(program: Program) -> Program | None:
+        puts = [at for at, act in enumerate(program) if act.do == "put"]
+        cancels = [at for at, act in enumerate(program) if act.do == "cancel"]
+        if puts and cancels and puts[0] < cancels[-1]:
+            return program[: cancels[-1] + 1]
+        return None
+    program = (*noise, Act("put"), *noise, Act("cancel", 2), *noise)
+    assert shrink(program, fails) == (Act("put"), Act("cancel"))
+
+
+@given(st.lists(ACTS, min_size=1, max_size=40).map(tuple), st.integers(0, 60))
+def test_the_shrinker_keeps_to_its_budget(program: Program, budget: int) -> None:
+    """It stops by the number of runs, whatever it is given."""
+    runs = 0
+
+    def fails(candidate: Program) -> Program | None:
+        nonlocal runs
+        runs += 1
+        return candidate
+    shrink(program, fails, budget)
+    assert runs <= budget
+
+
+def test_acts_that_make_no_sense_are_left_out_of_a_run() -> None:
+    """Nothing is cancelled that does not wait, and no more wait than the machines follow."""
+    program = (Act("cancel"), *(Act("take"),) * 9, Act("settle"))
+    run = run_program(SUITE, resolve_target("reference"), program, 1)
+    assert run.acts == [*(Act("take"),) * 3, Act("settle")]
+
+
+# --- targets that fail -----------------------------------------------------------------------
+
+HEADER = """
+    from checkvalve.conformance.adapters.reference import ReferenceQueue
+    class Base(ReferenceQueue):
+        pass
+"""
+
+
+def target_from(body: str, folder: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> str:
+    """A target whose adapter is written in a test."""
+    text = textwrap.dedent(HEADER) + textwrap.dedent(body)
+    (folder / f"{name}.py").write_text(text)
+    monkeypatch.syspath_prepend(str(folder))
+    return f"python:{name}:Adapter"
+
+
+def row_of(target: str) -> CaseRow:
+    """The first row of a target."""
+    (case,) = plan("queue", cases=1, seed=0)
+    return run_case("queue", target, case, RunSettings(capacity=1))
+
+
+def test_a_target_that_is_not_deterministic_is_flaky_and_not_violated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A failure that does not happen again is no verdict on a rule, but one on the target."""
+    target = target_from("""
+        class Adapter(Base):
+            runs = 0
+            def start(self, capacity):
+                Adapter.runs += 1
+                super().start(capacity)
+            def poll(self):
+                item = super().poll()
+                return "nobody's" if Adapter.runs == 4 else item
+    """, tmp_path, monkeypatch, "flaky_adapter")
+    row = row_of(target)
+    assert (row.verdict, row.rule) == (FLAKY, "QUEUE-5")
+    assert "not deterministic: 1 of 4" in row.message
+    assert row.fixture == ""
+
+
+def test_a_target_that_dies_is_an_error_that_tells_what_was_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An error row says which requests led there; it is no verdict on a rule."""
+    target = target_from("""
+        class Adapter(Base):
+            def poll(self):
+                raise SystemError("out of order")
+    """, tmp_path, monkeypatch, "dying_adapter")
+    row = row_of(target)
+    assert (row.verdict, row.rule) == (ERROR, "")
+    assert "out of order" in row.message and "after: " in row.message
+
+
+def test_a_target_that_fails_at_once_is_asked_only_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A target that hangs costs one time limit, not one for each case."""
+    target = target_from("""
+        class Adapter(Base):
+            def start(self, capacity):
+                raise SystemError("no")
+    """, tmp_path, monkeypatch, "failing_adapter")
+    summary, rows = conduct(target, Order(cases=36))
+    assert [row.verdict for row in rows] == [ERROR]
+    assert summary.verdict == "error"
+    assert {result.verdict for result in summary.results} == {"not run"}
+
+
+def test_a_definite_error_means_that_nothing_happened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A target that declines some requests is judged by what it did do."""
+    target = target_from("""
+        from checkvalve.conformance.adapters.base import Declined
+        class Adapter(Base):
+            def offer(self, item):
+                raise Declined("busy")
+    """, tmp_path, monkeypatch, "declining_adapter")
+    assert row_of(target).verdict == PASSED
+
+
+def test_nothing_is_judged_after_an_indefinite_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where an item may or may not be inside, no later answer can be wrong for sure."""
+    target = target_from("""
+        from checkvalve.conformance.adapters.base import Declined
+        class Adapter(Base):
+            def offer(self, item):
+                super().offer(item)
+                raise Declined("connection lost", definite=False)
+    """, tmp_path, monkeypatch, "doubtful_adapter")
+    assert row_of(target).verdict == PASSED
+
+
+# --- plans and summaries -------------------------------------------------------------------
+
+def test_the_seed_of_a_case_does_not_depend_on_how_many_there_are() -> None:
+    """More cases are the same cases and more."""
+    assert plan("queue", cases=50, seed=4)[:7] == plan("queue", cases=7, seed=4)
+    assert len({case.seed for case in plan("queue", cases=500, seed=4)}) == 500
+
+
+@pytest.mark.parametrize("wrong", [
+    lambda: plan("queue", cases=0, seed=0), lambda: plan("queue", cases=1, seed=-1),
+    lambda: plan("stack", cases=1, seed=0), lambda: RunSettings(capacity=0),
+    lambda: RunSettings(programs=0), lambda: RunSettings(timeout_seconds=0),
+    lambda: known_rules("queue", ["QUEUE-99"]),
+])
+def test_what_makes_no_sense_is_refused_with_a_message(wrong: object) -> None:
+    """Bad numbers and names are the user's, and said so."""
+    assert callable(wrong)
+    with pytest.raises(InputError):
+        wrong()
+
+
+def a_row(case: int, verdict: str, rule: str = "", fixture: str = "") -> CaseRow:
+    """A row by hand."""
+    exercised = json.dumps({"QUEUE-1": 5, "QUEUE-2": 0, "QUEUE-12": 1})
+    return CaseRow("queue", "1", "t", case, case, verdict, rule, 9, "", exercised, fixture)
+
+
+@pytest.fixture(scope="module")
+def broken() -> dict[str, CaseRow]:
+    """Rows of a queue that breaks a MUST, and of one that breaks a SHOULD."""
+    return {
+        rule: next(
+            row for row in (
+                run_case("queue", target, case, RunSettings())
+                for case in plan("queue", cases=36, seed=0)[at::12]
+            ) if row.rule == rule
+        )
+        for rule, target, at in (("QUEUE-1", "deque", 0),
+                                 ("QUEUE-12", "zoo:youngest-put-first", 11))
+    }
+
+
+def test_a_known_violation_stays_violated_and_decides_nothing(
+    broken: dict[str, CaseRow]
+) -> None:
+    """The report says what is broken; the verdict says whether that was news."""
+    rows = [a_row(0, PASSED), broken["QUEUE-1"]]
+    news, old = summarise("queue", "t", rows), summarise("queue", "t", rows, ["QUEUE-1"])
+    assert (news.verdict, old.verdict) == ("violated", "passed")
+    assert old.results[0].verdict == VIOLATED
+
+
+def test_a_should_that_is_broken_is_reported_and_breaks_no_run(
+    broken: dict[str, CaseRow]
+) -> None:
+    """There may be reasons not to do what one SHOULD."""
+    summary = summarise("queue", "t", [a_row(0, PASSED), broken["QUEUE-12"]])
+    assert summary.verdict == "passed"
+    assert summary.results[-1].verdict == VIOLATED
+
+
+def test_a_known_violation_that_is_gone_is_told(broken: dict[str, CaseRow]) -> None:
+    """Whoever mends a queue hears that its entry can go."""
+    assert summarise("queue", "t", [a_row(0, PASSED)], ["QUEUE-1"]).no_longer_broken == (
+        "QUEUE-1",)
+
+
+def test_a_run_in_which_nothing_could_break_is_unknown() -> None:
+    """A green run that proved nothing says so."""
+    rows = [CaseRow("queue", "1", "t", 0, 0, PASSED, "", 9, "", '{"QUEUE-1": 0}', "")]
+    assert summarise("queue", "t", rows).verdict == "unknown"

@@ -1,0 +1,55 @@
+"""The suite raises no false alarm, and says how much its silence is worth."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from checkvalve.conformance.results import PASSED
+from checkvalve.conformance.suites import RunSettings, plan, run_case
+from checkvalve.conformance.suites.catalogue import suite_named
+from checkvalve.conformance.suites.conduct import Engine, Order, conduct
+from checkvalve.conformance.suites.summary import NOT_APPLICABLE, NOT_EXERCISED
+
+MUST = {rule.id for rule in suite_named("queue").rules() if rule.strength.value == "MUST"}
+
+
+@pytest.mark.parametrize("target", ["reference", "reference.deferred"])
+@pytest.mark.parametrize("seed", range(4))
+def test_the_reference_passes(target: str, seed: int) -> None:
+    """Some hundred cases find nothing, whenever the waiters run."""
+    for case in plan("queue", cases=48, seed=seed):
+        row = run_case("queue", target, case, RunSettings(programs=5))
+        assert (row.verdict, row.message) == (PASSED, "")
+
+
+@pytest.mark.parametrize("target", ["asyncio.Queue", "anyio", "trio"])
+def test_the_queues_of_others_break_no_must_within_a_few_cases(target: str) -> None:
+    """What they leave open (who is served first) is no MUST."""
+    pytest.importorskip(target.partition(".")[0])
+    for case in plan("queue", cases=24, seed=1):
+        row = run_case("queue", target, case, RunSettings(programs=4))
+        assert row.rule not in MUST, row.message
+
+
+def test_every_rule_is_exercised_on_the_deferred_reference() -> None:
+    """A default run could have shown a breach of each rule."""
+    summary, _ = conduct("reference.deferred", Order(cases=24))
+    assert {result.verdict for result in summary.results} == {PASSED}
+    assert all(result.steps for result in summary.results)
+
+
+def test_a_rule_that_nothing_could_break_is_not_called_passed() -> None:
+    """The reference wakes at once: no waiter is cancelled after it was woken."""
+    summary, _ = conduct("reference", Order(cases=2))
+    verdicts = {result.rule.id: result.verdict for result in summary.results}
+    assert verdicts["QUEUE-10"] == NOT_EXERCISED
+
+
+def test_what_a_target_cannot_do_is_not_applicable() -> None:
+    """A deque has no put and no cancel: their rules say nothing about it."""
+    summary, rows = conduct("deque", Order(cases=2), engine=Engine())
+    verdicts = {result.rule.id: result.verdict for result in summary.results}
+    assert verdicts["QUEUE-7"] == verdicts["QUEUE-9"] == NOT_APPLICABLE
+    assert all("QUEUE-7" not in json.loads(row.exercised) for row in rows)

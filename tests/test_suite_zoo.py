@@ -1,0 +1,109 @@
+"""The suite is tested by what it must catch: queues with one seeded bug each."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from statistics import median
+
+import pytest
+
+from checkvalve.conformance.results import VIOLATED, CaseRow
+from checkvalve.conformance.suites import RunSettings, plan, run_case
+from checkvalve.conformance.suites.case import suite_version
+from checkvalve.conformance.suites.catalogue import suite_named
+from checkvalve.conformance.suites.fixture import read_fixture
+from checkvalve.conformance.suites.replay import replay
+from checkvalve.conformance.targets import resolve_target
+from checkvalve.conformance.zoo.queues import ZOO
+
+SUITE = suite_named("queue")
+
+CAUGHT = {
+    "swallowed-wakeup": ("QUEUE-10", 6),
+    "deaf-producer": ("QUEUE-7", 4),
+    "deaf-consumer": ("QUEUE-8", 3),
+    "lossy-cancel": ("QUEUE-9", 5),
+    "doubled-on-cancel": ("QUEUE-6", 5),
+    "ghost-put": ("QUEUE-9", 5),
+    "silent-drop": ("QUEUE-1", 2),
+    "one-too-many": ("QUEUE-1", 2),
+    "refuses-early": ("QUEUE-2", 1),
+    "handed-back": ("QUEUE-9", 4),
+    "last-in-first-out": ("QUEUE-3", 3),
+    "youngest-put-first": ("QUEUE-12", 4),
+}
+"""The rule that each twin breaks, and the length of the shortest program that shows it."""
+
+
+@cache
+def rows_in_focus(target: str, rule_id: str) -> tuple[CaseRow, ...]:
+    """The rows of the first six cases that look for a rule."""
+    position = [rule.id for rule in SUITE.rules()].index(rule_id)
+    every = len(SUITE.rules())
+    return tuple(
+        run_case("queue", target, case, RunSettings())
+        for case in plan("queue", cases=6 * every, seed=0) if case.index % every == position
+    )
+
+
+def shortest(name: str) -> int:
+    """The steps of the shortest fixture of the rule that a twin breaks."""
+    rule_id, _ = CAUGHT[name]
+    fixtures = [row.fixture for row in rows_in_focus(f"zoo:{name}", rule_id)
+                if row.rule == rule_id and row.verdict == VIOLATED]
+    assert fixtures, f"{name} was not caught by {rule_id}"
+    return min(read_fixture(text, name).length for text in fixtures)
+
+
+def test_every_twin_has_its_rule_here() -> None:
+    """A bug that is added to the zoo must be caught by a rule that is named here."""
+    assert set(CAUGHT) == set(ZOO)
+
+
+@pytest.mark.parametrize("name", CAUGHT)
+def test_a_twin_is_caught_by_the_rule_that_it_breaks(name: str) -> None:
+    """The bug is found, and shrunk to the program that a person would have written."""
+    assert shortest(name) <= CAUGHT[name][1]
+
+
+def test_shrunk_failures_are_short() -> None:
+    """Half of the twins' fixtures have at most four steps."""
+    assert median(length for _, length in CAUGHT.values()) <= 4
+
+
+@pytest.mark.parametrize("name", CAUGHT)
+def test_a_fixture_breaks_the_same_rule_again_and_not_on_the_reference(name: str) -> None:
+    """Replayed, it fails where it was found, at the same step, and nowhere on the reference."""
+    rule_id, _ = CAUGHT[name]
+    rows = rows_in_focus(f"zoo:{name}", rule_id)
+    fixture = read_fixture(next(row.fixture for row in rows if row.fixture), name)
+    assert replay(fixture, resolve_target(f"zoo:{name}")).same
+    assert replay(fixture, resolve_target("reference")).breach is None
+
+
+def test_two_runs_give_identical_rows() -> None:
+    """A row is a pure function of suite, target, case and settings."""
+    settings = RunSettings(programs=6)
+    cases = plan("queue", cases=12, seed=5)
+
+    def run(target: str) -> list[CaseRow]:
+        return [run_case("queue", target, case, settings) for case in cases]
+    for target in ("zoo:lossy-cancel", "reference.deferred"):
+        assert run(target) == run(target)
+
+
+def test_a_dropping_queue_fails_both_by_refusing_nothing_and_by_losing() -> None:
+    """deque(maxlen=…) accepts when full (QUEUE-1) and what it dropped is missed (QUEUE-4)."""
+    rows = [run_case("queue", "deque", case, RunSettings(programs=8))
+            for case in plan("queue", cases=14, seed=0)]
+    assert {row.rule for row in rows if row.verdict == VIOLATED} >= {"QUEUE-1", "QUEUE-4"}
+    assert "QUEUE-7" not in json.loads(rows[0].exercised)  # it has no put
+
+
+def test_a_row_names_the_version_of_what_its_seed_depends_on() -> None:
+    """Another version of Hypothesis may draw other programs from the same seed."""
+    (row,) = (run_case("queue", "reference", case, RunSettings(programs=1))
+              for case in plan("queue", cases=1, seed=0))
+    assert row.suite_version == suite_version(SUITE)
+    assert "hypothesis" in row.suite_version

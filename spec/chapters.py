@@ -19,6 +19,7 @@ CHAPTERS = {
     "flow.credit": "one credit-controlled link",
     "storm.queue": "a task's input queues in Storm, and who drains them",
     "queues.bounded": "a bounded queue with waiting producers and consumers",
+    "queues.conserved": "what a queue must conserve, whatever order it keeps",
     "design.net": "the net that a design file becomes",
 }
 """The name of each chapter (its module below ``checkvalve.spec``) with what it is about."""

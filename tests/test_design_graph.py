@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 from checkvalve.conformance.designs import check_design, check_file
 from checkvalve.spec.design.check import Settings
 from checkvalve.spec.design.invariants import conserved
-from checkvalve.spec.design.language import Design, Flow, Kind, Link, Merging, Pool, Task
+from checkvalve.spec.design.language import (
+    Design, Flow, Kind, Link, Merging, Pool, Step, StepKind, Task,
+)
 from checkvalve.spec.design.repair import repair
 from checkvalve.spec.design.translate import Aim, translate
 from checkvalve.spec.engines.verdict import Budget, Outcome
@@ -48,8 +50,9 @@ def designs(draw: Any) -> Design:
     for number, (writer, reader) in enumerate(pairs):
         flow = draw(st.sampled_from(FLOWS))
         room = {Flow.STOP_AND_WAIT: 1, Flow.UNBOUNDED: None}.get(flow, draw(st.integers(1, 3)))
+        also = draw(st.sampled_from([(), (), tuple(n for n in names[:1] if n != writer)]))
         links[f"l{number}"] = Link(
-            f"l{number}", (writer,), (reader,), capacity=room, flow=flow,
+            f"l{number}", (writer, *also), (reader,), capacity=room, flow=flow,
             batch=draw(st.integers(1, 2)) if flow is Flow.CREDIT else 1,
             initial=draw(st.integers(0, 1)), gives=draw(st.sampled_from([1, 1, 1, 2])),
             takes=draw(st.sampled_from([1, 1, 1, 2])),
@@ -60,9 +63,31 @@ def designs(draw: Any) -> Design:
     for name in names:
         incoming = [link.name for link in links.values() if name in link.readers]
         outgoing = [link.name for link in links.values() if name in link.writers]
-        if incoming or outgoing:
+        if (incoming or outgoing) and draw(st.integers(0, 3)) == 0:
+            tasks[name] = script_of(draw, name, incoming, outgoing, bool(pools))
+        elif incoming or outgoing:
             tasks[name] = task_of(draw, name, incoming, outgoing, bool(pools))
+    if pools and draw(st.booleans()):
+        depth = draw(st.integers(1, 3))
+        tasks["calls"] = Task("calls", Kind.CALL, pool=("p",) * depth, depth=depth,
+                              roots=draw(st.integers(1, 2)))
     return Design("random", "", tasks, links, pools)
+
+
+def script_of(draw: Any, name: str, incoming: list[str], outgoing: list[str],
+              pooled: bool) -> Task:
+    """A script of a few steps on these links, which may also take and give back threads."""
+    possible = [(StepKind.READ, link) for link in incoming]
+    possible += [(StepKind.WRITE, link) for link in outgoing]
+    if pooled:
+        possible += [(StepKind.ACQUIRE, "p"), (StepKind.RELEASE, "p")]
+    chosen = draw(st.lists(st.sampled_from(possible), min_size=1, max_size=4))
+    steps = tuple(
+        Step(kind, target, draw(st.sampled_from([1, 1, 2, 3])) if target != "p" else 1)
+        for kind, target in chosen
+    )
+    return Task(name, Kind.SCRIPT, steps=steps, count=draw(st.sampled_from([None, None, 2])),
+                pool=("p",) if pooled and draw(st.booleans()) else ())
 
 
 def task_of(draw: Any, name: str, incoming: list[str], outgoing: list[str], pooled: bool) -> Task:

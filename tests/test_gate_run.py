@@ -125,6 +125,21 @@ def test_a_wrong_expectation_of_a_design_ends_with_1(gate: Path) -> None:
     assert code == 1
 
 
+def test_a_target_is_found_beside_the_configuration(
+    gate: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A gate can be run from anywhere: its targets are looked for where its designs are."""
+    (gate / "queue_beside_the_gate.py").write_text(
+        "from checkvalve.conformance.targets import adapter_factory\n"
+        "make = adapter_factory('reference')\n")
+    (gate / "elsewhere").mkdir()
+    monkeypatch.chdir(gate / "elsewhere")
+    config = SUITE.replace("queue.Queue", "python:queue_beside_the_gate:make")
+    (gate / "checkvalve.toml").write_text(config)
+    assert run(root, ["gate", ".."]) == 0
+    assert (gate / "elsewhere" / ".checkvalve" / "gate.json").is_file()
+
+
 def test_json_prints_the_same_document_as_the_file(
     gate: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -6,6 +6,7 @@ import random
 
 import pytest
 
+from checkvalve.spec.engines.interpreter import Step
 from checkvalve.spec.engines.monitor import Monitor
 from checkvalve.spec.notation import Machine, bind
 from checkvalve.spec.queues.bounded import BoundedQueue, OrderlyQueue
@@ -14,11 +15,12 @@ from checkvalve.spec.queues.conserved import ConservingQueue
 CONSTANTS = {"C": 2, "K": 8, "T": 6, "W": 2}
 
 
-def walk(machine: type[Machine], seed: int, length: int = 40) -> list[tuple[str, tuple]]:
+def walk(machine: type[Machine], seed: int, length: int = 40) -> list[Step]:
     """The visible steps of a random run of a machine."""
     chance = random.Random(seed)
     interpreter = bind(machine, **CONSTANTS).interpreter
-    state, seen = interpreter.initial(), []
+    state = interpreter.initial()
+    seen: list[Step] = []
     for _ in range(length):
         choices = list(interpreter.successors(state))
         if not choices:
@@ -31,7 +33,7 @@ def walk(machine: type[Machine], seed: int, length: int = 40) -> list[tuple[str,
     return seen
 
 
-def refusal(machine: type[Machine], steps: list[tuple[str, tuple]]) -> object:
+def refusal(machine: type[Machine], steps: list[Step]) -> object:
     """What a machine refuses in a run of another one, as far as it knows the actions."""
     constants = {name: value for name, value in CONSTANTS.items()
                  if name in machine.constants_declared}

@@ -73,13 +73,14 @@ def command(
         resolve_target(target, timeout=timeout)
     rows: list[CaseRow] = []
     done: list[tuple[Summary, dict[str, str]]] = []
-    for target in dict.fromkeys(targets):
-        summary, found = conduct(target, order, engine=engine, known=accepted)
-        rows += found
-        saved = {} if fixtures is None else _save(summary, fixtures)
-        done.append((summary, saved))
-        if not as_json:
-            _show(summary, saved)
+    with engine.opened() as opened:
+        for target in dict.fromkeys(targets):
+            summary, found = conduct(target, order, engine=opened, known=accepted)
+            rows += found
+            saved = {} if fixtures is None else _save(summary, fixtures)
+            done.append((summary, saved))
+            if not as_json:
+                _show(summary, saved)
     if out is not None:
         from ..engines.table import write_rows
         write_rows(rows, out)

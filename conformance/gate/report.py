@@ -51,8 +51,13 @@ class Report:
 
     @property
     def verdict(self) -> Judgement:
-        """The gravest judgement among the rows; what is unavailable decides nothing."""
+        """The gravest judgement among the rows.
+
+        What is unavailable decides nothing, unless it is all that there is.
+        """
         there = {row.judgement for row in self.rows}
+        if there == {"unavailable"}:
+            return "unknown"
         return next((grave for grave in _GRAVEST_FIRST if grave in there), "as expected")
 
     @property

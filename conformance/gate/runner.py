@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from contextlib import chdir
 from functools import partial
+from pathlib import Path
 
 from checkvalve.spec.notation.errors import CheckvalveError, InternalError
 
@@ -41,9 +43,16 @@ def _jobs(config: GateConfig) -> Iterator[Job]:
             yield "designs", subject, partial(design_rows, subject, file, designs)
     for suite in config.suites:
         for target in suite.targets:
-            yield "suites", f"{suite.suite} on {target}", partial(suite_rows, suite, target)
+            job = partial(_in_folder, base, partial(suite_rows, suite, target))
+            yield "suites", f"{suite.suite} on {target}", job
     for chapter in config.verify:
         yield "chapters", chapter, partial(chapter_rows, chapter)
+
+
+def _in_folder(folder: Path, job: Callable[[], Rows]) -> Rows:
+    # So that python:module:factory and command:./adapter are found beside the configuration.
+    with chdir(folder):
+        return job()
 
 
 def _run(section: Section, subject: str, job: Callable[[], Rows]) -> Rows:
@@ -54,5 +63,5 @@ def _run(section: Section, subject: str, job: Callable[[], Rows]) -> Rows:
         raise
     except CheckvalveError as error:
         details = {"fault": error.fault, "where": error.where, "next_step": error.next_step}
-        return (Row(section, subject, "can be run", "runs", "does not run", "error", str(error),
+        return (Row(section, subject, "can be run", "runs", "cannot be run", "error", str(error),
                     time.perf_counter() - began, details),)

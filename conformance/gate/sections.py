@@ -60,7 +60,8 @@ def suite_rows(suite: Suite, target: str) -> tuple[Row, ...]:
     known = known_rules(suite.suite, suite.known.get(target, ()))
     lack = _why_unavailable(suite, target) if target in suite.optional else ""
     if lack:
-        return (Row("suites", subject, "can be run", "runs", "not here", "unavailable", lack),)
+        return (Row("suites", subject, "can be run", "runs", "cannot be run here",
+                    "unavailable", lack),)
     began = time.perf_counter()
     order = Order(suite.suite, suite.cases, suite.seed, RunSettings(timeout_seconds=suite.timeout))
     summary, _ = conduct(target, order, engine=Engine(jobs=usable_cores()), known=known)

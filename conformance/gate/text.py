@@ -18,7 +18,6 @@ _WORDS: dict[Judgement, tuple[str, str]] = {
     "error": ("ERROR", "red"),
 }
 _WIDEST = max(len(word) for word, _ in _WORDS.values())
-_SURPRISES: tuple[Judgement, ...] = ("violated", "unknown")
 _BY_NAME = 5
 _SUBJECT = 48
 """Columns for the subject; a longer one moves the rest of its line."""
@@ -59,8 +58,10 @@ def _as_expected(found: str) -> str:
 
 
 def _told(row: Row) -> str:
+    if row.judgement in ("unavailable", "error"):
+        return row.found
     told = f"{row.property}: {row.found}"
-    return told if row.judgement not in _SURPRISES else f"{told}, expected {row.expected}"
+    return told if row.judgement == "as expected" else f"{told}, expected {row.expected}"
 
 
 def _line(row: Row, found: str, seconds: float) -> str:

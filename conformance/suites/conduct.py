@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from ..results import ERROR, Case, CaseRow
@@ -33,16 +34,28 @@ class Engine:
     def run(
         self, suite: str, target: str, cases: Sequence[Case], settings: RunSettings
     ) -> list[CaseRow]:
-        """The rows of the cases, sorted by key.
+        """The rows of the cases, sorted by key; only the first, if that is an error.
 
         Raises ``InputError`` for a suite, a target or a cluster that cannot be used.
         """
-        if self.master is not None or self.session is not None:
-            from ..engines.spark import run_on_spark
+        if self.master is None and self.session is None:
+            return self._run_here(suite, target, cases, settings)
+        from ..engines.spark import run_on_spark
 
-            return run_on_spark(
-                suite, target, cases, settings, master=self.master, session=self.session)
-        return self._run_here(suite, target, cases, settings)
+        rows = run_on_spark(
+            suite, target, cases, settings, master=self.master, session=self.session)
+        return rows[:1] if rows[0].verdict == ERROR else rows
+
+    @contextmanager
+    def opened(self) -> Iterator[Engine]:
+        """This engine with its cluster's session kept open, for several targets."""
+        if self.master is None:
+            yield self
+            return
+        from ..engines.session import spark_session
+
+        with spark_session(self.master) as session:
+            yield replace(self, master=None, session=session)
 
     def _run_here(
         self, suite: str, target: str, cases: Sequence[Case], settings: RunSettings

@@ -61,7 +61,7 @@ def translate(design: Design, aim: Aim) -> Table:
         builder.rows.extend(link.own_rows())
     for pool in design.pools.values():
         builder.places.append(Place(
-            f"free threads of {pool.name}", "pool", pool.name,
+            free_threads(pool.name), "pool", pool.name,
             pool.threads, pool.threads, pool.threads, pool.threads,
         ))
     for task in design.tasks.values():
@@ -93,6 +93,7 @@ class _Builder:
         self.places = [Place(FAILED, "flag", "", 0, 1, 1, 0 if aim.failures else 1)]
         self.rows: list[Row] = []
         self.invariants: list[Invariant] = []
+        self.scripted = {s.target for t in design.tasks.values() for s in t.steps}
         self.holders: dict[str, dict[str, int]] = {name: {} for name in design.pools}
 
     def place(self, task: Task, what: str, role: str, start: int, most: int, rest: int) -> str:
@@ -124,19 +125,36 @@ class _Builder:
         if not task.pool:
             return Effect()
         self.holders[task.pool[0]][holding] = 1
-        return threads(task.pool[0], -1)
+        return self.threads(task.pool[0], -1)
 
     def release(self, task: Task) -> Effect:
         """Give the thread back."""
-        return threads(task.pool[0], 1) if task.pool else Effect()
+        return self.threads(task.pool[0], 1) if task.pool else Effect()
+
+    def busy(self, task: Task) -> Effect:
+        """A thread is needed for a moment, and is free again at once."""
+        if not task.pool:
+            return Effect()
+        return Effect({free_threads(task.pool[0]): 1})
+
+    def threads(self, pool: str, change: int) -> Effect:
+        """Take (a negative change) or give back threads of a pool.
+
+        Where scripts give threads back by hand they may give back more than was taken; then
+        whoever gives back waits until somebody has taken.
+        """
+        place = free_threads(pool)
+        if change < 0:
+            return Effect({place: -change}, {}, {place: change})
+        most = self.design.pools[pool].threads - change
+        return Effect({}, {place: most} if pool in self.scripted else {}, {place: change})
 
     def conserve_threads(self) -> None:
         """A pool's threads are free or held, unless a script takes them by hand."""
-        scripted = {s.target for t in self.design.tasks.values() for s in t.steps}
         for pool in self.design.pools.values():
             runs_script = any(pool.name in t.pool for t in self.design.tasks.values() if t.steps)
-            if pool.name not in scripted and not runs_script:
-                weights = {f"free threads of {pool.name}": 1, **self.holders[pool.name]}
+            if pool.name not in self.scripted and not runs_script:
+                weights = {free_threads(pool.name): 1, **self.holders[pool.name]}
                 self.invariants.append(Invariant(weights, pool.threads))
 
     def table(self) -> Table:
@@ -165,10 +183,9 @@ def own_place(task: Task, what: str) -> str:
     return f"{task.name}: {what}"
 
 
-def threads(pool: str, change: int) -> Effect:
-    """Take (a negative change) or give back threads of a pool."""
-    place = f"free threads of {pool}"
-    return Effect({place: -change} if change < 0 else {}, {}, {place: change})
+def free_threads(pool: str) -> str:
+    """The name of a pool's place."""
+    return f"free threads of {pool}"
 
 
 def _may_end(design: Design) -> bool:
@@ -193,13 +210,7 @@ def _source(to: _Builder, task: Task) -> None:
 
 def _sink(to: _Builder, task: Task) -> None:
     for link in to.inputs(task):
-        thread = _busy(task)
-        to.add(task, together([thread], link.read()))
-
-
-def _busy(task: Task) -> Effect:
-    """A thread is needed for a moment, and is free again at once."""
-    return threads(task.pool[0], -1).then(threads(task.pool[0], 1)) if task.pool else Effect()
+        to.add(task, together([to.busy(task)], link.read()))
 
 
 def _all_inputs(to: _Builder, task: Task) -> None:
@@ -262,7 +273,7 @@ def _filter(to: _Builder, task: Task) -> None:
     held = own_place(task, HAND)
     _through_hand(to, task, list(link.read()), to.writes(task), task.hand)
     discard = Effect({}, {held: task.hand - 1}, {}, ("discards it",))
-    to.add(task, together([_busy(task)], link.read(), [discard]))
+    to.add(task, together([to.busy(task)], link.read(), [discard]))
 
 
 def _route(to: _Builder, task: Task) -> None:
@@ -335,12 +346,8 @@ def _step(
     n = step.count
     if step.kind in (StepKind.ACQUIRE, StepKind.RELEASE):
         sign = -1 if step.kind is StepKind.ACQUIRE else 1
-        verb = "takes" if sign < 0 else "gives back"
-        move = replace(threads(step.target, sign * n), words=(f"{verb} {n} of {step.target}",))
-        if sign > 0:  # no more can come back than there are
-            room = Effect(at_most={f"free threads of {step.target}":
-                                   to.design.pools[step.target].threads - n})
-            move = room.then(move)
+        words = f"{'takes' if sign < 0 else 'gives back'} {n} of {step.target}"
+        move = replace(to.threads(step.target, sign * n), words=(words,))
         return together([at], [move], onward)
     link = to.links[step.target]
     act = link.read if step.kind is StepKind.READ else link.write
@@ -370,7 +377,7 @@ def _call(to: _Builder, task: Task) -> None:
     ) -> None:
         change = {p: -k for p, k in take.items()} | give
         effect = Effect(take, {}, change, (words,))
-        to.add(task, together([effect], [threads(pool, by) if by else Effect()]))
+        to.add(task, together([effect], [to.threads(pool, by) if by else Effect()]))
 
     row({idle: 1}, {queued[1]: 1}, "is called from outside")
     for level in levels:

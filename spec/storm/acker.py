@@ -42,14 +42,14 @@ from enum import IntEnum
 
 from ..expectations import expect
 from ..notation import (
-    MUST, SHOULD, Machine, action, always, array, boolean, choice, const, integer, leads_to,
+    MUST, Machine, action, always, array, boolean, choice, const, integer, leads_to,
     require, subset, upto,
 )
 
 __all__ = [
     "EXPECTATIONS", "AckBeforeEmit", "AckerWithoutTicks", "AckingAtZeroWithoutInit",
     "AckingTwice", "AnsweringSpout", "Acker", "FailAndAck", "FailFirst", "ForgettingEarlyFail",
-    "OringInit",
+    "IgnoringMarkAtInit", "OringInit",
 ]
 
 TREE = "001, 'tuple tree'; storm.md 4.1"
@@ -380,7 +380,7 @@ class ForgettingEarlyFail(Acker):
             self.fails.discard(edge)
 
 
-class KeepingFailed(Acker):
+class IgnoringMarkAtInit(Acker):
     """The mark is looked at only when FAIL arrives, not at INIT."""
 
     @action(fair=True)
@@ -431,7 +431,7 @@ EXPECTATIONS = (
     expect(FailAndAck, "STORM-A5", "holds", "failed and acked: zero first", E=2),
     expect(FailFirst, "STORM-A5", "violated", "fail before zero", E=2),
     expect(ForgettingEarlyFail, "STORM-A6", "violated", "FAIL before INIT is thrown away", E=2),
-    expect(KeepingFailed, "STORM-A4", "violated", "FAIL before INIT is not told at INIT", E=2),
+    expect(IgnoringMarkAtInit, "STORM-A4", "violated", "FAIL before INIT is not told at INIT", E=2),
     expect(AckerWithoutTicks, "STORM-A7", "violated", "no ticks: orphans stay (STORM-2786)", E=2),
     expect(AnsweringSpout, "STORM-A2", "violated", "late answers are not ignored", E=2, T=1),
 )

@@ -36,7 +36,7 @@ Source: the notes on Storm's acker ("RotatingMap"); the code is RotatingMap, Ack
 
 from __future__ import annotations
 
-from ..expectations import expect
+from ..expectations import expect, prove
 from ..notation import (
     MUST, SHOULD, Machine, action, always, array, boolean, const, integer, require, subset, upto,
 )
@@ -100,6 +100,16 @@ class RotatingMap(Machine):
     def nothing_stays_long(self) -> bool:
         """At N P it is gone."""
         return not self.held_in or self.age < self.N * self.P
+
+    @always("STORM-R7", MUST, "An entry is in the bucket that its age says.",
+            source=f"{ROTATION}; the induction behind STORM-R1 and STORM-R2")
+    def buckets_tell_the_age(self) -> bool:
+        """In one bucket; in bucket i since i ticks, of which the first came within P."""
+        return len(self.held_in) <= 1 and all(
+            self.age <= bucket * self.P + self.clock
+            and (bucket == 0 or self.age > (bucket - 1) * self.P + self.clock)
+            for bucket in self.held_in
+        )
 
 
 class HastyMap(RotatingMap):
@@ -316,6 +326,11 @@ SIZES, PERIODS = range(2, 6), (1, 2, 3, 5)
 EXPECTATIONS = (
     expect(RotatingMap, "STORM-R1", "holds", "lifetime > (N - 1) P", N=SIZES, P=PERIODS),
     expect(RotatingMap, "STORM-R2", "holds", "lifetime <= N P", N=SIZES, P=PERIODS),
+    prove(RotatingMap, "STORM-R7", "bucket and age agree, for all P", for_all=("P",), N=SIZES),
+    prove(RotatingMap, "STORM-R1", "lifetime > (N - 1) P, for all P", for_all=("P",), N=SIZES,
+          lemmas=("STORM-R7",)),
+    prove(RotatingMap, "STORM-R2", "lifetime <= N P, for all P", for_all=("P",), N=SIZES,
+          lemmas=("STORM-R7",)),
     expect(HastyMap, "STORM-R5", "violated", "the lower end is attained", N=(2, 3), P=(1, 3)),
     expect(HastyMap, "STORM-R6", "violated", "the upper end is attained", N=(2, 3), P=(1, 3)),
     expect(CopyingMap, "STORM-R1", "violated", "put leaves old copies", N=(2, 3), P=3),

@@ -25,7 +25,7 @@ code is SpoutExecutor.call and SpoutOutputCollectorImpl.
 
 from __future__ import annotations
 
-from ..expectations import expect
+from ..expectations import expect, prove
 from ..notation import (
     MUST, SHOULD, Machine, action, always, const, integer, leads_to, require,
 )
@@ -43,9 +43,13 @@ class MaxPending(Machine):
     E = const(1, at_least=1)            # roots that one call of nextTuple may emit
     limit = const(9, at_least=1)        # keeps the machine finite where nothing else does
 
-    pending = integer(0, limit)
-    lost = integer(0, limit)            # of these, roots of which nobody will ever answer
+    live = integer(0, limit)            # pending roots that will be answered
+    lost = integer(0, limit)            # pending roots of which nobody will ever answer
     left = integer(0, k * E)            # roots that the round may still emit
+
+    def pending(self) -> int:
+        """The size of the spout's map of pending roots."""
+        return self.live + self.lost
 
     @action(fair=True)
     def begin_round(self) -> None:
@@ -55,14 +59,14 @@ class MaxPending(Machine):
 
     def has_reached_max(self) -> bool:
         """The test of SpoutExecutor.call."""
-        return self.M > 0 and self.pending >= self.M * self.k
+        return self.M > 0 and self.pending() >= self.M * self.k
 
     @action(fair=True)
     def emit(self) -> None:
         """A root with a message id."""
-        require(self.left > 0 and self.pending < self.limit)
+        require(self.left > 0 and self.pending() < self.limit)
         self.left -= 1
-        self.pending += 1
+        self.live += 1
 
     @action
     def pass_up(self) -> None:
@@ -73,13 +77,14 @@ class MaxPending(Machine):
     @action(fair=True)
     def answer(self) -> None:
         """Between two rounds the executor takes an answer from its recvQ."""
-        require(self.left == 0 and self.pending > self.lost)
-        self.pending -= 1
+        require(self.left == 0 and self.live > 0)
+        self.live -= 1
 
     @action
     def lose(self) -> None:
         """A message of some tree is lost: its root will never be answered."""
-        require(self.lost < self.pending)
+        require(self.live > 0 and self.lost < self.limit)     # the latter for the prover's sake
+        self.live -= 1
         self.lost += 1
 
     @action(fair=True)
@@ -87,31 +92,36 @@ class MaxPending(Machine):
         """A lost root is given up, between two rounds."""
         require(self.left == 0 and self.lost > 0)
         self.lost -= 1
-        self.pending -= 1
 
     @always("STORM-K1", MUST, "Pending exceeds the maximum by less than one round emits.",
             source=f"{CONFIG} (overshoot of at most emits in one round - 1)")
     def overshoot_is_bounded(self) -> bool:
         """M k - 1 + k E, where there is a maximum."""
-        return self.M == 0 or self.pending <= self.M * self.k - 1 + self.k * self.E
+        return self.M == 0 or self.pending() <= self.M * self.k - 1 + self.k * self.E
 
     @always("STORM-K2", SHOULD, "Pending never exceeds the maximum.",
             source="001 ('max in-flight spout tuples on a single spout task at once')")
     def maximum_is_kept(self) -> bool:
         """True only where a round emits no more than one root."""
-        return self.M == 0 or self.pending <= self.M * self.k
+        return self.M == 0 or self.pending() <= self.M * self.k
 
     @always("STORM-K3", SHOULD, "The overshoot is smaller than STORM-K1 allows.",
             source=f"{CONFIG}; expected to be violated, since STORM-K1 is exact")
     def overshoot_is_not_attained(self) -> bool:
         """One less."""
-        return self.M == 0 or self.pending < self.M * self.k - 1 + self.k * self.E
+        return self.M == 0 or self.pending() < self.M * self.k - 1 + self.k * self.E
 
     @always("STORM-K4", SHOULD, "A spout has one root pending unless the maximum is set.",
             source="001 ('unspecified means 1'); storm.md D12: it means unlimited")
     def default_is_one(self) -> bool:
         """What the notes say of a maximum that is not given."""
-        return self.M > 0 or self.pending <= 1
+        return self.M > 0 or self.pending() <= 1
+
+    @always("STORM-K13", MUST, "What a round has begun fits the overshoot that STORM-K1 allows.",
+            source=f"{CONFIG}; the induction behind STORM-K1")
+    def round_fits(self) -> bool:
+        """Pending with all that the round may still emit."""
+        return self.M == 0 or self.pending() + self.left <= self.M * self.k - 1 + self.k * self.E
 
     @leads_to("STORM-K5", MUST, "A spout that has reached the maximum some day emits again.",
               source="storm.md 4.2; STORM-3514, STORM-549")
@@ -125,7 +135,7 @@ class PendingOverMax(MaxPending):
 
     def has_reached_max(self) -> bool:
         """Off by one."""
-        return self.M > 0 and self.pending > self.M * self.k
+        return self.M > 0 and self.pending() > self.M * self.k
 
 
 class PendingWithoutTimeouts(MaxPending):
@@ -135,16 +145,21 @@ class PendingWithoutTimeouts(MaxPending):
         """No action any more."""
 
 
-SIZES = {"M": (1, 2), "k": (1, 2), "E": (1, 2)}
+MAXIMA, TASKS, EMITS = (1, 2), (1, 2), (1, 2)
 
 EXPECTATIONS = (
-    expect(MaxPending, "STORM-K1", "holds", "pending <= max - 1 + k E", **SIZES),
-    expect(MaxPending, "STORM-K3", "violated", "… which is attained", **SIZES),
+    expect(MaxPending, "STORM-K1", "holds", "pending <= max - 1 + k E", M=MAXIMA, k=TASKS, E=EMITS),
+    prove(MaxPending, "STORM-K13", "… by induction on the round, for all M and E",
+          for_all=("M", "E", "limit"), k=(1, 2, 3)),
+    prove(MaxPending, "STORM-K1", "… for all M and E", for_all=("M", "E", "limit"), k=(1, 2, 3),
+          lemmas=("STORM-K13",)),
+    expect(MaxPending, "STORM-K3", "violated", "… which is attained", M=MAXIMA, k=TASKS, E=EMITS),
     expect(MaxPending, "STORM-K2", "violated", "max itself is exceeded by larger rounds",
-           where="k * E > 1", **SIZES),
-    expect(PendingOverMax, "STORM-K1", "violated", "> in place of >=", **SIZES),
+           where="k * E > 1", M=MAXIMA, k=TASKS, E=EMITS),
+    expect(PendingOverMax, "STORM-K1", "violated", "> in place of >=", M=MAXIMA, k=TASKS, E=EMITS),
     expect(MaxPending, "STORM-K4", "violated", "not given means unlimited (D12)", M=0),
-    expect(MaxPending, "STORM-K5", "holds", "answers and timeouts make room", **SIZES),
+    expect(MaxPending, "STORM-K5", "holds", "answers and timeouts make room",
+           M=MAXIMA, k=TASKS, E=EMITS),
     expect(PendingWithoutTimeouts, "STORM-K5", "violated",
-           "no timeouts: lost roots stop the spout (STORM-3514)", **SIZES),
+           "no timeouts: lost roots stop the spout (STORM-3514)", M=MAXIMA, k=TASKS, E=EMITS),
 )

@@ -40,7 +40,8 @@ def _free_in_group() -> int | None:
     for folder, limit, used in _GROUPS:
         try:
             most, now = (int((folder / name).read_text()) for name in (limit, used))
-            parts = dict(line.split() for line in (folder / "memory.stat").open())
+            lines = (folder / "memory.stat").read_text().splitlines()
+            parts = dict(line.split() for line in lines)
         except (OSError, ValueError):  # no such file, or the word "max"
             continue
         # Cached files that were not used lately are given up before anything is killed.

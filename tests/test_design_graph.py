@@ -114,6 +114,20 @@ def test_what_the_graph_proves_the_explorer_confirms(design: Design) -> None:
         assert searched is not Outcome.VIOLATED
 
 
+def test_a_fair_merge_that_writes_to_its_own_input_can_be_stuck() -> None:
+    """Where it insists on the other input, taking its own would have made room."""
+    text = """
+checkvalve: 1
+name: insists
+tasks: {a: {kind: source}, m: {kind: merge, policy: POLICY}}
+links: [{from: a, to: m, capacity: 1}, {from: m, to: m, capacity: 1, name: own}]
+expect: {deadlock: VERDICT}
+"""
+    for policy, verdict in (("fair", "violated"), ("any", "holds")):
+        changed = text.replace("POLICY", policy).replace("VERDICT", verdict)
+        assert check_design(changed).as_expected
+
+
 @given(designs())
 @settings(max_examples=150)
 def test_no_row_changes_what_is_said_to_be_conserved(design: Design) -> None:

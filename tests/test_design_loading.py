@@ -109,6 +109,24 @@ def test_a_huge_file_is_refused() -> None:
     assert "characters" in refused("#" * (MAX_CHARACTERS + 1)).what
 
 
+@pytest.mark.parametrize("kind", ["broadcast", "merge, policy: fair"])
+def test_a_task_with_too_many_ways_to_move_is_refused(kind: str) -> None:
+    """Sixty links that may each be full or not have 2 ** 60 ways to be written."""
+    ends = [f"t{number}" for number in range(60)]
+    outer, inner = ("sink", "source") if kind == "broadcast" else ("source", "sink")
+    tasks = "".join(f"  {end}: {{kind: {outer}}}\n" for end in ends)
+    way = "from: hub, to: {}" if kind == "broadcast" else "from: {}, to: hub"
+    links = "".join(
+        f"  - {{{way.format(end)}, capacity: 1, flow: drop-newest}}\n" for end in ends
+    )
+    last = "from: other, to: hub" if kind == "broadcast" else "from: hub, to: other"
+    error = refused(f"checkvalve: 1\nname: fan\ntasks:\n  hub: {{kind: {kind}}}\n"
+                    f"  other: {{kind: {inner}}}\n{tasks}links:\n"
+                    f"  - {{{last}, capacity: 1}}\n{links}")
+    assert error.where == "d.yaml:4"
+    assert "too many ways" in error.what
+
+
 @given(st.text(max_size=200))
 @settings(max_examples=200)
 def test_any_text_is_a_design_or_an_input_error(text: str) -> None:

@@ -33,8 +33,10 @@ class Aim:
     ``losses`` and ``failures`` make the first loss, or failure, pass a limit; ``watch``
     follows the steps of one task; ``unbounded`` says how unbounded links are counted.
     ``relaxed`` lets every merge take any input: that has all the runs of the other policies
-    and is stuck in the same states. ``idle_drops`` keeps the steps that change nothing but
-    drop an element; a design in which only those are left is stuck.
+    and is stuck in the same states (a merge that writes to its own input is left as it is:
+    whether that link has room then depends on the input it takes). ``idle_drops`` keeps the
+    steps that change nothing but drop an element; a design in which only those are left is
+    stuck.
     """
 
     unbounded: Unbounded = field(default_factory=lambda: Unbounded(3, abstract=True))
@@ -220,7 +222,8 @@ def _all_inputs(to: _Builder, task: Task) -> None:
 
 def _merge(to: _Builder, task: Task) -> None:
     links = to.inputs(task)
-    policy = Merging.ANY if to.aim.relaxed else task.merging
+    to_itself = {link.link.name for link in links} & {o.link.name for o in to.outputs(task)}
+    policy = Merging.ANY if to.aim.relaxed and not to_itself else task.merging
     if policy is Merging.ANY:
         reads = [effect for link in links for effect in link.read()]
     elif policy is Merging.PREFERRED:

@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..notation.bound import BoundMachine
-from ..notation.model import LoweredRule
+from ..notation.errors import ModelFault
+from ..notation.model import Fault, LoweredRule
 from .graph import Graph
 from .interpreter import show_step
 from .search import (
@@ -27,6 +28,21 @@ def check_with_native_code(
 ) -> list[Verdict]:
     """One verdict for each rule, in order; ``spent`` seconds are added to each."""
     lowered = [_lowered(bound, item) for item in wanted]
+    from .native import TooWide
+    try:
+        return _decide(bound, wanted, lowered, budget, spent)
+    except TooWide as error:
+        # Honest, and no fault of the author's: the interpreter could go on, for a long time.
+        return [
+            Verdict(Outcome.UNKNOWN, method_of(item.rule.kind), seconds=spent, reason=str(error))
+            for item in wanted
+        ]
+
+
+def _decide(
+    bound: BoundMachine, wanted: Sequence[HasRule], lowered: Sequence[LoweredRule],
+    budget: Budget, spent: float,
+) -> list[Verdict]:
     safety = [i for i, item in enumerate(wanted) if item.rule.kind in SAFETY]
     live = [i for i, item in enumerate(wanted) if item.rule.kind not in SAFETY]
     verdicts: dict[int, Verdict] = {}
@@ -52,9 +68,7 @@ def _safety(
     from .native import explore
     result = explore(bound.model, list(rules.values()), budget)
     if result.fault is not None:
-        fault, path = result.fault
-        labels = tuple(show_step(*bound.interpreter.steps()[number]) for number in path)
-        raise fault_error(fault.message, f"{fault.file}:{fault.line}", labels)
+        raise _fault(bound, *result.fault)
     seconds = result.seconds + result.compile_seconds
     verdicts = {}
     for position, (number, item) in enumerate(rules.items()):
@@ -80,15 +94,17 @@ def _liveness(
     from .native import graph as native_graph
     predicates = [expression for item in rules.values() for expression in item.exprs]
     found = native_graph(bound.model, predicates, budget)
-    graph = _as_graph(found)
+    if found.fault is not None:
+        raise _fault(bound, *found.fault)
+    graph = _as_graph(found) if found.complete else None
     bits = iter(found.predicate_bits)
     fair = fair_steps(bound.interpreter)
     verdicts = {}
     for number, item in rules.items():
-        values = [next(bits).tolist() for _ in item.exprs]
-        base = Verdict(Outcome.HOLDS, method_of(item.rule.kind), len(graph.states),
-                       len(graph.target), max(graph.depth, default=0), found.seconds)
-        if not found.complete:
+        values = [memoryview(next(bits)) for _ in item.exprs]
+        base = Verdict(Outcome.HOLDS, method_of(item.rule.kind), found.states,
+                       len(found.target), found.depth, found.seconds)
+        if graph is None:
             verdicts[number] = _undecided(base, found.stopped_by)
             continue
         lasso = _lasso(graph, fair, item, values)
@@ -100,7 +116,7 @@ def _liveness(
 
 
 def _lasso(
-    graph: Graph, fair: list[int], item: LoweredRule, values: list[list[bool]]
+    graph: Graph, fair: list[int], item: LoweredRule, values: list[memoryview]
 ) -> Lasso | None:
     from .liveness import find_lasso, find_recurring
     if item.rule.kind == "leads to":
@@ -109,18 +125,28 @@ def _lasso(
     return find_recurring(graph, fair, [not value for value in values[0]])
 
 
+def _fault(bound: BoundMachine, fault: Fault, path: Sequence[int]) -> ModelFault:
+    labels = tuple(show_step(*bound.interpreter.steps()[number]) for number in path)
+    return fault_error(fault.message, f"{fault.file}:{fault.line}", labels)
+
+
 def _as_graph(found: NativeGraph) -> Graph:
-    """The native graph in the form that the liveness engine walks."""
-    first, target, via = (rows.tolist() for rows in (found.first, found.target, found.via))
-    count = len(first) - 1
-    parent, parent_via, depth = [-1] * count, [-1] * count, [0] * count
-    seen = [False] * count
-    seen[0] = True
-    for state in range(count):  # breadth-first order: a parent comes before its children
-        for edge in range(first[state], first[state + 1]):
-            there = target[edge]
-            if not seen[there]:
-                seen[there] = True
-                parent[there], parent_via[there] = state, via[edge]
-                depth[there] = depth[state] + 1
-    return Graph([()] * count, first, target, via, parent, parent_via, depth)
+    """The native graph in the form that the liveness engine walks.
+
+    The arrays are not copied: a view hands out Python numbers one at a time. A state's
+    parent is where the first edge to it comes from, since both are in breadth-first order;
+    for the same reason parents never decrease, and the levels can be told from them.
+    """
+    import numpy
+    count = found.states
+    parent, parent_via = numpy.full(count, -1), numpy.full(count, -1)
+    reached, edge = numpy.unique(found.target, return_index=True)
+    parent[reached] = numpy.searchsorted(found.first, edge, side="right") - 1
+    parent_via[reached] = found.via[edge]
+    parent[0] = parent_via[0] = -1
+    ends = [1]
+    while ends[-1] < count:
+        ends.append(int(numpy.searchsorted(parent, ends[-1])))
+    depth = numpy.repeat(numpy.arange(len(ends)), numpy.diff([0, *ends]))
+    rows = (found.first, found.target, found.via, parent, parent_via, depth)
+    return Graph(range(count), *map(memoryview, rows))

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from ..notation.errors import ModelFault
 from .interpreter import Interpreter, State, show_step
 from .verdict import Budget
 
-__all__ = ["Graph", "explore_with_interpreter"]
+__all__ = ["Graph", "Row", "explore_with_interpreter"]
+
+Row = Sequence[int] | memoryview
+"""Numbers by state or by edge: a list, or a view of a native engine's array."""
 
 
 @dataclass
@@ -23,13 +26,13 @@ class Graph:
     where a budget ended the search; then ``stopped_by`` says which.
     """
 
-    states: list[State] = field(default_factory=list)
-    first: Sequence[int] = field(default_factory=lambda: [0])
-    target: Sequence[int] = field(default_factory=list)
-    via: Sequence[int] = field(default_factory=list)
-    parent: list[int] = field(default_factory=list)
-    parent_via: list[int] = field(default_factory=list)
-    depth: list[int] = field(default_factory=list)
+    states: Sequence[State]
+    first: Row
+    target: Row
+    via: Row
+    parent: Row
+    parent_via: Row
+    depth: Row
     complete: bool = True
     stopped_by: str = ""
 
@@ -51,36 +54,33 @@ def explore_with_interpreter(
     states or seconds are spent. Raises ModelFault with the way to a state in which an
     action leaves the declared ranges.
     """
-    graph, steps = Graph(), interpreter.steps()
-    index = {interpreter.initial(): 0}
-    graph.states.append(interpreter.initial())
-    graph.parent.append(-1)
-    graph.parent_via.append(-1)
-    graph.depth.append(0)
-    first, target, via = [0], [], []
+    states, steps = [interpreter.initial()], interpreter.steps()
+    first, target, via = [0], list[int](), list[int]()
+    parent, parent_via, depth = [-1], [-1], [0]
+    graph = Graph(states, first, target, via, parent, parent_via, depth)
+    index = {states[0]: 0}
     deadline = time.monotonic() + budget.max_seconds if budget.max_seconds else None
     here = 0
-    while here < len(graph.states) and graph.complete:
+    while here < len(states) and graph.complete:
         for number, step in enumerate(steps):
             after = _step(interpreter, graph, here, step)
             if after is None:
                 continue
             there = index.get(after)
             if there is None:
-                there = index[after] = len(graph.states)
-                graph.states.append(after)
-                graph.parent.append(here)
-                graph.parent_via.append(number)
-                graph.depth.append(graph.depth[here] + 1)
+                there = index[after] = len(states)
+                states.append(after)
+                parent.append(here)
+                parent_via.append(number)
+                depth.append(depth[here] + 1)
             target.append(there)
             via.append(number)
         first.append(len(target))
         here += 1
         graph.stopped_by = _spent(graph, budget, deadline, max_attempts, here * len(steps))
         graph.complete = not graph.stopped_by
-    if here == len(graph.states):
+    if here == len(states):
         graph.complete, graph.stopped_by = True, ""
-    graph.first, graph.target, graph.via = first, target, via
     return graph
 
 

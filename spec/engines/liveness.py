@@ -20,7 +20,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from .graph import Graph
+from .graph import Graph, Row
 
 __all__ = ["Lasso", "find_lasso"]
 
@@ -36,7 +36,7 @@ class Lasso:
 
 
 def find_lasso(
-    graph: Graph, fair: Sequence[int], premise: Sequence[bool], avoid: Sequence[bool]
+    graph: Graph, fair: Sequence[int], premise: Row, avoid: Row
 ) -> Lasso | None:
     """The shortest way from a state with ``premise`` into a fair component that never
     meets ``avoid``; None if there is none.
@@ -60,7 +60,7 @@ def find_lasso(
     return Lasso((*prefix, *cycle), len(prefix))
 
 
-def find_recurring(graph: Graph, fair: Sequence[int], bad: Sequence[bool]) -> Lasso | None:
+def find_recurring(graph: Graph, fair: Sequence[int], bad: Row) -> Lasso | None:
     """A fair run that meets ``bad`` states for ever; None if there is none."""
     every = range(len(graph.states))
     for component in sorted(_components(graph, every, lambda s: True), key=min):
@@ -92,7 +92,7 @@ class _Reached:
         return graph.path(state) + steps[::-1]
 
 
-def _reach(graph: Graph, premise: Sequence[bool], avoid: Sequence[bool]) -> _Reached:
+def _reach(graph: Graph, premise: Row, avoid: Row) -> _Reached:
     found = _Reached({}, {}, [])
     queue: list[tuple[int, int, int, int]] = [
         (graph.depth[s], s, -1, -1)

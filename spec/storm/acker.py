@@ -49,7 +49,7 @@ from ..notation import (
 __all__ = [
     "EXPECTATIONS", "AckBeforeEmit", "AckerWithoutTicks", "AckingAtZeroWithoutInit",
     "AckingTwice", "AnsweringSpout", "Acker", "FailAndAck", "FailFirst", "ForgettingEarlyFail",
-    "IgnoringMarkAtInit", "OringInit",
+    "IgnoringMarkAtInit", "LossyAcker", "OringInit",
 ]
 
 TREE = "001, 'tuple tree'; storm.md 4.1"
@@ -302,6 +302,45 @@ class Acker(Machine):
         """Completed, failed, or an orphan that is rotated out."""
         return self.entry, not self.entry
 
+    @leads_to("STORM-A8", MUST, "With timeouts no root is pending for ever, whatever is lost.",
+              source="storm.md 4.2; STORM-3514, STORM-549")
+    def waiting_ends(self) -> tuple[bool, bool]:
+        """An answer or the timeout ends it; without timeouts it takes an answer."""
+        return self.spout == Spout.WAITING, self.spout != Spout.WAITING
+
+
+class LossyAcker(Acker):
+    """Messages to and from the acker may be lost: a link breaks, an overflowQ is full."""
+
+    @action
+    def lose_init(self) -> None:
+        """INIT is lost."""
+        require(self.init_in_flight)
+        self.init_in_flight = False
+
+    @action(edge=upto(Acker.E))
+    def lose_ack(self, edge: int) -> None:
+        """An ACK is lost."""
+        require(edge in self.acks)
+        self.acks.discard(edge)
+
+    @action(edge=upto(Acker.E))
+    def lose_fail(self, edge: int) -> None:
+        """A FAIL is lost."""
+        require(edge in self.fails)
+        self.fails.discard(edge)
+
+    @action(answer=Answer)
+    def lose_answer(self, answer: Answer) -> None:
+        """An answer is lost on its way to the spout."""
+        require(answer in self.answers)
+        self.answers.discard(answer)
+
+    @action(fair=True)
+    def time_out(self) -> None:
+        """If timeouts are enabled, one comes in the end."""
+        super().time_out()
+
 
 class OringInit(Acker):
     """INIT is or-ed into the value: right only if it comes first."""
@@ -421,7 +460,16 @@ EXPECTATIONS = (
         ("STORM-A5", "zero first"),
         ("STORM-A6", "a failure is told"),
         ("STORM-A7", "no entry stays"),
+        ("STORM-A8", "no root stays pending"),
     )),
+    *(expect(LossyAcker, rule, "holds", about, E=2, T=1) for rule, about in (
+        ("STORM-A1", "an ack is safe on lossy links too"),
+        ("STORM-A2", "one call for a root"),
+        ("STORM-A7", "no entry stays"),
+    )),
+    expect(LossyAcker, "STORM-A8", "violated", "lost messages without timeouts (STORM-3514)",
+           where="T == 0", E=2, T=(0, 1)),
+    expect(LossyAcker, "STORM-A3", "violated", "a lost ACK, without timeouts", E=2, T=0),
     expect(Acker, "STORM-A3", "holds", "a complete tree is acked", E=2, W=(0, 1, 2)),
     expect(OringInit, "STORM-A3", "violated", "INIT or-ed, not xored", E=2),
     expect(AckingAtZeroWithoutInit, "STORM-A1", "violated", "complete without INIT", E=2),

@@ -19,9 +19,9 @@ the threads if the receiving thread may wait for room:
 Both last bolts are idle meanwhile: the tuples for them stand behind the ones that do not get
 in. The overflowQ cuts the cycle where a receiving thread would wait. So does dropping. Waiting
 *at the limit* of an overflowQ ties it again, unless the limit X is greater than H, the tuples
-that a spout sends after the first one has spilled and before it hears ON. Below W + H, all that
-can come after the first one, the receiving threads may still wait for each other's bolts, but
-not in a circle. Without any overflowQ (X = 0) every pair of crossing paths can deadlock.
+that a spout sends after the first one has spilled and before it hears ON. Below W + H, the
+most that an overflowQ can hold, the receiving threads may still have to wait, but not in a
+circle. Without any overflowQ (X = 0) every pair of crossing paths can deadlock.
 
 A link holds W tuples; a full link stops whoever wants to send over it, as a full transfer
 queue does. The bolts hear of a full overflowQ at once, the spouts after at most H tuples more;
@@ -166,7 +166,7 @@ EXPECTATIONS = (
            where="X <= H", W=1, H=(0, 1), X=(0, 1, 2)),
     expect(WaitingAtTheLimit, DEADLOCK_FREE, "violated", "… whatever else is on the link",
            where="X <= H", W=2, H=1, X=(1, 2)),
-    expect(WaitingAtTheLimit, NEVER_WAITS, "violated", "waits where the limit is below the halt-lag",
+    expect(WaitingAtTheLimit, NEVER_WAITS, "violated", "waits where the limit is below what comes",
            where="X < W + H", W=1, H=(0, 1), X=(0, 1, 2)),
     expect(WaitingAtTheLimit, NEVER_WAITS, "violated", "… and what else is on the link",
            where="X < W + H", W=2, H=1, X=(1, 2)),

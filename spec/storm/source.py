@@ -242,6 +242,12 @@ class PartitionManager(Machine):
         """New ones are fetched only when nothing waits and nothing failed."""
         return self.M == 0 or len(self.pending) <= self.M + self.F
 
+    @always("STORM-K14", SHOULD, "The number of offsets kept is smaller than STORM-K10 allows.",
+            source="storm.md 4.3; expected to be violated, since STORM-K10 is exact")
+    def bound_is_not_attained(self) -> bool:
+        """One less."""
+        return self.M == 0 or len(self.pending) < self.M + self.F
+
     @always("STORM-K11", SHOULD,
             "Without a maximum too, no more offsets are kept than one fetch brings.",
             source="001, 'OOM'; storm.md D12: not without max.spout.pending")
@@ -420,6 +426,8 @@ EXPECTATIONS = (
         ("STORM-K9", "commits go on"),
     )),
     expect(PartitionManager, "STORM-K10", "holds", "no more than M + F offsets", L=4, F=(1, 2),
+           M=(1, 2), X=2, Y=0),
+    expect(PartitionManager, "STORM-K14", "violated", "… which is attained", L=4, F=(1, 2),
            M=(1, 2), X=2, Y=0),
     expect(PartitionManager, "STORM-K11", "violated", "no bound without a maximum (D12)",
            L=4, F=1, M=0, X=0, Y=0),

@@ -27,8 +27,9 @@ whose emit or flush blocks, and bolts that feed each other all get stuck.
 
 pendingEmits needs no configured bound. A bolt's never holds more than one execution emits,
 a spout's no more than one round of nextTuple emits. A bound below that, at which emit waits,
-makes the spout stop consuming in the midst of nextTuple. (What the spout emits from ack() or
-fail() is not gated by its pendingEmits, so there no bound holds: STORM-T4.)
+makes the spout stop consuming in the midst of nextTuple. What the spout emits from ack() or
+fail() is not gated by its pendingEmits: there no bound holds (STORM-T4), and with a bound at
+which emit waits even a generous one ends in the deadlock.
 
 Granularity: one action is a call of nextTuple, one tryTransfer of a message it emits, one
 retry of a pending head, or the processing of one received message with what it emits. The
@@ -52,8 +53,9 @@ from ..notation import (
 )
 
 __all__ = [
-    "EXPECTATIONS", "BlockingFlush", "BoundedPending", "ChainedBolts", "EmittingInAck",
-    "GreedyBolt", "LoopingBolts", "SpoutThatStopsConsuming", "Topology", "TryingFlush",
+    "EXPECTATIONS", "BlockingFlush", "BoundedEmittingInAck", "BoundedPending", "ChainedBolts",
+    "EmittingInAck", "GreedyBolt", "LoopingBolts", "SpoutThatStopsConsuming", "Topology",
+    "TryingFlush",
 ]
 
 WITHIN = "000, section 1 (deadlock cycles, pendingEmitQ)"
@@ -238,16 +240,29 @@ class GreedyBolt(Topology):
 
 
 class EmittingInAck(Topology):
-    """A spout whose ack() emits another root: pendingEmits does not gate it."""
+    """A spout whose ack() may emit another root: pendingEmits does not gate that."""
 
     @action(fair=True)
-    def spout_consumes(self) -> None:
-        """The acknowledgement is taken, and its callback emits."""
-        super().spout_consumes()
-        if self.begun < self.N and len(self.pending[Task.SPOUT]) <= 2 * self.K:
-            self.begun += 1
-            self.transfer(Task.SPOUT, Message(Kind.DATA, self.begun - 1))
-            self.transfer(Task.SPOUT, Message(Kind.INIT, self.begun - 1))
+    def spout_consumes_and_emits(self) -> None:
+        """An acknowledgement is taken, and its callback emits."""
+        require(self.begun < self.N)
+        require(len(self.pending[Task.SPOUT]) <= 2 * self.K)    # keeps the machine finite
+        self.spout_consumes()
+        self.begun += 1
+        self.transfer(Task.SPOUT, Message(Kind.DATA, self.begun - 1))
+        self.transfer(Task.SPOUT, Message(Kind.INIT, self.begun - 1))
+
+
+class BoundedEmittingInAck(BoundedPending):
+    """ack() may emit, and emit waits at a bound: a bound that fits a round is not enough."""
+
+    @action(fair=True)
+    def spout_consumes_and_emits(self) -> None:
+        """The callback emits a root as nextTuple does, message by message."""
+        require(self.begun < self.N)
+        self.spout_consumes()
+        self.begun += 1
+        self.left = 2
 
 
 class BlockingFlush(Topology):
@@ -407,6 +422,8 @@ EXPECTATIONS = (
     expect(GreedyBolt, "STORM-T3", "violated", "a bolt that goes on consuming", K=1, C=1),
     expect(EmittingInAck, "STORM-T4", "violated", "emits in ack() are not gated", K=1, C=1),
     expect(EmittingInAck, STUCK, "holds", "… but do no other harm without a bound", K=1, C=1),
+    expect(BoundedEmittingInAck, STUCK, "violated", "… while with a bound they deadlock",
+           K=1, bound=(2, 3, 4), N=10),
     expect(BlockingFlush, STUCK, "violated", "a flush that waits, in the spout (D11)", C=1),
     expect(TryingFlush, STUCK, "holds", "a flush that moves what fits", C=1),
     expect(LoopingBolts, "STORM-T5", "violated", "bolts that feed each other", C=(1, 2, 3)),

@@ -71,10 +71,10 @@ def resolve_target(spec: str, *, timeout: float = TIMEOUT_SECONDS) -> Target:
 
 def known_targets() -> dict[str, str]:
     """The targets that come with checkvalve, each with one line that says what it is."""
-    from .zoo.queues import ZOO
+    from .zoo.catalogue import zoos
 
     shipped = {name: known.line for name, known in _KNOWN.items()} | {"js": _JAVASCRIPT}
-    return shipped | {f"zoo:{name}": twin.bug for name, twin in ZOO.items()}
+    return shipped | {f"zoo:{name}": twin.bug for name, twin in zoos().items()}
 
 
 def adapter_factory(spec: str) -> Callable[[], Adapter]:
@@ -102,13 +102,14 @@ def _shipped(module: str, attribute: str) -> Adapter:
 
 
 def _twin(name: str) -> Callable[[], Adapter]:
-    from .zoo.queues import ZOO
+    from .zoo.catalogue import zoos
 
-    if name not in ZOO:
+    twins = zoos()
+    if name not in twins:
         raise InputError(
             f"there is no twin {excerpt(name)} in the zoo",
-            next_step=f"Use one of: {', '.join(ZOO)}.")
-    return ZOO[name].adapter
+            next_step=f"Use one of: {', '.join(twins)}.")
+    return twins[name].adapter
 
 
 # ---- python: --------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from importlib import import_module
 from types import ModuleType
 
 from .expectations import Expectation
+from .lemmas import Lemma
 from .notation.errors import InputError
 from .notation.machine import Machine
 from .notation.rules import Rule
@@ -18,6 +19,19 @@ __all__ = ["CHAPTERS", "Chapter", "chapters", "machine_named"]
 CHAPTERS = {
     "flow.credit": "one credit-controlled link",
     "storm.queue": "a task's input queues in Storm, and who drains them",
+    "storm.status": "backpressure status between workers: flags, statuses, what stalls a sender",
+    "storm.joining": "a new connection: what it is told, and when it joins those that are told",
+    "storm.limit": "the limit of an overflowQ: which tuples are dropped, what is left of order",
+    "storm.crossing": "two paths that cross two workers: why a receiving thread must not wait",
+    "storm.batching": "batches in front of a task's recvQ: where order and liveness get lost",
+    "storm.ticks": "ticks: one timer in front of several bounded queues",
+    "storm.topology": "a spout, a bolt and an acker with bounded queues: who may wait for whom",
+    "storm.senders": "what waits behind the head of an executor's pendingEmits",
+    "storm.acker": "how a spout learns that all that came of a tuple was processed",
+    "storm.xor": "the algebra of the acker: why a value of zero means that all is processed",
+    "storm.rotating": "how long the spout and the acker remember a tuple",
+    "storm.spout": "max.spout.pending, with its exact overshoot",
+    "storm.source": "a spout over a log that can be read again: commit and replay",
     "queues.bounded": "a bounded queue with waiting producers and consumers",
     "queues.conserved": "what a queue must conserve, whatever order it keeps",
     "design.net": "the net that a design file becomes",
@@ -46,6 +60,11 @@ class Chapter:
     def expectations(self) -> tuple[Expectation, ...]:
         """What the chapter's author promises."""
         return tuple(getattr(self.module, "EXPECTATIONS", ()))
+
+    @property
+    def lemmas(self) -> tuple[Lemma, ...]:
+        """The claims of a chapter about an algebra."""
+        return tuple(getattr(self.module, "LEMMAS", ()))
 
     @property
     def rules(self) -> tuple[Rule, ...]:

@@ -10,6 +10,7 @@ from .chapters import Chapter
 from .engines.search import check_rules, instances
 from .engines.verdict import Budget, Outcome, Verdict
 from .expectations import Expectation
+from .lemmas import decide
 from .notation.bound import bind
 from .notation.machine import Machine, constants_of
 
@@ -43,7 +44,7 @@ class Row:
         """The row of ``verify --json``."""
         found = self.verdict
         return {
-            "machine": f"{self.chapter}.{self.machine}", "constants": self.constants,
+            "machine": f"{self.chapter}.{self.machine}".rstrip("."), "constants": self.constants,
             "rule": self.rule, "expected": self.expected, "verdict": found.outcome.value,
             "method": found.method, "states": found.states, "steps": self.steps,
             "seconds": round(found.seconds, 4), "about": self.about, "reason": found.reason,
@@ -76,6 +77,8 @@ def verify_chapter(chapter: Chapter, budget: Budget) -> Iterator[Row]:
                 chapter.name, expectation.machine.__name__, shown, expectation.rule,
                 expectation.about, expectation.expected(constants), found,
             )
+    for lemma in chapter.lemmas:
+        yield Row(chapter.name, "", {}, lemma.id, lemma.statement, lemma.verdict, decide(lemma))
 
 
 Key = tuple[Any, ...]

@@ -39,6 +39,7 @@ RUNS = [
     ["doctor"],
     ["rules"],
     ["tla", "flow.credit.Link"],
+    ["zoo", "queue"],
     ["verify", "flow.credit"],
 ]
 

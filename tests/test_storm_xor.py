@@ -7,7 +7,8 @@ from functools import reduce
 from operator import xor
 
 import pytest
-from checkvalve.spec.storm.xor import LEMMAS, Lemma, decide
+from checkvalve.spec.lemmas import Lemma, decide
+from checkvalve.spec.storm.xor import LEMMAS
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -22,6 +22,7 @@ COMMANDS = {
     "check": "Check designs for deadlock.",
     "conform": "Run a conformance suite on an implementation.",
     "replay": "Run a saved failure again, on any implementation.",
+    "zoo": "Show which rule of a suite kills which broken twin.",
     "rules": "List the rules, with their sources and where each is used.",
     "verify": "Verify the chapters of the rule book and print expected against found.",
     "gate": "Run all that a checkvalve.toml lists; one verdict, for CI.",

@@ -81,7 +81,8 @@ def _summary(group: list[Row]) -> str:
     seconds = sum(row.verdict.seconds for row in group)
     steps = [row.steps for row in group if row.steps]
     line = (
-        f"{mark} {first.chapter}.{first.machine} {first.rule} [{_spans(group)}]\n"
+        f"{mark} {f'{first.chapter}.{first.machine}'.rstrip('.')} {first.rule} "
+        f"[{_spans(group)}]\n"
         f"      {first.about or 'as promised'}: {expected}; {first.verdict.method}"
     )
     if states:
@@ -147,6 +148,6 @@ def _show_traces(group: list[Row]) -> None:
 
 def _conclude(rows: list[Row]) -> None:
     wrong = sum(not row.as_expected for row in rows)
-    proved = sum(row.verdict.method.startswith("k-induction") for row in rows)
+    proved = sum("for all" in row.verdict.method for row in rows)
     text: Any = f"{len(rows)} rows, {proved} of them proved for all constants"
     click.echo(f"\n{text}: " + ("all as expected." if not wrong else f"{wrong} NOT as expected."))

@@ -29,7 +29,7 @@ _REPEATS = 3
 class RunSettings:
     """How cases are run; the same for all cases of a run.
 
-    ``capacity`` None: cases take 1, 2 and 3 in turn. ``programs`` is how many a case tries
+    ``capacity`` None: cases take those of the suite in turn. ``programs`` is how many a case tries
     at most. ``timeout_seconds`` is what a target has for one reply, in real time; rows do
     not depend on it unless a target comes near it.
     """
@@ -107,7 +107,8 @@ class _Search:
     def capacity(self) -> int:
         """The capacity of this case; it changes once all rules have had their turn."""
         turn = self.case.index // max(1, len(self.rules))
-        return self.settings.capacity or 1 + turn % 3
+        takes = self.suite.capacities
+        return self.settings.capacity or takes[turn % len(takes)]
 
     def row(self) -> CaseRow:
         try:

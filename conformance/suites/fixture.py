@@ -89,6 +89,7 @@ def fixture_of(
     ]
     steps[-1]["allowed"] = list(breach.allowed)
     rule = breach.rule
+    scene = suite.scene.format_map(suite.settings(capacity))
     return Fixture({
         "format": FORMAT,
         "version": VERSION,
@@ -98,12 +99,12 @@ def fixture_of(
             "id": rule.id, "strength": rule.strength.value, "statement": rule.statement,
             "source": rule.source,
         },
-        "settings": {"capacity": capacity},
+        "settings": dict(suite.settings(capacity)),
         "steps": steps,
         "because": {
             "observation": breach.observation, "false": breach.conjunct, "where": breach.where,
         },
-        "story": _story(capacity, rule, breach, [str(step["words"]) for step in steps]),
+        "story": _story(scene, rule, breach, [str(step["words"]) for step in steps]),
         "found_on": {"target": target, "case": case.index, "seed": case.seed},
     })
 
@@ -112,8 +113,8 @@ def _plain(reply: Message) -> Message:
     return {key: value for key, value in reply.items() if key != "events" or value}
 
 
-def _story(capacity: int, rule: Rule, breach: Breach, words: list[str]) -> list[str]:
-    lines = [f"A queue of capacity {capacity}."]
+def _story(scene: str, rule: Rule, breach: Breach, words: list[str]) -> list[str]:
+    lines = [scene]
     lines += [f"{number}. {line}" for number, line in enumerate(words, start=1)]
     lines.append(f"This breaks {rule.id} ({rule.strength.value}): {rule.statement}")
     if breach.allowed:

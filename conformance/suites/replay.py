@@ -47,6 +47,9 @@ def replay(fixture: Fixture, target: Target, where: str = "") -> Replay:
     if fixture.document["port"] != suite.port:
         raise InputError(f"the suite {suite.name} uses the port {suite.port!r}, and no other",
                          where, 'Mend "port".')
+    if dict(suite.settings(fixture.capacity)) != fixture.document["settings"]:
+        raise InputError(f"the suite {suite.name} runs with no such settings", where,
+                         f"Use {dict(suite.settings(fixture.capacity))}.")
     session = target.open()
     try:
         items_max = max(ITEMS_MAX, fixture.length + 2)

@@ -113,10 +113,18 @@ class Watch:
         return tuple(rule for rule in self.machine.rules_declared if rule.kind == "guard")
 
 
+def _capacity_alone(capacity: int) -> Mapping[str, int]:
+    return {"capacity": capacity}
+
+
 @dataclass(frozen=True)
 class Suite:
     """A suite. ``needs`` has, for each rule, groups of operations: the rule applies to a
-    target that can do at least one operation of every group."""
+    target that can do at least one operation of every group.
+
+    Cases take the ``capacities`` in turn; ``settings`` are those of ``hello`` that go with a
+    capacity, and ``scene`` puts them into words.
+    """
 
     name: str
     version: int
@@ -127,6 +135,9 @@ class Suite:
     epilogue: Program
     constants: Callable[[int, int], Mapping[str, int]]
     converse: Callable[[Session, int, int], Conversation]
+    settings: Callable[[int], Mapping[str, int]] = _capacity_alone
+    capacities: tuple[int, ...] = (1, 2, 3)
+    scene: str = "A queue of capacity {capacity}."
 
     def rules(self) -> tuple[Rule, ...]:
         """The suite's rules, each once, by number."""

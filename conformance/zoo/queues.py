@@ -23,16 +23,19 @@ Core = BoundedQueue[Any]
 class Twin:
     """A queue with one bug: what it does, what it stands for, and which rule it breaks.
 
-    ``deferred``: the bug lives between a wake-up and the waiter's run, so that waiters must run
+    ``rule`` is the id of that rule, ``breaks`` what it promises. ``deferred``: the bug lives between a wake-up and the waiter's run, so that waiters must run
     at ``settle`` only.
     """
 
     name: str
+    rule: str
     bug: str
     history: str
     breaks: str
     core: type[Core]
     deferred: bool = False
+    suite: str = "queue"
+    equivalent: str = ""
 
     def adapter(self) -> DeferredQueue:
         """A new adapter of this twin, behind the port ``queue``."""
@@ -186,41 +189,53 @@ class YoungestPutFirst(Core):
 
 
 _TWINS: Final = (
-    Twin("swallowed-wakeup", "a cancelled waiter keeps the wake-up that it had been given",
+    Twin("swallowed-wakeup", "QUEUE-10",
+         "a cancelled waiter keeps the wake-up that it had been given",
          "bpo-27585 (asyncio.Lock), cpython #108042, python/asyncio #265 and #268",
          "a waiter that could complete is woken: cancelling one wakes the next",
          SwallowedWakeup, deferred=True),
-    Twin("deaf-producer", "poll makes room and wakes no waiting put",
+    Twin("deaf-producer", "QUEUE-7",
+         "poll makes room and wakes no waiting put",
          "anyio #143: a sender not woken after receive_nowait",
          "a blocked producer wakes when there is room", DeafProducer),
-    Twin("deaf-consumer", "offer brings an item and wakes no waiting take",
+    Twin("deaf-consumer", "QUEUE-8",
+         "offer brings an item and wakes no waiting take",
          "tokio #8075: a receiver not woken", "a blocked consumer wakes when there is an item",
          DeafConsumer),
-    Twin("lossy-cancel", "a take cancelled after its wake-up loses the item",
+    Twin("lossy-cancel", "QUEUE-9",
+         "a take cancelled after its wake-up loses the item",
          "bpo-23812: a cancelled asyncio.Queue.get loses an item", "nothing is lost",
          LossyCancel, deferred=True),
-    Twin("doubled-on-cancel", "a take cancelled after its wake-up leaves its item there twice",
+    Twin("doubled-on-cancel", "QUEUE-6",
+         "a take cancelled after its wake-up leaves its item there twice",
          "the careless mending of bpo-23812", "nothing is delivered twice",
          DoubledOnCancel, deferred=True),
-    Twin("ghost-put", "the item of a cancelled put arrives all the same",
+    Twin("ghost-put", "QUEUE-9",
+         "the item of a cancelled put arrives all the same",
          "a permit taken before its data exists and forgotten on cancel",
          "a cancelled waiter has no effect", GhostPut),
-    Twin("silent-drop", "a full queue accepts an offer and drops its oldest item",
+    Twin("silent-drop", "QUEUE-1",
+         "a full queue accepts an offer and drops its oldest item",
          "drop-tail for refuse, without a word in the accounts",
          "a full queue refuses; nothing is lost", SilentDrop),
-    Twin("one-too-many", "the queue holds one item above its capacity",
+    Twin("one-too-many", "QUEUE-1",
+         "the queue holds one item above its capacity",
          "the watermark compared with > for >=", "never more items than the capacity",
          OneTooMany),
-    Twin("refuses-early", "an offer is refused while one place is free",
+    Twin("refuses-early", "QUEUE-2",
+         "an offer is refused while one place is free",
          "rsocket #264: off by one", "an offer is refused only when the queue is full",
          RefusesEarly),
-    Twin("handed-back", "the item of a cancelled taker goes back above the capacity",
+    Twin("handed-back", "QUEUE-9",
+         "the item of a cancelled taker goes back above the capacity",
          "anyio PR 147, its review: handing a cancelled item to the buffer exceeds its size",
          "never more items than the capacity", HandedBack, deferred=True),
-    Twin("last-in-first-out", "the youngest item leaves first",
+    Twin("last-in-first-out", "QUEUE-3",
+         "the youngest item leaves first",
          "a stack where a queue was meant", "items leave in the order in which they entered",
          LastInFirstOut),
-    Twin("youngest-put-first", "of the waiting puts, the youngest is admitted first",
+    Twin("youngest-put-first", "QUEUE-12",
+         "of the waiting puts, the youngest is admitted first",
          "cpython #83055: the order of puts on a full queue",
          "waiting producers are admitted in the order in which they came", YoungestPutFirst),
 )

@@ -242,11 +242,25 @@ def wait_graph(table: Table, unending: bool) -> WaitGraph:
     waits = [wait for wait in waits if not _true(facts, [wait])]
     helpers = _helpers(table)
     every = [[(f, n) for f in wait.failures for n in _next(waits, helpers, f)] for wait in waits]
-    cycles = list(islice(_cycles(waits, every, facts), MAX_CYCLES + 1))
-    complete = len(cycles) <= MAX_CYCLES
+    cycles, complete = _listed(waits, every, facts)
     agents = {_agent(row) for row in table.rows}
     live = unending and _cannot_all_wait(waits, agents, helpers, facts)
-    return WaitGraph(tuple(cycles[:MAX_CYCLES]), complete, live)
+    return WaitGraph(cycles, complete, live)
+
+
+def _listed(waits: Sequence[Wait], edges: Edges, facts: Facts) -> tuple[tuple[Cycle, ...], bool]:
+    """The elementary cycles up to MAX_CYCLES, and whether these are all. Those whose
+    neighbours can wait at the same time come first: among them are all that are possible."""
+    likely = [
+        [(f, there) for f, there in targets if not _true(facts, (waits[here], waits[there]))]
+        for here, targets in enumerate(edges)
+    ]
+    found = {(c.waits, c.followed): c for c in islice(_cycles(waits, likely, facts), MAX_CYCLES)}
+    for cycle in _cycles(waits, edges, facts):
+        if len(found) >= MAX_CYCLES:
+            return tuple(found.values()), False
+        found.setdefault((cycle.waits, cycle.followed), cycle)
+    return tuple(found.values()), True
 
 
 def _true(facts: Facts, waits: Iterable[Wait]) -> str:

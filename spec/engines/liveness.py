@@ -16,6 +16,7 @@ if a reachable fair component contains a state without P.
 from __future__ import annotations
 
 import heapq
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass

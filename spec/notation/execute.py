@@ -217,7 +217,10 @@ class Executor(Evaluator):
         if func.attr not in ("push", "pop", "clear", "add", "discard", "_replace"):
             return None
         place = self.value(ctx, func.value)
+        if not isinstance(place, e.Expr | SymSet):
+            return None
         args = [self.value(ctx, argument) for argument in node.args]
+        place = self.value(ctx, func.value)  # again: an argument may have changed it
         if isinstance(place, e.Expr) and isinstance(place.type, e.Queue):
             return self._queue_method(ctx, node, func, place, args)
         if isinstance(place, SymSet):

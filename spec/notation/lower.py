@@ -14,6 +14,7 @@ from .execute import Executor
 from .layout import element_at, expression_of, slots_of
 from .machine import Action, Machine, values_of
 from .model import Fault, LoweredAction, LoweredRule, Model
+from .ranges import Interval, implied_by, interval
 from .rules import Rule
 from .source import source_of
 from .symbolic import Context, Static, SymArray, SymSet, Value, as_static, truth
@@ -122,9 +123,10 @@ class _Lowering:
         changed = dict(self._changes(ctx.state))
         source = source_of(action.function)
         faults = list(ctx.faults)
+        known = implied_by(guard)
         for slot in self.slots:
             if slot.name in changed:
-                for condition, what in _out_of_range(changed[slot.name], slot.type):
+                for condition, what in _out_of_range(changed[slot.name], slot.type, known):
                     whole = e.and_(guard, condition)
                     if whole is not e.FALSE:
                         faults.append(Fault(
@@ -187,39 +189,37 @@ def _leaves(name: str, decl: Decl, value: Value) -> Iterator[tuple[str, e.Expr]]
         yield name, value
 
 
-def _out_of_range(value: e.Expr, kind: e.SlotType) -> Iterator[tuple[e.Expr, str]]:
+def _out_of_range(
+    value: e.Expr, kind: e.SlotType, known: Mapping[e.Expr, Interval]
+) -> Iterator[tuple[e.Expr, str]]:
     """The conditions under which a new value leaves its type's range, in words."""
     if isinstance(kind, e.Record):
         for index, (name, field) in enumerate(kind.fields):
-            for condition, what in _out_of_range(e.field(value, index), field):
+            for condition, what in _out_of_range(e.field(value, index), field, known):
                 yield condition, f"field {name} {what}"
     elif isinstance(kind, e.Queue):
-        yield from _pushed_out_of_range(value, kind)
-    elif isinstance(kind, e.Int) and kind.lo and kind.hi and not _within(value, kind):
-        outside = e.or_(e.lt(value, kind.lo), e.lt(kind.hi, value))
-        yield outside, f"leaves {kind.lo}..{kind.hi}"
+        for under, element in _pushed(value, e.TRUE):
+            for condition, what in _out_of_range(element, kind.element, known):
+                yield e.and_(under, condition), f"gets an element that {what}"
+    elif isinstance(kind, e.Int) and kind.lo and kind.hi and value.type != kind:
+        low, high = interval(value, known)
+        below = isinstance(kind.lo, e.Lit) and kind.lo.value <= low
+        above = isinstance(kind.hi, e.Lit) and high <= kind.hi.value
+        outside = e.or_(
+            e.FALSE if below else e.lt(value, kind.lo),
+            e.FALSE if above else e.lt(kind.hi, value),
+        )
+        if outside is not e.FALSE:
+            yield outside, f"leaves {kind.lo}..{kind.hi}"
 
 
-def _pushed_out_of_range(value: e.Expr, kind: e.Queue) -> Iterator[tuple[e.Expr, str]]:
-    for node in e.walk(value):
-        if isinstance(node, e.Op) and node.op == "push":
-            element = node.operands[1]
-            for condition, what in _out_of_range(element, kind.element):
-                yield condition, f"gets an element that {what}"
-
-
-def _within(value: e.Expr, kind: e.Int) -> bool:
-    """Whether a value is in range by its form alone."""
-    if value.type == kind:
-        return True
-    low, high = kind.lo, kind.hi
-    if isinstance(value, e.Op) and value.op == "ite":
-        return all(_within(branch, kind) for branch in value.operands[1:])
-    if isinstance(low, e.Lit) and isinstance(high, e.Lit):
-        if isinstance(value, e.Lit):
-            return low.value <= value.value <= high.value
-        inner = value.type
-        if isinstance(inner, e.Int) and isinstance(inner.lo, e.Lit) and isinstance(inner.hi, e.Lit):
-            return low.value <= inner.lo.value and inner.hi.value <= high.value
-    return False
-
+def _pushed(queue: e.Expr, under: e.Expr) -> Iterator[tuple[e.Expr, e.Expr]]:
+    """The elements that are pushed to a queue, each with the condition of its branch."""
+    if isinstance(queue, e.Op) and queue.op == "ite":
+        test, then, otherwise = queue.operands
+        yield from _pushed(then, e.and_(under, test))
+        yield from _pushed(otherwise, e.and_(under, e.not_(test)))
+    elif isinstance(queue, e.Op) and queue.op in ("push", "pop"):
+        if queue.op == "push":
+            yield under, queue.operands[1]
+        yield from _pushed(queue.operands[0], under)

@@ -23,7 +23,7 @@ Two more ways to lose the snapshot: U ignores it because the handshake is not fi
 them for old ones unless it keeps one number for each incarnation.
 
 What heals any lost status without a change of the protocol is the next connection: U
-reconnects where it is blocked and hears nothing. That is the last row of the table.
+reconnects where it is blocked and hears nothing.
 
 A connection breaks at most E times; what is on its way in either direction is gone then.
 
@@ -279,14 +279,14 @@ EXPECTATIONS = (
     expect(ReconnectingWhenSilent, NOT_STALLED, "holds",
            "a lost OFF is healed by the next connection (D6)", L=1, E=0),
     expect(JoiningByNumber, NOT_STALLED, "violated",
-           "numbers, but the connection is added last (D5)", H=0),
+           "numbers, but the connection is added last (D5)", H=0, M=4),
     expect(AddingFirstByNumber, NOT_STALLED, "holds", "numbers, the connection is added first",
-           H=0),
+           H=0, M=4),
     expect(AddingFirstByNumber, CONVERGES, "holds", "numbers, the connection is added first",
-           H=0),
-    expect(JoiningRepeated, NOT_STALLED, "holds", "repetition, joining as written", H=0),
+           H=0, M=4),
+    expect(JoiningRepeated, NOT_STALLED, "holds", "repetition, joining as written", H=0, M=4),
     expect(NumbersOfOneWorker, NOT_STALLED, "violated",
-           "after a restart the numbers begin anew", H=0),
+           "after a restart the numbers begin anew", H=0, M=4),
     expect(NumbersPerIncarnation, NOT_STALLED, "holds", "… one number for each incarnation",
-           H=0),
+           H=0, M=4),
 )

@@ -433,7 +433,7 @@ EXPECTATIONS = (
            L=4, F=1, M=0, X=0, Y=0),
     expect(AddingAtEmit, SAFE, "violated", "pending only from emit on (D13)"),
     expect(AddingAtEmit, LOST, "violated", "… loses what waited (D13)"),
-    expect(AddingAtEmit, LOST, "holds", "… if the spout crashes", Y=0),
+    expect(AddingAtEmit, LOST, "holds", "… but not unless the spout crashes", Y=0),
     expect(CommittingHighest, SAFE, "violated", "commit = max(acked) + 1"),
     expect(CommittingHighest, LOST, "violated", "… loses what is below"),
     expect(ForgettingFailed, SAFE, "violated", "FAIL takes the offset out of pending"),

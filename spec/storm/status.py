@@ -63,9 +63,9 @@ from ..notation import (
 )
 
 __all__ = [
-    "EXPECTATIONS", "ForgetfulOfReminders", "LockedSpill", "LockedStatus", "NegatedRecord",
-    "NumberedAfterReading", "NumberedStatus", "RepeatedStatus", "Status", "StatusAsWritten",
-    "Step", "Thread",
+    "EXPECTATIONS", "ForgetfulOfReminders", "HastyReminders", "LockedSpill", "LockedStatus",
+    "NegatedRecord", "NumberedAfterReading", "NumberedStatus", "RepeatedStatus", "Status",
+    "StatusAsWritten", "Step", "Thread",
 ]
 
 ACROSS = "000, section 2"
@@ -443,6 +443,14 @@ class NegatedRecord(LockedSpill):
         return self.backlogged or self.is_reminder_due()
 
 
+class HastyReminders(LockedSpill):
+    """The growth of the overflowQ is compared with >= instead of >."""
+
+    def is_reminder_due(self) -> bool:
+        """One tuple too early."""
+        return self.overflowq - self.told_at >= self.R
+
+
 class ForgetfulOfReminders(LockedSpill):
     """U is told once, when the flag is set: then a lost ON is lost."""
 
@@ -478,18 +486,20 @@ EXPECTATIONS = (
     expect(LockedStatus, IN_FLIGHT, "violated", "… so the overflowQ gets one longer"),
 
     expect(NumberedStatus, NOT_STALLED, "holds", "(b) numbers, taken before the reading",
-           unordered=ANY),
+           unordered=ANY, M=4),
     expect(NumberedStatus, CONVERGES, "holds", "(b) numbers, taken before the reading",
-           unordered=ANY),
+           unordered=ANY, M=4),
     expect(NumberedStatus, NOT_STALLED, "violated", "(b) numbers do not heal a lost OFF (D6)", L=1,
-           H=0),
-    expect(NumberedAfterReading, NOT_STALLED, "violated", "numbers taken after the reading (D4)"),
+           H=0, M=5),
+    expect(NumberedAfterReading, NOT_STALLED, "violated", "numbers taken after the reading (D4)",
+           M=4),
 
-    expect(RepeatedStatus, NOT_STALLED, "holds", "(c) repetition", L=1, unordered=ANY),
-    expect(RepeatedStatus, CONVERGES, "holds", "(c) repetition", L=1, unordered=ANY),
+    expect(RepeatedStatus, NOT_STALLED, "holds", "(c) repetition", L=1, unordered=ANY, M=6),
+    expect(RepeatedStatus, CONVERGES, "holds", "(c) repetition", L=1, unordered=ANY, M=6),
     expect(RepeatedStatus, SOUND, "violated", "(c) repetition leaves the flag as it was"),
 
     expect(NegatedRecord, IN_FLIGHT, "violated", "getAndSet without negation (STORM-3141)"),
     expect(NegatedRecord, SPARING, "violated", "getAndSet without negation (STORM-3141)"),
+    expect(HastyReminders, SPARING, "violated", ">= instead of > before a reminder"),
     expect(ForgetfulOfReminders, REMINDED, "violated", "a lost ON, and no reminder", L=1),
 )

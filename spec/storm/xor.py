@@ -27,68 +27,22 @@ org.apache.storm.tuple.MessageId.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from functools import reduce
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from ..engines.verdict import Outcome, Verdict
+from ..lemmas import BITS, Lemma, Make
 
 if TYPE_CHECKING:
     import z3
 
-__all__ = ["LEMMAS", "Lemma", "decide"]
+__all__ = ["LEMMAS"]
 
-BITS = 64
-SMALL = 8
 SOURCE = "storm.md 4.1"
 
 
-@dataclass(frozen=True)
-class Lemma:
-    """A claim about ids, for all of them: ``claim`` takes a function that makes an id of a
-    given name, and returns what is claimed. ``verdict`` is ``holds`` or ``violated``."""
-
-    id: str
-    statement: str
-    source: str
-    verdict: str
-    claim: Callable[[Callable[[str], Any]], z3.BoolRef]
-
-
-def decide(lemma: Lemma) -> Verdict:
-    """Prove the lemma for all ids, or find ids that refute it; ``reason`` then names them."""
-    import z3
-    started = time.monotonic()
-    ids: dict[str, Any] = {}
-
-    def identifier(name: str) -> Any:
-        return ids.setdefault(name, z3.BitVec(name, BITS))
-
-    solver = z3.Solver()
-    solver.add(z3.Not(lemma.claim(identifier)))
-    answer = solver.check()
-    seconds = time.monotonic() - started
-    method = f"Z3, {BITS}-bit vectors"
-    if answer == z3.unsat:
-        return Verdict(Outcome.HOLDS, method, seconds=seconds)
-    if answer == z3.unknown:
-        return Verdict(Outcome.UNKNOWN, method, seconds=seconds, reason=solver.reason_unknown())
-    model = solver.model()
-    solver.add([z3.ULT(value, SMALL) for value in ids.values()])
-    if solver.check() == z3.sat:        # the same with numbers that are easily xored by hand
-        model = solver.model()
-    found = (f"{n} = {model.eval(v, model_completion=True)}" for n, v in sorted(ids.items()))
-    return Verdict(Outcome.VIOLATED, method, seconds=seconds, reason=", ".join(found))
-
-
 # --- claims ---------------------------------------------------------------------------------
-
-Make = Callable[[str], Any]
-"""Makes the id of a name, always the same for the same name."""
-
 
 def xor(ids: list[Any]) -> Any:
     """The xor of some ids; zero if there are none."""

@@ -1,0 +1,78 @@
+"""``checkvalve zoo``: which rule of which suite kills which broken twin."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from statistics import median
+from typing import TYPE_CHECKING
+
+import click
+
+from .outcome import EXPECTED, VIOLATED
+
+if TYPE_CHECKING:
+    from ..zoo.catalogue import Trophy
+
+__all__ = ["command"]
+
+
+@click.command("zoo")
+@click.argument("suites", nargs=-1, metavar="[SUITE]...")
+@click.option("--seed", type=click.IntRange(0, 2**53 - 1), default=0, show_default=True,
+              help="The seed that all cases come from.")
+@click.option("--stories", is_flag=True, help="Tell how each twin was killed, step by step.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+def command(suites: tuple[str, ...], seed: int, stories: bool, as_json: bool) -> int:
+    """Hunt the broken twins of each SUITE (all if none is named; storm: all below it).
+
+    A twin is a reference with one seeded bug, most of them bugs that were real. Exit code 0
+    if every twin is killed by the rule that it breaks or is argued to be equivalent, else 1.
+    """
+    from ..zoo.catalogue import hunt, twins
+
+    found: list[Trophy] = []
+    for twin in twins(suites):
+        found.append(hunt(twin, seed))
+        if not as_json:
+            _show(found[-1], stories)
+    code = EXPECTED if all(trophy.as_expected for trophy in found) else VIOLATED
+    if as_json:
+        document = {
+            "exit_code": code, "seed": seed, "median_steps": _median(found),
+            "twins": [trophy.to_json() for trophy in found],
+        }
+        click.echo(json.dumps(document, indent=1, ensure_ascii=False))
+    else:
+        _conclude(found)
+    return code
+
+
+def _median(found: Sequence[Trophy]) -> float | None:
+    lengths = [trophy.fixture.length for trophy in found if trophy.fixture is not None]
+    return median(lengths) if lengths else None
+
+
+def _show(trophy: Trophy, story: bool) -> None:
+    twin = trophy.twin
+    mark = "ok " if trophy.as_expected else "BAD"
+    how = f"{trophy.verdict} by {twin.rule}" if trophy.fixture is not None else trophy.verdict
+    length = "" if trophy.fixture is None else f"{trophy.fixture.length} steps"
+    click.echo(f"{mark} {twin.suite:13} {twin.name:28} {how:24} {length:>8}  {twin.bug}")
+    if trophy.fixture is None and trophy.others:
+        click.echo(f"    it breaks {', '.join(trophy.others)}, and not {twin.rule}")
+    if story and trophy.fixture is not None:
+        click.echo(f"      stands for: {twin.history}")
+        for line in trophy.fixture.story():
+            click.echo(f"      {line}")
+    if story and twin.equivalent:
+        click.echo(f"      {twin.equivalent}")
+
+
+def _conclude(found: Sequence[Trophy]) -> None:
+    tally = {word: sum(trophy.verdict == word for trophy in found)
+             for word in ("killed", "equivalent", "survived")}
+    parts = [f"{count} {word}" for word, count in tally.items() if count]
+    middle = _median(found)
+    steps = "" if middle is None else f" The median fixture has {middle:g} steps."
+    click.echo(f"{len(found)} twins: {', '.join(parts)}.{steps}")

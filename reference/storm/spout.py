@@ -1,0 +1,355 @@
+"""The spout's side of reliability: roots that are pending, and a source that can be read again.
+
+``SpoutPending`` is what a spout executor keeps of the roots that it emitted: at most so many,
+each until it is acked, failed, or not heard of for two ticks. ``PartitionManager`` is the
+source of one partition of a log: it decides what to read, what to emit again, and how far the
+partition is done. Neither has a clock or a connection, and neither knows the other: a driver
+emits what ``PartitionManager.next`` gives, and calls ``ack`` or ``fail`` of it when
+``SpoutPending`` says so.
+
+A call that raises has changed nothing.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections import deque
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Final, Generic, NamedTuple, TypeVar
+
+from .rotating import RotatingMap
+
+__all__ = [
+    "FETCH_MAX", "Call", "Fetch", "Outcome", "PartitionManager", "PartitionMisuse",
+    "PartitionStatistics", "SpoutMisuse", "SpoutPending",
+]
+
+M = TypeVar("M", bound=Hashable)
+
+PENDING_BUCKETS: Final = 2
+FETCH_MAX: Final = 1 << 20
+
+
+class SpoutMisuse(ValueError):
+    """The executor broke a rule; the pending roots are as they were before.
+
+    Usual causes: a negative maximum, an emit outside of a round, a root id that is pending.
+    """
+
+
+class Outcome(enum.Enum):
+    """Which of the spout's callbacks is due."""
+
+    ACK = "ack"
+    FAIL = "fail"
+
+
+class Call(NamedTuple, Generic[M]):
+    """A callback of the spout that is due: for which of its messages, and which one."""
+
+    outcome: Outcome
+    message: M
+
+
+class SpoutPending(Generic[M]):
+    """The pending roots of a spout executor.
+
+    ``max_pending`` is for each of its ``tasks`` (0: unlimited). It is looked at once a round:
+    a round that begins below it emits all it has. So up to ``max_pending * tasks - 1`` plus
+    what one round emits can be pending. Raises ``SpoutMisuse`` for a negative maximum, or
+    fewer than one task.
+    """
+
+    def __init__(self, max_pending: int = 0, tasks: int = 1,
+                 buckets: int = PENDING_BUCKETS) -> None:
+        if type(max_pending) is not int or max_pending < 0:
+            raise SpoutMisuse(f"a maximum is an integer from 0 up, not {max_pending!r}")
+        if type(tasks) is not int or tasks < 1:
+            raise SpoutMisuse(f"an executor has 1 task or more, not {tasks!r}")
+        self.limit: Final = max_pending * tasks
+        self._pending: RotatingMap[int, M] = RotatingMap(buckets)
+        self._in_round = False
+
+    # -- emitting -----------------------------------------------------------------------------
+
+    def begin_round(self) -> bool:
+        """The executor's one look at the maximum: whether it may call nextTuple now."""
+        self._in_round = not self._has_reached_max()
+        return self._in_round
+
+    def emit(self, root: int, message: M) -> None:
+        """A root is pending from now on.
+
+        Raises ``SpoutMisuse`` outside of a round that may emit, and for a root id that is
+        pending already: the caller draws another one, for otherwise the message that has the
+        id would neither be acked nor failed.
+        """
+        if not self._in_round:
+            raise SpoutMisuse("an emit outside of a round, or in one that must not emit")
+        self._refuse_pending(root)
+        self._pending.put(root, message)
+
+    def end_round(self) -> None:
+        """Nothing more is emitted until another round begins."""
+        self._in_round = False
+
+    # -- what the acker says, and the clock ---------------------------------------------------
+
+    def ack(self, root: int) -> tuple[Call[M], ...]:
+        """The tree is complete; nothing is due for a root that is not pending (any more)."""
+        return self._over(root, Outcome.ACK)
+
+    def fail(self, root: int) -> tuple[Call[M], ...]:
+        """The tree failed; nothing is due for a root that is not pending (any more)."""
+        return self._over(root, Outcome.FAIL)
+
+    def reset_timeout(self, root: int) -> tuple[Call[M], ...]:
+        """The root's timeout begins anew, if it is pending."""
+        if root in self._pending:
+            message = self._pending.remove(root)
+            self._pending.put(root, message)  # type: ignore[arg-type]
+        return ()
+
+    def tick(self) -> tuple[Call[M], ...]:
+        """A period of the message timeout has passed: what is too old has failed."""
+        return tuple(Call(Outcome.FAIL, each) for each in self._pending.rotate().values())
+
+    def __len__(self) -> int:
+        return len(self._pending)
+
+    # -- the few places where something is decided --------------------------------------------
+
+    def _has_reached_max(self) -> bool:
+        return 0 < self.limit <= len(self._pending)
+
+    def _refuse_pending(self, root: int) -> None:
+        if root in self._pending:
+            raise SpoutMisuse(f"the root {root:#x} is pending: draw another id")
+
+    def _over(self, root: int, outcome: Outcome) -> tuple[Call[M], ...]:
+        if root not in self._pending:
+            return ()
+        message = self._pending.remove(root)
+        return (Call(outcome, message),)  # type: ignore[arg-type]
+
+
+# ---- the source of one partition ------------------------------------------------------------
+
+
+class PartitionMisuse(ValueError):
+    """The driver broke a rule; the manager is as it was before.
+
+    Usual causes: a negative offset or size, records that were not asked for.
+    """
+
+
+class Fetch(NamedTuple):
+    """What is to be read from the log: up to ``count`` records from ``offset`` on."""
+
+    offset: int
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionStatistics:
+    """What the manager holds, and how often it gave up or let go since it was made."""
+
+    waiting: int
+    pending: int
+    failed: int
+    emitted_to: int
+    committed: int
+    given_up: int
+    let_go: int
+
+
+class PartitionManager:
+    """The manager of one partition, which starts at the offset ``committed``.
+
+    ``fetch_size`` is how many records one fetch brings at most. ``retries`` is how often a
+    message is emitted again after it failed (None: always); beyond that it is given up and
+    counts as done. ``outstanding_max`` is how many messages may be emitted and neither acked
+    nor failed (0: any number). Raises ``PartitionMisuse`` for numbers out of range.
+
+    An offset is pending from the fetch on that brought it, not only from its emit on: until
+    it is acked (or given up, or gone from the log), no commit passes it. A failed offset
+    stays pending.
+    """
+
+    def __init__(self, committed: int = 0, *, fetch_size: int = 1, retries: int | None = None,
+                 outstanding_max: int = 0) -> None:
+        _check("an offset", committed, 0)
+        _check("a fetch size", fetch_size, 1, FETCH_MAX)
+        _check("a number of retries", 0 if retries is None else retries, 0)
+        _check("a maximum", outstanding_max, 0)
+        self.fetch_size: Final = fetch_size
+        self.retries: Final = retries
+        self.outstanding_max: Final = outstanding_max
+        self._pending: set[int] = set()
+        self._failed: set[int] = set()
+        self._waiting: deque[int] = deque()
+        self._under_way: set[int] = set()
+        self._failures: dict[int, int] = {}
+        self._emitted_to = self._committed = committed
+        self._asked: Fetch | None = None
+        self._given_up = self._let_go = 0
+
+    # -- reading ------------------------------------------------------------------------------
+
+    def wants(self) -> Fetch | None:
+        """What to read now, or None: something still waits to be emitted."""
+        if self._waiting:
+            return None
+        self._asked = Fetch(self._fetches_from(), self.fetch_size)
+        return self._asked
+
+    def fetched(self, records: Sequence[int], reached: int) -> bool:
+        """The log's answer: the offsets that it has, and up to where it looked.
+
+        ``records`` are ascending, from the offset asked for on, at most as many as asked for;
+        ``reached`` is above all of them. Below ``reached`` the log has nothing else: what is
+        sought there is gone (retention, compaction) and is let go of. Returns whether there
+        was any progress: if not, there is nothing to read for the time being. Raises
+        ``PartitionMisuse`` for another answer, and for one that was not asked for.
+        """
+        asked = self._check_answer(records, reached)
+        self._asked = None
+        replaying = self._is_replay()
+        before = (self._emitted_to, len(self._failed))
+        self._let_go_of_missing(asked.offset, frozenset(records), reached)
+        for offset in records:
+            if not replaying or self._is_replayed(offset):
+                self._take(offset)
+        if not replaying:
+            self._emitted_to = max(self._emitted_to, reached)
+        return before != (self._emitted_to, len(self._failed))
+
+    def next(self) -> int | None:
+        """The next message to emit; None if none waits, or too many are outstanding."""
+        if not self._waiting or self._is_at_max():
+            return None
+        offset = self._waiting.popleft()
+        self._under_way.add(offset)
+        return offset
+
+    # -- what becomes of it -------------------------------------------------------------------
+
+    def ack(self, offset: int) -> bool:
+        """The message was processed; False, and nothing happens, if it is not under way."""
+        _check("an offset", offset, 0)
+        if offset not in self._under_way:
+            return False
+        self._under_way.discard(offset)
+        self._done(offset)
+        return True
+
+    def fail(self, offset: int) -> bool:
+        """The message failed or timed out; False, and nothing happens, if it is not under way."""
+        _check("an offset", offset, 0)
+        if offset not in self._under_way:
+            return False
+        self._under_way.discard(offset)
+        self._failures[offset] = self._failures.get(offset, 0) + 1
+        if self._is_worth_a_retry(offset):
+            self._schedule(offset)
+        else:
+            self._given_up += 1
+            self._done(offset)
+        return True
+
+    def commit(self) -> int:
+        """The position to record: a restart begins there, and every offset below is done."""
+        self._committed = self._completed()
+        return self._committed
+
+    # -- its own end, and a successor ---------------------------------------------------------
+
+    def close(self) -> int:
+        """An orderly end: the position to record, so that a successor repeats little."""
+        return self.commit()
+
+    def successor(self) -> PartitionManager:
+        """The manager after a change of the partition's leader: it has all that this one had."""
+        other = type(self)(
+            self._committed, fetch_size=self.fetch_size, retries=self.retries,
+            outstanding_max=self.outstanding_max)
+        other._inherit(self)
+        return other
+
+    def statistics(self) -> PartitionStatistics:
+        """A snapshot; nothing in it changes later."""
+        return PartitionStatistics(
+            len(self._waiting), len(self._pending), len(self._failed), self._emitted_to,
+            self._committed, self._given_up, self._let_go)
+
+    # -- the few places where something is decided --------------------------------------------
+
+    def _fetches_from(self) -> int:
+        return min(self._failed, default=self._emitted_to)
+
+    def _is_replay(self) -> bool:
+        return bool(self._failed)
+
+    def _is_replayed(self, offset: int) -> bool:
+        return offset in self._failed
+
+    def _take(self, offset: int) -> None:
+        self._pending.add(offset)
+        self._waiting.append(offset)
+        self._failed.discard(offset)
+
+    def _let_go_of_missing(self, start: int, present: frozenset[int], reached: int) -> None:
+        """Failed offsets that the log no longer has can never be emitted again."""
+        for offset in sorted(self._failed):
+            if start <= offset < reached and offset not in present:
+                self._failed.discard(offset)
+                self._done(offset)
+                self._let_go += 1
+
+    def _is_at_max(self) -> bool:
+        return 0 < self.outstanding_max <= self._outstanding()
+
+    def _outstanding(self) -> int:
+        return len(self._under_way)
+
+    def _is_worth_a_retry(self, offset: int) -> bool:
+        return self.retries is None or self._failures[offset] <= self.retries
+
+    def _schedule(self, offset: int) -> None:
+        self._failed.add(offset)
+
+    def _done(self, offset: int) -> None:
+        self._pending.discard(offset)
+        self._failures.pop(offset, None)
+
+    def _completed(self) -> int:
+        return min(self._pending, default=self._emitted_to)
+
+    def _inherit(self, other: PartitionManager) -> None:
+        self._pending = set(other._pending)
+        self._failed = set(other._failed)
+        self._waiting = deque(other._waiting)
+        self._under_way = set(other._under_way)
+        self._failures = dict(other._failures)
+        self._emitted_to = other._emitted_to
+        self._given_up, self._let_go = other._given_up, other._let_go
+
+    def _check_answer(self, records: Sequence[int], reached: int) -> Fetch:
+        if self._asked is None:
+            raise PartitionMisuse("records that were not asked for")
+        first, count = self._asked
+        bounds = [first - 1, *records, reached]
+        ascending = all(
+            type(low) is int and type(high) is int and low < high
+            for low, high in zip(bounds, bounds[1:], strict=False))
+        if len(records) > count or (not ascending and (records or reached != first)):
+            raise PartitionMisuse(
+                f"a fetch of {count} from {first} on cannot bring {list(records)} up to {reached!r}")
+        return self._asked
+
+
+def _check(what: str, number: int, low: int, high: int | None = None) -> None:
+    if type(number) is not int or number < low or (high is not None and number > high):
+        to = "up" if high is None else f"to {high}"
+        raise PartitionMisuse(f"{what} is an integer from {low} {to}, not {number!r}")

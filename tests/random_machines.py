@@ -115,7 +115,8 @@ def _simple() -> st.SearchStrategy[str]:
             "require(len(self.plain) < 3); self.plain.push(self.a)",
             "require(len(self.queue) < 2); self.queue.push(Item(i, self.up))",
             "require(not self.lanes[i]); self.lanes[i].push(self.slots[0] % 2)",
-            "self.lanes[self.colour].clear()", "self.plain.push(self.plain.pop())", "self.a += 1", "self.b -= 1",
+            "self.lanes[self.colour].clear()",
+            "self.plain.push(self.plain.pop())", "self.a += 1", "self.b -= 1",
             "self.slots = [self.slots[1], self.slots[0]]",
         ]),
     )

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from ..notation.bound import BoundMachine
 from ..notation.errors import ModelFault
@@ -91,7 +92,9 @@ def _undecided(base: Verdict, stopped_by: str) -> Verdict:
 def _liveness(
     bound: BoundMachine, rules: dict[int, LoweredRule], budget: Budget
 ) -> dict[int, Verdict]:
+    from .liveness import OutOfTime
     from .native import graph as native_graph
+    deadline = time.monotonic() + budget.max_seconds if budget.max_seconds else None
     predicates = [expression for item in rules.values() for expression in item.exprs]
     found = native_graph(bound.model, predicates, budget)
     if found.fault is not None:
@@ -101,13 +104,18 @@ def _liveness(
     fair = fair_steps(bound.interpreter)
     verdicts = {}
     for number, item in rules.items():
-        values = [memoryview(next(bits)) for _ in item.exprs]
+        values = [_view(next(bits)) for _ in item.exprs]
         base = Verdict(Outcome.HOLDS, method_of(item.rule.kind), found.states,
                        len(found.target), found.depth, found.seconds)
         if graph is None:
             verdicts[number] = _undecided(base, found.stopped_by)
             continue
-        lasso = _lasso(graph, fair, item, values)
+        try:
+            lasso = _lasso(graph, fair, item, values, deadline)
+        except OutOfTime:
+            verdicts[number] = replace(base, outcome=Outcome.UNKNOWN, reason=(
+                f"the budget of time was spent on the components of {found.states} states"))
+            continue
         if lasso is not None:
             trace = trace_of(bound.interpreter, lasso.steps, item, lasso.loop)
             base = replace(base, outcome=Outcome.VIOLATED, trace=trace)
@@ -116,13 +124,14 @@ def _liveness(
 
 
 def _lasso(
-    graph: Graph, fair: list[int], item: LoweredRule, values: list[memoryview]
+    graph: Graph, fair: list[int], item: LoweredRule, values: list[Sequence[int]],
+    deadline: float | None,
 ) -> Lasso | None:
     from .liveness import find_lasso, find_recurring
     if item.rule.kind == "leads to":
         premise = [p and not q for p, q in zip(*values, strict=True)]
-        return find_lasso(graph, fair, premise, values[1])
-    return find_recurring(graph, fair, [not value for value in values[0]])
+        return find_lasso(graph, fair, premise, values[1], deadline)
+    return find_recurring(graph, fair, [not value for value in values[0]], deadline)
 
 
 def _fault(bound: BoundMachine, fault: Fault, path: Sequence[int]) -> ModelFault:
@@ -148,5 +157,13 @@ def _as_graph(found: NativeGraph) -> Graph:
     while ends[-1] < count:
         ends.append(int(numpy.searchsorted(parent, ends[-1])))
     depth = numpy.repeat(numpy.arange(len(ends)), numpy.diff([0, *ends]))
-    rows = (found.first, found.target, found.via, parent, parent_via, depth)
-    return Graph(range(count), *map(memoryview, rows))
+    # The states themselves are packed, and nothing that walks the graph looks at them.
+    return Graph(
+        [()] * count, _view(found.first), _view(found.target), _view(found.via),
+        _view(parent), _view(parent_via), _view(depth),
+    )
+
+
+def _view(row: Any) -> Sequence[int]:
+    """An array as a sequence of Python's numbers, without a copy."""
+    return cast("Sequence[int]", memoryview(row))

@@ -12,7 +12,7 @@ from .verdict import Budget
 
 __all__ = ["Graph", "Row", "explore_with_interpreter"]
 
-Row = Sequence[int] | memoryview
+Row = Sequence[int]
 """Numbers by state or by edge: a list, or a view of a native engine's array."""
 
 

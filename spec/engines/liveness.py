@@ -23,7 +23,19 @@ from dataclasses import dataclass
 
 from .graph import Graph, Row
 
-__all__ = ["Lasso", "find_lasso"]
+__all__ = ["Lasso", "OutOfTime", "find_lasso", "find_recurring"]
+
+Deadline = float | None
+"""When to give up, on the monotonic clock; None: never."""
+
+
+class OutOfTime(Exception):
+    """The deadline passed before the graph was decided."""
+
+
+def _check(deadline: Deadline) -> None:
+    if deadline is not None and time.monotonic() > deadline:
+        raise OutOfTime
 
 
 @dataclass(frozen=True)
@@ -37,7 +49,7 @@ class Lasso:
 
 
 def find_lasso(
-    graph: Graph, fair: Sequence[int], premise: Row, avoid: Row
+    graph: Graph, fair: Sequence[int], premise: Row, avoid: Row, deadline: Deadline = None
 ) -> Lasso | None:
     """The shortest way from a state with ``premise`` into a fair component that never
     meets ``avoid``; None if there is none.
@@ -45,8 +57,9 @@ def find_lasso(
     For *leads to*, premise is P and not Q, and avoid is Q. For *eventually always*, see
     ``find_recurring``.
     """
-    reached = _reach(graph, premise, avoid)
-    components = _components(graph, list(reached.order), lambda s: s in reached.distance)
+    reached = _reach(graph, premise, avoid, deadline)
+    inside = reached.distance.__contains__
+    components = _components(graph, list(reached.order), inside, deadline)
     best: tuple[int, int, list[int]] | None = None
     for component in components:
         if _is_fair(graph, component, fair):
@@ -61,10 +74,12 @@ def find_lasso(
     return Lasso((*prefix, *cycle), len(prefix))
 
 
-def find_recurring(graph: Graph, fair: Sequence[int], bad: Row) -> Lasso | None:
+def find_recurring(
+    graph: Graph, fair: Sequence[int], bad: Row, deadline: Deadline = None
+) -> Lasso | None:
     """A fair run that meets ``bad`` states for ever; None if there is none."""
     every = range(len(graph.states))
-    for component in sorted(_components(graph, every, lambda s: True), key=min):
+    for component in sorted(_components(graph, every, lambda s: True, deadline), key=min):
         wrong = [s for s in component if bad[s]]
         if wrong and _is_fair(graph, component, fair):
             entry = min(wrong)
@@ -93,7 +108,7 @@ class _Reached:
         return graph.path(state) + steps[::-1]
 
 
-def _reach(graph: Graph, premise: Row, avoid: Row) -> _Reached:
+def _reach(graph: Graph, premise: Row, avoid: Row, deadline: Deadline) -> _Reached:
     found = _Reached({}, {}, [])
     queue: list[tuple[int, int, int, int]] = [
         (graph.depth[s], s, -1, -1)
@@ -107,6 +122,8 @@ def _reach(graph: Graph, premise: Row, avoid: Row) -> _Reached:
         found.distance[state] = distance
         found.back[state] = None if source < 0 else (source, via)
         found.order.append(state)
+        if len(found.order) % 4096 == 0:
+            _check(deadline)
         for edge in range(graph.first[state], graph.first[state + 1]):
             there = graph.target[edge]
             if there not in found.distance and not avoid[there]:
@@ -117,7 +134,7 @@ def _reach(graph: Graph, premise: Row, avoid: Row) -> _Reached:
 # --- components ----------------------------------------------------------------------------
 
 def _components(
-    graph: Graph, roots: Iterable[int], inside: Callable[[int], bool]
+    graph: Graph, roots: Iterable[int], inside: Callable[[int], bool], deadline: Deadline
 ) -> list[list[int]]:
     """The maximal strongly connected components (Tarjan, without recursion)."""
     number: dict[int, int] = {}
@@ -128,6 +145,7 @@ def _components(
     for root in roots:
         if root in number:
             continue
+        _check(deadline)
         work = [(root, graph.first[root])]
         number[root] = low[root] = len(number)
         open_states.append(root)
@@ -140,6 +158,8 @@ def _components(
                 if not inside(there):
                     continue
                 if there not in number:
+                    if len(number) % 65536 == 0:
+                        _check(deadline)
                     number[there] = low[there] = len(number)
                     open_states.append(there)
                     is_open.add(there)

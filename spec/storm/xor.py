@@ -27,7 +27,7 @@ org.apache.storm.tuple.MessageId.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import reduce
 from itertools import product
 from typing import TYPE_CHECKING, Any

@@ -32,6 +32,7 @@ _FORMS: Final = "python:package.module:factory, command:PROGRAM ARGUMENTS, or zo
 class _Known(NamedTuple):
     place: str       # module under conformance/adapters, and class
     line: str
+    port: str = "queue"
 
 
 _KNOWN: Final[Mapping[str, _Known]] = {
@@ -47,6 +48,8 @@ _KNOWN: Final[Mapping[str, _Known]] = {
     "trio": _Known("trio_channel:TrioQueue", "trio's memory channel"),
     "deque": _Known(
         "dropping:DroppingDeque", "collections.deque(maxlen=...), which drops its oldest item"),
+    "reference.storm.input": _Known(
+        "storm_input:ReferenceInput", "the reference of a Storm task's input", "storm.input"),
 }
 _JAVASCRIPT: Final = "a queue in JavaScript behind the protocol (needs node)"
 
@@ -69,12 +72,20 @@ def resolve_target(spec: str, *, timeout: float = TIMEOUT_SECONDS) -> Target:
     return InProcessTarget(spec, adapter_factory(spec))
 
 
-def known_targets() -> dict[str, str]:
-    """The targets that come with checkvalve, each with one line that says what it is."""
+def known_targets(port: str = "") -> dict[str, str]:
+    """The targets that come with checkvalve, each with one line that says what it is.
+
+    With ``port``, only those that it fits.
+    """
+    from .suites.catalogue import suite_named
     from .zoo.catalogue import zoos
 
-    shipped = {name: known.line for name, known in _KNOWN.items()} | {"js": _JAVASCRIPT}
-    return shipped | {f"zoo:{name}": twin.bug for name, twin in zoos().items()}
+    shipped = {name: each.line for name, each in _KNOWN.items() if port in ("", each.port)}
+    if port in ("", "queue"):
+        shipped["js"] = _JAVASCRIPT
+    return shipped | {
+        f"zoo:{name}": twin.bug for name, twin in zoos().items()
+        if not port or suite_named(twin.suite).port == port}
 
 
 def adapter_factory(spec: str) -> Callable[[], Adapter]:

@@ -32,6 +32,7 @@ CHAPTERS = {
     "storm.rotating": "how long the spout and the acker remember a tuple",
     "storm.spout": "max.spout.pending, with its exact overshoot",
     "storm.source": "a spout over a log that can be read again: commit and replay",
+    "storm.observed_input": "what an observer of a task's input in Storm can see",
     "queues.bounded": "a bounded queue with waiting producers and consumers",
     "queues.conserved": "what a queue must conserve, whatever order it keeps",
     "design.net": "the net that a design file becomes",

@@ -18,7 +18,7 @@ NODE = (pytest.mark.javascript,
         pytest.mark.skipif(shutil.which("node") is None, reason="needs node"))
 SHIPPED = [
     pytest.param(name, marks=NODE if name == "js" else ())
-    for name in known_targets() if not name.startswith("zoo:")
+    for name in known_targets("queue") if not name.startswith("zoo:")
 ]
 WAITING = [
     pytest.param(name, marks=NODE if name == "js" else ())

@@ -7,7 +7,10 @@ from typing import Final
 
 from .base import Adapter, Message, Operation, Port, Session, Target
 from .queue import QUEUE
+from .storm_input import STORM_INPUT
 
 __all__ = ["PORTS", "Adapter", "Message", "Operation", "Port", "Session", "Target"]
 
-PORTS: Final[Mapping[str, Port]] = {QUEUE.name: QUEUE}
+PORTS: Final[Mapping[str, Port]] = {
+    port.name: port for port in (QUEUE, STORM_INPUT)
+}

@@ -7,11 +7,14 @@ from typing import Final
 
 from ...spec.notation.errors import InputError
 from .queue import QUEUE_SUITE
+from .storm_input import STORM_INPUT_SUITE
 from .suite import Suite
 
 __all__ = ["SUITES", "suite_named"]
 
-SUITES: Final[Mapping[str, Suite]] = {QUEUE_SUITE.name: QUEUE_SUITE}
+SUITES: Final[Mapping[str, Suite]] = {
+    suite.name: suite for suite in (QUEUE_SUITE, STORM_INPUT_SUITE)
+}
 
 
 def suite_named(name: str) -> Suite:

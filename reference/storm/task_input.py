@@ -179,16 +179,23 @@ class TaskInput(Generic[T]):
 
         Raises ``UnknownSender`` for a sender that is not local.
         """
-        batch = self._batch_of(sender)
-        if len(batch) >= self.batch:
-            self._flush(batch)
-        if len(batch) >= self.batch or (self.batch == 1 and not self._has_room()):
+        if not self._take_in(self._batch_of(sender), tuple_):
             self._refused += 1
             return False
         self._came += 1
-        batch.append(tuple_)
+        return True
+
+    def _take_in(self, batch: deque[T], tuple_: T) -> bool:
         if self.batch == 1:
+            if self._has_room():
+                self._insert(tuple_)
+                return True
+            return False
+        if len(batch) >= self.batch:
             self._flush(batch)
+        if len(batch) >= self.batch:
+            return False
+        batch.append(tuple_)
         return True
 
     def flush(self) -> int:
@@ -314,18 +321,15 @@ class _Transfer(Generic[T]):
         return Arrival(tuple(self._kept), tuple(self._spilled))
 
     def _publish(self, number: int, tuple_: T) -> bool:
-        if len(self._batch) >= self._into.batch:
+        into = self._into
+        if len(self._batch) >= into.batch or (into.batch == 1 and not into._has_room()):
             self._flush()
-        if len(self._batch) >= self._into.batch:
-            return False
+            if len(self._batch) >= into.batch or into.batch == 1:
+                return False
         self._batch.append((number, tuple_))
-        if self._into.batch == 1:
+        if into.batch == 1:
             self._flush()
-        return not self._batch or self._into.batch > 1 or self._take_back()
-
-    def _take_back(self) -> bool:
-        self._batch.pop()
-        return False
+        return True
 
     def _flush(self) -> None:
         while self._batch and self._into._has_room():

@@ -173,7 +173,7 @@ class ObservedAcker(Machine):
     @action
     def stray(self) -> None:
         """A message to another task, about another root, or a second one."""
-        require(self.R == 0, ADDRESSED)
+        require(False, ADDRESSED)
 
     # --- what follows ----------------------------------------------------------------------
 

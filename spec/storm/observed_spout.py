@@ -110,7 +110,7 @@ class ObservedSpout(Machine):
     @action
     def emits_some(self) -> None:
         """A round that emits only a part of its new ids."""
-        require(self.R == 0, BELOW_MAXIMUM)
+        require(False, BELOW_MAXIMUM)
 
     def has_reached_max(self) -> bool:
         """The one look of a round."""
@@ -151,7 +151,7 @@ class ObservedSpout(Machine):
     @action
     def stray(self) -> None:
         """A call for another root, a second one, or one that nothing caused."""
-        require(self.R == 0, ONE_CALL)
+        require(False, ONE_CALL)
 
     def over(self, root: int, due: Due, calls: Due) -> None:
         """One callback, for a root that is pending."""

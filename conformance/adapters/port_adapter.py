@@ -1,0 +1,57 @@
+"""What our adapters of ports without waits share: the dispatch and the greeting.
+
+An adapter is a class with ``port``, ``start(settings)`` and one method per operation that it
+can do, named as the operation; what it lacks is not in its ``can``. It raises ``Declined``
+for a request that the implementation refuses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from ..ports.base import Message, Port
+from .base import Declined
+
+__all__ = ["PortAdapter"]
+
+
+class PortAdapter:
+    """Turns requests into method calls, and what they return into replies."""
+
+    port: ClassVar[Port]
+    name: str = "reference"
+    policy: ClassVar[str]
+    version: ClassVar[str] = "1"
+
+    def start(self, settings: Mapping[str, Any]) -> None:
+        """Begin with a fresh instance. Raises ``Declined`` for settings that do not fit."""
+        raise NotImplementedError
+
+    def settle(self) -> bool:
+        """Let everything run that can run at this instant."""
+        return True
+
+    def request(self, message: Message) -> Message:
+        """Answer one request; never raises for what the protocol lets a harness send."""
+        try:
+            return {"ok": self._answer(message)}
+        except Declined as declined:
+            return {"error": declined.error, "definite": declined.definite}
+
+    def _answer(self, message: Message) -> Any:
+        do = message["do"]
+        if do == "hello":
+            return self._hello(message)
+        operation = self.port.operations.get(do)
+        if operation is None or not hasattr(self, do):
+            raise Declined("unknown-operation")
+        return getattr(self, do)(**{
+            each.name: message[each.name] for each in operation.arguments if each.name in message})
+
+    def _hello(self, message: Message) -> Message:
+        if message.get("port") != self.port.name:
+            raise Declined("unknown-port")
+        self.start(message["settings"])
+        can = [name for name in self.port.capabilities() if hasattr(self, name)]
+        return {"name": self.name, "version": self.version, "can": can, "policy": self.policy}

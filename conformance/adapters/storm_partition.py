@@ -1,0 +1,117 @@
+"""The reference partition manager and a log for it, behind the port ``storm.partition``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from ...reference.storm.spout import Fetch, PartitionManager, PartitionMisuse
+from ..ports.base import Port
+from ..ports.storm_partition import STORM_PARTITION
+from .base import Declined
+from .port_adapter import PortAdapter
+
+__all__ = ["Log", "ReferencePartition"]
+
+
+class Log:
+    """A partition of a log: offsets from 0 up to ``end``, of which some have gone."""
+
+    def __init__(self) -> None:
+        self.end = 0
+        self._gone: set[int] = set()
+
+    def append(self, count: int) -> None:
+        """``count`` messages at the end."""
+        self.end += count
+
+    def remove(self, first: int, last: int) -> None:
+        """The messages from ``first`` to ``last`` are gone."""
+        self._gone.update(range(first, last + 1))
+
+    def read(self, fetch: Fetch) -> tuple[list[int], int]:
+        """The offsets that a fetch brings, and the offset up to which it looked."""
+        there = [offset for offset in range(fetch.offset, self.end) if offset not in self._gone]
+        found = there[: fetch.count]
+        return found, found[-1] + 1 if len(found) == fetch.count else self.end
+
+
+class ReferencePartition(PortAdapter):
+    """Reads when the manager wants to, and emits when it is asked. ``core`` is for twins."""
+
+    port: ClassVar[Port] = STORM_PARTITION
+    policy: ClassVar[str] = "replay"
+    name = "reference partition manager"
+    core: type[PartitionManager] = PartitionManager
+
+    def start(self, settings: Mapping[str, Any]) -> None:
+        """See ``PortAdapter.start``."""
+        self._log = Log()
+        self._settings = settings
+        self._recorded = 0
+        try:
+            self._manager = self._started()
+        except PartitionMisuse as misuse:
+            raise Declined(str(misuse)) from None
+
+    def _started(self) -> PartitionManager:
+        retries = self._settings["retries"]
+        return self.core(
+            self._recorded, fetch_size=self._settings["capacity"],
+            retries=None if retries < 0 else retries,
+            outstanding_max=self._settings["outstanding"])
+
+    def append(self, count: int) -> bool:
+        """See the port."""
+        self._log.append(count)
+        return True
+
+    def next(self) -> int | None:
+        """See the port."""
+        wanted = self._manager.wants()
+        while wanted is not None and self._manager.fetched(*self._log.read(wanted)):
+            wanted = self._manager.wants()
+        return self._manager.next()
+
+    def ack(self, offset: int) -> bool:
+        """See the port."""
+        if not self._manager.ack(offset):
+            raise Declined("not-under-way")
+        return True
+
+    def fail(self, offset: int) -> bool:
+        """See the port."""
+        if not self._manager.fail(offset):
+            raise Declined("not-under-way")
+        return True
+
+    def commit(self) -> int:
+        """See the port."""
+        self._recorded = self._manager.commit()
+        return self._recorded
+
+    def restart(self) -> bool:
+        """See the port."""
+        self._manager = self._started()
+        return True
+
+    def close(self) -> int:
+        """See the port."""
+        self._recorded = self._manager.close()
+        self._manager = self._started()
+        return self._recorded
+
+    def reassign(self) -> bool:
+        """See the port."""
+        self._manager = self._manager.successor()
+        return True
+
+    def truncate(self, offset: int) -> bool:
+        """See the port."""
+        self._log.remove(0, offset)
+        return True
+
+    def compact(self, offset: int) -> bool:
+        """See the port."""
+        self._log.remove(offset, offset)
+        return True

@@ -7,10 +7,13 @@ from typing import Final
 
 from .base import Adapter, Message, Operation, Port, Session, Target
 from .queue import QUEUE
+from .storm_acker import STORM_ACKER
 from .storm_input import STORM_INPUT
+from .storm_partition import STORM_PARTITION
+from .storm_spout import STORM_SPOUT
 
 __all__ = ["PORTS", "Adapter", "Message", "Operation", "Port", "Session", "Target"]
 
 PORTS: Final[Mapping[str, Port]] = {
-    port.name: port for port in (QUEUE, STORM_INPUT)
+    port.name: port for port in (QUEUE, STORM_INPUT, STORM_ACKER, STORM_SPOUT, STORM_PARTITION)
 }

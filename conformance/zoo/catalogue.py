@@ -17,7 +17,7 @@ __all__ = ["KILLED", "EQUIVALENT", "Specimen", "SURVIVED", "Trophy", "hunt", "tw
 
 KILLED, SURVIVED, EQUIVALENT = "killed", "survived", "equivalent"
 
-_MODULES: Final = ("queues",)
+_MODULES: Final = ("queues", "storm_input")
 """Modules beside this one, each with a table ``ZOO`` of its twins by name."""
 
 _FOUND_ENOUGH: Final = 3

@@ -198,8 +198,8 @@ class PartitionManager:
     # -- reading ------------------------------------------------------------------------------
 
     def wants(self) -> Fetch | None:
-        """What to read now, or None: something still waits to be emitted."""
-        if self._waiting:
+        """What to read now, or None: something still waits, or nothing may be emitted."""
+        if self._waiting or self._is_at_max():
             return None
         self._asked = Fetch(self._fetches_from(), self.fetch_size)
         return self._asked

@@ -26,7 +26,8 @@ from enum import IntEnum
 
 from ..expectations import expect
 from ..notation import (
-    MUST, Machine, action, always, array, choice, const, guard_rule, integer, require, upto,
+    MUST, Machine, action, always, array, boolean, choice, const, guard_rule, integer, require,
+    upto,
 )
 
 __all__ = ["EXPECTATIONS", "ObservedInput", "Place"]
@@ -100,6 +101,8 @@ class ObservedInput(Machine):
     batched = array(upto(L), integer(0, B))
     dropped = integer(0, K)
     passed = integer(0, 2 * C)      # tuples of recvQ processed while the overflowQ waited
+    to_flush = boolean()            # something went into a batch since the last flush
+    just_flushed = boolean()        # … and then was flushed, and nothing has moved since
 
     # --- remote senders ------------------------------------------------------------------
 
@@ -144,6 +147,7 @@ class ObservedInput(Machine):
             require(self.batched[sender] < self.B, BOUNDED)
             self.batched[sender] += 1
             self.name(self.R + sender, Place.BATCH)
+            self.to_flush = True
 
     @action(sender=upto(L))
     def refused(self, sender: int) -> None:
@@ -169,6 +173,8 @@ class ObservedInput(Machine):
     def flushed(self) -> None:
         """The local senders have flushed their batches."""
         require(self.recvq == self.C or sum(self.batched) == 0, FLUSHED)
+        self.just_flushed = self.just_flushed or self.to_flush
+        self.to_flush = False
 
     # --- the task ------------------------------------------------------------------------
 
@@ -188,6 +194,7 @@ class ObservedInput(Machine):
             self.overflowq -= 1
             self.passed = 0
         self.place[tuple] = Place.PROCESSED
+        self.just_flushed = False
 
     def comes_before(self, other: int, tuple: int) -> bool:
         """Whether another tuple of the same sender has to be processed first."""
@@ -205,7 +212,8 @@ class ObservedInput(Machine):
     def recvq_sized(self, count: int) -> None:
         """The size of recvQ is told."""
         require(count <= self.C, BOUNDED)
-        require(count == self.recvq, FOLLOWS)
+        require(count == self.recvq or self.just_flushed, FOLLOWS)
+        require(count == self.recvq, FLUSHED)
 
     @action(count=upto(K + 1))
     def overflowq_sized(self, count: int) -> None:
@@ -224,6 +232,7 @@ class ObservedInput(Machine):
         self.place[self.named] = place
         self.sender[self.named] = sender
         self.named += 1
+        self.just_flushed = False
 
     # --- what is true of all of it -------------------------------------------------------
 

@@ -1,0 +1,91 @@
+"""Conversations about ports whose operations never wait: one request, one answer, no tickets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from ...spec.engines.interpreter import Step
+from ...spec.notation.errors import InputError, TargetError
+from ..ports.base import PROTOCOL_VERSION, Message, Session, excerpt
+from .suite import Act, Answer, Exchange, show_json
+
+__all__ = ["PlainConversation", "Seen"]
+
+_PICKS_MAX = 64
+
+
+class Seen(NamedTuple):
+    """What an answer shows: the steps of the machines, in their order, and words for it."""
+
+    steps: tuple[Step, ...]
+    words: str
+
+
+class PlainConversation:
+    """One session; a subclass knows the port. See ``Conversation``."""
+
+    def __init__(self, session: Session, port: str, settings: Mapping[str, int]) -> None:
+        self._session = session
+        self._port = port
+        reply = session.request({
+            "do": "hello", "protocol": PROTOCOL_VERSION, "port": port,
+            "settings": dict(settings)})
+        if "ok" not in reply:
+            raise TargetError(
+                f"the target answered 'hello' with {show_json(reply)}",
+                next_step="Mend the adapter, or use settings that it supports.")
+        self.can: frozenset[str] = frozenset(reply["ok"]["can"])
+
+    # --- for subclasses ------------------------------------------------------------------
+
+    def request_of(self, act: Act) -> Message | None:
+        """The request that an act makes now; None where it makes no sense."""
+        raise NotImplementedError
+
+    def asked(self, request: Message) -> str:
+        """A request in words."""
+        raise NotImplementedError
+
+    def possible(self, request: Message) -> Iterator[Answer]:
+        """The answers that there could be to a request."""
+        raise NotImplementedError
+
+    def seen(self, request: Message, answer: Any) -> Seen:
+        """What an answer shows; it is called once for each, in order."""
+        raise NotImplementedError
+
+    # --- for the engine ------------------------------------------------------------------
+
+    def makes_sense(self, act: Act) -> bool:
+        """See ``Conversation``."""
+        return act.do in self.can and self.request_of(act) is not None
+
+    def say(self, act: Act) -> Exchange:
+        """See ``Conversation``."""
+        request = self.request_of(act)
+        assert request is not None, "an act is said only where it makes sense"
+        possible = tuple(self.possible(request))
+        reply = self._session.request(dict(request))
+        if "error" in reply:
+            words = f"error {reply['error']}" + ("" if reply["definite"] else ", perhaps done")
+            return Exchange(
+                request, reply, f"{self.asked(request)}: {words}", judged=reply["definite"])
+        asked = self.asked(request)
+        steps, words = self.seen(request, reply["ok"])
+        return Exchange(
+            request, reply, f"{asked}: {words}", steps[0], steps[1:], possible=possible,
+            completions=possible if len(steps) > 1 else ())
+
+    def act_for(self, request: Mapping[str, Any]) -> Act | None:
+        """See ``Conversation``."""
+        do = request["do"]
+        if do not in self.can:
+            raise InputError(f"the target cannot do {excerpt(do)}")
+        for pick in range(_PICKS_MAX):
+            made = self.request_of(Act(do, pick))
+            if made == dict(request):
+                return Act(do, pick)
+            if made is not None and made.keys() != request.keys():
+                raise InputError(f"{do!r} has the fields {', '.join(made)}")
+        return None

@@ -1,0 +1,1 @@
+"""Chapters on Kafka: its timer (hierarchical timing wheels) and its request purgatory."""

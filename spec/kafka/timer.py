@@ -1,0 +1,429 @@
+"""Kafka's timer: hierarchical timing wheels whose clock is driven by a queue of buckets.
+
+Theory of operation
+-------------------
+A *wheel* with tick u and n buckets has a clock ``cur``, a multiple of u. A task with deadline d
+goes to the bucket of its own tick, number floor(d / u) mod n, and that bucket's expiration is
+floor(d / u) * u: the *beginning* of the tick. What is within the present tick, d < cur + u, runs
+at once; what is d >= cur + n u or more overflows into the next wheel, whose tick is n u, the
+interval of this one. Overflow wheels are made on demand. When one of their buckets expires, its
+tasks are inserted again, further down: the *cascade*.
+
+    level 0   tick u        [ . | d<u | .. ]            cur + u <= d < cur + n u
+    level 1   tick n u      [ . |  .  | .. ]   else     cur' + n u <= d < cur' + n n u
+    level 2   tick n n u    [ . |  .  | .. ]   else     …
+
+No thread ticks. A bucket that gets its first task is offered to one DelayQueue, and the clock
+moves only when a bucket expires, to that bucket's expiration, first in level 0, then upwards.
+Between two such moments the clock is *stale*: it may lie far behind the time. That is harmless,
+since bucket, horizon and expiry are all decided against the same clock, and it is what makes an
+idle timer free. Everything rests on one alignment: a wheel's clock is its child's clock rounded
+down to its own tick. Then d >= cur + n u, the overflow test, means that d lies in a later tick of
+the parent, so the parent never takes a live task for expired (``timer_alignment`` proves this for
+every u, n and time).
+
+The firing law follows. A task's last bucket is in level 0, and expires at floor(d / u) * u. Hence
+
+    a task runs at  max(time of its add, floor(d / u) * u)
+
+if the driver polls each bucket as it expires; a driver that polls up to L late makes it up to L
+later, and nothing else makes anything late. For u = 1 this is the deadline itself. For u > 1
+tasks run *early*, by up to u - 1. The text lets one expect the opposite; its looser statements
+stand at the end of this chapter as rules that are expected to be violated.
+
+Granularity: SystemTimer's locks make add, and the poll of a bucket with its flush, single steps
+(a read lock against a write lock); what happens between smaller steps is in ``timer_races``.
+The order of the tasks within a bucket decides nothing here, so buckets are sets. Tasks are
+added again after they ran or were cancelled, as often as time up to the horizon H allows.
+
+The claim that neither DelayQueue nor Timer supports random delete is about Java's library, not
+about the wheel (DelayQueue.remove exists, at O(n)), and has no rule.
+
+Source: "Apache Kafka, Purgatory, and Hierarchical Timing Wheels"; the code is TimingWheel,
+TimerTaskList and SystemTimer of Kafka 3.9; kafka.md sections 1.1 to 1.6.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from ..expectations import expect
+from ..notation import (
+    MUST, Machine, action, always, array, assume, choice, const, integer, leads_to, require,
+    step, upto,
+)
+
+__all__ = ["EXPECTATIONS", "Phase", "Timer", "TimerByTheText"]
+
+WHEEL = "002, 'Hierarchical Timing Wheel'"
+DRIVING = "002, 'Driving Clock using DelayQueue'"
+
+
+class Phase(IntEnum):
+    """What became of a task."""
+
+    NEW = 0         # not added yet
+    PENDING = 1     # in the timer
+    RAN = 2         # handed to the executor
+    CANCELLED = 3   # cancelled before it ran
+
+
+class Timer(Machine):
+    """SystemTimer: wheels, buckets, the DelayQueue, and a driver that polls it.
+
+    Buckets are numbered through: bucket i of level l is l * n + i.
+    """
+
+    u = const(1, at_least=1)            # tick of level 0
+    n = const(2, at_least=2)            # buckets of a wheel
+    M = const(3, at_least=1)            # wheels for which the model has room
+    K = const(2, at_least=1)            # tasks
+    D = const(7)                        # the longest delay
+    H = const(7)                        # the last instant, and the last deadline
+    S = const(0)                        # the time at which the timer is made
+    L = const(0)                        # how late the driver may poll
+
+    now = integer(0, H, init=S)
+    wheels = integer(1, M, init=1)      # wheels that were made
+    clock = array(upto(M), integer(0, H, init=S // u * u))
+    expiration = array(upto(M * n), integer(-1, H, init=-1))    # of a bucket; -1: not in use
+    queued = array(upto(M * n), integer(0, 2))      # how often a bucket is in the DelayQueue
+    size = integer(-K, 2 * K)           # the counter that all buckets share
+
+    phase = array(upto(K), choice(Phase))
+    deadline = array(upto(K), integer(0, H))
+    bucket = array(upto(K), integer(0, M * n, init=M * n))      # M * n: in none
+    insertions = array(upto(K), integer(0, M + 1))
+    due = array(upto(K), integer(0, H))             # when the firing law wants it to run
+    runs = array(upto(K), integer(0, 2))            # since it was added
+    lateness = array(upto(K), integer(-H, H))       # against the firing law
+
+    @assume
+    def time_has_an_order(self) -> bool:
+        """The timer is made before the horizon."""
+        return self.S <= self.H
+
+    # --- who uses the timer ----------------------------------------------------------
+
+    @action(task=upto(K), delay=upto(D + 1))
+    def add(self, task: int, delay: int) -> None:
+        """A task is added (again); one that is in its own tick runs at once."""
+        require(self.phase[task] != Phase.PENDING and self.now + delay <= self.H)
+        self.phase[task] = Phase.PENDING
+        self.deadline[task] = self.now + delay
+        self.due[task] = max(self.now, (self.now + delay) // self.u * self.u)
+        self.insertions[task] = 0
+        self.runs[task] = 0
+        self.lateness[task] = 0
+        self.place(task)
+
+    @action(task=upto(K))
+    def cancel(self, task: int) -> None:
+        """A task that is pending is unlinked from its bucket, which stays where it is."""
+        require(self.phase[task] == Phase.PENDING)
+        self.phase[task] = Phase.CANCELLED
+        self.unlink(task)
+        self.deadline[task] = 0
+        self.due[task] = 0
+
+    # --- the driver ------------------------------------------------------------------
+
+    @action(fair=True)
+    def elapse(self) -> None:
+        """A unit of time passes; the driver is never more than L late."""
+        require(self.now < self.H)
+        require(all(
+            not self.queued[bucket] or self.now < self.expiration[bucket] + self.L
+            for bucket in range(self.M * self.n)
+        ))
+        self.now += 1
+
+    @action(fair=True, bucket=upto(M * n))
+    def poll(self, bucket: int) -> None:
+        """The bucket that expires first leaves the queue; the clock moves to it, and its tasks
+        are inserted again."""
+        require(self.queued[bucket] > 0 and self.expiration[bucket] <= self.now)
+        require(all(
+            not self.queued[other] or self.expiration[bucket] <= self.expiration[other]
+            for other in range(self.M * self.n)
+        ))
+        self.queued[bucket] -= 1
+        self.advance(self.expiration[bucket])
+        self.flush(bucket)
+
+    def advance(self, time: int) -> None:
+        """TimingWheel.advanceClock: level by level, as far as the clocks move."""
+        moves = True
+        reached = time
+        for level in range(self.M):
+            moves = moves and level < self.wheels and (
+                reached >= self.clock[level] + self.tick(level))
+            if moves:
+                reached = self.rounded(reached, level)
+                self.clock[level] = reached
+
+    def flush(self, bucket: int) -> None:
+        """TimerTaskList.flush: every task is taken out and placed again."""
+        for task in range(self.K):
+            if self.bucket[task] == bucket:
+                self.unlink(task)
+                self.place_again(task, bucket)
+        self.release(bucket)
+
+    def place_again(self, task: int, bucket: int) -> None:
+        """The cascade: from the top, whichever level the bucket is in."""
+        self.place(task)
+
+    def release(self, bucket: int) -> None:
+        """The bucket can be used for another tick."""
+        self.expiration[bucket] = -1
+
+    # --- the wheels ------------------------------------------------------------------
+
+    def place(self, task: int) -> None:
+        """SystemTimer.addTimerTaskEntry: into the first wheel that covers it, or it runs."""
+        for level in range(self.M):
+            if self.is_expired(level, self.deadline[task]):
+                self.run(task)
+                return
+            if self.is_covered(level, self.deadline[task]):
+                self.link(task, level)
+                return
+            self.make_overflow(level)
+        assert False, "the model has too few wheels"
+
+    def is_expired(self, level: int, deadline: int) -> bool:
+        """Within the present tick, or before it."""
+        return deadline < self.clock[level] + self.tick(level)
+
+    def is_covered(self, level: int, deadline: int) -> bool:
+        """Within the wheel's interval."""
+        return deadline < self.clock[level] + self.tick(level) * self.n
+
+    def make_overflow(self, level: int) -> None:
+        """The wheel above a level is made when it is first needed."""
+        if level + 1 < self.M and self.wheels == level + 1:
+            self.wheels += 1
+            self.clock[level + 1] = self.start_of_overflow(level)
+
+    def start_of_overflow(self, level: int) -> int:
+        """Where a new wheel's clock starts: with its child's, in its own ticks."""
+        return self.rounded(self.clock[level], level + 1)
+
+    def rounded(self, time: int, level: int) -> int:
+        """The beginning of a level's tick."""
+        return time - time % self.tick(level)
+
+    def tick(self, level: int) -> int:
+        """u, n u, n n u, …"""
+        found = self.u
+        for _ in range(level):
+            found = found * self.n
+        return found
+
+    def link(self, task: int, level: int) -> None:
+        """Into the bucket of its tick, which is offered to the queue if that is new."""
+        number = self.deadline[task] // self.tick(level)
+        bucket = level * self.n + self.slot(level, number)
+        self.bucket[task] = bucket
+        self.size += 1
+        self.insertions[task] += 1
+        if self.is_new(bucket, number * self.tick(level)):
+            self.offer(bucket)
+        self.expiration[bucket] = number * self.tick(level)
+
+    def slot(self, level: int, number: int) -> int:
+        """The bucket of a tick, by its number."""
+        return number % self.n
+
+    def is_new(self, bucket: int, expiration: int) -> bool:
+        """TimerTaskList.setExpiration: whether the bucket's expiration changes."""
+        return self.expiration[bucket] != expiration
+
+    def offer(self, bucket: int) -> None:
+        """The bucket enters the DelayQueue."""
+        self.queued[bucket] = min(self.queued[bucket] + 1, 2)
+
+    def unlink(self, task: int) -> None:
+        """Out of its bucket."""
+        if self.bucket[task] < self.M * self.n:
+            self.size -= 1
+        self.bucket[task] = self.M * self.n
+
+    def run(self, task: int) -> None:
+        """The task is handed to the executor."""
+        if self.phase[task] == Phase.PENDING:
+            self.phase[task] = Phase.RAN
+        self.runs[task] = min(self.runs[task] + 1, 2)
+        self.lateness[task] = self.now - self.due[task]
+        self.deadline[task] = 0
+        self.due[task] = 0
+
+    # --- rules -----------------------------------------------------------------------
+
+    @always("KAFKA-W1", MUST, "A task that was added runs at most once.",
+            source=f"{WHEEL}; kafka.md 1.5 W1", task=upto(K))
+    def runs_at_most_once(self, task: int) -> bool:
+        """Counted since it was added last."""
+        return self.runs[task] <= 1
+
+    @always("KAFKA-W1C", MUST, "A task that was cancelled before it ran never runs.",
+            source=f"{WHEEL} (stop-timer); kafka.md 1.5 W1; KAFKA-2226", task=upto(K))
+    def cancelled_tasks_never_run(self, task: int) -> bool:
+        """Unless it is added again."""
+        return self.phase[task] != Phase.CANCELLED or self.runs[task] == 0
+
+    @leads_to("KAFKA-W1L", MUST, "A task that was added runs, unless it is cancelled.",
+              source=f"{WHEEL} ('expire all timer tasks in it'); kafka.md 1.5 W1", task=upto(K))
+    def tasks_run(self, task: int) -> tuple[bool, bool]:
+        """All deadlines lie within the horizon."""
+        return self.phase[task] == Phase.PENDING, self.phase[task] != Phase.PENDING
+
+    @always("KAFKA-W2", MUST,
+            "The timer's size is the number of tasks added, less those that ran or were cancelled.",
+            source="002, 'Purging Watcher Lists' ('exactly at any time'); kafka.md 1.5 W2; "
+                   "KAFKA-1616")
+    def size_is_exact(self) -> bool:
+        """At every moment between two calls; for what concurrency adds see the races."""
+        return self.size == sum(
+            self.phase[task] == Phase.PENDING for task in range(self.K))
+
+    @always("KAFKA-W3", MUST,
+            "A task runs at max(time of its add, floor(deadline / u) * u), "
+            "or as much later as the driver was late.",
+            source=f"{WHEEL}; kafka.md 1.5 W3", task=upto(K))
+    def firing_law(self, task: int) -> bool:
+        """Never before, and never more than L after."""
+        return 0 <= self.lateness[task] <= self.L
+
+    @always("KAFKA-W4", MUST, "A wheel's clock is its child's clock in its own, coarser ticks.",
+            source="kafka.md 1.5 W4; TimingWheel.advanceClock", level=upto(M - 1))
+    def levels_are_aligned(self, level: int) -> bool:
+        """Hence no live task is expired for an overflow wheel."""
+        return level + 1 >= self.wheels or (
+            self.clock[level + 1] == self.clock[level] - self.clock[level] % self.tick(level + 1))
+
+    @always("KAFKA-W5", MUST, "All tasks of a bucket lie in the tick that the bucket stands for.",
+            source=f"{WHEEL} ('Each bucket holds tasks that fall into the corresponding time "
+                   "range'); kafka.md 1.5 W5", task=upto(K))
+    def buckets_hold_their_tick(self, task: int) -> bool:
+        """floor(deadline / tick) * tick is the expiration of its bucket."""
+        return all(
+            self.bucket[task] != bucket
+            or self.expiration[bucket] == self.rounded(self.deadline[task], bucket // self.n)
+            for bucket in range(self.M * self.n)
+        )
+
+    @always("KAFKA-W5H", MUST,
+            "The bucket of a wheel's present tick is empty; n - 1 buckets are in use.",
+            source=f"{WHEEL} ('never inserts a task into the bucket for the current time'); "
+                   "kafka.md 1.5 W5", level=upto(M))
+    def present_bucket_is_empty(self, level: int) -> bool:
+        """Where a task for the tick after next round would stand, there is none either."""
+        present = level * self.n + self.clock[level] // self.tick(level) % self.n
+        return level >= self.wheels or all(
+            self.bucket[task] != present for task in range(self.K))
+
+    @step("KAFKA-W5R", MUST, "A bucket is used for another tick only after it was emptied.",
+          source=f"{WHEEL} ('The emptied bucket is then available'); kafka.md 1.5 W5",
+          bucket=upto(M * n))
+    def buckets_are_released_first(self, after: Timer, bucket: int) -> bool:
+        """Its expiration goes through -1."""
+        return (self.expiration[bucket] == after.expiration[bucket]
+                or self.expiration[bucket] == -1 or after.expiration[bucket] == -1)
+
+    @always("KAFKA-W6", MUST,
+            "A bucket is in the DelayQueue at most once; so there are at most n for each wheel.",
+            source=f"{DRIVING} ('capped by the number of buckets'); kafka.md 1.5 W6",
+            bucket=upto(M * n))
+    def buckets_are_queued_once(self, bucket: int) -> bool:
+        """An offer only when the expiration changes."""
+        return self.queued[bucket] <= 1
+
+    @always("KAFKA-W6Q", MUST, "A bucket that holds a task is in the DelayQueue.",
+            source=f"{DRIVING}; kafka.md 1.5 W6", task=upto(K))
+    def tasks_are_in_queued_buckets(self, task: int) -> bool:
+        """Else nothing would ever run it."""
+        return all(
+            self.bucket[task] != bucket or self.queued[bucket] > 0
+            for bucket in range(self.M * self.n)
+        )
+
+    @step("KAFKA-W8", MUST,
+          "A wheel is made only if the longest delay and the clock's staleness reach it.",
+          source=f"{WHEEL} ('on-demand'); kafka.md 1.5 W8")
+    def wheels_are_few(self, after: Timer) -> bool:
+        """So there are about log_n of (delay + staleness) / u."""
+        return all(
+            after.wheels <= level or self.wheels > level
+            or self.tick(level) <= self.D + self.now - self.clock[0]
+            for level in range(1, self.M)
+        )
+
+    @always("KAFKA-W9", MUST, "A task is inserted again at most as often as there are wheels "
+            "above the lowest.", source=f"{WHEEL} ('recursively'); kafka.md 1.5 W9", task=upto(K))
+    def insertions_are_few(self, task: int) -> bool:
+        """Each cascade takes it at least one level down."""
+        return self.insertions[task] <= self.wheels
+
+
+class TimerByTheText(Timer):
+    """The same timer, judged by what the text says or lets one expect."""
+
+    @always("KAFKA-WE1", MUST, "Every interval of time unit u, the timer ticks.",
+            source=f"{WHEEL}; kafka.md 1.6: the clock moves only when a bucket expires")
+    def clock_keeps_up(self) -> bool:
+        """The clock would never be a tick behind."""
+        return self.now < self.clock[0] + self.u
+
+    @always("KAFKA-WE2", MUST, "At the beginning, the first bucket holds tasks for [0, u).",
+            source=f"{WHEEL}; kafka.md 1.6: what is in the present tick runs at once",
+            task=upto(Timer.K))
+    def first_tick_has_a_bucket(self, task: int) -> bool:
+        """Then whatever ran was in a bucket before."""
+        return self.runs[task] == 0 or self.insertions[task] > 0
+
+    @step("KAFKA-WE3", MUST, "Only a request beyond n * u from the current time overflows.",
+          source=f"{WHEEL}; kafka.md 1.6: the test is against the stale, aligned clock",
+          task=upto(Timer.K))
+    def overflow_is_beyond_now(self, after: TimerByTheText, task: int) -> bool:
+        """A task just added within that interval would be in the lowest wheel."""
+        return (self.phase[task] == Phase.PENDING or after.phase[task] != Phase.PENDING
+                or after.deadline[task] >= self.now + self.n * self.u
+                or after.bucket[task] < self.n)
+
+    @step("KAFKA-WE4", MUST,
+          "A request times out when it passed beyond the time specified, not before.",
+          source="002, 'Old Purgatory Design'; kafka.md 1.5 W3: early by up to u - 1",
+          task=upto(Timer.K))
+    def nothing_runs_early(self, after: TimerByTheText, task: int) -> bool:
+        """Never before the deadline."""
+        return (self.phase[task] != Phase.PENDING or after.phase[task] != Phase.RAN
+                or self.now >= self.deadline[task])
+
+    @always("KAFKA-WE5", MUST, "A task is inserted once, which costs O(m).",
+            source=f"{WHEEL}; kafka.md 1.6: up to m - 1 more insertions follow", task=upto(Timer.K))
+    def one_insertion(self, task: int) -> bool:
+        """No cascade."""
+        return self.insertions[task] <= 1
+
+    @always("KAFKA-WE6", MUST, "The thread wakes up only when there is a non-empty bucket.",
+            source=f"{DRIVING}; kafka.md 1.5 W7: an emptied bucket stays queued",
+            bucket=upto(Timer.M * Timer.n))
+    def only_filled_buckets_wake(self, bucket: int) -> bool:
+        """Whatever is queued holds a task."""
+        return self.queued[bucket] == 0 or any(
+            self.bucket[task] == bucket for task in range(self.K))
+
+    @step("KAFKA-WE7", MUST, "The longest delay alone says which wheels are made.",
+          source=f"{WHEEL} ('If a timer request is out of this interval'); kafka.md 1.5 W8: "
+                 "a stale clock can push a task without any delay into an overflow wheel")
+    def delay_decides_wheels(self, after: TimerByTheText) -> bool:
+        """KAFKA-W8 without the staleness."""
+        return all(
+            after.wheels <= level or self.wheels > level or self.tick(level) <= self.D
+            for level in range(1, self.M)
+        )
+
+
+EXPECTATIONS = ()

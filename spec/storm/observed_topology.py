@@ -1,0 +1,311 @@
+"""What an observer of a running topology can see, and what it must not see.
+
+Theory. A cluster leaves a history of events: a task emits a tuple to another, a task processes
+one, a tuple is lost and counted, a root is emitted, acked, failed, and so on. Each event is
+about one thing, and every promise of the chapters before can be put as one about the events of
+*one* thing. So there is no machine of the whole cluster here, which would have as many states
+as clusters have, but five small ones, and one copy of the fitting one for each thing:
+
+    ObservedLane      a sender task in one life of its worker, and a receiver task
+    ObservedTask      a task: how much is in its queues and in its pendingEmits
+    ObservedRoot      a root, that is one attempt at a message of the source
+    ObservedSource    a message of the source, with all attempts at it
+    ObservedRun       the workers, and how it ends
+
+Whoever judges a history hands each event to the copies that it is about. A copy that can take
+no step names the rule that was broken. As a copy is small, so is the state of a judge that
+follows a cluster in production.
+
+A *message* is what the spout reads from its source, a *root* the id of one attempt at it. Its
+tree has P *parts* that must reach the sink. Times are in the instants of the history's clock.
+
+Source: "Backpressure model for Storm 2.0" (STORM-2306); 001 for acknowledgements; storm.md,
+sections 1.5 to 1.8, 3, 4.2 and 5.
+"""
+
+from __future__ import annotations
+
+from ..expectations import expect
+from ..notation import (
+    MUST, Machine, action, always, boolean, const, guard_rule, integer, require, subset, upto,
+)
+
+__all__ = [
+    "EXPECTATIONS", "ObservedLane", "ObservedRoot", "ObservedRun", "ObservedSource",
+    "ObservedTask",
+]
+
+ORDER = guard_rule(
+    "STORM-C1", MUST, "A task processes the tuples of a sender task in the order in which they "
+    "were emitted, each at most once; some may be missing.",
+    source="000, section 2 (d); storm.md D7, FIFO(s,t); STORM-996")
+NOT_INVENTED = guard_rule(
+    "STORM-C2", MUST, "Only what was emitted is processed, or lost.",
+    source="000, section 2 (d)")
+COUNTED = guard_rule(
+    "STORM-C3", MUST, "At the end every tuple was processed, or its loss was counted.",
+    source="000, section 2 (c); storm.md 1.5 and 1.6; STORM-3376")
+CAPACITY = guard_rule(
+    "STORM-C4", MUST, "recvQ never holds more than its capacity.",
+    source="000, section 1; storm.md BOUND; STORM-744")
+LIMIT = guard_rule(
+    "STORM-C5", MUST, "The overflowQ never holds more than its limit, where it has one.",
+    source="000, section 2 (c); storm.md BOUND; STORM-1087")
+STOPS = guard_rule(
+    "STORM-C6", MUST, "A bolt consumes nothing while its pendingEmits is not empty, so that "
+    "this never holds more than one execution emits.",
+    source="000, section 1; storm.md 1.8; STORM-3073")
+OVERSHOOT = guard_rule(
+    "STORM-C7", MUST, "At most one round less one more than the maximum of roots is pending.",
+    source="storm.md 1.8; 001, 'TOPOLOGY_MAX_SPOUT_PENDING'")
+COMPLETE = guard_rule(
+    "STORM-C8", MUST, "A root is acked only after its whole tree was processed.",
+    source="001, 'tuple tree'; storm.md ACK-SAFE")
+ONCE = guard_rule(
+    "STORM-C9", MUST, "At most one of ack and fail is called for a root.",
+    source="001, 'tuple tree'; storm.md 4.2")
+REPLAY = guard_rule(
+    "STORM-C10", MUST, "A message is emitted again only after it failed, timed out, or its "
+    "spout was restarted.", source="001, 'replay'; storm.md 4.3")
+NO_DUPLICATE = guard_rule(
+    "STORM-C11", MUST, "Within one attempt no part reaches the sink twice: a duplicate is "
+    "always another attempt.", source="000, section 2 (d); storm.md 4.2")
+DELIVERED = guard_rule(
+    "STORM-C12", MUST, "Where the topology comes to rest, every message was acked and all its "
+    "parts have reached the sink.", source="001, 'at least once'; storm.md EVENTUAL-DELIVERY")
+PROGRESS = guard_rule(
+    "STORM-C13", MUST, "Once there are no more faults, the topology comes to rest within a "
+    "bounded time.",
+    source="000, section 1 and 2; storm.md NO-DEADLOCK, D6; STORM-3763, STORM-3637, STORM-292")
+SURVIVES = guard_rule(
+    "STORM-C14", MUST, "A worker dies only if it is killed.",
+    source="storm.md section 3 and 5; STORM-3073, STORM-3751")
+NOT_HELD_UP = guard_rule(
+    "STORM-C15", MUST, "What waits in a worker's transfer queue leaves it within W: nobody who "
+    "is dead or slow holds up what is for others.",
+    source="storm.md 1.5; STORM-329, STORM-404, STORM-510")
+
+
+class ObservedLane(Machine):
+    """From one sender task, in one life of its worker, to one receiver task.
+
+    Tuples are numbered 0, 1, 2, … as they are emitted on the lane.
+    """
+
+    K = const(3, at_least=1)            # tuples that a run may emit on a lane
+
+    emitted = integer(0, K)
+    next = integer(0, K)                # one more than the last that was processed
+    processed = integer(0, K)
+    lost = integer(0, K)
+
+    @action(number=upto(K))
+    def emits(self, number: int) -> None:
+        """The sender emits its next tuple."""
+        require(number == self.emitted, NOT_INVENTED)
+        self.emitted += 1
+
+    @action(number=upto(K))
+    def processes(self, number: int) -> None:
+        """The receiver processes a tuple."""
+        require(number < self.emitted, NOT_INVENTED)
+        require(number >= self.next, ORDER)
+        require(self.processed + self.lost < self.emitted, NOT_INVENTED)
+        self.next = number + 1
+        self.processed += 1
+
+    @action(number=upto(K))
+    def loses(self, number: int) -> None:
+        """The loss of a tuple is counted: a drop, a gap in a connection, a dead worker."""
+        require(number < self.emitted, NOT_INVENTED)
+        require(self.processed + self.lost < self.emitted, NOT_INVENTED)
+        self.lost += 1
+
+    @action
+    def comes_to_rest(self) -> None:
+        """The topology has come to rest."""
+        require(self.processed + self.lost == self.emitted, COUNTED)
+
+    @always("STORM-C16", MUST, "What is processed or lost on a lane was emitted on it.",
+            source="000, section 2 (d)")
+    def accounts_agree(self) -> bool:
+        """Nothing comes out that did not go in."""
+        return self.next <= self.emitted and self.processed + self.lost <= self.emitted
+
+
+class ObservedTask(Machine):
+    """A task with its queues."""
+
+    C = const(1, at_least=1)            # capacity of recvQ
+    X = const(0)                        # limit of the overflowQ; 0: none
+    F = const(1, at_least=1)            # messages that one execution of a bolt emits at most
+    M = const(0)                        # roots pending at most; 0: unlimited, or no spout
+    E = const(1, at_least=1)            # roots that one round emits
+
+    stuck = boolean()                   # its pendingEmits is not empty
+
+    @action(recvq=upto(C + 2), overflowq=upto(X + 2))
+    def holds(self, recvq: int, overflowq: int) -> None:
+        """Its queues hold so many; a number above the range is told as the last of it."""
+        require(recvq <= self.C, CAPACITY)
+        require(self.X == 0 or overflowq <= self.X, LIMIT)
+
+    @action(spout=upto(2), count=upto(F + 2))
+    def stands(self, spout: int, count: int) -> None:
+        """So many emitted messages stand in its pendingEmits."""
+        require(spout == 1 or count <= self.F, STOPS)
+        self.stuck = spout == 0 and count > 0
+
+    @action
+    def consumes(self) -> None:
+        """It takes a tuple from its queues."""
+        require(not self.stuck, STOPS)
+
+    @action(roots=upto(M + E + 1))
+    def pends(self, roots: int) -> None:
+        """So many roots of a spout are pending."""
+        require(self.M == 0 or roots <= self.M + self.E - 1, OVERSHOOT)
+
+    @action
+    def restarts(self) -> None:
+        """Its worker begins a new life; the queues are empty."""
+        self.stuck = False
+
+
+class ObservedRoot(Machine):
+    """One attempt at a message."""
+
+    P = const(2, at_least=1)            # parts that must reach the sink
+
+    emitted = boolean()
+    over = boolean()                    # acked or failed
+    acked = boolean()
+    reached = subset(upto(P))
+
+    @action
+    def emits(self) -> None:
+        """The spout emits it."""
+        require(not self.emitted, ONCE)
+        self.emitted = True
+
+    @action(part=upto(P))
+    def reaches(self, part: int) -> None:
+        """A part of its tree reaches the sink, whether or not the spout has given it up."""
+        require(self.emitted, NOT_INVENTED)
+        require(part not in self.reached, NO_DUPLICATE)
+        self.reached.add(part)
+
+    @action
+    def acks(self) -> None:
+        """The spout's ack() is called."""
+        require(self.emitted and not self.over, ONCE)
+        require(len(self.reached) == self.P, COMPLETE)
+        self.over = True
+        self.acked = True
+
+    @action
+    def fails(self) -> None:
+        """The spout's fail() is called: failed by a bolt, or timed out."""
+        require(self.emitted and not self.over, ONCE)
+        self.over = True
+
+    @always("STORM-C17", MUST, "A root that is acked was processed as a whole.",
+            source="storm.md ACK-SAFE")
+    def acked_is_complete(self) -> bool:
+        """Whatever the order of events."""
+        return not self.acked or len(self.reached) == self.P
+
+
+class ObservedSource(Machine):
+    """One message of the source."""
+
+    P = const(2, at_least=1)            # parts that must reach the sink
+
+    out = boolean()                     # emitted, and neither acked nor failed
+    done = boolean()                    # acked, and its spout was not restarted since
+    acked = boolean()                   # acked at least once
+    reached = subset(upto(P))           # parts that have reached the sink, in any attempt
+
+    @action
+    def emits(self) -> None:
+        """The spout emits it."""
+        require(not self.out and not self.done, REPLAY)
+        self.out = True
+
+    @action
+    def acks(self) -> None:
+        """The spout's ack() is called."""
+        require(self.out, ONCE)
+        self.out = False
+        self.done = True
+        self.acked = True
+
+    @action
+    def fails(self) -> None:
+        """The spout's fail() is called."""
+        require(self.out, ONCE)
+        self.out = False
+
+    @action
+    def forgets(self) -> None:
+        """The spout's worker dies: what was out, or acked and not committed, comes again."""
+        self.out = False
+        self.done = False
+
+    @action(part=upto(P))
+    def reaches(self, part: int) -> None:
+        """A part reaches the sink."""
+        self.reached.add(part)
+
+    @action
+    def comes_to_rest(self) -> None:
+        """The topology has come to rest."""
+        require(self.acked and not self.out, DELIVERED)
+        require(len(self.reached) == self.P, DELIVERED)
+
+    @always("STORM-C18", MUST, "What is done is not out, and was acked.",
+            source="001, 'replay'")
+    def done_is_not_out(self) -> bool:
+        """The two marks exclude each other."""
+        return not (self.done and self.out) and (self.acked or not self.done)
+
+
+class ObservedRun(Machine):
+    """The workers, and the end of the run."""
+
+    W = const(3)                        # instants that a tuple may wait in a transfer queue
+
+    rested = boolean()
+
+    @action
+    def is_killed(self) -> None:
+        """A worker is killed, or one that was starts anew."""
+        require(not self.rested)
+
+    @action
+    def dies(self) -> None:
+        """A worker dies of itself."""
+        require(False, SURVIVES)
+
+    @action(waited=upto(W + 2))
+    def passes_on(self, waited: int) -> None:
+        """A tuple leaves a transfer queue; a time above the range is told as the last of it."""
+        require(waited <= self.W, NOT_HELD_UP)
+
+    @action
+    def comes_to_rest(self) -> None:
+        """Nothing is pending, nothing is in any queue, and the source is exhausted."""
+        require(not self.rested)
+        self.rested = True
+
+    @action
+    def stalls(self) -> None:
+        """The bounded time is over, and the topology is not at rest."""
+        require(self.rested, PROGRESS)
+
+
+EXPECTATIONS = (
+    expect(ObservedLane, "STORM-C16", "holds", "the lane's accounts agree", K=(1, 2, 3, 4)),
+    expect(ObservedRoot, "STORM-C17", "holds", "acked means complete", P=(1, 2, 3)),
+    expect(ObservedSource, "STORM-C18", "holds", "a message is out or done", P=(1, 2)),
+)

@@ -11,12 +11,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..notation.errors import InputError, InternalError, ModelFault
+from ..notation.labels import show_step, show_value
 from ..notation.layout import Layout
 from ..notation.machine import Action, Machine, values_of
 from ..notation.rules import Rule
 from ..notation.types import Disabled, Overflow
 
-__all__ = ["Args", "Interpreter", "State", "Step"]
+__all__ = ["Args", "Interpreter", "State", "Step", "choices", "show_step", "show_value"]
 
 State = tuple[Any, ...]
 Args = tuple[tuple[str, int], ...]
@@ -131,17 +132,6 @@ def choices(over: tuple[tuple[str, Any], ...], constants: Mapping[str, Any]) -> 
     return [
         tuple(zip(names, values, strict=True)) for values in itertools.product(*domains)
     ]
-
-
-def show_step(name: str, args: Args) -> str:
-    """``name(arg=value, …)``, enumeration members by their names."""
-    inside = ", ".join(f"{key}={show_value(value)}" for key, value in args)
-    return f"{name}({inside})" if inside else name
-
-
-def show_value(value: Any) -> str:
-    """A parameter's value in the reader's words."""
-    return value.name.lower() if hasattr(value, "name") else str(value)
 
 
 def place(action: Action) -> str:

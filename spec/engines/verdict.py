@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 
+from ..notation.labels import show_step
+
 __all__ = ["Budget", "Outcome", "Trace", "TraceStep", "Value", "Verdict"]
 
 Value = int | tuple["Value", ...]
@@ -32,8 +34,7 @@ class TraceStep:
     @property
     def label(self) -> str:
         """``name(arg=value, …)``."""
-        inside = ", ".join(f"{name}={value}" for name, value in self.args)
-        return f"{self.action}({inside})" if inside else self.action
+        return show_step(self.action, self.args)
 
 
 @dataclass(frozen=True)

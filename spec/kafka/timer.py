@@ -88,7 +88,7 @@ class Timer(Machine):
     clock = array(upto(M), integer(0, H, init=S // u * u))
     expiration = array(upto(M * n), integer(-1, H, init=-1))    # of a bucket; -1: not in use
     queued = array(upto(M * n), integer(0, 2))      # how often a bucket is in the DelayQueue
-    size = integer(-K, 2 * K)           # the counter that all buckets share
+    size = integer(0 - K, 2 * K)           # the counter that all buckets share
 
     phase = array(upto(K), choice(Phase))
     deadline = array(upto(K), integer(0, H))
@@ -96,7 +96,7 @@ class Timer(Machine):
     insertions = array(upto(K), integer(0, M + 1))
     due = array(upto(K), integer(0, H))             # when the firing law wants it to run
     runs = array(upto(K), integer(0, 2))            # since it was added
-    lateness = array(upto(K), integer(-H, H))       # against the firing law
+    lateness = array(upto(K), integer(0 - H, H))       # against the firing law
 
     @assume
     def time_has_an_order(self) -> bool:
@@ -182,15 +182,18 @@ class Timer(Machine):
 
     def place(self, task: int) -> None:
         """SystemTimer.addTimerTaskEntry: into the first wheel that covers it, or it runs."""
+        placed = False
+        deadline = self.deadline[task]
         for level in range(self.M):
-            if self.is_expired(level, self.deadline[task]):
+            if not placed and self.is_expired(level, deadline):
+                placed = True
                 self.run(task)
-                return
-            if self.is_covered(level, self.deadline[task]):
+            elif not placed and self.is_covered(level, deadline):
+                placed = True
                 self.link(task, level)
-                return
-            self.make_overflow(level)
-        assert False, "the model has too few wheels"
+            elif not placed:
+                self.make_overflow(level)
+        assert placed, "the model has too few wheels"
 
     def is_expired(self, level: int, deadline: int) -> bool:
         """Within the present tick, or before it."""

@@ -29,7 +29,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Self
 
 __all__ = [
     "BOOL", "INT", "FALSE", "TRUE", "Bool", "ConstRef", "EmptyQueue", "Expr", "Int", "Lit",
@@ -143,32 +143,30 @@ class ConstRef(Expr):
         return _intern(cls, (name,), make)  # type: ignore[return-value]
 
 
-class Read(Expr):
+class _SlotRead(Expr):
+    """What Read and ReadAfter have in common: a slot's name."""
+
+    __slots__ = ("slot",)
+    slot: str
+
+    def __new__(cls, slot: str, type: SlotType) -> Self:
+        def make() -> Expr:
+            node = object.__new__(cls)
+            node.slot, node.type = slot, type
+            return node
+        return _intern(cls, (slot, type), make)  # type: ignore[return-value]
+
+
+class Read(_SlotRead):
     """The value of a state slot before the step."""
 
-    __slots__ = ("slot",)
-    slot: str
-
-    def __new__(cls, slot: str, type: SlotType) -> Read:
-        def make() -> Expr:
-            node = object.__new__(cls)
-            node.slot, node.type = slot, type
-            return node
-        return _intern(cls, (slot, type), make)  # type: ignore[return-value]
+    __slots__ = ()
 
 
-class ReadAfter(Expr):
+class ReadAfter(_SlotRead):
     """The value of a state slot after the step (only in rules about steps)."""
 
-    __slots__ = ("slot",)
-    slot: str
-
-    def __new__(cls, slot: str, type: SlotType) -> ReadAfter:
-        def make() -> Expr:
-            node = object.__new__(cls)
-            node.slot, node.type = slot, type
-            return node
-        return _intern(cls, (slot, type), make)  # type: ignore[return-value]
+    __slots__ = ()
 
 
 class EmptyQueue(Expr):

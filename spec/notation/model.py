@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from .expr import Expr, SlotType
+from .labels import show_step
 from .rules import Rule
 
 __all__ = ["Fault", "LoweredAction", "LoweredRule", "Model", "Slot"]
@@ -58,8 +59,7 @@ class LoweredAction:
     @property
     def label(self) -> str:
         """``name(arg=value, …)``, the way traces name the step."""
-        inside = ", ".join(f"{name}={value}" for name, value in self.args)
-        return f"{self.name}({inside})" if inside else self.name
+        return show_step(self.name, self.args)
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from itertools import groupby
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,6 +14,7 @@ from .options import budget_options
 from .outcome import EXPECTED, UNKNOWN, VIOLATED
 
 if TYPE_CHECKING:
+    from checkvalve.spec.chapters import Chapter
     from checkvalve.spec.engines.verdict import Budget
     from checkvalve.spec.verify import Row
 
@@ -28,16 +30,16 @@ __all__ = ["command"]
 def command(
     chapters: tuple[str, ...], rows: bool, traces: bool, as_json: bool, budget: Budget
 ) -> int:
-    """Verify CHAPTERS of the rule book (all if none are named).
+    """Verify CHAPTERS of the rule book (all if none are named), or your own FILE.py.
 
-    Prints expected against found. Exit code 0 if every row is as expected, 1 if one is
+    A chapter is named as in storm.queue; storm names all below it. Of a file without a
+    table EXPECTATIONS every rule is expected to hold. Prints expected against found. Exit code 0 if every row is as expected, 1 if one is
     not, 2 if one could not be decided within the budget.
     """
-    from checkvalve.spec import chapters as book
     from checkvalve.spec.verify import verify
 
     found: list[Row] = []
-    selected = list(book.chapters(chapters))
+    selected = list(_selected(chapters))
     produced = verify(selected, budget)
     if as_json:
         found = list(produced)
@@ -56,6 +58,18 @@ def command(
             _show_traces(part)
     _conclude(found)
     return _code(found)
+
+
+def _selected(names: tuple[str, ...]) -> Iterator[Chapter]:
+    from checkvalve.spec import chapters as book
+
+    from ..chapter_file import load_chapter
+    named = [name for name in names if not name.endswith(".py")]
+    if named or not names:
+        yield from book.chapters(named)
+    for name in names:
+        if name.endswith(".py"):
+            yield load_chapter(Path(name))
 
 
 def _group(row: Row) -> tuple[str, str, str, str]:
@@ -83,7 +97,8 @@ def _summary(group: list[Row]) -> str:
     line = (
         f"{mark} {f'{first.chapter}.{first.machine}'.rstrip('.')} {first.rule} "
         f"[{_spans(group)}]\n"
-        f"      {first.about or 'as promised'}: {expected}; {first.verdict.method}"
+        f"      {first.about.rstrip('.') or 'as promised'}: expected {expected}; "
+        f"{first.verdict.method}"
     )
     if states:
         line += f", {'up to ' if len(group) > 1 else ''}{states:,} states"
@@ -93,9 +108,9 @@ def _summary(group: list[Row]) -> str:
     line += f", {seconds:.2f} s"
     if wrong:
         row = wrong[0]
-        line += (f"\n      {len(wrong)} of {len(group)} rows differ, first {row.constants}: "
-                 f"expected {row.expected}, found {row.verdict.outcome.value} "
-                 f"{row.verdict.reason}")
+        shown = f", first [{_constants(row)}]" if len(group) > 1 else ""
+        line += (f"\n      {len(wrong)} of {len(group)} rows not as expected{shown}: "
+                 f"found {row.verdict.outcome.value} {row.verdict.reason}".rstrip())
     return line
 
 
@@ -119,16 +134,19 @@ def _spans(group: list[Row]) -> str:
             parts.append(f"{name} {next(iter(values))}")
         else:
             parts.append(f"{name} {min(values)}..{max(values)}")
-    return ", ".join(parts)
+    return ", ".join(parts) or "defaults"
+
+
+def _constants(row: Row) -> str:
+    return ", ".join(f"{name} {value}" for name, value in row.constants.items()) or "defaults"
 
 
 def _lines(group: list[Row]) -> Iterator[str]:
     for row in group:
         mark = "ok " if row.as_expected else "BAD"
-        constants = ", ".join(f"{name} {value}" for name, value in row.constants.items())
         found = row.verdict
         yield (
-            f"{mark} {row.chapter}.{row.machine} {row.rule} [{constants}] expected "
+            f"{mark} {row.chapter}.{row.machine} {row.rule} [{_constants(row)}] expected "
             f"{row.expected}, found {found.outcome.value}; {found.method}, "
             f"{found.states:,} states, {row.steps} steps, {found.seconds:.2f} s"
         )
@@ -139,8 +157,7 @@ def _show_traces(group: list[Row]) -> None:
 
     for row in group:
         if row.verdict.trace is not None:
-            shown = ", ".join(f"{name} {value}" for name, value in row.constants.items())
-            click.echo(f"      the shortest way with {shown}:")
+            click.echo(f"      the shortest way, with {_constants(row)}:")
             for line in trace_lines(row.verdict.trace, {}):
                 click.echo(f"      {line}")
             return

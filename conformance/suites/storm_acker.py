@@ -111,26 +111,27 @@ class AckerConversation(PlainConversation):
             return Seen((("sized", (("count", count),)),), f"{answer} entries")
         if "value" in request:
             self._sent.add(_content(request))
-        due = [each for each in answer if _is_addressed(request, each)]
+        due = [each for each in answer if self._is_addressed(request, each)]
         first = _TOLD[due[0]["tell"]] if due else Told.NOTHING
         strays = len(answer) - len(due[:1])
         words = _WORDS[first] + (f", and {strays} more to whom it may concern" if strays else "")
         steps = (("stray", ()),) * strays + (_step(request, first),)
         return Seen(steps, words)
 
+    def _is_addressed(self, request: Message, telling: Message) -> bool:
+        """Whether a message goes to the right task. Of a tick none is expected at all, and
+        before INIT nobody can know a right one."""
+        if request["do"] == "tick":
+            return True
+        root = ROOTS.index(request["root"])
+        known = any(each in self._sent for each in _INITS if each.root == root)
+        return telling["root"] == ROOTS[root] and (not known or telling["to"] == root + 1)
+
 
 def _content(request: Message) -> _Content:
     every = _INITS if request["do"] == "init" else _ACKS
     return next(each for each in every
                 if ROOTS[each.root] == request["root"] and each.value() == request["value"])
-
-
-def _is_addressed(request: Message, telling: Message) -> bool:
-    """Whether a message goes to the right task; of a tick none is expected at all."""
-    if request["do"] == "tick":
-        return True
-    root = request["root"]
-    return telling["root"] == root and telling["to"] == ROOTS.index(root) + 1
 
 
 def _step(request: Message, told: Told) -> Step:

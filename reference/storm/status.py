@@ -134,7 +134,7 @@ class StatusTracker:
         is_worth_telling = self._mark(task, before)
         yield ()
         if is_worth_telling:
-            yield from self._tell(self._connections)
+            yield from self._tell()
 
     def _mark(self, task: int, before: int) -> bool:
         """Set the flag: whether that is worth telling."""
@@ -160,7 +160,7 @@ class StatusTracker:
     def _connect(self, connection: str) -> Steps:
         self._connections[connection] = None
         yield ()
-        yield from self._tell([connection])
+        yield from self._tell(connection)
 
     def disconnect(self, connection: str) -> None:
         """A connection is gone. Raises ``StatusMisuse`` for one that is not there."""
@@ -180,7 +180,7 @@ class StatusTracker:
             self._clear(task)
         self._quiet_checks += 1
         if drained or self._is_repetition_due():
-            return tuple(sent for step in self._tell(self._connections) for sent in step)
+            return tuple(sent for step in self._tell() for sent in step)
         return ()
 
     def _clear(self, task: int) -> None:
@@ -192,14 +192,15 @@ class StatusTracker:
 
     # -- telling, by either thread ------------------------------------------------------------
 
-    def _tell(self, connections: Iterable[str]) -> Steps:
+    def _tell(self, only: str | None = None) -> Steps:
+        """Tell every connection there is when it comes to sending, or only one."""
         number = self._take_number()
         yield ()
         status = self._read(number)
         yield ()
-        if connections is self._connections:
+        if only is None:
             self._quiet_checks = 0
-        yield tuple(Sent(each, status) for each in connections)
+        yield tuple(Sent(each, status) for each in self._connections if only in (None, each))
 
     def _take_number(self) -> int:
         self._number += 1

@@ -1,0 +1,336 @@
+"""What can be seen of backpressure status between two Storm workers, and what must not be.
+
+Theory. ``storm.status`` and ``storm.joining`` say which protocols keep a sender from stalling.
+This machine says what that comes to for somebody who holds the network in his hands: who
+makes tuples spill, lets the timer check, delivers, loses and reorders statuses, and looks at
+the sender's flags. It prescribes no protocol; but a status has to be told at the first
+spill, when a reminder is due, when a drained overflowQ is found, and to a new connection; and
+a status that was lost has to be made good within P checks, by whatever means.
+
+What a sender must believe is then a matter of *newest*: of the statuses that reached it, the
+one that was told last. Two threads can tell at once (the harness stops the receiving thread
+in the middle), and then nobody outside can say which of their statuses is the newer one. Such
+statuses are *vague*; what the sender makes of them is judged only once it is quiet: nothing is
+on its way and nothing was lost without being made good. Then sender and receiver agree.
+
+A receiving thread that was stopped has or has not put its tuple and set its flag: these are
+*internal* actions here.
+
+The flags of all tasks are one number, with bit t for task t.
+
+Source: "Backpressure model for Storm 2.0" (STORM-2306), section 2 (a), (c), (e); storm.md,
+sections 1.6 and 1.7, D4 to D6.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import NamedTuple
+
+from ..expectations import expect
+from ..notation import (
+    MUST, SHOULD, Machine, action, always, array, boolean, choice, const, fifo, guard_rule,
+    integer, record, require, upto,
+)
+
+__all__ = ["EXPECTATIONS", "Busy", "ObservedStatus", "Told"]
+
+ACROSS = "000, section 2"
+
+ON = guard_rule(
+    "STORM-O1", MUST, "ON is told when the first tuple of a task spills.", source=f"{ACROSS} (e)")
+REMINDER = guard_rule(
+    "STORM-O2", MUST, "ON is told again when the overflowQ has grown by more than the reminder.",
+    source=f"{ACROSS} (c) ('as a reminder'); storm.md 1.6")
+OFF = guard_rule(
+    "STORM-O3", MUST, "OFF is told at the first check that finds a backlogged task's overflowQ "
+    "empty.", source=f"{ACROSS} (e); storm.md 1.7")
+SPARING = guard_rule(
+    "STORM-O4", SHOULD, "A spill is told only as the first one or as a reminder.",
+    source="storm.md 1.6; STORM-3141")
+SNAPSHOT = guard_rule(
+    "STORM-O5", MUST, "A status says of every task of its worker, and of no other, what is true "
+    "when it is told.", source="storm.md 1.7; STORM-3148")
+SOUND = guard_rule(
+    "STORM-O6", MUST, "When the receiving thread is done, a task whose overflowQ holds something "
+    "is marked as backlogged.", source=f"{ACROSS} (e); storm.md BP-SOUND")
+JOINED = guard_rule(
+    "STORM-O7", MUST, "A new connection is told how things are.", source=f"{ACROSS} (c), its end")
+MADE_GOOD = guard_rule(
+    "STORM-O8", MUST, "A status that was lost is made good: the next one is told within so many "
+    "checks.", source="storm.md D6; STORM-3763, STORM-1949, JStorm #404")
+NEWEST = guard_rule(
+    "STORM-O9", MUST, "A sender believes the newest of the statuses that have reached it, and "
+    "ignores older ones.", source="storm.md D4; STORM-3763")
+AGREE = guard_rule(
+    "STORM-O10", MUST, "Once no status is on its way, sender and receiver agree.",
+    source="storm.md BP-CONVERGENCE, D4, D5")
+
+
+class Busy(IntEnum):
+    """What the receiving thread was stopped in the middle of."""
+
+    REST = 0
+    SPILLING = 1
+    JOINING = 2
+
+
+class Told(NamedTuple):
+    """A status on its way: how many were told before it, its flags, and whether it is vague."""
+
+    place: int
+    flags: int
+    vague: bool
+
+
+class ObservedStatus(Machine):
+    """A receiving and a sending worker, seen from the network between them."""
+
+    T = const(2, at_least=1)        # tasks: 0 .. T - 1
+    A = const(3, at_least=1)        # the flags of all tasks: 2**T - 1
+    N = const(1)                    # growth of an overflowQ without a reminder
+    P = const(2, at_least=1)        # checks within which a lost status is made good
+    K = const(4, at_least=1)        # statuses that a run may tell
+    M = const(3, at_least=1)        # tuples that a run may spill
+
+    overflow = array(upto(T), integer(0, M))
+    flagged = array(upto(T), boolean())
+    told_at = array(upto(T), integer(0, M))
+    spilled_so_far = integer(0, M)
+
+    busy = choice(Busy)
+    task = integer(0, T - 1)        # whose tuple the receiving thread has in its hands
+    is_put = boolean()
+    is_marked = boolean()
+    owes = boolean()                # the receiving thread still has to tell
+
+    connected = boolean(True)
+    on_their_way = fifo(record(Told, place=integer(0, K), flags=integer(0, A), vague=boolean()), K)
+    told = integer(0, K)            # statuses told so far
+    lost = boolean()                # … and one of them lost, and not made good
+    checks = integer(0, P)          # checks since then
+
+    heard = integer(0, K)           # place of the newest status heard; 0: none
+    believed = integer(0, A)
+    unsure = boolean()              # that status is vague
+
+    # --- the receiving thread ------------------------------------------------------------
+
+    @action(task=upto(T), told=upto(A + 2))
+    def spilled(self, task: int, told: int) -> None:
+        """A tuple spills, and 0: nothing, or 1 + flags is told."""
+        before = self.overflow[task]
+        due = before - self.told_at[task] > self.N
+        first = not self.flagged[task]
+        require(told > 0 or not first or not self.connected, ON)
+        require(told > 0 or not due or not self.connected, REMINDER)
+        require(told == 0 or first or due, SPARING)
+        if first or due:
+            self.told_at[task] = before
+        self.flagged[task] = True
+        self.count_spill()
+        self.overflow[task] += 1
+        self.tell(told)
+
+    @action(task=upto(T), told=upto(A + 2))
+    def spill_begun(self, task: int, told: int) -> None:
+        """A tuple spills, and the receiving thread is stopped on its way."""
+        require(self.busy == Busy.REST)
+        self.busy = Busy.SPILLING
+        self.task = task
+        self.is_put = False
+        self.is_marked = False
+        self.owes = False
+        self.count_spill()
+        self.tell_unclearly(told)
+
+    @action(internal=True, fair=True)
+    def put(self) -> None:
+        """The tuple is put into the overflowQ."""
+        require(self.busy == Busy.SPILLING and not self.is_put)
+        self.overflow[self.task] += 1
+        self.is_put = True
+
+    @action(internal=True, fair=True)
+    def mark(self) -> None:
+        """The flag is set."""
+        require(self.busy == Busy.SPILLING and not self.is_marked)
+        before = self.overflow[self.task] - int(self.is_put and self.overflow[self.task] > 0)
+        due = before - self.told_at[self.task] > self.N
+        if due or not self.flagged[self.task]:
+            self.told_at[self.task] = before
+            self.owes = self.connected
+        self.flagged[self.task] = True
+        self.is_marked = True
+
+    @action(told=upto(A + 2))
+    def finished(self, told: int) -> None:
+        """The receiving thread has gone on to the end."""
+        require(self.busy != Busy.REST)
+        if self.busy == Busy.SPILLING:
+            require(self.is_put and self.is_marked)
+            require(self.overflow[self.task] == 0 or self.flagged[self.task], SOUND)
+            require(told > 0 or not self.owes, ON)
+        else:
+            require(told > 0 or not self.owes, JOINED)
+        self.tell_unclearly(told)
+        self.busy = Busy.REST
+        self.owes = False
+        self.task = 0
+
+    def count_spill(self) -> None:
+        """A run spills no more than M tuples."""
+        require(self.spilled_so_far < self.M)
+        self.spilled_so_far += 1
+
+    # --- the task, and the timer's thread ----------------------------------------------------
+
+    @action(task=upto(T))
+    def drained(self, task: int) -> None:
+        """A task processes all that is in its overflowQ."""
+        self.overflow[task] = 0
+
+    @action(told=upto(A + 2))
+    def checked(self, told: int) -> None:
+        """The timer fires."""
+        is_news = False
+        for task in range(self.T):
+            if self.flagged[task] and self.overflow[task] == 0:
+                self.flagged[task] = False
+                self.told_at[task] = 0
+                is_news = True
+        is_told = self.connected and self.busy != Busy.JOINING
+        require(told > 0 or not is_news or not is_told, OFF)
+        if told == 0 and self.lost and is_told:
+            require(self.checks + 1 < self.P, MADE_GOOD)
+            self.checks += 1
+        self.tell(told)
+
+    # --- the connection ----------------------------------------------------------------------
+
+    @action
+    def disconnected(self) -> None:
+        """It breaks."""
+        require(self.connected and self.busy == Busy.REST)
+        self.cut()
+
+    @action
+    def restarted(self) -> None:
+        """The receiving worker restarts."""
+        require(self.busy == Busy.REST)
+        for task in range(self.T):
+            self.overflow[task] = 0
+            self.flagged[task] = False
+            self.told_at[task] = 0
+        self.cut()
+
+    @action(told=upto(A + 2))
+    def joined(self, told: int) -> None:
+        """The sender connects again."""
+        require(not self.connected and self.busy == Busy.REST)
+        self.connected = True
+        require(told > 0, JOINED)
+        self.tell(told)
+
+    @action(told=upto(A + 2))
+    def join_begun(self, told: int) -> None:
+        """The sender connects again, and the receiving thread is stopped on its way."""
+        require(not self.connected and self.busy == Busy.REST)
+        self.connected = True
+        self.busy = Busy.JOINING
+        self.owes = True
+        self.tell_unclearly(told)
+
+    @action(index=upto(K))
+    def delivered(self, index: int) -> None:
+        """A status reaches the sender."""
+        status = self.take_away(index)
+        if status.place > self.heard:
+            self.heard = status.place
+            self.believed = status.flags
+            self.unsure = status.vague
+
+    @action(index=upto(K))
+    def lost_on_its_way(self, index: int) -> None:
+        """A status is lost."""
+        self.take_away(index)
+        self.lost = True
+        self.checks = 0
+
+    def cut(self) -> None:
+        """Nothing is on its way any more, and the next connection makes that good."""
+        self.connected = False
+        self.on_their_way.clear()
+        self.lost = False
+        self.checks = 0
+
+    def take_away(self, index: int) -> Told:
+        """A status leaves its place; the others keep their order."""
+        require(index < len(self.on_their_way))
+        wanted = self.on_their_way[index]
+        for _ in range(len(self.on_their_way)):
+            status = self.on_their_way.pop()
+            if status.place != wanted.place:
+                self.on_their_way.push(status)
+        return wanted
+
+    # --- the sender ----------------------------------------------------------------------------
+
+    @action(flags=upto(A + 1))
+    def flags_seen(self, flags: int) -> None:
+        """The tasks that the sender does not send to."""
+        require(self.unsure or flags == self.believed, NEWEST)
+        is_quiet = (self.connected and self.busy == Busy.REST and not self.lost
+                    and len(self.on_their_way) == 0)
+        require(not is_quiet or flags == self.all_flags(), AGREE)
+
+    # --- telling ---------------------------------------------------------------------------------
+
+    def tell(self, told: int) -> None:
+        """A status is told by a thread that nobody stopped; its flags are the true ones."""
+        require(told == 0 or self.connected, SNAPSHOT)
+        require(told == 0 or told - 1 == self.all_flags(), SNAPSHOT)
+        self.send(told, self.busy != Busy.REST)
+
+    def tell_unclearly(self, told: int) -> None:
+        """A status is told by a thread that was stopped: its flags may be those of before."""
+        require(told == 0 or self.connected, SNAPSHOT)
+        require(told <= self.A + 1, SNAPSHOT)
+        if told > 0:
+            self.owes = False
+        self.send(told, True)
+
+    def send(self, told: int, vague: bool) -> None:
+        """A status is on its way; it makes good what was lost before."""
+        if told > 0:
+            require(self.told < self.K)
+            self.told += 1
+            self.on_their_way.push(Told(self.told, told - 1, vague))
+            self.lost = False
+            self.checks = 0
+
+    def all_flags(self) -> int:
+        """The flags of all tasks, as a number."""
+        total = 0
+        weight = 1
+        for task in range(self.T):
+            if self.flagged[task]:
+                total += weight
+            weight = 2 * weight
+        return total
+
+    # --- what is true of all of it -----------------------------------------------------------------
+
+    @always("STORM-O11", MUST, "Where nobody is in the middle of something, the newest status "
+            "that was told is true.", source="storm.md BP-CONVERGENCE")
+    def what_was_told_is_true(self) -> bool:
+        """What was told last is what is the case, if all of it was told plainly."""
+        is_plain = all(not status.vague for status in self.on_their_way)
+        is_judged = (self.connected and self.busy == Busy.REST and is_plain
+                     and len(self.on_their_way) > 0)
+        return not is_judged or self.on_their_way[-1].flags == self.all_flags()
+
+
+EXPECTATIONS = (
+    expect(ObservedStatus, "STORM-O11", "holds", "plain statuses are true", K=2, M=2, T=1, A=1),
+)

@@ -50,6 +50,16 @@ _KNOWN: Final[Mapping[str, _Known]] = {
         "dropping:DroppingDeque", "collections.deque(maxlen=...), which drops its oldest item"),
     "reference.storm.input": _Known(
         "storm_input:ReferenceInput", "the reference of a Storm task's input", "storm.input"),
+    "reference.storm.status": _Known(
+        "storm_status:ReferenceStatus", "the reference of Storm's backpressure status",
+        "storm.status"),
+    "reference.storm.acker": _Known(
+        "storm_acker:ReferenceAcker", "the reference of Storm's acker", "storm.acker"),
+    "reference.storm.spout": _Known(
+        "storm_acker:ReferenceSpout", "the reference of a spout's pending roots", "storm.spout"),
+    "reference.storm.partition": _Known(
+        "storm_partition:ReferencePartition", "the reference of a replayable source",
+        "storm.partition"),
 }
 _JAVASCRIPT: Final = "a queue in JavaScript behind the protocol (needs node)"
 

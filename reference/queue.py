@@ -269,7 +269,8 @@ class BoundedQueue(Generic[T]):
 
     def _is_ready(self, ticket: Ticket, line: dict[Ticket, T] | dict[Ticket, None],
                   turns: int) -> bool:
-        return ticket in islice(line, max(turns, 0))
+        # Only the first in line: who was woken later may happen to run earlier.
+        return turns > 0 and ticket == next(iter(line))
 
     def _wake(self) -> tuple[Ticket, ...]:
         """Wake whoever can complete now and has not been told, in the order of the lines."""
@@ -278,5 +279,7 @@ class BoundedQueue(Generic[T]):
         return woken
 
     def _ready(self) -> Iterator[Ticket]:
-        yield from islice(self._takes, len(self._items))
-        yield from islice(self._puts, max(0, self.capacity - len(self._items)))
+        if self._items:
+            yield from islice(self._takes, 1)
+        if self._has_room():
+            yield from islice(self._puts, 1)

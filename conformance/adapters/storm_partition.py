@@ -32,8 +32,9 @@ class Log:
     def read(self, fetch: Fetch) -> tuple[list[int], int]:
         """The offsets that a fetch brings, and the offset up to which it looked."""
         there = [offset for offset in range(fetch.offset, self.end) if offset not in self._gone]
-        found = there[: fetch.count]
-        return found, found[-1] + 1 if len(found) == fetch.count else self.end
+        found = there[: fetch.size]
+        # Beyond its end the log has nothing to say, and says that it has looked nowhere.
+        return found, found[-1] + 1 if len(found) == fetch.size else max(self.end, fetch.offset)
 
 
 class ReferencePartition(PortAdapter):

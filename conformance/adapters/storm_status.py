@@ -104,7 +104,7 @@ class ReferenceStatus(PortAdapter):
             sent = next(thread, None)
             if sent is None:
                 break
-            told = self._send(sent) or told
+            told = self._send(sent) if sent else told
             steps = None if steps is None else steps - 1
         return told
 

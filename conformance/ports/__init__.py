@@ -11,9 +11,11 @@ from .storm_acker import STORM_ACKER
 from .storm_input import STORM_INPUT
 from .storm_partition import STORM_PARTITION
 from .storm_spout import STORM_SPOUT
+from .storm_status import STORM_STATUS
 
 __all__ = ["PORTS", "Adapter", "Message", "Operation", "Port", "Session", "Target"]
 
 PORTS: Final[Mapping[str, Port]] = {
-    port.name: port for port in (QUEUE, STORM_INPUT, STORM_ACKER, STORM_SPOUT, STORM_PARTITION)
+    port.name: port for port in (
+        QUEUE, STORM_INPUT, STORM_STATUS, STORM_ACKER, STORM_SPOUT, STORM_PARTITION)
 }

@@ -11,14 +11,15 @@ from .storm_acker import STORM_ACKER_SUITE
 from .storm_input import STORM_INPUT_SUITE
 from .storm_partition import STORM_PARTITION_SUITE
 from .storm_spout import STORM_SPOUT_SUITE
+from .storm_status import STORM_STATUS_SUITE
 from .suite import Suite
 
 __all__ = ["SUITES", "suite_named"]
 
 SUITES: Final[Mapping[str, Suite]] = {
     suite.name: suite for suite in (
-        QUEUE_SUITE, STORM_INPUT_SUITE, STORM_ACKER_SUITE, STORM_SPOUT_SUITE,
-        STORM_PARTITION_SUITE,
+        QUEUE_SUITE, STORM_INPUT_SUITE, STORM_STATUS_SUITE, STORM_ACKER_SUITE,
+        STORM_SPOUT_SUITE, STORM_PARTITION_SUITE,
     )
 }
 

@@ -67,6 +67,8 @@ def _programs(suite: Suite, can: Collection[str], focus: Rule) -> SearchStrategy
     from hypothesis import strategies as st
 
     names = [name for name in suite.weights if name == "settle" or name in can]
+    favoured = suite.favoured.get(focus.id, ())
+    drawn = 2 * len(names) + _BITS * LENGTH_MAX
     needed = {group[0] for group in suite.needs[focus.id] if len(group) == 1} | {"settle"}
 
     def program(bits: tuple[bool, ...]) -> Program:
@@ -75,11 +77,13 @@ def _programs(suite: Suite, can: Collection[str], focus: Rule) -> SearchStrategy
         kept = [
             name for name, out in zip(names, left_out, strict=True) if name in needed or not out
         ]
+        if favoured and bits[-1]:
+            kept = [name for name in names if name in favoured]
         table = [name for name in kept for _ in range(suite.weights[name])]
-        return tuple(_acts(table, bits[2 * len(names):]))
+        return tuple(_acts(table, bits[2 * len(names): drawn]))
 
     # One flat tuple: every layer of strategies costs more than a run of the program.
-    return st.tuples(*[st.booleans()] * (2 * len(names) + _BITS * LENGTH_MAX)).map(program)
+    return st.tuples(*[st.booleans()] * (drawn + bool(favoured))).map(program)
 
 
 def _acts(table: Sequence[str], bits: Sequence[bool]) -> Iterator[Act]:

@@ -56,7 +56,7 @@ class PartitionConversation(PlainConversation):
 
     def asked(self, request: Message) -> str:
         """See ``PlainConversation``."""
-        do = request["do"]
+        do = str(request["do"])
         if do == "append":
             last = self._end + request["count"] - 1
             return f"append {self._end}" + (f" to {last}" if last > self._end else "")
@@ -79,7 +79,7 @@ class PartitionConversation(PlainConversation):
 
     def seen(self, request: Message, answer: Any) -> Seen:
         """See ``PlainConversation``."""
-        do = request["do"]
+        do = str(request["do"])
         if do == "next":
             return self._next(answer)
         if do in ("commit", "close"):
@@ -141,24 +141,26 @@ STORM_PARTITION_SUITE: Final = Suite(
     version=1,
     port="storm.partition",
     watches=(Watch(ObservedPartition),),
-    weights={"append": 2, "next": 4, "ack": 1, "fail": 2, "commit": 1, "restart": 1, "close": 1,
+    weights={"append": 2, "next": 3, "ack": 2, "fail": 2, "commit": 1, "restart": 1, "close": 1,
              "reassign": 1, "truncate": 1, "compact": 1},
     needs={
         "STORM-K20": (*_FLOW, ("commit", "close")),
         "STORM-K21": (*_FLOW, _ACK, ("commit", "close")),
         "STORM-K22": (*_FLOW, _ACK, _COMMIT),
-        "STORM-K23": _FLOW,
-        "STORM-K24": _FLOW,
+        "STORM-K23": (*_FLOW, _ACK, _COMMIT, ("restart",)),
+        "STORM-K24": (*_FLOW, _FAIL),
         "STORM-K25": (*_FLOW, _ACK, _COMMIT),
         "STORM-K26": _FLOW,
         "STORM-K27": (*_FLOW, _FAIL),
         "STORM-K28": (*_FLOW, _FAIL),
         "STORM-K29": (*_FLOW, _FAIL),
-        "STORM-K30": (*_FLOW, ("truncate", "compact")),
+        "STORM-K30": (*_FLOW, _FAIL, _COMMIT, ("truncate", "compact")),
         "STORM-K31": _FLOW,
         "STORM-K32": _FLOW,
     },
-    epilogue=(Act("next"), Act("next"), Act("commit"), Act("next"), Act("ack"), Act("commit")),
+    # What is failed or done by then, the end brings to light: now, and after a crash.
+    epilogue=(Act("next"), Act("next"), Act("ack", pick=1), Act("commit"), Act("ack"),
+              Act("commit"), Act("restart"), Act("next"), Act("next"), Act("commit")),
     constants=_constants,
     converse=PartitionConversation,
     settings=_settings,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
 from ...spec.engines.interpreter import Step
@@ -123,7 +123,8 @@ class Suite:
     target that can do at least one operation of every group.
 
     Cases take the ``capacities`` in turn; ``settings`` are those of ``hello`` that go with a
-    capacity, and ``scene`` puts them into words.
+    capacity, and ``scene`` puts them into words. ``favoured`` has, for rules that take a rare
+    course of events to break, the operations that half of the programs consist of.
     """
 
     name: str
@@ -138,6 +139,7 @@ class Suite:
     settings: Callable[[int], Mapping[str, int]] = _capacity_alone
     capacities: tuple[int, ...] = (1, 2, 3)
     scene: str = "A queue of capacity {capacity}."
+    favoured: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def rules(self) -> tuple[Rule, ...]:
         """The suite's rules, each once, by number."""

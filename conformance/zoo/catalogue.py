@@ -17,11 +17,12 @@ __all__ = ["KILLED", "EQUIVALENT", "Specimen", "SURVIVED", "Trophy", "hunt", "tw
 
 KILLED, SURVIVED, EQUIVALENT = "killed", "survived", "equivalent"
 
-_MODULES: Final = ("queues", "storm_input", "storm_acker", "storm_spout", "storm_partition")
+_MODULES: Final = (
+    "queues", "storm_input", "storm_status", "storm_acker", "storm_spout", "storm_partition")
 """Modules beside this one, each with a table ``ZOO`` of its twins by name."""
 
 _FOUND_ENOUGH: Final = 3
-_CASES_MAX: Final = 24
+_CASES_MAX: Final = 48
 
 
 class Specimen(Protocol):

@@ -8,35 +8,15 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any, Final
 
 from ...reference.storm.task_input import NOTHING, Arrival, Phase, TaskInput
 from ..adapters.storm_input import ReferenceInput
+from .twin import CoreTwin
 
-__all__ = ["ZOO", "InputTwin"]
+__all__ = ["ZOO"]
 
 Core = TaskInput[Any]
-
-
-@dataclass(frozen=True, slots=True)
-class InputTwin:
-    """An input with one bug: see ``catalogue.Specimen``."""
-
-    name: str
-    rule: str
-    bug: str
-    history: str
-    core: type[Core]
-    suite: str = "storm.input"
-    equivalent: str = ""
-
-    def adapter(self) -> ReferenceInput:
-        """A new adapter of this twin, behind the port ``storm.input``."""
-        adapter = ReferenceInput()
-        adapter.core = self.core
-        adapter.name = f"zoo:{self.name}"
-        return adapter
 
 
 # ---- how the task drains its two queues -------------------------------------------------------
@@ -231,48 +211,52 @@ class DeafToFlushes(Core):
         return 0
 
 
+def _twin(name: str, rule: str, bug: str, history: str, core: type[Core]) -> CoreTwin:
+    return CoreTwin(name, "storm.input", rule, bug, history, core, ReferenceInput)
+
+
 _TWINS: Final = (
-    InputTwin("D1", "STORM-I1", "one tuple of recvQ and one of the overflowQ in turn",
+    _twin("D1", "STORM-I1", "one tuple of recvQ and one of the overflowQ in turn",
               "the text's 'tasks alternate', read literally", Alternating),
-    InputTwin("D2", "STORM-I1", "the size of the overflowQ is read after recvQ was drained",
+    _twin("D2", "STORM-I1", "the size of the overflowQ is read after recvQ was drained",
               "JCQueue.consumeImpl", SizedAfterDraining),
-    InputTwin("D2-sizes", "STORM-I1", "recvQ's size is read before the overflowQ's",
+    _twin("D2-sizes", "STORM-I1", "recvQ's size is read before the overflowQ's",
               "a mending of D2 that does not mend it", RecvqSizedFirst),
-    InputTwin("D3", "STORM-I10", "recvQ is drained without a bound",
+    _twin("D3", "STORM-I10", "recvQ is drained without a bound",
               "JCQueue.consumeImpl, its first phase", Draining),
-    InputTwin("D3-budgets", "STORM-I10", "an interrupted round begins anew",
+    _twin("D3-budgets", "STORM-I10", "an interrupted round begins anew",
               "JCQueue.consumeImpl with an exit condition", Forgetful),
-    InputTwin("D7-block", "STORM-I11", "the receiving thread waits at the overflow limit",
+    _twin("D7-block", "STORM-I11", "the receiving thread waits at the overflow limit",
               "what the overflowQ is there to avoid: two workers that block each other",
               BlockingAtTheLimit),
-    InputTwin("D7-head", "STORM-I4", "at the limit the head of the overflowQ is dropped",
+    _twin("D7-head", "STORM-I4", "at the limit the head of the overflowQ is dropped",
               "drop-oldest where drop-tail was promised", DroppingTheHead),
-    InputTwin("D7-above", "STORM-I4", "the overflowQ holds one tuple above its limit",
+    _twin("D7-above", "STORM-I4", "the overflowQ holds one tuple above its limit",
               "> for >=", LimitPlusOne),
-    InputTwin("D7-below", "STORM-I5", "a tuple is dropped below the limit", "off by one",
+    _twin("D7-below", "STORM-I5", "a tuple is dropped below the limit", "off by one",
               LimitMinusOne),
-    InputTwin("D7-silent", "STORM-I9", "dropped tuples are not counted",
+    _twin("D7-silent", "STORM-I9", "dropped tuples are not counted",
               "a loss that no metric shows", DroppingSilently),
-    InputTwin("D9", "STORM-I1", "a remote tuple goes to recvQ whenever that has room",
+    _twin("D9", "STORM-I1", "a remote tuple goes to recvQ whenever that has room",
               "the check for an empty overflowQ left out", WheneverThereIsRoom),
-    InputTwin("D10", "STORM-I1", "what spills overtakes the receiving thread's batch",
+    _twin("D10", "STORM-I1", "what spills overtakes the receiving thread's batch",
               "JCQueue.BatchInserter in WorkerState.transferLocalBatch", KeepingItsBatch),
-    InputTwin("STORM-342", "STORM-I1", "a tuple passes those in its sender's cache",
+    _twin("STORM-342", "STORM-I1", "a tuple passes those in its sender's cache",
               "STORM-342, 350, 797: publishing races the flush of a cache", PassingItsBatch),
-    InputTwin("STORM-744", "STORM-I2", "recvQ has no bound",
+    _twin("STORM-744", "STORM-I2", "recvQ has no bound",
               "STORM-744: an unbounded message_queue", Unbounded),
-    InputTwin("STORM-996", "STORM-I1", "a transfer is delivered out of order",
+    _twin("STORM-996", "STORM-I1", "a transfer is delivered out of order",
               "STORM-996: notifyInterestChanged against flushMessages", OutOfOrderTransfer),
-    InputTwin("STORM-2306-flush", "STORM-I12", "flush tuples are ignored",
+    _twin("STORM-2306-flush", "STORM-I12", "flush tuples are ignored",
               "review of PR 2241: flushing was enabled from the system's conf only",
               DeafToFlushes),
-    InputTwin("STORM-3376", "STORM-I6", "what arrives first is accepted and gone",
+    _twin("STORM-3376", "STORM-I6", "what arrives first is accepted and gone",
               "STORM-3376: the callback was set after the port was opened", NotYetListening),
-    InputTwin("local-overflow", "STORM-I2", "local tuples go to the overflowQ as well",
+    _twin("local-overflow", "STORM-I2", "local tuples go to the overflowQ as well",
               "no back pressure inside the worker", LocalOverflowing),
-    InputTwin("processed-twice", "STORM-I7", "the last tuple of a round is processed again",
+    _twin("processed-twice", "STORM-I7", "the last tuple of a round is processed again",
               "removed after processing, with an interruption between", DeliveringTwice),
 )
 
-ZOO: Final[dict[str, InputTwin]] = {twin.name: twin for twin in _TWINS}
+ZOO: Final[dict[str, CoreTwin]] = {twin.name: twin for twin in _TWINS}
 """The twins by name; ``zoo:NAME`` is the target."""

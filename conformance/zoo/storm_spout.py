@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 from typing import Final
 
-from ...reference.storm.rotating import RotatingMap
 from ...reference.storm.spout import Call, Outcome, SpoutMisuse, SpoutPending
 from ..adapters.storm_acker import ReferenceSpout
 from .twin import CoreTwin
@@ -99,17 +98,15 @@ class KeepingTheTimedOut(Spout):
 class OneBucket(Spout):
     """The spout's map has one bucket: a root emitted just before a tick fails with it."""
 
-    def __init__(self, *arguments: int, buckets: int = 1) -> None:
-        super().__init__(*arguments, buckets=buckets)
-        self._pending = RotatingMap(buckets - 1)
+    def __init__(self, max_pending: int = 0, tasks: int = 1, buckets: int = 2) -> None:
+        super().__init__(max_pending, tasks, buckets - 1)
 
 
 class ThreeBuckets(Spout):
     """The spout's map has as many buckets as the acker's."""
 
-    def __init__(self, *arguments: int, buckets: int = 1) -> None:
-        super().__init__(*arguments, buckets=buckets)
-        self._pending = RotatingMap(buckets + 1)
+    def __init__(self, max_pending: int = 0, tasks: int = 1, buckets: int = 2) -> None:
+        super().__init__(max_pending, tasks, buckets + 1)
 
 
 class DeafToResets(Spout):

@@ -104,9 +104,8 @@ class Acker:
         self._check(root=root, value=value)
         if type(task) is not int or task < 0:
             raise AckerMisuse(f"a spout task is an integer from 0 up, not {task!r}")
-        entry = self._entries.get(root)
-        known = entry or Entry()
-        self._keep(root, replace(known, value=self._with_init(known, value), task=task))
+        entry = self._entries.get(root) or Entry()
+        self._keep(root, replace(entry, value=self._with_init(entry, value), task=task))
         return self._conclude(root)
 
     def ack(self, root: int, value: int) -> tuple[Tell, ...]:
@@ -200,4 +199,5 @@ class Acker:
         return 0 if entry.task is None else entry.task
 
     def _forget(self, root: int) -> None:
-        self._entries.remove(root)
+        if root in self._entries:
+            self._entries.remove(root)

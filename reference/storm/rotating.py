@@ -40,7 +40,8 @@ class RotatingMap(Generic[K, V]):
 
     def put(self, key: K, value: V) -> None:
         """Hold the key from now on for ``buckets`` rotations, whatever it had left before."""
-        self.remove(key)
+        for bucket in self._buckets:
+            bucket.pop(key, None)
         self._buckets[0][key] = value
 
     def get(self, key: K) -> V | None:
@@ -58,12 +59,12 @@ class RotatingMap(Generic[K, V]):
                 return
         raise KeyError(key)
 
-    def remove(self, key: K) -> V | None:
-        """Forget the key; its value, or None if there was none."""
+    def remove(self, key: K) -> V:
+        """Forget the key; its value. ``KeyError`` if absent."""
         for bucket in self._buckets:
             if key in bucket:
                 return bucket.pop(key)
-        return None
+        raise KeyError(key)
 
     def rotate(self) -> dict[K, V]:
         """One tick: the oldest bucket goes, and is returned in the order of its puts."""

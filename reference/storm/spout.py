@@ -29,12 +29,14 @@ M = TypeVar("M", bound=Hashable)
 
 PENDING_BUCKETS: Final = 2
 FETCH_MAX: Final = 1 << 20
+ID_BITS: Final = 64
 
 
 class SpoutMisuse(ValueError):
     """The executor broke a rule; the pending roots are as they were before.
 
-    Usual causes: a negative maximum, an emit outside of a round, a root id that is pending.
+    Usual causes: a negative maximum, an emit outside of a round, a root id that is pending
+    or is longer than 64 bits.
     """
 
 
@@ -85,6 +87,7 @@ class SpoutPending(Generic[M]):
         pending already: the caller draws another one, for otherwise the message that has the
         id would neither be acked nor failed.
         """
+        _check_root(root)
         if not self._in_round:
             raise SpoutMisuse("an emit outside of a round, or in one that must not emit")
         self._refuse_pending(root)
@@ -106,9 +109,9 @@ class SpoutPending(Generic[M]):
 
     def reset_timeout(self, root: int) -> tuple[Call[M], ...]:
         """The root's timeout begins anew, if it is pending."""
+        _check_root(root)
         if root in self._pending:
-            message = self._pending.remove(root)
-            self._pending.put(root, message)  # type: ignore[arg-type]
+            self._pending.put(root, self._pending.remove(root))
         return ()
 
     def tick(self) -> tuple[Call[M], ...]:
@@ -128,10 +131,15 @@ class SpoutPending(Generic[M]):
             raise SpoutMisuse(f"the root {root:#x} is pending: draw another id")
 
     def _over(self, root: int, outcome: Outcome) -> tuple[Call[M], ...]:
+        _check_root(root)
         if root not in self._pending:
             return ()
-        message = self._pending.remove(root)
-        return (Call(outcome, message),)  # type: ignore[arg-type]
+        return (Call(outcome, self._pending.remove(root)),)
+
+
+def _check_root(root: int) -> None:
+    if type(root) is not int or not 0 <= root < 1 << ID_BITS:
+        raise SpoutMisuse(f"a root is an integer of {ID_BITS} bits, not {root!r}")
 
 
 # ---- the source of one partition ------------------------------------------------------------
@@ -145,10 +153,10 @@ class PartitionMisuse(ValueError):
 
 
 class Fetch(NamedTuple):
-    """What is to be read from the log: up to ``count`` records from ``offset`` on."""
+    """What is to be read from the log: up to ``size`` records from ``offset`` on."""
 
     offset: int
-    count: int
+    size: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -338,14 +346,14 @@ class PartitionManager:
     def _check_answer(self, records: Sequence[int], reached: int) -> Fetch:
         if self._asked is None:
             raise PartitionMisuse("records that were not asked for")
-        first, count = self._asked
+        first, size = self._asked
         bounds = [first - 1, *records, reached]
-        ascending = all(
-            type(low) is int and type(high) is int and low < high
-            for low, high in zip(bounds, bounds[1:], strict=False))
-        if len(records) > count or (not ascending and (records or reached != first)):
+        ascending = all(type(each) is int for each in bounds) and all(
+            low < high for low, high in zip(bounds, bounds[1:], strict=False))
+        if len(records) > size or not ascending:
             raise PartitionMisuse(
-                f"a fetch of {count} from {first} on cannot bring {list(records)} up to {reached!r}")
+                f"a fetch of {size} from {first} on cannot bring {list(records)[:9]} up to "
+                f"{reached!r}")
         return self._asked
 
 

@@ -31,8 +31,9 @@ later, and nothing else makes anything late. For u = 1 this is the deadline itse
 tasks run *early*, by up to u - 1. The text lets one expect the opposite; its looser statements
 stand at the end of this chapter as rules that are expected to be violated.
 
-Granularity: SystemTimer's locks make add, and the poll of a bucket with its flush, single steps
-(a read lock against a write lock); what happens between smaller steps is in ``timer_races``.
+Granularity: SystemTimer's locks keep add, and the poll of a bucket with its flush, apart (a read
+lock against a write lock); here each takes several steps, but one call is under way at a time.
+What happens between the steps of several threads is in ``timer_races``.
 The order of the tasks within a bucket decides nothing here, so buckets are sets. Tasks are
 added again after they ran or were cancelled, as often as time up to the horizon H allows.
 
@@ -53,7 +54,7 @@ from ..notation import (
     step, upto,
 )
 
-__all__ = ["EXPECTATIONS", "Phase", "Timer", "TimerByTheText"]
+__all__ = ["EXPECTATIONS", "LAWS", "Phase", "SingleUseTimer", "Timer", "TimerByTheText"]
 
 WHEEL = "002, 'Hierarchical Timing Wheel'"
 DRIVING = "002, 'Driving Clock using DelayQueue'"
@@ -88,7 +89,9 @@ class Timer(Machine):
     clock = array(upto(M), integer(0, H, init=S // u * u))
     expiration = array(upto(M * n), integer(-1, H, init=-1))    # of a bucket; -1: not in use
     queued = array(upto(M * n), integer(0, 2))      # how often a bucket is in the DelayQueue
-    size = integer(0 - K, 2 * K)           # the counter that all buckets share
+    size = integer(0 - K, 2 * K, init=0)       # the counter that all buckets share
+    held = integer(0, K, init=K)        # the task that is being placed; K: none
+    flushed = integer(0, M * n, init=M * n)     # the bucket that is being flushed; M * n: none
 
     phase = array(upto(K), choice(Phase))
     deadline = array(upto(K), integer(0, H))
@@ -96,7 +99,7 @@ class Timer(Machine):
     insertions = array(upto(K), integer(0, M + 1))
     due = array(upto(K), integer(0, H))             # when the firing law wants it to run
     runs = array(upto(K), integer(0, 2))            # since it was added
-    lateness = array(upto(K), integer(0 - H, H))       # against the firing law
+    lateness = array(upto(K), integer(0 - H, H, init=0))       # against the firing law
 
     @assume
     def time_has_an_order(self) -> bool:
@@ -108,30 +111,35 @@ class Timer(Machine):
     @action(task=upto(K), delay=upto(D + 1))
     def add(self, task: int, delay: int) -> None:
         """A task is added (again); one that is in its own tick runs at once."""
-        require(self.phase[task] != Phase.PENDING and self.now + delay <= self.H)
+        require(self.is_idle() and self.phase[task] != Phase.PENDING)
+        require(self.now + delay <= self.H)
         self.phase[task] = Phase.PENDING
         self.deadline[task] = self.now + delay
         self.due[task] = max(self.now, (self.now + delay) // self.u * self.u)
         self.insertions[task] = 0
         self.runs[task] = 0
         self.lateness[task] = 0
-        self.place(task)
+        self.held = task
 
     @action(task=upto(K))
     def cancel(self, task: int) -> None:
         """A task that is pending is unlinked from its bucket, which stays where it is."""
-        require(self.phase[task] == Phase.PENDING)
+        require(self.is_idle() and self.phase[task] == Phase.PENDING)
         self.phase[task] = Phase.CANCELLED
         self.unlink(task)
         self.deadline[task] = 0
         self.due[task] = 0
+
+    def is_idle(self) -> bool:
+        """No call is under way: the locks are free."""
+        return self.held == self.K and self.flushed == self.M * self.n
 
     # --- the driver ------------------------------------------------------------------
 
     @action(fair=True)
     def elapse(self) -> None:
         """A unit of time passes; the driver is never more than L late."""
-        require(self.now < self.H)
+        require(self.is_idle() and self.now < self.H)
         require(all(
             not self.queued[bucket] or self.now < self.expiration[bucket] + self.L
             for bucket in range(self.M * self.n)
@@ -140,8 +148,8 @@ class Timer(Machine):
 
     @action(fair=True, bucket=upto(M * n))
     def poll(self, bucket: int) -> None:
-        """The bucket that expires first leaves the queue; the clock moves to it, and its tasks
-        are inserted again."""
+        """The bucket that expires first leaves the queue, and the clock moves to it."""
+        require(self.is_idle())
         require(self.queued[bucket] > 0 and self.expiration[bucket] <= self.now)
         require(all(
             not self.queued[other] or self.expiration[bucket] <= self.expiration[other]
@@ -149,7 +157,7 @@ class Timer(Machine):
         ))
         self.queued[bucket] -= 1
         self.advance(self.expiration[bucket])
-        self.flush(bucket)
+        self.flushed = bucket
 
     def advance(self, time: int) -> None:
         """TimingWheel.advanceClock: level by level, as far as the clocks move."""
@@ -162,26 +170,33 @@ class Timer(Machine):
                 reached = self.rounded(reached, level)
                 self.clock[level] = reached
 
-    def flush(self, bucket: int) -> None:
-        """TimerTaskList.flush: every task is taken out and placed again."""
-        for task in range(self.K):
-            if self.bucket[task] == bucket:
-                self.unlink(task)
-                self.place_again(task, bucket)
-        self.release(bucket)
+    @action(fair=True, task=upto(K))
+    def take_out(self, task: int) -> None:
+        """TimerTaskList.flush: a task is taken out of the bucket, to be placed again."""
+        require(self.held == self.K and self.flushed < self.M * self.n)
+        require(self.bucket[task] == self.flushed)
+        self.unlink(task)
+        self.held = task
 
-    def place_again(self, task: int, bucket: int) -> None:
-        """The cascade: from the top, whichever level the bucket is in."""
-        self.place(task)
+    @action(fair=True)
+    def finish(self) -> None:
+        """The bucket is flushed, and can be used for another tick."""
+        require(self.held == self.K and self.flushed < self.M * self.n)
+        require(all(self.bucket[task] != self.flushed for task in range(self.K)))
+        self.release()
+        self.flushed = self.M * self.n
 
-    def release(self, bucket: int) -> None:
-        """The bucket can be used for another tick."""
-        self.expiration[bucket] = -1
+    def release(self) -> None:
+        """The flushed bucket has no expiration any more."""
+        self.expiration[self.flushed] = -1
 
     # --- the wheels ------------------------------------------------------------------
 
+    @action(fair=True, task=upto(K))
     def place(self, task: int) -> None:
         """SystemTimer.addTimerTaskEntry: into the first wheel that covers it, or it runs."""
+        require(self.held == task)
+        self.held = self.K
         placed = False
         deadline = self.deadline[task]
         for level in range(self.M):
@@ -230,7 +245,7 @@ class Timer(Machine):
         bucket = level * self.n + self.slot(level, number)
         self.bucket[task] = bucket
         self.size += 1
-        self.insertions[task] += 1
+        self.insertions[task] = min(self.insertions[task] + 1, self.M + 1)
         if self.is_new(bucket, number * self.tick(level)):
             self.offer(bucket)
         self.expiration[bucket] = number * self.tick(level)
@@ -276,11 +291,11 @@ class Timer(Machine):
         """Unless it is added again."""
         return self.phase[task] != Phase.CANCELLED or self.runs[task] == 0
 
-    @leads_to("KAFKA-W1L", MUST, "A task that was added runs, unless it is cancelled.",
-              source=f"{WHEEL} ('expire all timer tasks in it'); kafka.md 1.5 W1", task=upto(K))
-    def tasks_run(self, task: int) -> tuple[bool, bool]:
-        """All deadlines lie within the horizon."""
-        return self.phase[task] == Phase.PENDING, self.phase[task] != Phase.PENDING
+    @always("KAFKA-W1T", MUST, "A task that was added runs in time, unless it is cancelled.",
+            source=f"{WHEEL} ('expire all timer tasks in it'); kafka.md 1.5 W1", task=upto(K))
+    def no_task_is_left(self, task: int) -> bool:
+        """None is pending any more when its time is over."""
+        return self.phase[task] != Phase.PENDING or self.now <= self.due[task] + self.L
 
     @always("KAFKA-W2", MUST,
             "The timer's size is the number of tasks added, less those that ran or were cancelled.",
@@ -289,7 +304,7 @@ class Timer(Machine):
     def size_is_exact(self) -> bool:
         """At every moment between two calls; for what concurrency adds see the races."""
         return self.size == sum(
-            self.phase[task] == Phase.PENDING for task in range(self.K))
+            self.phase[task] == Phase.PENDING and self.held != task for task in range(self.K))
 
     @always("KAFKA-W3", MUST,
             "A task runs at max(time of its add, floor(deadline / u) * u), "
@@ -317,15 +332,16 @@ class Timer(Machine):
             for bucket in range(self.M * self.n)
         )
 
-    @always("KAFKA-W5H", MUST,
-            "The bucket of a wheel's present tick is empty; n - 1 buckets are in use.",
-            source=f"{WHEEL} ('never inserts a task into the bucket for the current time'); "
-                   "kafka.md 1.5 W5", level=upto(M))
-    def present_bucket_is_empty(self, level: int) -> bool:
-        """Where a task for the tick after next round would stand, there is none either."""
-        present = level * self.n + self.clock[level] // self.tick(level) % self.n
-        return level >= self.wheels or all(
-            self.bucket[task] != present for task in range(self.K))
+    @step("KAFKA-W5H", MUST,
+          "No task is put into the bucket of a wheel's present tick; n - 1 buckets are in use.",
+          source=f"{WHEEL} ('never inserts a task into the bucket for the current time'); "
+                 "kafka.md 1.5 W5", task=upto(K))
+    def present_bucket_is_not_used(self, after: Timer, task: int) -> bool:
+        """Tasks may be left in it where two buckets expire together and one is polled first."""
+        return after.bucket[task] == self.bucket[task] or all(
+            after.bucket[task] != level * self.n + after.clock[level] // self.tick(level) % self.n
+            for level in range(self.M)
+        )
 
     @step("KAFKA-W5R", MUST, "A bucket is used for another tick only after it was emptied.",
           source=f"{WHEEL} ('The emptied bucket is then available'); kafka.md 1.5 W5",
@@ -348,7 +364,7 @@ class Timer(Machine):
     def tasks_are_in_queued_buckets(self, task: int) -> bool:
         """Else nothing would ever run it."""
         return all(
-            self.bucket[task] != bucket or self.queued[bucket] > 0
+            self.bucket[task] != bucket or self.queued[bucket] > 0 or self.flushed == bucket
             for bucket in range(self.M * self.n)
         )
 
@@ -359,7 +375,7 @@ class Timer(Machine):
         """So there are about log_n of (delay + staleness) / u."""
         return all(
             after.wheels <= level or self.wheels > level
-            or self.tick(level) <= self.D + self.now - self.clock[0]
+            or self.tick(level) <= self.D + self.now - after.clock[level - 1]
             for level in range(1, self.M)
         )
 
@@ -368,6 +384,23 @@ class Timer(Machine):
     def insertions_are_few(self, task: int) -> bool:
         """Each cascade takes it at least one level down."""
         return self.insertions[task] <= self.wheels
+
+
+class SingleUseTimer(Timer):
+    """Every task is added at most once: nobody can keep the timer busy for ever."""
+
+    @action(task=upto(Timer.K), delay=upto(Timer.D + 1))
+    def add(self, task: int, delay: int) -> None:
+        """Only the first time."""
+        require(self.phase[task] == Phase.NEW)
+        super().add(task, delay)
+
+    @leads_to("KAFKA-W1L", MUST, "A task that was added runs some day, unless it is cancelled.",
+              source=f"{WHEEL} ('expire all timer tasks in it'); kafka.md 1.5 W1",
+              task=upto(Timer.K))
+    def tasks_run(self, task: int) -> tuple[bool, bool]:
+        """All deadlines lie within the horizon; KAFKA-W1T says when."""
+        return self.phase[task] == Phase.PENDING, self.phase[task] != Phase.PENDING
 
 
 class TimerByTheText(Timer):
@@ -429,4 +462,52 @@ class TimerByTheText(Timer):
         )
 
 
-EXPECTATIONS = ()
+# Horizons that M wheels reach from any clock: H < u * n ** M.
+SHAPES: tuple[dict[str, int], ...] = (
+    {"u": 1, "n": 2, "M": 3, "H": 7, "D": 7},
+    {"u": 1, "n": 3, "M": 2, "H": 8, "D": 8, "S": 1},
+    {"u": 2, "n": 2, "M": 3, "H": 11, "D": 11, "S": 1},
+    {"u": 2, "n": 3, "M": 2, "H": 11, "D": 11, "S": 3},
+)
+THREE_TASKS = {"u": 1, "n": 2, "M": 3, "K": 3, "H": 7, "D": 7}
+LATE: tuple[dict[str, int], ...] = (
+    {"u": 1, "n": 2, "M": 3, "H": 7, "D": 4, "L": 2},
+    {"u": 2, "n": 2, "M": 3, "H": 11, "D": 6, "L": 3},
+)
+SMALL = {"u": 2, "n": 2, "M": 2, "H": 6, "D": 6}
+
+LAWS = (
+    ("KAFKA-W1", "at most once"),
+    ("KAFKA-W1C", "never once it is cancelled"),
+    ("KAFKA-W1T", "in time"),
+    ("KAFKA-W2", "size = added - run - cancelled"),
+    ("KAFKA-W3", "the firing law"),
+    ("KAFKA-W4", "clocks aligned"),
+    ("KAFKA-W5", "buckets hold their tick"),
+    ("KAFKA-W5H", "n - 1 buckets in use"),
+    ("KAFKA-W5R", "buckets are emptied first"),
+    ("KAFKA-W6", "a bucket is queued once"),
+    ("KAFKA-W6Q", "no task is forgotten"),
+    ("KAFKA-W8", "wheels follow delay and staleness"),
+    ("KAFKA-W9", "at most one insertion for each wheel"),
+)
+
+EXPECTATIONS = (
+    *(expect(Timer, rule, "holds", about, **shape) for shape in SHAPES for rule, about in LAWS),
+    *(expect(Timer, rule, "holds", f"{about}; three tasks", **THREE_TASKS)
+      for rule, about in LAWS),
+    *(expect(SingleUseTimer, "KAFKA-W1L", "holds", "it does run", **shape) for shape in SHAPES),
+    *(expect(Timer, rule, "holds", f"{about}; the driver is late", **shape)
+      for shape in LATE for rule, about in LAWS),
+    expect(TimerByTheText, "KAFKA-WE1", "violated", "nobody ticks: the clock is stale", **SMALL),
+    expect(TimerByTheText, "KAFKA-WE2", "violated", "the first bucket gets nothing", **SMALL),
+    expect(TimerByTheText, "KAFKA-WE3", "violated", "the horizon is that of a stale clock",
+           **SMALL),
+    expect(TimerByTheText, "KAFKA-WE4", "violated", "early by up to u - 1", where="u > 1",
+           u=(1, 2, 3), n=2, M=3, H=6, D=6),
+    expect(TimerByTheText, "KAFKA-WE5", "violated", "the cascade inserts again", **SMALL),
+    expect(TimerByTheText, "KAFKA-WE6", "violated", "an emptied bucket wakes the thread",
+           **SMALL),
+    expect(TimerByTheText, "KAFKA-WE7", "violated",
+           "a task without delay goes to an overflow wheel", u=1, n=2, M=3, H=7, D=1),
+)

@@ -65,6 +65,9 @@ NEWEST = guard_rule(
 AGREE = guard_rule(
     "STORM-O10", MUST, "Once no status is on its way, sender and receiver agree.",
     source="storm.md BP-CONVERGENCE, D4, D5")
+STRAY = guard_rule(
+    "STORM-O12", MUST, "A tuple for a task that the worker has not (any more) is dropped, and "
+    "nothing is told.", source="STORM-3751")
 
 
 class Busy(IntEnum):
@@ -100,9 +103,11 @@ class ObservedStatus(Machine):
 
     busy = choice(Busy)
     task = integer(0, T - 1)        # whose tuple the receiving thread has in its hands
+    before = integer(0, M)          # how many were in the overflowQ when it began
     is_put = boolean()
     is_marked = boolean()
     owes = boolean()                # the receiving thread still has to tell
+    stirred = boolean()             # meanwhile a check has cleared a flag
 
     connected = boolean(True)
     on_their_way = fifo(record(Told, place=integer(0, K), flags=integer(0, A), vague=boolean()), K)
@@ -132,15 +137,18 @@ class ObservedStatus(Machine):
         self.overflow[task] += 1
         self.tell(told)
 
+    @action(told=upto(A + 2))
+    def strayed(self, told: int) -> None:
+        """A tuple spills for a task that is not there."""
+        require(told == 0, STRAY)
+
     @action(task=upto(T), told=upto(A + 2))
     def spill_begun(self, task: int, told: int) -> None:
         """A tuple spills, and the receiving thread is stopped on its way."""
         require(self.busy == Busy.REST)
         self.busy = Busy.SPILLING
         self.task = task
-        self.is_put = False
-        self.is_marked = False
-        self.owes = False
+        self.before = self.overflow[task]
         self.count_spill()
         self.tell_unclearly(told)
 
@@ -155,10 +163,9 @@ class ObservedStatus(Machine):
     def mark(self) -> None:
         """The flag is set."""
         require(self.busy == Busy.SPILLING and not self.is_marked)
-        before = self.overflow[self.task] - int(self.is_put and self.overflow[self.task] > 0)
-        due = before - self.told_at[self.task] > self.N
+        due = self.before - self.told_at[self.task] > self.N
         if due or not self.flagged[self.task]:
-            self.told_at[self.task] = before
+            self.told_at[self.task] = self.before
             self.owes = self.connected
         self.flagged[self.task] = True
         self.is_marked = True
@@ -167,6 +174,7 @@ class ObservedStatus(Machine):
     def finished(self, told: int) -> None:
         """The receiving thread has gone on to the end."""
         require(self.busy != Busy.REST)
+        require(told == 0 or self.stirred or told - 1 == self.all_flags(), SNAPSHOT)
         if self.busy == Busy.SPILLING:
             require(self.is_put and self.is_marked)
             require(self.overflow[self.task] == 0 or self.flagged[self.task], SOUND)
@@ -176,7 +184,11 @@ class ObservedStatus(Machine):
         self.tell_unclearly(told)
         self.busy = Busy.REST
         self.owes = False
+        self.stirred = False
+        self.is_put = False
+        self.is_marked = False
         self.task = 0
+        self.before = 0
 
     def count_spill(self) -> None:
         """A run spills no more than M tuples."""
@@ -199,6 +211,7 @@ class ObservedStatus(Machine):
                 self.flagged[task] = False
                 self.told_at[task] = 0
                 is_news = True
+                self.stirred = self.busy != Busy.REST
         is_told = self.connected and self.busy != Busy.JOINING
         require(told > 0 or not is_news or not is_told, OFF)
         if told == 0 and self.lost and is_told:
@@ -326,7 +339,7 @@ class ObservedStatus(Machine):
     def what_was_told_is_true(self) -> bool:
         """What was told last is what is the case, if all of it was told plainly."""
         is_plain = all(not status.vague for status in self.on_their_way)
-        is_judged = (self.connected and self.busy == Busy.REST and is_plain
+        is_judged = (self.connected and self.busy == Busy.REST and is_plain and not self.lost
                      and len(self.on_their_way) > 0)
         return not is_judged or self.on_their_way[-1].flags == self.all_flags()
 

@@ -35,11 +35,11 @@ class ReferenceInput(PortAdapter):
         """See the port."""
         return list(_or_declined(lambda: self._input.transfer(sender, tuples)).kept)
 
-    def publish(self, sender: str, tuple: Item) -> bool:  # noqa: A002 - the port's word
+    def publish(self, sender: str, tuple: Item) -> bool:
         """See the port."""
         return _or_declined(lambda: self._input.publish(sender, tuple))
 
-    def consume(self, max: int) -> list[Item]:  # noqa: A002 - the port's word
+    def consume(self, max: int) -> list[Item]:
         """See the port."""
         return self._input.consume(max)
 

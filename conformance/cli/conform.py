@@ -33,7 +33,7 @@ _COLOURS = {"violated": "bold red", "passed": "green", "flaky": "bold yellow"}
 @click.option("--seed", type=click.IntRange(0, 2**53 - 1), default=0, show_default=True,
               help="The seed that all cases come from.")
 @click.option("--capacity", type=click.IntRange(1, 64),
-              help="The capacity of the queue  [default: 1, 2 and 3 in turn]")
+              help="The capacity  [default: those of the suite in turn]")
 @click.option("--timeout", type=click.FloatRange(0, 3600, min_open=True), default=5.0,
               show_default=True, help="Seconds that a target has for one reply.")
 @click.option("--jobs", type=click.IntRange(1, 256), default=1, show_default=True,

@@ -77,13 +77,16 @@ def _document(fixture: Fixture, found: Replay, code: int) -> dict[str, Any]:
 
 
 def _lines(fixture: Fixture, found: Replay) -> Iterator[str]:
-    yield f"{fixture.rule_id} on {found.target}, a queue of capacity {fixture.capacity}"
+    from ..suites import suite_named
+
+    scene = suite_named(fixture.suite).scene.format_map(fixture.document["settings"])
+    yield f"{fixture.rule_id} on {found.target}. {scene}"
     for number, words in enumerate(found.words, start=1):
         yield f"  {number}. {words}"
     breach = found.breach
     if breach is None:
         if found.left_at is not None:
-            yield f"  {found.left_at + 1}. not possible here: nothing waits that it could cancel"
+            yield f"  {found.left_at + 1}. not possible here: what it is about is not there"
         yield f"Not broken: {fixture.rule_id} holds in this run."
         return
     yield f"This breaks {breach.rule.id} ({breach.rule.strength.value}): {breach.rule.statement}"

@@ -173,5 +173,5 @@ STORM_ACKER_SUITE: Final = Suite(
     epilogue=(Act("size"), Act("tick"), Act("size"), Act("tick"), Act("tick"), Act("size")),
     constants=_constants,
     converse=AckerConversation,
-    scene="An acker that keeps an entry for {capacity} ticks.",
+    scene="An acker. Ticks that an entry lives: {capacity}.",
 )

@@ -111,6 +111,7 @@ class InputConversation:
         if "error" in reply:
             words = f"error {reply['error']}" + ("" if reply["definite"] else ", perhaps done")
             return Exchange(request, reply, f"{asked}: {words}", judged=reply["definite"])
+        _check_length(request, reply["ok"])
         outcome, events, words = self._shown(request, reply["ok"])
         return Exchange(
             request, reply, f"{asked}: {words}", outcome, tuple(events),
@@ -221,7 +222,7 @@ class InputConversation:
         if do == "flush":
             return (Answer("done", ("flushed", ())),), ()
         if do == "sizes":
-            return tuple(self._sizes()), tuple(self._sizes())
+            return tuple(self._recvq_sizes()), tuple(self._other_sizes())
         return (), ()
 
     def _items(self) -> Iterator[Answer]:
@@ -232,14 +233,26 @@ class InputConversation:
                 yield Answer(f"m{number + 1}", ("processed", (("tuple", number),)))
         yield Answer("a tuple that nobody sent", ("processed", (("tuple", len(self._fates)),)))
 
-    def _sizes(self) -> Iterator[Answer]:
+    def _recvq_sizes(self) -> Iterator[Answer]:
         for count in range(self._settings["capacity"] + 2):
             yield Answer(f"{count} in recvQ", ("recvq_sized", (("count", count),)))
+
+    def _other_sizes(self) -> Iterator[Answer]:
         inside = self._fates.count("inside")
         for count in range(min(inside, self._settings["overflow_limit"] + 1 or inside) + 1):
             yield Answer(f"{count} in the overflowQ", ("overflowq_sized", (("count", count),)))
         for count in range(self._fates.count("away") + 2):
             yield Answer(f"{count} dropped", ("drops_counted", (("count", count),)))
+
+
+def _check_length(request: Message, answer: Any) -> None:
+    """Raise ``TargetError`` for an answer about more tuples than were asked for."""
+    most = {"arrive": len(request.get("tuples", ())), "consume": request.get("max", 0), "step": 1}
+    do = request["do"]
+    if do in most and len(answer) > most[do]:
+        raise TargetError(
+            f"the target answered {do!r} about {len(answer)} tuples, and was asked about "
+            f"{most[do]}", next_step="Mend the adapter; docs/storm-ports.md has the operations.")
 
 
 def _of(request: Message, action: str) -> Step:

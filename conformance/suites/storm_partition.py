@@ -164,6 +164,6 @@ STORM_PARTITION_SUITE: Final = Suite(
     constants=_constants,
     converse=PartitionConversation,
     settings=_settings,
-    scene="Fetches of {capacity}; {retries} retries (-1: no limit); at most {outstanding} "
-          "outstanding (0: no limit).",
+    scene="A partition of a log. Messages in a fetch: {capacity}; retries: {retries} (-1: no "
+          "limit); outstanding at the same time: {outstanding} (0: no limit).",
 )

@@ -164,5 +164,5 @@ STORM_SPOUT_SUITE: Final = Suite(
     constants=_constants,
     converse=SpoutConversation,
     settings=_settings,
-    scene="A spout with max.spout.pending {capacity}, whose roots live {buckets} ticks.",
+    scene="A spout. Maximum of pending roots: {capacity}; ticks that a root lives: {buckets}.",
 )

@@ -118,7 +118,8 @@ class StatusConversation:
         asked = _asked(request)
         if "error" in reply:
             words = f"error {reply['error']}" + ("" if reply["definite"] else ", perhaps done")
-            return Exchange(request, reply, f"{asked}: {words}", judged=reply["definite"])
+            return Exchange(request, reply, f"{asked}: {words}", possible=possible,
+                            judged=reply["definite"])
         outcome, words = self._shown(request, reply["ok"])
         said = f"{asked}: {words}" if words else asked
         return Exchange(request, reply, said, outcome, possible=possible)

@@ -124,7 +124,8 @@ def twins(suites: Iterable[str] = ()) -> Iterator[Specimen]:
         if not any(_selects(name, twin.suite) for twin in every):
             known = dict.fromkeys(twin.suite for twin in every)
             raise InputError(
-                f"no suite {name!r} has a zoo", next_step=f"Those that have are {', '.join(known)}.")
+                f"no suite {name!r} has a zoo",
+                next_step=f"Those that have are {', '.join(known)}.")
     for twin in every:
         if not wanted or any(_selects(name, twin.suite) for name in wanted):
             yield twin
@@ -134,10 +135,10 @@ def _selects(name: str, suite: str) -> bool:
     return suite == name or suite.startswith(f"{name}.")
 
 
-def hunt(twin: Specimen, seed: int = 0) -> Trophy:
-    """Run the cases that look for the twin's rule, until three of them have found it.
+def hunt(twin: Specimen, seed: int = 0, enough: int = _FOUND_ENOUGH) -> Trophy:
+    """Run the cases that look for the twin's rule, until ``enough`` of them have found it.
 
-    At most 24 cases; the result is a function of the twin and the seed.
+    At most 48 cases; the result is a function of the twin and the seed.
     """
     from ..results import VIOLATED
     from ..suites import RunSettings, plan, run_case, suite_named
@@ -155,7 +156,7 @@ def hunt(twin: Specimen, seed: int = 0) -> Trophy:
             found.append(read_fixture(row.fixture, twin.name))
         elif row.verdict == VIOLATED:
             others.add(row.rule)
-        if len(found) == _FOUND_ENOUGH:
+        if len(found) == enough:
             break
     shortest = min(found, key=lambda fixture: fixture.length, default=None)
     return Trophy(twin, shortest, tuple(sorted(others)), cases)

@@ -23,8 +23,8 @@ Core = BoundedQueue[Any]
 class Twin:
     """A queue with one bug: what it does, what it stands for, and which rule it breaks.
 
-    ``rule`` is the id of that rule, ``breaks`` what it promises. ``deferred``: the bug lives between a wake-up and the waiter's run, so that waiters must run
-    at ``settle`` only.
+    ``rule`` is the id of that rule, ``breaks`` what it promises. ``deferred``: the bug lives
+    between a wake-up and the waiter's run, so that waiters must run at ``settle`` only.
     """
 
     name: str

@@ -68,6 +68,21 @@ class NotRenewingAtReset(Acker):
         return (Tell(self._task_of(entry), Telling.RESET_TIMEOUT, root),) if known else ()
 
 
+class _Copying(RotatingMap[int, Entry]):
+    """A put leaves what the other buckets have of the key."""
+
+    def put(self, key: int, value: Entry) -> None:
+        self._buckets[0][key] = value
+
+
+class LeavingCopies(Acker):
+    """What is renewed stays in its old bucket too, and goes with it."""
+
+    def __init__(self, buckets: int = BUCKETS) -> None:
+        super().__init__(buckets)
+        self._entries = _Copying(buckets)
+
+
 class TellingOfExpiry(Acker):
     """Whoever is known is told fail when the entry expires: a spout would fail it twice."""
 
@@ -224,6 +239,9 @@ _TWINS: Final = (
     _twin(name="acker-reset-does-not-renew", rule=KEPT, core=NotRenewingAtReset,
           bug="a RESET_TIMEOUT does not renew the acker's own entry",
           history="put left out where the code puts"),
+    _twin(name="acker-copies-left", rule=EXPIRES, core=LeavingCopies,
+          bug="a renewed entry stays in its old bucket too",
+          history="RotatingMap.put without the removal from the other buckets"),
     _twin(name="acker-tells-of-expiry", rule="STORM-A30", core=TellingOfExpiry,
           bug="an entry that expires has its spout told fail",
           history="the timeout decided twice, at the acker and at the spout"),

@@ -144,6 +144,20 @@ class LocalOverflowing(Core):
         return super()._take_in(batch, tuple_) or self._overflow(tuple_)
 
 
+class LocalRefusing(Core):
+    """A local sender is refused while one place is free."""
+
+    def _take_in(self, batch: deque[Any], tuple_: Any) -> bool:
+        return len(self._recvq) + 1 < self.capacity and super()._take_in(batch, tuple_)
+
+
+class SpillingEarly(Core):
+    """A remote tuple goes to recvQ only if that is empty."""
+
+    def _is_open(self) -> bool:
+        return super()._is_open() and not self._recvq
+
+
 class NotYetListening(Core):
     """What arrives before anybody listens is acknowledged, and gone."""
 
@@ -217,45 +231,49 @@ def _twin(name: str, rule: str, bug: str, history: str, core: type[Core]) -> Cor
 
 _TWINS: Final = (
     _twin("D1", "STORM-I1", "one tuple of recvQ and one of the overflowQ in turn",
-              "the text's 'tasks alternate', read literally", Alternating),
+          "the text's 'tasks alternate', read literally", Alternating),
     _twin("D2", "STORM-I1", "the size of the overflowQ is read after recvQ was drained",
-              "JCQueue.consumeImpl", SizedAfterDraining),
+          "JCQueue.consumeImpl", SizedAfterDraining),
     _twin("D2-sizes", "STORM-I1", "recvQ's size is read before the overflowQ's",
-              "a mending of D2 that does not mend it", RecvqSizedFirst),
+          "a mending of D2 that does not mend it", RecvqSizedFirst),
     _twin("D3", "STORM-I10", "recvQ is drained without a bound",
-              "JCQueue.consumeImpl, its first phase", Draining),
+          "JCQueue.consumeImpl, its first phase", Draining),
     _twin("D3-budgets", "STORM-I10", "an interrupted round begins anew",
-              "JCQueue.consumeImpl with an exit condition", Forgetful),
+          "JCQueue.consumeImpl with an exit condition", Forgetful),
     _twin("D7-block", "STORM-I11", "the receiving thread waits at the overflow limit",
-              "what the overflowQ is there to avoid: two workers that block each other",
-              BlockingAtTheLimit),
+          "what the overflowQ is there to avoid: two workers that block each other",
+          BlockingAtTheLimit),
     _twin("D7-head", "STORM-I4", "at the limit the head of the overflowQ is dropped",
-              "drop-oldest where drop-tail was promised", DroppingTheHead),
+          "drop-oldest where drop-tail was promised", DroppingTheHead),
     _twin("D7-above", "STORM-I4", "the overflowQ holds one tuple above its limit",
-              "> for >=", LimitPlusOne),
+          "> for >=", LimitPlusOne),
     _twin("D7-below", "STORM-I5", "a tuple is dropped below the limit", "off by one",
-              LimitMinusOne),
+          LimitMinusOne),
     _twin("D7-silent", "STORM-I9", "dropped tuples are not counted",
-              "a loss that no metric shows", DroppingSilently),
+          "a loss that no metric shows", DroppingSilently),
     _twin("D9", "STORM-I1", "a remote tuple goes to recvQ whenever that has room",
-              "the check for an empty overflowQ left out", WheneverThereIsRoom),
+          "the check for an empty overflowQ left out", WheneverThereIsRoom),
     _twin("D10", "STORM-I1", "what spills overtakes the receiving thread's batch",
-              "JCQueue.BatchInserter in WorkerState.transferLocalBatch", KeepingItsBatch),
+          "JCQueue.BatchInserter in WorkerState.transferLocalBatch", KeepingItsBatch),
     _twin("STORM-342", "STORM-I1", "a tuple passes those in its sender's cache",
-              "STORM-342, 350, 797: publishing races the flush of a cache", PassingItsBatch),
+          "STORM-342, 350, 797: publishing races the flush of a cache", PassingItsBatch),
     _twin("STORM-744", "STORM-I2", "recvQ has no bound",
-              "STORM-744: an unbounded message_queue", Unbounded),
+          "STORM-744: an unbounded message_queue", Unbounded),
     _twin("STORM-996", "STORM-I1", "a transfer is delivered out of order",
-              "STORM-996: notifyInterestChanged against flushMessages", OutOfOrderTransfer),
+          "STORM-996: notifyInterestChanged against flushMessages", OutOfOrderTransfer),
     _twin("STORM-2306-flush", "STORM-I12", "flush tuples are ignored",
-              "review of PR 2241: flushing was enabled from the system's conf only",
-              DeafToFlushes),
+          "review of PR 2241: flushing was enabled from the system's conf only",
+          DeafToFlushes),
     _twin("STORM-3376", "STORM-I6", "what arrives first is accepted and gone",
-              "STORM-3376: the callback was set after the port was opened", NotYetListening),
+          "STORM-3376: the callback was set after the port was opened", NotYetListening),
     _twin("local-overflow", "STORM-I2", "local tuples go to the overflowQ as well",
-              "no back pressure inside the worker", LocalOverflowing),
+          "no back pressure inside the worker", LocalOverflowing),
+    _twin("local-refused", "STORM-I3", "a local tuple is refused while one place is free",
+          "off by one", LocalRefusing),
+    _twin("spills-early", "STORM-I8", "a remote tuple goes to recvQ only if that is empty",
+          "the overflowQ taken for a queue of its own", SpillingEarly),
     _twin("processed-twice", "STORM-I7", "the last tuple of a round is processed again",
-              "removed after processing, with an interruption between", DeliveringTwice),
+          "removed after processing, with an interruption between", DeliveringTwice),
 )
 
 ZOO: Final[dict[str, CoreTwin]] = {twin.name: twin for twin in _TWINS}

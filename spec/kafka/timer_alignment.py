@@ -3,21 +3,118 @@
 Theory of operation
 -------------------
 ``timer`` finds by search that a wheel's clock is its child's clock rounded down to its own tick
-(KAFKA-W4), for some small u, n and horizons. Here it is proved for all of them. Two wheels are
-enough, since each is related to the next one only; u is the lower one's tick, whatever its level.
+(KAFKA-W4), for some u, n and horizons. Here it is proved for all of them and for all times. Two
+wheels are enough, since a wheel touches only the next one; u is the tick of the lower one, which
+may itself be an overflow wheel, and t is the tick of the upper one, its interval u n.
 
-The prover is weak at division by something unknown. So the machine counts instead of dividing:
-the lower clock is x ticks of u into the tick of the upper wheel, which has had p of its own, so
-that the clocks are ``(p n + x) u`` and ``p n u``. A bucket expires at some later tick, any number
-of ticks on, and both clocks move, each by the code's own test and rounding:
+    lower   if time >= cur  + u     cur  := time - time mod u
+    upper   if cur  >= cur' + t     cur' := cur  - cur  mod t
 
-    lower   if t >= cur  + u     cur  := t - t mod u
-    upper   if t >= cur' + n u   cur' := t - t mod (n u)
+The argument for the upper clock needs nothing of t but that it is positive: cur' is a multiple of t
+within t below cur before the step, and either it still is, or it is set so. Hence t may stand for
+u n whatever n is, which spares the prover the product (he is weak at products of unknowns, and
+did not find the proof with u * n in two minutes). KAFKA-W4A says so; that is the alignment,
+cur' = cur - cur mod t, written without the division. KAFKA-W4B is what follows: what the lower
+wheel cannot hold is not yet expired in the upper one, so an overflow is never refused, and no
+task runs early because of it.
 
-The products are state (``product``, ``interval``), so that each step is linear but for what
-the lemmas say. KAFKA-W4A is the alignment, and KAFKA-W4B what follows: whatever the lower wheel
-cannot hold is not yet expired in the upper one, so the overflow is never refused, and a task
-cannot run early because of it.
+How far the clocks are moved at a time plays no part; here it is to any time that has come.
 
 Source: kafka.md 1.5 W4; TimingWheel.add and TimingWheel.advanceClock of Kafka 3.9.
 """
+
+from __future__ import annotations
+
+from ..expectations import expect, prove
+from ..notation import MUST, Machine, action, always, const, integer, require
+
+__all__ = ["EXPECTATIONS", "Clocks", "ClocksNotRounded", "ClocksNotTold"]
+
+SOURCE = "kafka.md 1.5 W4; TimingWheel.advanceClock"
+
+
+class Clocks(Machine):
+    """Two wheels' clocks, and the deadline of a task that is being added."""
+
+    u = const(1, at_least=1)            # the lower wheel's tick
+    t = const(2, at_least=1)            # the upper wheel's tick, the lower one's interval
+    H = const(8)                        # the last instant, and the last deadline
+
+    now = integer(0, H)
+    lower = integer(0, H)
+    upper = integer(0, H)
+    deadline = integer(0, H)
+
+    @action
+    def elapse(self) -> None:
+        """A unit of time passes."""
+        require(self.now < self.H)
+        self.now += 1
+
+    @action
+    def expire(self) -> None:
+        """A bucket expires: both wheels are told the time."""
+        if self.now >= self.lower + self.u:
+            self.lower = self.rounded(self.now, self.u)
+            self.tell_upper()
+
+    def tell_upper(self) -> None:
+        """The upper wheel is told the lower one's clock."""
+        if self.lower >= self.upper + self.t:
+            self.upper = self.rounded(self.lower, self.t)
+
+    def rounded(self, time: int, tick: int) -> int:
+        """The beginning of the tick."""
+        return time - time % tick
+
+    @action
+    def ask(self) -> None:
+        """Another deadline."""
+        require(self.deadline < self.H)
+        self.deadline += 1
+
+    @always("KAFKA-W4L", MUST, "A wheel's clock is a multiple of its tick, and never ahead of time.",
+            source=SOURCE)
+    def lower_is_rounded(self) -> bool:
+        """It may be behind, as far as no bucket expires."""
+        return self.lower % self.u == 0 and self.lower <= self.now
+
+    @always("KAFKA-W4A", MUST, "A wheel's clock is its child's clock in its own, coarser ticks.",
+            source=SOURCE)
+    def clocks_are_aligned(self) -> bool:
+        """A multiple of its tick, the last one that the child's clock has reached."""
+        return self.upper % self.t == 0 and self.upper <= self.lower < self.upper + self.t
+
+    @always("KAFKA-W4B", MUST, "What a wheel cannot hold is not expired for the one above it.",
+            source="kafka.md 1.5 W4; TimingWheel.add")
+    def overflow_is_not_refused(self) -> bool:
+        """Out of the lower wheel's interval, hence out of the upper one's present tick."""
+        return (self.deadline < self.lower + self.t
+                or self.deadline >= self.upper + self.t)
+
+
+class ClocksNotRounded(Clocks):
+    """The clock is the time itself."""
+
+    def rounded(self, time: int, tick: int) -> int:
+        """Not rounded."""
+        return time
+
+
+class ClocksNotTold(Clocks):
+    """The upper wheel's clock stands still."""
+
+    def tell_upper(self) -> None:
+        """Nobody tells it."""
+
+
+EXPECTATIONS = (
+    prove(Clocks, "KAFKA-W4L", "rounded, for all u and times", for_all=("u", "t", "H")),
+    prove(Clocks, "KAFKA-W4A", "aligned, for all u, u n and times", for_all=("u", "t", "H"),
+          lemmas=("KAFKA-W4L",)),
+    prove(Clocks, "KAFKA-W4B", "no overflow is refused, for all u, u n and times",
+          for_all=("u", "t", "H"), lemmas=("KAFKA-W4A", "KAFKA-W4L")),
+    expect(ClocksNotRounded, "KAFKA-W4A", "violated", "clock not rounded", u=2, t=4, H=8),
+    expect(ClocksNotTold, "KAFKA-W4A", "violated", "the overflow's clock stands still",
+           u=1, t=2, H=8),
+)

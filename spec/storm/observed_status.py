@@ -314,12 +314,13 @@ class ObservedStatus(Machine):
         self.send(told, True)
 
     def send(self, told: int, vague: bool) -> None:
-        """A status is on its way; it makes good what was lost before."""
+        """A status is on its way; it makes good what was lost before, unless it is vague: then
+        what was lost may have been newer."""
         if told > 0:
             require(self.told < self.K)
             self.told += 1
             self.on_their_way.push(Told(self.told, told - 1, vague))
-            self.lost = False
+            self.lost = self.lost and vague
             self.checks = 0
 
     def all_flags(self) -> int:
@@ -332,18 +333,24 @@ class ObservedStatus(Machine):
             weight = 2 * weight
         return total
 
-    # --- what is true of all of it -----------------------------------------------------------------
+    # --- what is true of all of it -------------------------------------------------------
 
-    @always("STORM-O11", MUST, "Where nobody is in the middle of something, the newest status "
-            "that was told is true.", source="storm.md BP-CONVERGENCE")
+    @always("STORM-O11", MUST, "While nobody is in the middle of something and nothing is lost, "
+            "the newest status that was told is true, on its way or heard.",
+            source="storm.md BP-CONVERGENCE")
     def what_was_told_is_true(self) -> bool:
-        """What was told last is what is the case, if all of it was told plainly."""
-        is_plain = all(not status.vague for status in self.on_their_way)
-        is_judged = (self.connected and self.busy == Busy.REST and is_plain and not self.lost
-                     and len(self.on_their_way) > 0)
-        return not is_judged or self.on_their_way[-1].flags == self.all_flags()
+        """So a sender that hears all of it comes to believe what is true."""
+        is_judged = self.connected and self.busy == Busy.REST and not self.lost
+        is_true = True
+        if is_judged and self.told > 0 and self.heard == self.told:
+            is_true = self.unsure or self.believed == self.all_flags()
+        elif is_judged and len(self.on_their_way) > 0:
+            newest = self.on_their_way[-1]
+            is_true = newest.vague or newest.flags == self.all_flags()
+        return is_true
 
 
 EXPECTATIONS = (
-    expect(ObservedStatus, "STORM-O11", "holds", "plain statuses are true", K=2, M=2, T=1, A=1),
+    expect(ObservedStatus, "STORM-O11", "holds", "what was told is true", K=2, M=2, T=1, A=1),
+    expect(ObservedStatus, "STORM-O11", "holds", "… with two tasks", K=2, M=2, T=2, A=3),
 )

@@ -1,0 +1,341 @@
+"""A cluster of workers in virtual time: no clock, no threads, one seed.
+
+Theory of operation
+-------------------
+Time is a sequence of instants. In each, what is due happens first (faults, timers, arrivals);
+then the actors, which are the executors and the transfer thread of each worker, take their
+turns in an order that the seed decides, and some do not get a turn at all. Where nothing can
+happen, time jumps to the next instant at which something is due.
+
+What happens is recorded: a ``Happened`` for each event, in order. The same scenario gives the
+same history, on every machine. The words are:
+
+    emitted sender life to number       a message was emitted
+    processed task sender life number   the task took it from its input
+    lost sender life to number          it was lost, and counted
+    holds task recvq overflowq          what the input of a task holds after something came
+    stands task count                   messages in its pendingEmits, after a turn
+    pends task count                    pending roots of a spout, after a round
+    root message root                   the spout begins an attempt
+    reached message root part           a part is processed at the sink
+    acked message root, failed message root
+    left worker waited                  a message left the transfer queue
+    killed worker, died worker why, began worker life
+    rested, stalled circle              how it ended
+
+A worker that raises has died, and a new one takes its place; so has one that a fault kills.
+Whatever was in it, or on its connections, is lost and counted. A run ends when it rests (the
+source is exhausted, every message acked, every queue empty), or when ``PATIENCE`` instants
+have passed since the last fault.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from random import Random
+from typing import Final, NamedTuple
+
+from .executor import Log, SpoutTask
+from .faults import Fault, Scenario, What
+from .links import Connection
+from .status import Sent, Status
+from .topologies import Kind, Message, deploy
+from .worker import Parts, Place, Worker, name_of
+
+__all__ = ["Cluster", "Happened", "PATIENCE", "run"]
+
+PATIENCE: Final = 10_000
+"""Instants after the last fault in which a run has to come to rest."""
+
+CHECK_EVERY, TICK_EVERY, COMMIT_EVERY = 10, 300, 40
+LINK_CAPACITY, DELAY_MAX = 8, 4
+SLOWNESS: Final = 7
+RESTART_AFTER: Final = 20
+GHOST: Final = 10_000
+"""A task of which this cluster's workers know nothing."""
+
+
+class Happened(NamedTuple):
+    """At an instant, something happened: a word, and what it is about."""
+
+    at: int
+    what: str
+    about: tuple[int | str, ...]
+
+
+class Cluster:
+    """One run of a scenario, with workers that are put together from ``parts``."""
+
+    worker_type: type[Worker] = Worker
+
+    def __init__(self, scenario: Scenario, parts: Parts | None = None) -> None:
+        self.scenario, self.parts = scenario, parts or Parts()
+        self.worker_of = deploy(scenario.topology, scenario.workers)
+        self.random = Random(scenario.seed)
+        self.log = Log(scenario.messages)
+        self.now = 0
+        self.history: list[Happened] = []
+        self.workers: dict[int, Worker | None] = dict.fromkeys(range(scenario.workers))
+        self._lives = dict.fromkeys(self.workers, -1)
+        self._strays = 0
+        self._busy_until: dict[int, int] = {}
+        self._due: list[tuple[int, Callable[[], None]]] = []
+        self.connections: dict[tuple[int, int], Connection[Message, Status]] = {
+            (one, other): Connection(self._delay, LINK_CAPACITY)
+            for one in self._lives for other in self._lives if one != other}
+        for connection in self.connections.values():
+            connection.down = 2         # neither end is there
+        for number in self._lives:
+            self._begin(number)
+        for fault in scenario.faults:
+            self._at(fault.at, partial(self._begin_fault, fault))
+
+    def run(self) -> tuple[Happened, ...]:
+        """Run to the end: the history."""
+        deadline = self.scenario.last_fault + PATIENCE
+        while not self.is_at_rest():
+            if self.now > deadline:
+                self.record("stalled", " -> ".join(map(str, self.circle())))
+                return tuple(self.history)
+            something = self._what_is_due()
+            something = self._arrivals() or something
+            something = self._turns() or something
+            self.now = self.now + 1 if something else self._next_instant()
+        self.record("rested")
+        return tuple(self.history)
+
+    def record(self, what: str, *about: int | str) -> None:
+        """Something happened."""
+        self.history.append(Happened(self.now, what, about))
+
+    def _delay(self) -> int:
+        return self.random.randint(1, DELAY_MAX)
+
+    def _at(self, when: int, what: Callable[[], None]) -> None:
+        self._due.append((when, what))
+
+    # -- an instant ---------------------------------------------------------------------------
+
+    def _what_is_due(self) -> bool:
+        due = [what for when, what in self._due if when <= self.now]
+        self._due = [(when, what) for when, what in self._due if when > self.now]
+        for what in due:
+            what()
+        for number, worker in self.workers.items():
+            if worker is None:
+                continue
+            if self.now % CHECK_EVERY == 0:
+                self._guarded(number, lambda at=worker: self._tell(at.check(), at))
+            if self.now % TICK_EVERY == TICK_EVERY - 1:
+                self._guarded(number, worker.tick)
+            if self.now % COMMIT_EVERY == 0:
+                self._guarded(number, worker.commit)
+        return bool(due)
+
+    def _arrivals(self) -> bool:
+        something = False
+        for (one, other), connection in self.connections.items():
+            sender, receiver = self.workers[one], self.workers[other]
+            if sender is None or receiver is None or not connection.is_up:
+                continue
+            for status in connection.statuses.arrived(self.now):
+                something = True
+                self._guarded(one, partial(sender.hear, status))
+            messages = connection.tuples.arrived(self.now)
+            if messages:
+                something = True
+                self._guarded(other, lambda at=receiver, came=messages: self._tell(
+                    at.receive(came), at))
+        return something
+
+    def _turns(self) -> bool:
+        """The actors' turns; those who were left out get theirs if nobody else has anything."""
+        actors = [(number, task) for number, worker in self.workers.items() if worker
+                  for task in (*worker.tasks, None)]
+        self.random.shuffle(actors)
+        chosen = [actor for actor in actors if self.random.random() < 0.75]
+        if any([self._turn(*actor) for actor in chosen]):
+            return True
+        return any([self._turn(*actor) for actor in actors if actor not in chosen])
+
+    def _turn(self, number: int, task: int | None) -> bool:
+        worker = self.workers[number]
+        if worker is None:
+            return False
+        if task is None:
+            return self._guarded(number, partial(self._transfer_thread, worker))
+        if self._busy_until.get(task, -1) > self.now:
+            return False
+        happened = self._guarded(number, worker.tasks[task].call)
+        if happened and task in self._busy_until:
+            self._busy_until[task] = self.now + SLOWNESS
+        return happened
+
+    def _transfer_thread(self, worker: Worker) -> bool:
+        number = worker.place.number
+        before = len(worker.outgoing)
+        sent = worker.drain(
+            lambda peer: self.connections[number, peer].tuples.is_writable())
+        for peer, messages in sent.items():
+            for message in messages:
+                self.connections[number, peer].tuples.send(self.now, message)
+        return len(worker.outgoing) < before
+
+    def _next_instant(self) -> int:
+        """When something is due, where nothing happens before."""
+        whens = [when for when, _ in self._due]
+        whens += [when for when in self._busy_until.values() if when > self.now]
+        for connection in self.connections.values():
+            for when in (connection.tuples.next_arrival(), connection.statuses.next_arrival()):
+                if when is not None and connection.is_up:
+                    whens.append(when)
+        whens += [self.now + CHECK_EVERY - self.now % CHECK_EVERY]
+        if self.now % TICK_EVERY != TICK_EVERY - 1:
+            whens += [self.now + TICK_EVERY - 1 - self.now % TICK_EVERY]
+        return max(self.now + 1, min(whens))
+
+    # -- what workers send --------------------------------------------------------------------
+
+    def _tell(self, told: list[Sent], by: Worker) -> bool:
+        for connection, status in told:
+            peer = next(each for each in self._lives if name_of(each) == connection)
+            self.connections[peer, by.place.number].statuses.send(self.now, status)
+        return bool(told)
+
+    def _guarded(self, number: int, call: Callable[[], object]) -> bool:
+        """Call a worker; whatever it raises, it dies of it."""
+        try:
+            return bool(call())
+        except Exception as error:  # noqa: BLE001 - any error of user code ends its worker
+            self.record("died", number, f"{type(error).__name__}: {error}")
+            self._end(number)
+            self._at(self.now + RESTART_AFTER, partial(self._begin, number))
+            return True
+
+    # -- the lives of workers -----------------------------------------------------------------
+
+    def _begin(self, number: int) -> None:
+        """A worker starts, for the first time or anew."""
+        self._lives[number] += 1
+        place = Place(number, self._lives[number], self.worker_of)
+        worker = self.worker_type(
+            self.scenario.topology, place, self.scenario.settings, self.log, self.random,
+            record=self.record, now=lambda: self.now, parts=self.parts)
+        self.workers[number] = worker
+        self.record("began", number, place.life)
+        for ends in self.connections:
+            if number in ends:
+                self._restore(*ends)
+
+    def _end(self, number: int) -> None:
+        """A worker is no more; what was in it and on its way is lost."""
+        worker = self.workers[number]
+        self.workers[number] = None
+        if worker is None:
+            return
+        for ends in self.connections:
+            if number in ends:
+                self._break(*ends)
+        for message in worker.contents():
+            worker.lose(message)
+        for task in worker.tasks:
+            self.record("forgot", task, int(isinstance(worker.tasks[task], SpoutTask)))
+
+    def _break(self, one: int, other: int) -> None:
+        """A connection has one more reason not to be there."""
+        connection = self.connections[one, other]
+        sender, receiver = self.workers[one], self.workers[other]
+        if connection.is_up:
+            for message in connection.tuples.cut():
+                self.record("lost", message.sender, message.life, message.to, message.number)
+            connection.statuses.cut()
+            if sender is not None:
+                sender.cut_off(other)
+            if receiver is not None:
+                receiver.disconnect(one)
+        connection.down += 1
+
+    def _restore(self, one: int, other: int) -> None:
+        """A connection has one reason less not to be there."""
+        connection = self.connections[one, other]
+        connection.down -= 1
+        sender, receiver = self.workers[one], self.workers[other]
+        if connection.is_up and sender is not None and receiver is not None:
+            sender.reach(other)
+            self._tell(receiver.connect(one), receiver)
+
+    # -- faults -------------------------------------------------------------------------------
+
+    def _begin_fault(self, fault: Fault) -> None:
+        what, on, to = fault.what, fault.on, fault.to
+        if what is What.KILL:
+            if self.workers[on] is not None:
+                self.record("killed", on)
+                self._end(on)
+                self._at(fault.ends, partial(self._begin, on))
+        elif what is What.CUT:
+            self._break(on, to)
+            self._at(fault.ends, partial(self._restore, on, to))
+        elif what is What.LOSE_STATUS:
+            self.connections[on, to].statuses.losing += 1
+            self._at(fault.ends, partial(self._lose_no_more, on, to))
+        elif what is What.DELAY_STATUS:
+            self.connections[on, to].statuses.extra += fault.lasts
+            self._at(fault.ends, partial(self._delay_no_more, on, to, fault.lasts))
+        elif what is What.SLOW:
+            self._busy_until[on] = self.now + SLOWNESS
+            self._at(fault.ends, lambda: self._busy_until.pop(on, None) and None)
+        elif what is What.STRAY:
+            self._stray(on, to)
+
+    def _lose_no_more(self, on: int, to: int) -> None:
+        statuses = self.connections[on, to].statuses
+        statuses.losing = max(0, statuses.losing - 1)
+
+    def _delay_no_more(self, on: int, to: int, lasts: int) -> None:
+        self.connections[on, to].statuses.extra -= lasts
+
+    def _stray(self, on: int, to: int) -> None:
+        """A tuple for a task that has moved away."""
+        if self.connections[on, to].is_up:
+            message = Message(Kind.DATA, GHOST, 0, GHOST, self._strays, ())
+            self._strays += 1
+            self.record("emitted", GHOST, 0, GHOST, message.number)
+            self.connections[on, to].tuples.send(self.now, message)
+
+    # -- looking at it ------------------------------------------------------------------------
+
+    def is_at_rest(self) -> bool:
+        """No fault is left, every message is acked, and nothing is anywhere."""
+        if self.now < self.scenario.last_fault:
+            return False
+        if any(worker is None or not worker.is_empty() for worker in self.workers.values()):
+            return False
+        if any(len(connection.tuples) for connection in self.connections.values()):
+            return False
+        spouts = [task for worker in self.workers.values() if worker
+                  for task in worker.tasks.values() if isinstance(task, SpoutTask)]
+        return all(spout.is_done() for spout in spouts)
+
+    def waits(self) -> dict[int, int]:
+        """The wait-for graph: each task that has something pending, and the task it is for."""
+        return {number: task.pending[0].to for worker in self.workers.values() if worker
+                for number, task in worker.tasks.items() if task.pending}
+
+    def circle(self) -> tuple[int, ...]:
+        """Tasks that wait for each other in a circle, from one of them back to it; else ()."""
+        waits = self.waits()
+        for start in waits:
+            path, at = [start], waits[start]
+            while at in waits and at not in path:
+                path.append(at)
+                at = waits[at]
+            if at in path:
+                return (*path[path.index(at):], at)
+        return ()
+
+
+def run(scenario: Scenario, parts: Parts | None = None) -> tuple[Happened, ...]:
+    """The history of a scenario, with the reference's parts or others."""
+    return Cluster(scenario, parts).run()

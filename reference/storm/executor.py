@@ -1,0 +1,350 @@
+"""Executors: the loops of a spout, a bolt and an acker, with their pendingEmits.
+
+Theory of operation
+-------------------
+A task sends without ever waiting. What cannot be transferred goes to its own *pendingEmits*,
+one FIFO queue for all destinations, and is retried from its head; the first failure ends the
+retry, so nothing overtakes. The stopping rules, which make every circle of waiting tasks go
+through somebody who does not wait:
+
+* a **bolt** (the acker is one) consumes nothing while its pendingEmits is not empty; this is
+  looked at before every tuple;
+* a **spout** consumes its recvQ at every call, whatever is pending; it calls nextTuple only
+  while its pendingEmits is empty and fewer roots than the maximum are pending, where the
+  maximum is looked at before the retry.
+
+A spout emits the tuples of a root first, then its INIT. There is no clock and no thread in
+here: who has them calls ``call`` again and again, ``tick`` each period of the message timeout,
+``commit`` from time to time.
+
+Invariants
+----------
+* a bolt's pendingEmits holds at most what one execution emits;
+* from one task to another, messages are transferred in the order in which they were emitted;
+* every root that was emitted is acked, failed, or pending.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from random import Random
+from typing import NamedTuple
+
+from .acker import Acker, Tell, Telling
+from .spout import Call, Outcome, PartitionManager, SpoutMisuse, SpoutPending
+from .task_input import Nothing, TaskInput
+from .topologies import Bolt, Kind, Message, Topology
+
+__all__ = ["AckerTask", "Attempt", "BoltTask", "Context", "Executor", "Log", "SpoutTask"]
+
+ID_BITS = 64
+
+
+@dataclass
+class Log:
+    """The source's partition, which survives every worker: its length, and the commit."""
+
+    length: int
+    committed: int = 0
+
+
+class Attempt(NamedTuple):
+    """One attempt at a message: its offset and its root id."""
+
+    offset: int
+    root: int
+
+
+@dataclass(frozen=True)
+class Context:
+    """What a task gets from its worker.
+
+    ``transfer`` takes a message or refuses it; ``record`` is told what happens (a word, then
+    what it is about); ``random`` draws ids; ``life`` counts the worker's restarts.
+    """
+
+    topology: Topology
+    transfer: Callable[[Message], bool]
+    record: Callable[..., None]
+    random: Random
+    life: int
+
+
+class Executor:
+    """What all tasks have: an input, and pendingEmits."""
+
+    def __init__(self, task: int, inbox: TaskInput[Message], context: Context) -> None:
+        self.task = task
+        self.inbox = inbox
+        self.context = context
+        self.pending: deque[Message] = deque()
+        self._numbers: dict[int, int] = {}
+        self._turns: dict[int, int] = {}
+
+    def call(self) -> bool:
+        """One turn of the loop: whether anything happened."""
+        raise NotImplementedError
+
+    def tick(self) -> None:
+        """A period of the message timeout has passed."""
+
+    # -- sending ------------------------------------------------------------------------------
+
+    def send(self, kind: Kind, to: int, value: tuple[object, ...],
+             anchors: tuple[tuple[int, int], ...] = ()) -> None:
+        """Transfer a message, or keep it in pendingEmits."""
+        number = self._numbers.get(to, 0)
+        self._numbers[to] = number + 1
+        message = Message(kind, self.task, self.context.life, to, number, value, anchors)
+        self.context.record("emitted", self.task, message.life, to, number)
+        if self.pending or not self.context.transfer(message):
+            self._pend(message)
+
+    def _pend(self, message: Message) -> None:
+        self.pending.append(message)
+
+    def flush_pending(self) -> bool:
+        """Retry from the head until the first failure: whether anything went."""
+        before = len(self.pending)
+        while self.pending and self.context.transfer(self.pending[0]):
+            self.pending.popleft()
+        return len(self.pending) < before
+
+    def targets(self, value: tuple[object, ...]) -> list[int]:
+        """The tasks to which a tuple goes: one of each component that is subscribed."""
+        topology = self.context.topology
+        name, tasks = topology.component_of(self.task), topology.tasks_of()
+        found = []
+        for number, stream in enumerate(topology.streams):
+            if stream.source == name:
+                among = tasks[stream.target]
+                turn = self._turns.get(number, 0) if stream.key is None else stream.key(value)
+                self._turns[number] = turn + 1
+                found.append(among[turn % len(among)])
+        return found
+
+    def acker_of(self, root: int) -> int:
+        """The one acker task that follows a root."""
+        ackers = self.context.topology.tasks_of()["acker"]
+        return ackers[root % len(ackers)]
+
+    def draw(self) -> int:
+        """An id of an edge or a root: 64 bits, and never 0."""
+        return self.context.random.getrandbits(ID_BITS) or 1
+
+    # -- receiving ----------------------------------------------------------------------------
+
+    def take(self) -> Message | None:
+        """The next message of the input."""
+        message = self.inbox.poll()
+        if isinstance(message, Nothing):
+            return None
+        self.context.record(
+            "processed", self.task, message.sender, message.life, message.number)
+        return message
+
+    def note_pending(self) -> None:
+        """Tell the record how much stands in pendingEmits."""
+        self.context.record("stands", self.task, len(self.pending))
+
+
+class BoltTask(Executor):
+    """The executor of one task of a bolt. ``at_most`` tuples are consumed in a turn."""
+
+    at_most = 4
+
+    def __init__(self, task: int, inbox: TaskInput[Message], context: Context,
+                 bolt: Bolt | None = None) -> None:
+        super().__init__(task, inbox, context)
+        name = context.topology.component_of(task)
+        self.bolt = context.topology.bolt(name).make() if bolt is None else bolt
+        self.is_sink = name in context.topology.sinks
+        self._ack_values: dict[Message, dict[int, int]] = {}
+
+    def call(self) -> bool:
+        """Retry what is pending; consume only if nothing is."""
+        moved = bool(self.pending) and self.flush_pending()
+        if moved:
+            self.note_pending()
+        consumed = 0
+        while consumed < self.at_most and self.may_consume():
+            message = self.take()
+            if message is None:
+                break
+            consumed += 1
+            self.process(message)
+            if self.pending:
+                self.note_pending()
+        return moved or consumed > 0
+
+    def may_consume(self) -> bool:
+        """Looked at before every tuple."""
+        return not self.pending
+
+    def process(self, message: Message) -> None:
+        """Execute one tuple."""
+        if self.is_sink:
+            offset, part = message.value[:2]
+            self.context.record("reached", offset, message.anchors[0][0], part)
+        self.bolt.execute(message, self)
+
+    def tick(self) -> None:
+        self.bolt.tick()
+
+    # -- what a bolt calls --------------------------------------------------------------------
+
+    def emit(self, value: tuple[object, ...], anchors: Iterable[Message]) -> None:
+        """One new edge for each anchor and target: it goes to the anchor's ack value and,
+        xored with those for the other anchors, into the new tuple."""
+        inputs = tuple(anchors)
+        for to in self.targets(value):
+            edges: dict[int, int] = {}
+            for anchor in inputs:
+                values = self._ack_values.setdefault(anchor, {})
+                for root, _edge in anchor.anchors:
+                    edge = self.draw()
+                    values[root] = values.get(root, 0) ^ edge
+                    edges[root] = edges.get(root, 0) ^ edge
+            self.send(Kind.DATA, to, value, tuple(edges.items()))
+
+    def ack(self, message: Message) -> None:
+        """Tell the ackers: the tuple's edge, with those of what was emitted from it."""
+        values = self._ack_values.pop(message, {})
+        for root, edge in message.anchors:
+            self.send(Kind.ACK, self.acker_of(root), (root, edge ^ values.get(root, 0)))
+
+
+class AckerTask(BoltTask):
+    """An acker: a bolt whose user code is ``acker.Acker``."""
+
+    def __init__(self, task: int, inbox: TaskInput[Message], context: Context) -> None:
+        super().__init__(task, inbox, context, bolt=_NoBolt())
+        self.acker = Acker()
+
+    def process(self, message: Message) -> None:
+        root, number = message.value
+        if message.kind is Kind.INIT:
+            self.tell(self.acker.init(root, number, message.sender))
+        else:
+            self.tell(self.acker.ack(root, number))
+
+    def tell(self, tells: Iterable[Tell]) -> None:
+        """Send what the acker has to say to spouts."""
+        for tell in tells:
+            self.send(Kind.TELL, tell.to, (tell.root, tell.telling.value))
+
+    def tick(self) -> None:
+        self.tell(self.acker.tick())
+
+
+class _NoBolt:
+    """An acker has no user code."""
+
+    def execute(self, message: Message, out: object) -> None:
+        """Nothing."""
+
+    def tick(self) -> None:
+        """Nothing."""
+
+
+class SpoutTask(Executor):
+    """The spout's executor, on the partition that ``log`` stands for.
+
+    ``max_pending`` roots may be pending (0: any number) when a round begins; a round emits
+    up to ``per_round``.
+    """
+
+    def __init__(self, task: int, inbox: TaskInput[Message], context: Context, log: Log,
+                 max_pending: int = 0, per_round: int = 1) -> None:
+        super().__init__(task, inbox, context)
+        self.log = log
+        self.per_round = per_round
+        self.roots: SpoutPending[Attempt] = SpoutPending(max_pending)
+        self.partition = PartitionManager(log.committed, fetch_size=4)
+
+    def call(self) -> bool:
+        """Consume what came; then retry; then nextTuple, if the rules allow."""
+        heard = self.may_consume() and self.hear()
+        may_emit = self.roots.begin_round()
+        moved = bool(self.pending) and self.flush_pending()
+        emitted = 0
+        if may_emit and not self.pending:
+            emitted = sum(self.next_tuple() for _ in range(self.per_round))
+        self.roots.end_round()
+        if moved or emitted:
+            self.note_pending()
+            self.context.record("pends", self.task, len(self.roots))
+        return heard or moved or emitted > 0
+
+    def may_consume(self) -> bool:
+        """Always."""
+        return True
+
+    def hear(self) -> bool:
+        """Process what the ackers say: whether there was anything."""
+        heard = False
+        while (message := self.take()) is not None:
+            heard = True
+            root, telling = message.value
+            if telling == Telling.ACK.value:
+                self.conclude(self.roots.ack(root))
+            elif telling == Telling.FAIL.value:
+                self.conclude(self.roots.fail(root))
+        return heard
+
+    def conclude(self, calls: Iterable[Call[Attempt]]) -> None:
+        """Call the spout's ack() and fail()."""
+        for outcome, attempt in calls:
+            if outcome is Outcome.ACK:
+                self.context.record("acked", *attempt)
+                self.partition.ack(attempt.offset)
+            else:
+                self.context.record("failed", *attempt)
+                self.partition.fail(attempt.offset)
+
+    def next_tuple(self) -> bool:
+        """nextTuple: emit one message of the source, if there is one."""
+        offset = self.partition.next()
+        if offset is None:
+            self._fetch()
+            offset = self.partition.next()
+        if offset is None:
+            return False
+        value = (offset, self.context.topology.text(offset))
+        root = self._new_root(offset)
+        self.context.record("root", offset, root)
+        total = 0
+        for to in self.targets(value):
+            edge = self.draw()
+            total ^= edge
+            self.send(Kind.DATA, to, value, ((root, edge),))
+        self.send(Kind.INIT, self.acker_of(root), (root, total))
+        return True
+
+    def _new_root(self, offset: int) -> int:
+        while True:
+            root = self.draw()
+            try:
+                self.roots.emit(root, Attempt(offset, root))
+            except SpoutMisuse:     # an id that is pending: in a round there is no other cause
+                continue
+            return root
+
+    def _fetch(self) -> None:
+        wanted = self.partition.wants()
+        if wanted is not None:
+            end = min(wanted.offset + wanted.size, self.log.length)
+            self.partition.fetched(range(wanted.offset, end), max(end, wanted.offset))
+
+    def tick(self) -> None:
+        self.conclude(self.roots.tick())
+
+    def commit(self) -> None:
+        """Record how far the partition is done; a restart begins there."""
+        self.log.committed = self.partition.commit()
+
+    def is_done(self) -> bool:
+        """Every message of the source was acked."""
+        return not len(self.roots) and self.partition.commit() == self.log.length

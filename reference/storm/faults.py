@@ -1,0 +1,90 @@
+"""What goes wrong in a run of a cluster: a plan, drawn from a seed, that says what and when.
+
+Every fault has an end. Times are instants of the cluster's clock. A plan is a tuple of faults
+in any order; leaving one out gives another plan, so plans can be shrunk.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from random import Random
+from typing import NamedTuple
+
+from .topologies import Topology, deploy
+from .worker import Settings
+
+__all__ = ["Fault", "Scenario", "What", "scenario"]
+
+
+class What(Enum):
+    """The kinds of faults; ``on`` and ``to`` of a fault mean what is said here."""
+
+    KILL = "worker {on} is killed, and starts anew"
+    CUT = "the connection from worker {on} to worker {to} is cut"
+    LOSE_STATUS = "the next status of worker {to} to worker {on} gets lost"
+    DELAY_STATUS = "statuses of worker {to} to worker {on} are late"
+    SLOW = "task {on} is slow"
+    STRAY = "a tuple for a task that is not there arrives at worker {to} from worker {on}"
+
+
+class Fault(NamedTuple):
+    """From the instant ``at`` on, for ``lasts`` instants."""
+
+    at: int
+    what: What
+    on: int
+    to: int = 0
+    lasts: int = 1
+
+    @property
+    def ends(self) -> int:
+        """When it is over."""
+        return self.at + self.lasts
+
+    def words(self) -> str:
+        """For a reader."""
+        return f"at {self.at}, for {self.lasts}: {self.what.value.format(on=self.on, to=self.to)}"
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """One run: all that it depends on."""
+
+    topology: Topology
+    workers: int
+    messages: int
+    settings: Settings
+    faults: tuple[Fault, ...]
+    seed: int
+
+    @property
+    def last_fault(self) -> int:
+        """When the last fault is over."""
+        return max((fault.ends for fault in self.faults), default=0)
+
+
+def scenario(topology: Topology, seed: int) -> Scenario:
+    """A run of a topology, a pure function of its arguments."""
+    random = Random(f"{topology.name} {seed}")
+    workers = random.choice((1, 2, 2, 3, 3))
+    settings = Settings(
+        capacity=random.choice((1, 2, 4)), overflow_limit=random.choice((0, 0, 0, 2, 6)),
+        transfer_capacity=random.choice((1, 4, 8)), max_pending=random.choice((0, 0, 1, 4)),
+        per_round=random.choice((1, 1, 2, 4)), reminder=random.choice((1, 4, 16)))
+    faults = [_fault(random, topology, workers) for _ in range(random.randrange(6))]
+    return Scenario(topology, workers, random.randrange(6, 19), settings, tuple(faults), seed)
+
+
+def _fault(random: Random, topology: Topology, workers: int) -> Fault:
+    at, lasts = random.randrange(120), random.randrange(5, 60)
+    tasks = len(deploy(topology, workers))
+    kinds = [What.SLOW, What.SLOW, What.KILL]
+    if workers > 1:
+        kinds += [What.LOSE_STATUS, What.LOSE_STATUS, What.CUT, What.DELAY_STATUS, What.STRAY]
+    what = random.choice(kinds)
+    if what is What.SLOW:
+        return Fault(at, what, random.randrange(1, tasks), lasts=2 * lasts)
+    on = random.randrange(workers)
+    to = (on + random.randrange(1, workers)) % workers if workers > 1 else 0
+    return Fault(at, what, on, to, lasts)

@@ -1,0 +1,288 @@
+"""Topologies: which components there are, who sends to whom, and two of them to run.
+
+A topology is data and user code; it knows neither workers nor threads. Its tasks are numbered
+from 0: the spout, the bolts in the order of the text, the ackers. Every tuple of the source is
+``(message, text)``, where ``message`` is its offset; every tuple that reaches the sink is
+``(message, part, ...)``, and a message has ``parts`` of them.
+
+A circle of bolts is refused: with bounded queues they can all wait for each other (STORM-3637).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, Final, NamedTuple, Protocol
+
+from .rotating import RotatingMap
+
+__all__ = [
+    "DIAMOND", "TOPOLOGIES", "WORD_COUNT", "Bolt", "Component", "Kind", "Message", "Output",
+    "Stream", "Topology", "TopologyMisuse", "deploy",
+]
+
+Value = tuple[Any, ...]
+
+
+class TopologyMisuse(ValueError):
+    """The topology or its deployment makes no sense.
+
+    Usual causes: bolts that form a circle, a stream between components that are not there,
+    fewer workers than one.
+    """
+
+
+class Kind(Enum):
+    """What a message between tasks is."""
+
+    DATA = "data"
+    INIT = "init"       # spout -> acker: (xor of the root's edges)
+    ACK = "ack"         # bolt -> acker: (xor of an edge with what was emitted from it)
+    TELL = "tell"       # acker -> spout: (what became of the root)
+
+
+class Message(NamedTuple):
+    """A tuple, or a message about one, from a task to a task.
+
+    ``life`` is how often the sender's worker had been restarted; ``number`` counts the
+    messages from 0, for each receiver and life. ``anchors`` has, for each root whose tree
+    the tuple is in, the root and the id of the edge.
+    """
+
+    kind: Kind
+    sender: int
+    life: int
+    to: int
+    number: int
+    value: Value
+    anchors: tuple[tuple[int, int], ...] = ()
+
+
+class Output(Protocol):
+    """Where a bolt sends: see ``executor.BoltTask``."""
+
+    def emit(self, value: Value, anchors: Iterable[Message]) -> None:
+        """Send a tuple to whoever is subscribed, in the trees of its anchors."""
+        ...
+
+    def ack(self, message: Message) -> None:
+        """The tuple is done with; what was emitted from it has been emitted."""
+        ...
+
+
+class Bolt(Protocol):
+    """User code of a component."""
+
+    def execute(self, message: Message, out: Output) -> None:
+        """Process one tuple."""
+        ...
+
+    def tick(self) -> None:
+        """A period of the message timeout has passed."""
+        ...
+
+
+class Stream(NamedTuple):
+    """Tuples of ``source`` go to ``target``: by turns, or by ``key`` of their value."""
+
+    source: str
+    target: str
+    key: Callable[[Value], int] | None = None
+
+
+class Component(NamedTuple):
+    """A bolt with its number of tasks; ``fan_out`` is how many tuples one execution emits."""
+
+    name: str
+    make: Callable[[], Bolt]
+    tasks: int = 1
+    fan_out: int = 1
+    inputs: int = 1     # tuples that one execution acks at most
+
+
+@dataclass(frozen=True)
+class Topology:
+    """A spout called ``source`` and its bolts. ``text`` gives the record at an offset.
+
+    Raises ``TopologyMisuse`` for streams that lead nowhere or, unless ``circles`` are
+    allowed, bolts that feed each other.
+    """
+
+    name: str
+    text: Callable[[int], str]
+    parts: int
+    bolts: tuple[Component, ...]
+    streams: tuple[Stream, ...]
+    ackers: int = 1
+    circles: bool = False
+    sinks: frozenset[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        names = {"source", *(bolt.name for bolt in self.bolts)}
+        for stream in self.streams:
+            if not {stream.source, stream.target} <= names or stream.target == "source":
+                raise TopologyMisuse(f"no stream leads from {stream.source} to {stream.target}")
+        circle = self.circle()
+        if circle and not self.circles:
+            raise TopologyMisuse(
+                f"the bolts {', '.join(circle)} form a circle, and can all wait for each other")
+        sources = {stream.source for stream in self.streams}
+        object.__setattr__(self, "sinks", frozenset(names - sources))
+
+    def circle(self) -> tuple[str, ...]:
+        """Components that are, or wait for, part of a circle of streams; empty without one."""
+        left = {"source", *(bolt.name for bolt in self.bolts)}
+        while True:
+            ends = {name for name in left if not any(
+                stream.source == name and stream.target in left for stream in self.streams)}
+            if not ends:
+                return tuple(sorted(left - {"source"}))
+            left -= ends
+
+    def tasks_of(self) -> dict[str, range]:
+        """The task numbers of ``source``, of each bolt, and of ``acker``."""
+        first, found = 1, {"source": range(1)}
+        for bolt in self.bolts:
+            found[bolt.name] = range(first, first + bolt.tasks)
+            first += bolt.tasks
+        found["acker"] = range(first, first + self.ackers)
+        return found
+
+    def component_of(self, task: int) -> str:
+        """The name of the component that a task belongs to. ``KeyError`` without one."""
+        for name, tasks in self.tasks_of().items():
+            if task in tasks:
+                return name
+        raise KeyError(task)
+
+    def bolt(self, name: str) -> Component:
+        """The bolt of a name. ``KeyError`` without one."""
+        for bolt in self.bolts:
+            if bolt.name == name:
+                return bolt
+        raise KeyError(name)
+
+    def emits_at_most(self, task: int) -> int:
+        """Messages that one execution of a bolt's task emits at most, with acknowledgements."""
+        name = self.component_of(task)
+        if name in ("source", "acker"):
+            return 1
+        streams = sum(stream.source == name for stream in self.streams)
+        return self.bolt(name).fan_out * streams + self.bolt(name).inputs
+
+
+def deploy(topology: Topology, workers: int) -> dict[int, int]:
+    """The worker (from 0) of each task, by turns. Raises ``TopologyMisuse`` below 1 worker."""
+    if type(workers) is not int or workers < 1:
+        raise TopologyMisuse(f"a cluster has 1 worker or more, not {workers!r}")
+    tasks = [task for each in topology.tasks_of().values() for task in each]
+    return {task: task % workers for task in tasks}
+
+
+# ---- word count -----------------------------------------------------------------------------
+
+
+class _Split:
+    """Emits the words of a text."""
+
+    def execute(self, message: Message, out: Output) -> None:
+        offset, text = message.value
+        for part, word in enumerate(text.split()):
+            out.emit((offset, part, word), (message,))
+        out.ack(message)
+
+    def tick(self) -> None:
+        """Nothing is kept that could grow old."""
+
+
+class _Count:
+    """Counts words."""
+
+    def __init__(self) -> None:
+        self.counts: dict[str, int] = {}
+
+    def execute(self, message: Message, out: Output) -> None:
+        word = message.value[2]
+        self.counts[word] = self.counts.get(word, 0) + 1
+        out.ack(message)
+
+    def tick(self) -> None:
+        """Counts do not grow old."""
+
+
+WORDS: Final = ("the", "cow", "jumped", "over", "moon", "and", "an", "apple")
+WORDS_PER_TEXT: Final = 3
+
+
+def _sentence(offset: int) -> str:
+    return " ".join(WORDS[(offset * 5 + at * 3) % len(WORDS)] for at in range(WORDS_PER_TEXT))
+
+
+def _by_word(value: Value) -> int:
+    return sum(str(value[2]).encode())
+
+
+WORD_COUNT: Final = Topology(
+    "word-count", _sentence, WORDS_PER_TEXT,
+    (Component("split", _Split, tasks=2, fan_out=WORDS_PER_TEXT), Component("count", _Count, 2)),
+    (Stream("source", "split"), Stream("split", "count", _by_word)))
+
+
+# ---- diamond --------------------------------------------------------------------------------
+
+
+class _Side:
+    """Passes a tuple on, marked with its side."""
+
+    def __init__(self, side: str) -> None:
+        self.side = side
+
+    def execute(self, message: Message, out: Output) -> None:
+        offset, text = message.value
+        out.emit((offset, self.side, text), (message,))
+        out.ack(message)
+
+    def tick(self) -> None:
+        """Nothing is kept that could grow old."""
+
+
+class _Join:
+    """Waits for both sides of a root, and emits them as one tuple, in the trees of both.
+
+    A side whose other side does not come is let go of after two ticks: its root has then
+    timed out.
+    """
+
+    def __init__(self) -> None:
+        self._halves: RotatingMap[int, Message] = RotatingMap(3)
+
+    def execute(self, message: Message, out: Output) -> None:
+        (root, _edge), = message.anchors
+        other = self._halves.get(root)
+        if other is None:
+            self._halves.put(root, message)
+            return
+        self._halves.remove(root)
+        out.emit((message.value[0], 0, message.value[2]), (other, message))
+        out.ack(other)
+        out.ack(message)
+
+    def tick(self) -> None:
+        """The oldest halves go."""
+        self._halves.rotate()
+
+
+def _by_message(value: Value) -> int:
+    return int(value[0])
+
+
+DIAMOND: Final = Topology(
+    "diamond", _sentence, 1,
+    (Component("left", lambda: _Side("left")), Component("right", lambda: _Side("right")),
+     Component("join", _Join, inputs=2), Component("sink", _Count)),
+    (Stream("source", "left"), Stream("source", "right"), Stream("left", "join", _by_message),
+     Stream("right", "join", _by_message), Stream("join", "sink")))
+
+TOPOLOGIES: Final[Mapping[str, Topology]] = {
+    topology.name: topology for topology in (WORD_COUNT, DIAMOND)}

@@ -1,0 +1,255 @@
+"""A worker: its tasks with their inputs, the transfer queue, and the backpressure status.
+
+Theory of operation
+-------------------
+A message to a task of the same worker goes into that task's recvQ or is refused. A message to
+a remote task is refused while the task is known to be backlogged, or while the transfer queue
+is full; else it goes to the transfer queue. Its thread, here ``drain``, takes from the head:
+what has no connection is dropped and counted, what is for a connection that is not writable
+waits there (and, there being one thread, all behind it). Together taken, tuples are grouped by
+task, so on a connection only the order from task to task survives.
+
+``receive`` is the receiving thread: it never waits, and drops what is for a task that is not
+(or no longer) here. What it spills is told to the senders; ``check`` tells them when the
+overflowQ has drained, and repeats the status from time to time, so that no loss lasts.
+
+There is no network, no clock and no thread in here. A worker that dies is thrown away; a new
+one with the next ``life`` takes its place.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from random import Random
+from typing import NamedTuple
+
+from .executor import AckerTask, BoltTask, Context, Executor, Log, SpoutTask
+from .status import RemoteFlags, Sent, Status, StatusTracker
+from .task_input import TaskInput
+from .topologies import Message, Topology
+
+__all__ = ["Parts", "Place", "Settings", "Waiting", "Worker", "name_of"]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Sizes in messages; ``overflow_limit`` and ``max_pending`` 0 mean that there is none."""
+
+    capacity: int = 4
+    overflow_limit: int = 0
+    transfer_capacity: int = 8
+    max_pending: int = 0
+    per_round: int = 1
+    reminder: int = 16
+    repeat: int = 4
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The classes that a worker is put together from."""
+
+    spout: type[SpoutTask] = SpoutTask
+    bolt: type[BoltTask] = BoltTask
+    acker: type[AckerTask] = AckerTask
+    tracker: type[StatusTracker] = StatusTracker
+    flags: type[RemoteFlags] = RemoteFlags
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a worker stands: its number, its life, and the worker of every task."""
+
+    number: int
+    life: int
+    worker_of: Mapping[int, int] = field(default_factory=dict)
+
+
+class Waiting(NamedTuple):
+    """A message in the transfer queue, and since when."""
+
+    since: int
+    message: Message
+
+
+def name_of(worker: int) -> str:
+    """The name by which statuses know a worker."""
+    return f"worker {worker}"
+
+
+class Worker:
+    """One life of a worker. ``now`` tells the time, ``record`` is told what happens."""
+
+    def __init__(
+        self, topology: Topology, place: Place, settings: Settings, log: Log, random: Random, *,
+        record: Callable[..., None], now: Callable[[], int], parts: Parts | None = None,
+    ) -> None:
+        self.topology, self.place, self.settings = topology, place, settings
+        self.record, self.now = record, now
+        self.outgoing: deque[Waiting] = deque()
+        self.connected: set[int] = set()
+        parts = parts or Parts()
+        here = [task for task, at in place.worker_of.items() if at == place.number]
+        remote: dict[str, list[int]] = {}
+        for task, at in place.worker_of.items():
+            if at != place.number:
+                remote.setdefault(name_of(at), []).append(task)
+        self.flags = parts.flags(remote)
+        self.tracker = parts.tracker(
+            name_of(place.number), here, reminder=settings.reminder, repeat=settings.repeat,
+            incarnation=place.life)
+        far = [str(task) for tasks in remote.values() for task in tasks]
+        self.inputs: dict[int, TaskInput[Message]] = {
+            task: TaskInput(settings.capacity, overflow_limit=settings.overflow_limit,
+                            remote=far, local=[str(each) for each in here])
+            for task in here}
+        context = Context(topology, self.transfer, record, random, place.life)
+        self.tasks: dict[int, Executor] = {
+            task: self._made(task, context, log, parts) for task in here}
+
+    def _made(self, task: int, context: Context, log: Log, parts: Parts) -> Executor:
+        component, inbox = self.topology.component_of(task), self.inputs[task]
+        if component == "source":
+            return parts.spout(task, inbox, context, log, self.settings.max_pending,
+                               self.settings.per_round)
+        return (parts.acker if component == "acker" else parts.bolt)(task, inbox, context)
+
+    # -- what tasks send ----------------------------------------------------------------------
+
+    def transfer(self, message: Message) -> bool:
+        """Take a task's message, or refuse it."""
+        if message.to in self.inputs:
+            inbox = self.inputs[message.to]
+            taken = inbox.publish(str(message.sender), message)
+            if taken:
+                self._note(message.to)
+            return taken
+        if self.flags.is_blocked(message.to):
+            return False
+        if len(self.outgoing) >= self.settings.transfer_capacity:
+            return False
+        self.outgoing.append(Waiting(self.now(), message))
+        return True
+
+    def drain(self, is_writable: Callable[[int], bool]) -> dict[int, list[Message]]:
+        """What the transfer thread sends now, by worker; it stops at what must wait."""
+        taken: dict[int, dict[int, list[Message]]] = {}
+        room: set[int] = set()
+        while self.outgoing:
+            message = self.outgoing[0].message
+            peer = self.place.worker_of[message.to]
+            if peer not in self.connected:
+                if not self._without_connection(message):
+                    break
+                continue
+            # One batch for each connection: is it writable is asked once.
+            if peer not in room and not is_writable(peer):
+                break
+            room.add(peer)
+            self._leave()
+            taken.setdefault(peer, {}).setdefault(message.to, []).append(message)
+        return {peer: [message for group in groups.values() for message in group]
+                for peer, groups in taken.items()}
+
+    def _without_connection(self, message: Message) -> bool:
+        """The head has no connection: it is dropped, and the thread goes on."""
+        self._leave()
+        self.lose(message)
+        return True
+
+    def _leave(self) -> None:
+        waiting = self.outgoing.popleft()
+        self.record("left", self.place.number, self.now() - waiting.since)
+
+    def lose(self, message: Message) -> None:
+        """Count a message as lost."""
+        self.record("lost", message.sender, message.life, message.to, message.number)
+
+    # -- what arrives -------------------------------------------------------------------------
+
+    def receive(self, messages: Iterable[Message]) -> list[Sent]:
+        """The receiving thread: take what came over a connection; what is to be told."""
+        told: list[Sent] = []
+        for message in messages:
+            if message.to not in self.inputs:
+                self.not_here(message)
+                continue
+            arrival = self.inputs[message.to].transfer(str(message.sender), (message,))
+            if not arrival.kept[0]:
+                self.lose(message)
+            self._note(message.to)
+            for before in arrival.spilled:
+                for step in self.tracker.spill(message.to, before, _is_put):
+                    told.extend(step)
+        return told
+
+    def not_here(self, message: Message) -> None:
+        """A message for a task that is not of this worker, perhaps not any more."""
+        self.lose(message)
+
+    def hear(self, status: Status) -> None:
+        """What another worker says of its tasks."""
+        self.flags.hear(status)
+
+    def _note(self, task: int) -> None:
+        sizes = self.inputs[task].statistics()
+        self.record("holds", task, sizes.recvq, sizes.overflowq)
+
+    # -- connections and timers ---------------------------------------------------------------
+
+    def reach(self, peer: int) -> None:
+        """This worker has a connection on which it can send to another."""
+        self.connected.add(peer)
+
+    def cut_off(self, peer: int) -> None:
+        """It has none any more; what it last heard of the other's tasks stands."""
+        self.connected.discard(peer)
+        self.flags.disconnected(name_of(peer))
+
+    def connect(self, peer: int) -> list[Sent]:
+        """A sender has connected to this worker: what it is told."""
+        return [sent for step in self.tracker.connect(name_of(peer)) for sent in step]
+
+    def disconnect(self, peer: int) -> None:
+        """A sender is gone."""
+        self.tracker.disconnect(name_of(peer))
+
+    def check(self) -> list[Sent]:
+        """The backpressure-check-timer: what is to be told."""
+        sizes = {task: inbox.statistics().overflowq for task, inbox in self.inputs.items()}
+        return list(self.tracker.check(sizes))
+
+    def tick(self) -> None:
+        """A period of the message timeout has passed, for every task."""
+        for task in self.tasks.values():
+            task.tick()
+
+    def commit(self) -> None:
+        """The spout, if it is here, records how far it is."""
+        for task in self.tasks.values():
+            if isinstance(task, SpoutTask):
+                task.commit()
+
+    # -- its end ------------------------------------------------------------------------------
+
+    def contents(self) -> list[Message]:
+        """All messages in it, taken out: what is lost when it dies."""
+        found = [waiting.message for waiting in self.outgoing]
+        self.outgoing.clear()
+        for task in self.tasks.values():
+            found += task.pending
+            task.pending.clear()
+            sizes = task.inbox.statistics()
+            found += task.inbox.consume(sizes.recvq + sizes.overflowq)
+        return found
+
+    def is_empty(self) -> bool:
+        """Nothing is in any of its queues."""
+        return not self.outgoing and all(
+            not task.pending and not task.inbox.statistics().recvq
+            and not task.inbox.statistics().overflowq for task in self.tasks.values())
+
+
+def _is_put() -> None:
+    """The input has put the tuple into its overflowQ already, before it is told of."""

@@ -1,0 +1,520 @@
+"""Kafka's request purgatory: who completes a request, who still refers to it, when to purge.
+
+Theory of operation
+-------------------
+A request that cannot be answered yet waits in two places: on the *watcher list* of each of its
+keys, so that an event of that key finds it, and in the *timer*. It is completed once, by whoever
+comes first: an event of one of its keys (check_and_complete), its timeout, or anybody who forces
+it. The winner takes it out of the timer, which is O(1), and calls onComplete; if the winner is
+the timer, onExpiration follows. The other watcher lists keep a dead reference, since finding it
+would cost a scan. These are purged, and the point of the new design is *when*:
+
+    E            requests that were watched, counted once each, whatever their keys
+    |timer|      requests that are pending
+    E - |timer|  what was completed since, and may still be on lists
+
+A purge starts when E - |timer| > Q. First E := |timer|, then every list drops what is completed.
+E never counts too few (KAFKA-P5), so no more than Q dead requests are on lists while the reaper
+rests (KAFKA-P6); and it counts nothing that was not completed since (KAFKA-P5U), so no purge
+starts before Q requests have been completed. The old purgatory purged by the *length* of the
+lists, which may be long because much is pending, and left completed requests in its timer.
+
+The text's statements about E are approximations, as it says itself in part; they stand below as
+rules that are expected to be violated. What holds of E is said "as long as nothing is cancelled
+for a key": cancel_for_key takes a request out of the timer without completing it; the lists of
+its other keys keep it, nothing counts it, and only an event of such a key ends it.
+
+Granularity: one call of the purgatory is one step, and a purge is one step for E and one for each
+key, with other calls between. Requests are used once. What happens within calls is in
+``purgatory_races``. That a request may become ready between its two tries is a choice of
+``request`` here: it is then completed, although it is on the lists, and counted.
+
+Source: "Apache Kafka, Purgatory, and Hierarchical Timing Wheels"; DelayedOperation and
+DelayedOperationPurgatory of Kafka 0.9 to 3.9; kafka.md 1.4 to 1.6.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Any
+
+from ..expectations import expect
+from ..notation import (
+    MUST, Machine, action, always, array, boolean, choice, const, integer, leads_to,
+    require, step, subset, upto,
+)
+
+__all__ = [
+    "EXPECTATIONS", "CancellingPurgatory", "ImpatientPurge", "KeepingEmptyKeys",
+    "KeepingInTimer", "NeverPurging", "OldPurgatory", "PerKeyEstimate", "Purgatory",
+    "PurgatoryByTheText", "PurgingPending", "Request", "StaleEstimate",
+]
+
+NEW = "002, 'New Purgatory Design'"
+OLD = "002, 'Old Purgatory Design'"
+PURGING = "002, 'Purging Watcher Lists'"
+
+
+class Request(IntEnum):
+    """What became of a request."""
+
+    NEW = 0         # not made yet
+    PENDING = 1
+    COMPLETED = 2   # by whoever
+    ABANDONED = 3   # cancelled for a key; neither completed nor timed
+
+
+class Purgatory(Machine):
+    """Requests 0 .. K - 1, keys 0 .. J - 1. A set of places has j * K + request for key j."""
+
+    K = const(3, at_least=1)            # requests
+    J = const(2, at_least=1)            # keys
+    Q = const(1)                        # the purge interval
+
+    phase = array(upto(K), choice(Request))
+    ready = subset(upto(K))             # what the request waits for has come true
+    wanted = subset(upto(J * K))        # the keys that a request was made for
+    watched = subset(upto(J * K))       # the lists that it is on
+    keys = subset(upto(J))              # keys that have a list
+    timer = subset(upto(K))
+    completions = array(upto(K), integer(0, 2))     # calls of onComplete
+    expirations = array(upto(K), integer(0, 2))     # calls of onExpiration
+
+    estimate = integer(0, J * K)        # E
+    to_purge = subset(upto(J))          # what is left of a purge
+    done = integer(0, 2 * K)            # watched requests completed since E was set
+    added = boolean(False)              # … and whether any was added
+    needless = boolean(False)           # a purge started without a reason
+
+    # --- requests --------------------------------------------------------------------
+
+    @action(request=upto(K))
+    def become_ready(self, request: int) -> None:
+        """What it waits for comes true; nobody is told by that alone."""
+        require(request not in self.ready)
+        self.ready.add(request)
+
+    @action(request=upto(K), keys=upto(J + 1), meanwhile=upto(2))
+    def make(self, request: int, keys: int, meanwhile: int) -> None:
+        """try_complete_else_watch for one key (or all, if ``keys`` is J): try, watch, try again,
+        else into the timer. ``meanwhile`` says whether it becomes ready between the tries."""
+        require(self.phase[request] == Request.NEW)
+        if request in self.ready:
+            self.phase[request] = Request.COMPLETED
+            self.completions[request] += 1
+        else:
+            require(self.watches_all())
+            self.phase[request] = Request.PENDING
+            for key in range(self.J):
+                if keys == key or keys == self.J:
+                    self.watch(request, key)
+            self.estimate += self.weight(keys)
+            self.added = True
+            self.timer.add(request)
+            if meanwhile == 1:
+                self.ready.add(request)
+                self.complete(request)
+
+    def watches_all(self) -> bool:
+        """Whether the model has room for what is counted."""
+        return self.estimate + self.J <= self.J * self.K
+
+    def weight(self, keys: int) -> int:
+        """A request counts once, whatever its keys."""
+        return 1
+
+    def watch(self, request: int, key: int) -> None:
+        """On the key's list, which is made if there is none."""
+        self.wanted.add(key * self.K + request)
+        self.watched.add(key * self.K + request)
+        self.keys.add(key)
+
+    def complete(self, request: int) -> None:
+        """forceComplete by somebody; only the first has an effect."""
+        if self.phase[request] == Request.PENDING:
+            self.phase[request] = Request.COMPLETED
+            self.completions[request] += 1
+            self.done += 1
+            self.leave_timer(request)
+
+    def leave_timer(self, request: int) -> None:
+        """The winner cancels the timer entry."""
+        self.timer.discard(request)
+
+    @action(request=upto(K))
+    def force(self, request: int) -> None:
+        """Somebody else completes a request: the lists do not hear of it."""
+        require(self.phase[request] == Request.PENDING)
+        self.complete(request)
+
+    @action(key=upto(J))
+    def check_and_complete(self, key: int) -> None:
+        """An event of a key: its list is tried, and what is completed leaves it."""
+        require(key in self.keys)
+        for request in range(self.K):
+            if key * self.K + request in self.watched:
+                if request in self.ready:
+                    self.complete(request)
+                if self.phase[request] == Request.COMPLETED:
+                    self.strike(request, key)
+        self.tidy(key)
+
+    def strike(self, request: int, key: int) -> None:
+        """A completed request leaves a list."""
+        self.watched.discard(key * self.K + request)
+
+    def tidy(self, key: int) -> None:
+        """removeKeyIfEmpty."""
+        if all(key * self.K + request not in self.watched for request in range(self.K)):
+            self.keys.discard(key)
+
+    @action(fair=True, request=upto(K))
+    def expire(self, request: int) -> None:
+        """The timeout: the timer runs the request, which expires if that completes it."""
+        require(request in self.timer)
+        self.timer.discard(request)
+        if self.phase[request] == Request.PENDING:
+            self.complete(request)
+            self.expirations[request] += 1
+
+    # --- the reaper ------------------------------------------------------------------
+
+    @action(fair=True)
+    def start_purge(self) -> None:
+        """Too many completed requests: E starts anew from what is pending."""
+        require(not self.to_purge and self.has_to_purge())
+        self.needless = self.needless or self.done <= self.Q
+        self.restart_estimate()
+        self.done = 0
+        self.added = False
+        for key in range(self.J):
+            if key in self.keys:
+                self.to_purge.add(key)
+
+    def has_to_purge(self) -> bool:
+        """By the estimate, strictly."""
+        return self.estimate - len(self.timer) > self.Q
+
+    def restart_estimate(self) -> None:
+        """E := |timer|."""
+        self.estimate = len(self.timer)
+
+    @action(fair=True, key=upto(J))
+    def purge(self, key: int) -> None:
+        """purgeCompleted on one list."""
+        require(key in self.to_purge)
+        self.to_purge.discard(key)
+        for request in range(self.K):
+            if self.is_purged(request):
+                self.watched.discard(key * self.K + request)
+        self.tidy(key)
+
+    def is_purged(self, request: int) -> bool:
+        """Only what is completed."""
+        return self.phase[request] == Request.COMPLETED
+
+    # --- counting --------------------------------------------------------------------
+
+    def is_watched(self, request: int) -> bool:
+        """On any list."""
+        return any(key * self.K + request in self.watched for key in range(self.J))
+
+    def distinct(self) -> int:
+        """Requests on any list, each once."""
+        return sum(self.is_watched(request) for request in range(self.K))
+
+    def dead(self) -> int:
+        """Completed requests on any list."""
+        return sum(
+            self.is_watched(request) and self.phase[request] == Request.COMPLETED
+            for request in range(self.K)
+        )
+
+    # --- rules -----------------------------------------------------------------------
+
+    @always("KAFKA-P1", MUST, "A request is completed at most once.",
+            source="002, introduction; kafka.md 1.5 P1; KAFKA-385", request=upto(K))
+    def completed_once(self, request: int) -> bool:
+        """One call of onComplete."""
+        return self.completions[request] <= 1
+
+    @step("KAFKA-P1E", MUST,
+          "The expiry callback is called only if the timeout completed the request.",
+          source="kafka.md 1.5 P1, 1.4 (old purgatory); KAFKA-1989", request=upto(K))
+    def expiry_is_the_winners(self, after: Purgatory, request: int) -> bool:
+        """Never of a request that was completed before."""
+        return (after.expirations[request] == self.expirations[request]
+                or self.phase[request] == Request.PENDING)
+
+    @step("KAFKA-P2", MUST, "A completed request stays completed.",
+          source="kafka.md 1.5 P2", request=upto(K))
+    def completion_is_final(self, after: Purgatory, request: int) -> bool:
+        """Monotone."""
+        return (self.phase[request] != Request.COMPLETED
+                or after.phase[request] == Request.COMPLETED)
+
+    @leads_to("KAFKA-P2L", MUST, "A request is completed some day, at the latest by its timeout.",
+              source="002, introduction ('some timeout occurs')", request=upto(K))
+    def requests_end(self, request: int) -> tuple[bool, bool]:
+        """No key needs to be touched again."""
+        pending = self.phase[request] == Request.PENDING
+        return pending, not pending
+
+    @always("KAFKA-P3W", MUST, "A pending request is on the list of each of its keys.",
+            source="002, 'Purging Watcher Lists'; kafka.md 1.5 P3", request=upto(K))
+    def pending_is_watched(self, request: int) -> bool:
+        """Else an event of that key would not find it."""
+        return self.phase[request] != Request.PENDING or all(
+            key * self.K + request not in self.wanted or key * self.K + request in self.watched
+            for key in range(self.J)
+        )
+
+    @always("KAFKA-P4", MUST, "A completed request is not in the timer.",
+            source=f"{PURGING} ('removed from the timer queue immediately'); kafka.md 1.5 P4; "
+                   "KAFKA-1989", request=upto(K))
+    def completed_is_not_timed(self, request: int) -> bool:
+        """So the timer's size is the number of the pending."""
+        return self.phase[request] != Request.COMPLETED or request not in self.timer
+
+    @always("KAFKA-P4N", MUST, "The timer's size is the number of pending requests.",
+            source=f"{PURGING} ('exactly at any time'); kafka.md 1.5 P4; KAFKA-1616")
+    def timer_counts_the_pending(self) -> bool:
+        """Between two calls, and if nothing is cancelled for a key."""
+        return len(self.timer) == sum(
+            self.phase[request] == Request.PENDING for request in range(self.K))
+
+    @always("KAFKA-P5", MUST, "No more requests are watched than E says, but during a purge.",
+            source=f"{PURGING} ('an overestimation'); kafka.md 1.5 P5")
+    def estimate_is_not_low(self) -> bool:
+        """Never an underestimate."""
+        return len(self.to_purge) > 0 or self.distinct() <= self.estimate
+
+    @always("KAFKA-P5U", MUST, "E exceeds the timer only by what was completed since it was set.",
+            source=f"{PURGING} ('we can avoid unnecessary purge operations'); kafka.md 1.4")
+    def estimate_is_not_high(self) -> bool:
+        """A request counts once, not once for each key."""
+        return self.estimate - len(self.timer) <= self.done
+
+    @always("KAFKA-P6", MUST,
+            "While the reaper rests, at most Q completed requests are on watcher lists.",
+            source=f"{PURGING}; kafka.md 1.5 P6")
+    def the_dead_are_few(self) -> bool:
+        """What it does not purge is little."""
+        return len(self.to_purge) > 0 or self.has_to_purge() or self.dead() <= self.Q
+
+    @leads_to("KAFKA-P6L", MUST, "More than Q completed requests do not stay on watcher lists.",
+              source=f"{PURGING}; kafka.md 1.5 P6; KAFKA-664")
+    def the_dead_go(self) -> tuple[bool, bool]:
+        """The reaper comes round."""
+        return self.dead() > self.Q, self.dead() <= self.Q
+
+    @always("KAFKA-P6E", MUST,
+            "A purge starts only after more than Q watched requests were completed.",
+            source=f"{PURGING} ('the purge operation should be triggered by the number of "
+                   "completed requests'); kafka.md 1.4 (strict)")
+    def purges_have_a_reason(self) -> bool:
+        """Since the purge before."""
+        return not self.needless
+
+    @always("KAFKA-P7", MUST, "A key without watched requests is forgotten.",
+            source="kafka.md 1.5 P7; KAFKA-2160")
+    def empty_keys_go(self) -> bool:
+        """Between two calls."""
+        return all(
+            key not in self.keys
+            or any(key * self.K + request in self.watched for request in range(self.K))
+            for key in range(self.J)
+        )
+
+
+class CancellingPurgatory(Purgatory):
+    """With cancel_for_key, which takes requests out of the timer and completes nothing."""
+
+    @action(key=upto(Purgatory.J))
+    def cancel_for_key(self, key: int) -> None:
+        """All of a key's requests are abandoned; other keys' lists still have them."""
+        require(key in self.keys)
+        for request in range(self.K):
+            if key * self.K + request in self.watched:
+                if self.phase[request] == Request.PENDING:
+                    self.phase[request] = Request.ABANDONED
+                    self.timer.discard(request)
+                self.watched.discard(key * self.K + request)
+        self.keys.discard(key)
+
+    @always("KAFKA-PE1", MUST,
+            "The timer's size is the number of requests that are not completed.",
+            source=f"{PURGING} ('exactly at any time'); kafka.md 1.6: not of those cancelled "
+                   "for a key")
+    def timer_counts_the_incomplete(self) -> bool:
+        """Abandoned requests are watched and incomplete, and are not in the timer."""
+        return len(self.timer) == sum(
+            self.is_watched(request) and self.phase[request] != Request.COMPLETED
+            for request in range(self.K))
+
+
+class PurgatoryByTheText(Purgatory):
+    """The same purgatory, judged by what the text says of E and of deletion."""
+
+    @always("KAFKA-PE2", MUST, "E is the number of distinct requests in the purgatory.",
+            source=f"{PURGING}; kafka.md 1.6: an estimate, high by what has left the lists")
+    def estimate_is_exact(self) -> bool:
+        """Pending, or completed and still watched."""
+        return self.estimate == self.distinct()
+
+    @step("KAFKA-PE3", MUST,
+          "If no requests are added during a purge, E is the correct number after it.",
+          source=f"{PURGING}, point 2; kafka.md 1.6: nor may any be completed meanwhile")
+    def estimate_is_right_after_purge(self, after: PurgatoryByTheText) -> bool:
+        """At the step that ends the purge."""
+        return not self.to_purge or len(after.to_purge) > 0 or self.added or (
+            after.estimate == sum(
+                any(key * self.K + request in after.watched for key in range(self.J))
+                for request in range(self.K)))
+
+    @always("KAFKA-PE4", MUST, "A completed request is deleted immediately.",
+            source=f"{NEW} ('allow immediate deletion of a completed request'); kafka.md 1.6: "
+                   "from the timer only", request=upto(Purgatory.K))
+    def deletion_is_immediate(self, request: int) -> bool:
+        """From the lists as well."""
+        return self.phase[request] != Request.COMPLETED or not self.is_watched(request)
+
+    @always("KAFKA-PE5", MUST, "Whatever is counted by E was pending for a while.",
+            source=f"{PURGING}, point 1 ('whenever a new request is watched'); kafka.md 1.6: "
+                   "also if its second try completes it")
+    def only_the_pending_are_counted(self) -> bool:
+        """As long as nothing expired, was forced or triggered, E would be the timer's size."""
+        return self.estimate == len(self.timer)
+
+
+# --- one thing wrong -------------------------------------------------------------------------
+
+class OldPurgatory(Purgatory):
+    """The old design: completed requests stay in the timer, the expiry callback comes first and
+    regardless, and the length of the lists decides about a purge."""
+
+    def leave_timer(self, request: int) -> None:
+        """The timer does not support random delete."""
+
+    @action(fair=True, request=upto(Purgatory.K))
+    def expire(self, request: int) -> None:
+        """onExpiration, then forceComplete, whatever that says."""
+        require(request in self.timer)
+        self.timer.discard(request)
+        self.expirations[request] += 1
+        self.complete(request)
+
+    def has_to_purge(self) -> bool:
+        """watched() >= purgeInterval."""
+        return len(self.watched) >= max(self.Q, 1)
+
+
+class KeepingInTimer(Purgatory):
+    """forceComplete does not cancel the timer entry."""
+
+    def leave_timer(self, request: int) -> None:
+        """Left for the timeout to find."""
+
+
+class PerKeyEstimate(Purgatory):
+    """E counts a request once for each of its keys."""
+
+    def weight(self, keys: int) -> int:
+        """All keys, or one."""
+        return self.J if keys == self.J else 1
+
+
+class ImpatientPurge(Purgatory):
+    """E - |timer| >= Q."""
+
+    def has_to_purge(self) -> bool:
+        """Not strictly."""
+        return self.estimate - len(self.timer) >= max(self.Q, 1)
+
+
+class StaleEstimate(Purgatory):
+    """A purge that does not set E: the next one follows at once."""
+
+    def restart_estimate(self) -> None:
+        """E stays."""
+
+
+class PurgingPending(Purgatory):
+    """A purge that does not test whether a request is completed."""
+
+    def is_purged(self, request: int) -> bool:
+        """Whatever is on the list."""
+        return True
+
+
+class KeepingEmptyKeys(Purgatory):
+    """An empty list stays in the map (KAFKA-2160)."""
+
+    def tidy(self, key: int) -> None:
+        """Nothing."""
+
+
+class NeverPurging(Purgatory):
+    """Nothing takes completed requests out of the lists (KAFKA-664)."""
+
+    def strike(self, request: int, key: int) -> None:
+        """An event leaves them."""
+
+    def has_to_purge(self) -> bool:
+        """There is no reaper."""
+        return False
+
+
+HOLDING = (
+    ("KAFKA-P1", "completed once"),
+    ("KAFKA-P1E", "expiry for the winner only"),
+    ("KAFKA-P2", "completion is final"),
+    ("KAFKA-P2L", "timeouts end all waiting"),
+    ("KAFKA-P3W", "on all of its lists"),
+    ("KAFKA-P4", "out of the timer"),
+    ("KAFKA-P4N", "timer = pending"),
+    ("KAFKA-P5", "E is never low"),
+    ("KAFKA-P5U", "E is high by completions only"),
+    ("KAFKA-P6", "at most Q dead at rest"),
+    ("KAFKA-P6L", "the dead go"),
+    ("KAFKA-P6E", "no purge without reason"),
+    ("KAFKA-P7", "no empty keys"),
+)
+TWO: dict[str, Any] = {"K": 2, "J": 2, "Q": 0}
+
+EXPECTATIONS = (
+    *(expect(Purgatory, rule, "holds", about, K=3, J=2, Q=1) for rule, about in HOLDING),
+    *(expect(Purgatory, rule, "holds", f"{about}; Q = 0", **TWO) for rule, about in HOLDING),
+    *(expect(CancellingPurgatory, rule, "holds", f"{about}; with cancel_for_key", **TWO)
+      for rule, about in HOLDING if rule in (
+          "KAFKA-P1", "KAFKA-P1E", "KAFKA-P2L", "KAFKA-P4", "KAFKA-P4N", "KAFKA-P7")),
+    expect(CancellingPurgatory, "KAFKA-PE1", "violated", "cancelled for a key, still watched",
+           **TWO),
+    expect(CancellingPurgatory, "KAFKA-P5", "violated",
+           "cancelled for one of two keys: on the other's list, and not counted", **TWO),
+    expect(CancellingPurgatory, "KAFKA-P5U", "violated",
+           "what is cancelled counts as if it were completed", **TWO),
+    expect(PurgatoryByTheText, "KAFKA-PE2", "violated", "E is an overestimate", **TWO),
+    expect(PurgatoryByTheText, "KAFKA-PE3", "violated", "completed during the purge", **TWO),
+    expect(PurgatoryByTheText, "KAFKA-PE4", "violated", "lists keep it until they are purged",
+           **TWO),
+    expect(PurgatoryByTheText, "KAFKA-PE5", "violated", "counted, and completed by its second try",
+           **TWO),
+    expect(OldPurgatory, "KAFKA-P1", "holds", "the old purgatory completes once", **TWO),
+    expect(OldPurgatory, "KAFKA-P1E", "violated",
+           "the old purgatory: expiry callback of a completed request (KAFKA-1989)", **TWO),
+    expect(OldPurgatory, "KAFKA-P4", "violated",
+           "the old purgatory: completed requests fill the timer (KAFKA-1989)", **TWO),
+    expect(OldPurgatory, "KAFKA-P6E", "violated",
+           "the old purgatory: purges while nothing is completed", **TWO),
+    expect(KeepingInTimer, "KAFKA-P4", "violated", "no cancel in forceComplete", **TWO),
+    expect(KeepingInTimer, "KAFKA-P4N", "violated", "… the size is wrong (KAFKA-1616)", **TWO),
+    expect(PerKeyEstimate, "KAFKA-P5U", "violated", "counted once for each key", **TWO),
+    expect(PerKeyEstimate, "KAFKA-P6E", "violated", "… and purged for nothing", **TWO),
+    expect(ImpatientPurge, "KAFKA-P6E", "violated", ">= for >", K=3, J=2, Q=1),
+    expect(StaleEstimate, "KAFKA-P5U", "violated", "E is not set", **TWO),
+    expect(StaleEstimate, "KAFKA-P6E", "violated", "… and the purges never end", **TWO),
+    expect(PurgingPending, "KAFKA-P3W", "violated", "pending requests are purged", **TWO),
+    expect(KeepingEmptyKeys, "KAFKA-P7", "violated", "empty lists stay (KAFKA-2160)", **TWO),
+    expect(NeverPurging, "KAFKA-P6L", "violated", "the lists grow for ever (KAFKA-664)", **TWO),
+)

@@ -1,0 +1,182 @@
+"""A key's watcher list: how it leaves the map without taking a request with it.
+
+Theory of operation
+-------------------
+A key's list is an object in a map. It is made when a request is watched for the key, and it has to
+go when it is empty, or the map grows with every key there ever was (KAFKA-2160). A thread that
+finds a list empty does so some time before it gets the map's lock, so the test is repeated under
+the lock, and it is twofold: *is this still the key's list*, and *is it still empty*.
+
+    sweeper 1   gets list A . sweeps it . finds it empty .            lock, remove the key
+    sweeper 2   gets list A . sweeps it . finds it empty . lock, remove the key
+    requester                                                  watches: new list B
+
+Without the first test sweeper 1 looks at its own list A, which is empty, and removes B: the
+request on it will never be found by an event. Without the second a request that was watched
+meanwhile goes with A. And a requester has to find the list and enter it under one lock, or its
+list is removed in between.
+
+Lists are told apart by number, of which there are more than threads can refer to at a time.
+
+Source: DelayedOperationPurgatory.removeKeyIfEmpty and watchForOperation of Kafka 0.9 to 3.9;
+kafka.md 1.4, 1.7.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from ..expectations import expect
+from ..notation import (
+    MUST, Machine, action, always, array, choice, const, integer, leads_to, require, upto,
+)
+
+__all__ = [
+    "EXPECTATIONS", "KeepingEmptyLists", "WatcherLists", "WatchingWithoutLock",
+    "WithoutEmptinessTest", "WithoutIdentityTest",
+]
+
+SOURCE = "removeKeyIfEmpty, kafka.md 1.4"
+
+
+class Sweeping(IntEnum):
+    """What a thread that completes or purges does next."""
+
+    GET = 0
+    SWEEP = 1
+    REMOVE = 2
+
+
+class WatcherLists(Machine):
+    """One key, R requesters that each watch and are completed again and again, T sweepers."""
+
+    R = const(2, at_least=1)            # requesters
+    T = const(2, at_least=1)            # sweepers
+    G = const(5, at_least=3)            # numbers of lists; more than R + T
+
+    mapped = integer(0, G, init=G)      # the key's list; G: none
+    latest = integer(0, G - 1)          # the list that was made last
+    found = array(upto(R), integer(0, G, init=G))   # the list that a requester has got
+    on = array(upto(R), integer(0, G, init=G))      # the list that its request is on; G: none
+    sweeper = array(upto(T), choice(Sweeping))
+    swept = array(upto(T), integer(0, G, init=G))   # the list that a sweeper has got
+
+    @action(requester=upto(R))
+    def watch(self, requester: int) -> None:
+        """Under the map's lock: find the key's list, or make one, and enter it."""
+        require(self.on[requester] == self.G)
+        self.find_or_make()
+        self.on[requester] = self.mapped
+
+    def find_or_make(self) -> None:
+        """getAndMaybePut."""
+        if self.mapped == self.G:
+            self.latest = (self.latest + 1) % self.G
+            self.mapped = self.latest
+
+    @action(thread=upto(T))
+    def get(self, thread: int) -> None:
+        """A sweeper gets the key's list."""
+        require(self.sweeper[thread] == Sweeping.GET and self.mapped < self.G)
+        self.swept[thread] = self.mapped
+        self.sweeper[thread] = Sweeping.SWEEP
+
+    @action(fair=True, thread=upto(T))
+    def sweep(self, thread: int) -> None:
+        """What is on it is completed and leaves it. The list is empty then."""
+        require(self.sweeper[thread] == Sweeping.SWEEP)
+        for requester in range(self.R):
+            if self.on[requester] == self.swept[thread]:
+                self.on[requester] = self.G
+        self.sweeper[thread] = Sweeping.REMOVE
+
+    @action(fair=True, thread=upto(T))
+    def remove(self, thread: int) -> None:
+        """removeKeyIfEmpty, under the map's lock."""
+        require(self.sweeper[thread] == Sweeping.REMOVE)
+        if self.is_the_keys(self.swept[thread]) and self.is_empty(self.swept[thread]):
+            self.mapped = self.G
+        self.swept[thread] = self.G
+        self.sweeper[thread] = Sweeping.GET
+
+    def is_the_keys(self, watchers: int) -> bool:
+        """Identity."""
+        return self.mapped == watchers
+
+    def is_empty(self, watchers: int) -> bool:
+        """Nobody entered it meanwhile."""
+        return all(place != watchers for place in self.on)
+
+    @always("KAFKA-P3I", MUST, "A watched request is on the list that its key has in the map.",
+            source=f"{SOURCE}; kafka.md 1.7 (lost watcher)", requester=upto(R))
+    def no_watcher_is_lost(self, requester: int) -> bool:
+        """Else no event would ever find it."""
+        return self.on[requester] == self.G or self.on[requester] == self.mapped
+
+    @leads_to("KAFKA-P7L", MUST, "A key whose list is empty is removed, or used again.",
+              source=f"{SOURCE}; KAFKA-2160")
+    def empty_lists_go(self) -> tuple[bool, bool]:
+        """If a sweeper has emptied it."""
+        empty = self.mapped < self.G and all(place == self.G for place in self.on)
+        return empty and any(s == Sweeping.REMOVE for s in self.sweeper), not empty
+
+
+class WithoutIdentityTest(WatcherLists):
+    """The key is removed if the list that the sweeper has is empty."""
+
+    def is_the_keys(self, watchers: int) -> bool:
+        """Not asked."""
+        return True
+
+
+class WithoutEmptinessTest(WatcherLists):
+    """The key is removed because its list was empty a moment ago."""
+
+    def is_empty(self, watchers: int) -> bool:
+        """Not asked again."""
+        return True
+
+
+class WatchingWithoutLock(WatcherLists):
+    """The requester finds the list under the lock, and enters it after."""
+
+    @action(requester=upto(WatcherLists.R))
+    def find(self, requester: int) -> None:
+        """The list."""
+        require(self.on[requester] == self.G and self.found[requester] == self.G)
+        self.find_or_make()
+        self.found[requester] = self.mapped
+
+    @action(fair=True, requester=upto(WatcherLists.R))
+    def watch(self, requester: int) -> None:
+        """Into the list that it found."""
+        require(self.found[requester] < self.G)
+        self.on[requester] = self.found[requester]
+        self.found[requester] = self.G
+
+
+class KeepingEmptyLists(WatcherLists):
+    """An empty list stays in the map (KAFKA-2160)."""
+
+    @action(fair=True, thread=upto(WatcherLists.T))
+    def remove(self, thread: int) -> None:
+        """Nothing is removed."""
+        require(self.sweeper[thread] == Sweeping.REMOVE)
+        self.swept[thread] = self.G
+        self.sweeper[thread] = Sweeping.GET
+
+
+LOST = "KAFKA-P3I"
+
+EXPECTATIONS = (
+    expect(WatcherLists, LOST, "holds", "no watcher is lost", R=(1, 2), T=2, G=5),
+    expect(WatcherLists, "KAFKA-P7L", "holds", "empty lists go", R=(1, 2), T=2, G=5),
+    expect(WithoutIdentityTest, LOST, "violated", "no identity test: another list is removed",
+           R=1, T=2, G=5),
+    expect(WithoutEmptinessTest, LOST, "violated", "emptiness is not tested under the lock",
+           R=2, T=1, G=5),
+    expect(WatchingWithoutLock, LOST, "violated", "the list is removed before it is entered",
+           R=2, T=1, G=5),
+    expect(KeepingEmptyLists, "KAFKA-P7L", "violated", "empty lists stay (KAFKA-2160)",
+           R=1, T=1, G=5),
+)

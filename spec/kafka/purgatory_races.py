@@ -1,0 +1,475 @@
+"""The purgatory's races: one request, and the three threads that may complete it.
+
+Theory of operation
+-------------------
+The *requester* tries the request, puts it on the lists of its keys, tries again, and puts it into
+the timer if it is still not completed. A *trigger* makes it ready and then looks at the list of
+one key; if it finds the request there, it tries it. The *timer* runs it when its time has come.
+All interleavings of these are possible, at the steps in which the code touches shared state:
+
+    requester   try . watch, watch, … . try . completed? . timer.add . completed? -> cancel
+    trigger     make ready . look at the list . try
+    timer       take out . force
+    whoever     CAS . cancel the timer entry . onComplete (. onExpiration)
+
+Four of these steps look superfluous, and each is there because of a race:
+
+- CAS: two threads may find the request not completed at the same time (KAFKA-385).
+- The second try: a trigger that looked at the list before the request was on it has not seen it,
+  but it made the request ready before; so the second try sees that.
+- The second look at ``completed``: a winner between the first look and timer.add has found nothing
+  to cancel.
+- onExpiration for the winner only.
+
+Tries are made under the request's lock. That is a convenience of its callers and not needed for
+any of the rules; but whoever replaces it by a tryLock has to make up for what he skips. A thread
+that finds the lock taken and goes away relies on the holder, who may have tried already
+(KAFKA-6653). With a flag that asks the holder to try again it is sound, if all holders look at
+the flag (KAFKA-5970); a lock that is shared with code which does not, is back where it began
+(KAFKA-8334: commits time out).
+
+Source: DelayedOperation.scala of Kafka 0.9 to 3.9; kafka.md 1.4, 1.7 and section 4, 1 to 14.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from ..expectations import expect
+from ..notation import (
+    MUST, Machine, action, always, array, boolean, choice, const, integer, leads_to, require,
+    subset, upto,
+)
+
+__all__ = [
+    "EXPECTATIONS", "AskingTryLock", "ExpiringAnyway", "NotCancelling", "Race", "TryLock",
+    "TryPerKey", "WithoutCas", "WithoutRecheck", "WithoutSecondTry",
+]
+
+CODE = "DelayedOperation, kafka.md 1.4"
+
+
+class Thread(IntEnum):
+    """Who takes a step."""
+
+    REQUESTER = 0
+    TRIGGER = 1
+    TIMER = 2
+    OTHER = 3       # code that uses the request's lock for something else
+
+
+class Asking(IntEnum):
+    """What the requester does next."""
+
+    TRY = 0
+    WATCH = 1
+    RETRY = 2
+    FREE = 3        # its lock
+    LOOK = 4        # whether it is completed
+    ADD = 5         # to the timer
+    LOOK_AGAIN = 6
+    DONE = 7
+    FLAG = 8        # only AskingTryLock: whether it was asked to try again
+
+
+class Telling(IntEnum):
+    """What the trigger does next."""
+
+    START = 0
+    FIND = 1
+    TRY = 2
+    DONE = 3
+
+
+class Ending(IntEnum):
+    """How far a thread is with completing the request."""
+
+    NO = 0
+    CAS = 1
+    SET = 2         # only without CAS: has read, will write
+    CANCEL = 3
+    COMPLETE = 4    # about to call onComplete
+    EXPIRE = 5      # about to call onExpiration
+
+
+class Race(Machine):
+    """One request with J keys; the trigger is of the last one."""
+
+    J = const(2, at_least=1)            # keys
+    O = const(0, at_most=1)             # noqa: E741  whether others use the request's lock too
+
+    ready = boolean(False)
+    completed = boolean(False)
+    lists = subset(upto(J))             # keys whose list has the request
+    in_timer = boolean(False)
+    lock = integer(0, 4, init=4)        # a thread, or 4: free
+    asked = boolean(False)              # the flag of AskingTryLock
+
+    requester = choice(Asking)
+    trigger = choice(Telling)
+    ending = array(Thread, choice(Ending))
+    tries = integer(0, J + 3)           # by the requester
+    completions = integer(0, 3)
+    expirations = integer(0, 3)
+    winner = integer(0, 4, init=4)      # who completed it; 4: nobody
+
+    # --- the requester ---------------------------------------------------------------
+
+    @action(fair=True)
+    def try_first(self) -> None:
+        """The first try, under the lock that the requester keeps until the second."""
+        require(self.requester == Asking.TRY and self.lock == 4)
+        self.lock = Thread.REQUESTER
+        self.attempt(Asking.WATCH)
+
+    @action(fair=True)
+    def watch(self) -> None:
+        """On the next key's list."""
+        require(self.requester == Asking.WATCH and self.ending[Thread.REQUESTER] == Ending.NO)
+        self.lists.add(len(self.lists))
+        if len(self.lists) == self.J:
+            self.requester = Asking.RETRY
+
+    @action(fair=True)
+    def try_again(self) -> None:
+        """The second try."""
+        require(self.requester == Asking.RETRY)
+        self.attempt(Asking.FREE)
+
+    @action(fair=True)
+    def free(self) -> None:
+        """The requester gives its lock back."""
+        require(self.requester == Asking.FREE)
+        self.lock = 4
+        self.requester = Asking.LOOK
+
+    def attempt(self, otherwise: Asking) -> None:
+        """tryComplete: the requester completes what is ready, and else goes on."""
+        self.tries = min(self.tries + 1, self.J + 3)
+        if self.ready:
+            self.requester = Asking.DONE
+            self.ending[Thread.REQUESTER] = Ending.CAS
+        else:
+            self.requester = otherwise
+
+    @action(fair=True)
+    def look(self) -> None:
+        """Not into the timer if somebody completed it."""
+        require(self.requester == Asking.LOOK)
+        self.requester = Asking.DONE if self.completed else Asking.ADD
+
+    @action(fair=True)
+    def add_to_timer(self) -> None:
+        """timer.add."""
+        require(self.requester == Asking.ADD)
+        self.in_timer = True
+        self.requester = Asking.LOOK_AGAIN
+
+    @action(fair=True)
+    def look_again(self) -> None:
+        """If it was completed meanwhile, the winner may have come too early to cancel."""
+        require(self.requester == Asking.LOOK_AGAIN)
+        if self.completed:
+            self.in_timer = False
+        self.requester = Asking.DONE
+
+    # --- the trigger -----------------------------------------------------------------
+
+    @action
+    def make_ready(self) -> None:
+        """What the request waits for comes true."""
+        require(self.trigger == Telling.START)
+        self.ready = True
+        self.trigger = Telling.FIND
+
+    @action(fair=True)
+    def find(self) -> None:
+        """check_and_complete looks at the list of the last key."""
+        require(self.trigger == Telling.FIND)
+        self.trigger = Telling.TRY if self.J - 1 in self.lists else Telling.DONE
+
+    @action(fair=True)
+    def try_found(self) -> None:
+        """safeTryComplete: under the lock, for which it waits."""
+        require(self.trigger == Telling.TRY and self.lock == 4)
+        self.lock = Thread.TRIGGER
+        self.trigger = Telling.DONE
+        self.ending[Thread.TRIGGER] = Ending.CAS
+
+    # --- the timer, and others -------------------------------------------------------
+
+    @action(fair=True)
+    def time_out(self) -> None:
+        """The timer takes the request out, and runs it, without the lock."""
+        require(self.in_timer and self.ending[Thread.TIMER] == Ending.NO)
+        self.in_timer = False
+        self.ending[Thread.TIMER] = Ending.CAS
+
+    @action
+    def use_lock(self) -> None:
+        """Other code takes the lock."""
+        require(self.O == 1 and self.lock == 4)
+        self.lock = Thread.OTHER
+
+    @action(fair=True)
+    def free_lock(self) -> None:
+        """… and gives it back."""
+        require(self.lock == Thread.OTHER)
+        self.lock = 4
+
+    # --- forceComplete ---------------------------------------------------------------
+
+    @action(fair=True, thread=Thread)
+    def compare_and_set(self, thread: Thread) -> None:
+        """Only one thread wins."""
+        require(self.ending[thread] == Ending.CAS)
+        if self.completed:
+            self.lose(thread)
+        else:
+            self.completed = True
+            self.winner = thread
+            self.ending[thread] = Ending.CANCEL
+
+    def lose(self, thread: Thread) -> None:
+        """Somebody was first."""
+        self.leave(thread)
+
+    def leave(self, thread: Thread) -> None:
+        """The thread is through, and gives its lock back."""
+        self.ending[thread] = Ending.NO
+        if self.lock == thread:
+            self.lock = 4
+
+    @action(fair=True, thread=Thread)
+    def cancel(self, thread: Thread) -> None:
+        """The winner takes the request out of the timer."""
+        require(self.ending[thread] == Ending.CANCEL)
+        self.in_timer = False
+        self.ending[thread] = Ending.COMPLETE
+
+    @action(fair=True, thread=Thread)
+    def complete(self, thread: Thread) -> None:
+        """onComplete."""
+        require(self.ending[thread] == Ending.COMPLETE)
+        self.completions += 1
+        if thread == Thread.TIMER:
+            self.ending[thread] = Ending.EXPIRE
+        else:
+            self.leave(thread)
+
+    @action(fair=True)
+    def expire(self) -> None:
+        """onExpiration, by the timer."""
+        require(self.ending[Thread.TIMER] == Ending.EXPIRE)
+        self.expirations += 1
+        self.leave(Thread.TIMER)
+
+    def is_quiet(self) -> bool:
+        """Nobody is at work, but for a trigger that never came."""
+        return (self.requester == Asking.DONE
+                and (self.trigger == Telling.START or self.trigger == Telling.DONE)
+                and all(step == Ending.NO for step in self.ending))
+
+    # --- rules -----------------------------------------------------------------------
+
+    @always("KAFKA-P1", MUST, "A request is completed at most once.",
+            source=f"{CODE}; kafka.md 1.5 P1; KAFKA-385")
+    def completed_once(self) -> bool:
+        """One call of onComplete."""
+        return self.completions <= 1
+
+    @always("KAFKA-P1E", MUST,
+            "The expiry callback is called only if the timeout completed the request, "
+            "and after completion.",
+            source=f"{CODE}; kafka.md 1.5 P1; KAFKA-1989")
+    def expiry_is_the_winners(self) -> bool:
+        """Once, by the winner, after onComplete."""
+        return self.expirations == 0 or (
+            self.expirations == 1 and self.completions == 1 and self.winner == Thread.TIMER)
+
+    @leads_to("KAFKA-P2L", MUST, "A request is completed some day, at the latest by its timeout.",
+              source="002, introduction ('some timeout occurs')")
+    def requests_end(self) -> tuple[bool, bool]:
+        """Once the requester is through."""
+        return self.requester == Asking.DONE, self.completions > 0
+
+    @always("KAFKA-P3", MUST,
+            "No trigger is lost: when requester and trigger are through, a ready request is "
+            "completed, without waiting for its timeout.",
+            source=f"{CODE}; kafka.md 1.5 P3; KAFKA-6653, KAFKA-8334")
+    def no_trigger_is_lost(self) -> bool:
+        """Or somebody is about to."""
+        return (self.requester != Asking.DONE or self.trigger != Telling.DONE
+                or self.completed or any(step != Ending.NO for step in self.ending))
+
+    @always("KAFKA-P4", MUST, "A completed request is not in the timer.",
+            source=f"{CODE}; kafka.md 1.5 P4 (after quiescence)")
+    def completed_is_not_timed(self) -> bool:
+        """When nobody is at work."""
+        return not (self.is_quiet() and self.completed and self.in_timer)
+
+    @always("KAFKA-P10", MUST, "The requester tries a request at most twice, whatever its keys.",
+            source=f"{CODE}; KAFKA-1952")
+    def two_tries(self) -> bool:
+        """Before and after watching."""
+        return self.tries <= 2
+
+    @always("KAFKA-PE6", MUST,
+            "The timer's size is the number of pending requests exactly at any time.",
+            source="002, 'Purging Watcher Lists'; kafka.md 1.6: not while one is watched and "
+                   "not in the timer yet")
+    def timer_counts_the_pending(self) -> bool:
+        """Watched and not completed means in the timer."""
+        return self.completed or not self.lists or self.in_timer
+
+
+class WithoutCas(Race):
+    """``completed`` is read, then written: two threads may both read false (KAFKA-385)."""
+
+    @action(fair=True, thread=Thread)
+    def compare_and_set(self, thread: Thread) -> None:
+        """The read alone."""
+        require(self.ending[thread] == Ending.CAS)
+        if self.completed:
+            self.lose(thread)
+        else:
+            self.ending[thread] = Ending.SET
+
+    @action(fair=True, thread=Thread)
+    def set(self, thread: Thread) -> None:
+        """The write."""
+        require(self.ending[thread] == Ending.SET)
+        self.completed = True
+        self.winner = thread
+        self.ending[thread] = Ending.CANCEL
+
+
+class NotCancelling(Race):
+    """forceComplete leaves the request in the timer (KAFKA-1989)."""
+
+    @action(fair=True, thread=Thread)
+    def cancel(self, thread: Thread) -> None:
+        """Nothing."""
+        require(self.ending[thread] == Ending.CANCEL)
+        self.ending[thread] = Ending.COMPLETE
+
+
+class WithoutSecondTry(Race):
+    """The requester watches, and goes to the timer."""
+
+    @action(fair=True)
+    def try_again(self) -> None:
+        """No try."""
+        require(self.requester == Asking.RETRY)
+        self.requester = Asking.FREE
+
+
+class WithoutRecheck(Race):
+    """Nobody looks again after timer.add."""
+
+    @action(fair=True)
+    def look_again(self) -> None:
+        """Done."""
+        require(self.requester == Asking.LOOK_AGAIN)
+        self.requester = Asking.DONE
+
+
+class ExpiringAnyway(Race):
+    """onExpiration also where somebody else was first (the old purgatory, KAFKA-1989)."""
+
+    def lose(self, thread: Thread) -> None:
+        """The timer calls it all the same."""
+        if thread == Thread.TIMER:
+            self.ending[thread] = Ending.EXPIRE
+        else:
+            self.leave(thread)
+
+
+class TryPerKey(Race):
+    """A try before each key's list, as it once was (KAFKA-1952): sound, but it costs."""
+
+    @action(fair=True)
+    def watch(self) -> None:
+        """Try, and then on the next key's list."""
+        require(self.requester == Asking.WATCH and self.ending[Thread.REQUESTER] == Ending.NO)
+        self.attempt(Asking.WATCH)
+        if self.requester == Asking.WATCH:
+            self.lists.add(len(self.lists))
+            if len(self.lists) == self.J:
+                self.requester = Asking.RETRY
+
+
+class TryLock(Race):
+    """The trigger goes away if the lock is taken: whoever holds it will have tried (KAFKA-6653)."""
+
+    @action(fair=True)
+    def give_up(self) -> None:
+        """tryLock fails."""
+        require(self.trigger == Telling.TRY and self.lock != 4)
+        self.trigger = Telling.DONE
+
+
+class AskingTryLock(Race):
+    """tryLock with a flag that asks the requester to try again (KAFKA-5970); code that holds the
+    lock for another purpose does not look at it (KAFKA-8334)."""
+
+    @action(fair=True)
+    def give_up(self) -> None:
+        """tryLock fails: the first time it leaves the flag, the second time it goes."""
+        require(self.trigger == Telling.TRY and self.lock != 4)
+        if self.asked:
+            self.trigger = Telling.DONE
+        else:
+            self.asked = True
+
+    @action(fair=True)
+    def try_again(self) -> None:
+        """The requester takes the flag down before it tries."""
+        require(self.requester == Asking.RETRY)
+        self.asked = False
+        self.attempt(Asking.FREE)
+
+    @action(fair=True)
+    def free(self) -> None:
+        """It gives its lock back, and then looks at the flag."""
+        require(self.requester == Asking.FREE)
+        self.lock = 4
+        self.requester = Asking.FLAG
+
+    @action(fair=True)
+    def look_at_flag(self) -> None:
+        """Asked: it tries once more, as soon as it gets the lock; else it goes on."""
+        require(self.requester == Asking.FLAG)
+        if self.asked:
+            require(self.lock == 4)
+            self.lock = Thread.REQUESTER
+            self.requester = Asking.RETRY
+        else:
+            self.requester = Asking.LOOK
+
+
+RULES = (
+    ("KAFKA-P1", "completed once"), ("KAFKA-P1E", "expiry for the winner only"),
+    ("KAFKA-P2L", "completed some day"), ("KAFKA-P3", "no trigger is lost"),
+    ("KAFKA-P4", "out of the timer"), ("KAFKA-P10", "two tries"),
+)
+
+EXPECTATIONS = (
+    *(expect(Race, rule, "holds", about, J=(1, 2, 3), O=(0, 1)) for rule, about in RULES),
+    expect(Race, "KAFKA-PE6", "violated", "watched, and not in the timer yet", J=1),
+    expect(WithoutCas, "KAFKA-P1", "violated", "KAFKA-385: no CAS, completed twice", J=1),
+    expect(WithoutCas, "KAFKA-P1E", "violated", "KAFKA-385: … and expired after completion", J=1),
+    expect(NotCancelling, "KAFKA-P4", "violated", "no cancel in forceComplete (KAFKA-1989)", J=1),
+    expect(WithoutSecondTry, "KAFKA-P3", "violated",
+           "no second try: a trigger between try and watch", J=(1, 2)),
+    expect(WithoutSecondTry, "KAFKA-P2L", "holds", "… only the timeout ends it", J=(1, 2)),
+    expect(WithoutRecheck, "KAFKA-P4", "violated", "no second look after timer.add", J=1),
+    expect(ExpiringAnyway, "KAFKA-P1E", "violated", "expired without winning (KAFKA-1989)", J=1),
+    expect(TryPerKey, "KAFKA-P3", "holds", "a try per key (KAFKA-1952) loses nothing", J=(1, 3)),
+    expect(TryPerKey, "KAFKA-P10", "violated", "… but costs a try per key (KAFKA-1952)", J=(1, 3)),
+    expect(TryLock, "KAFKA-P3", "violated", "tryLock: the holder has tried already (KAFKA-6653)",
+           J=1),
+    expect(AskingTryLock, "KAFKA-P3", "violated",
+           "tryLock with a flag (KAFKA-5970) fails if others hold the lock (KAFKA-8334)",
+           where="O == 1", J=(1, 2), O=(0, 1)),
+)

@@ -1,0 +1,218 @@
+"""The timer with one line wrong: what each line of it is for.
+
+Theory of operation
+-------------------
+Each machine is ``timer``'s with one thing changed, as a hasty implementation would have it. Nine
+of them break a rule, most of them the firing law, and the shortest trace shows what the line
+was for. A mutant breaks its rule for the same reason in any implementation, so the list is also a
+list of twins that a suite has to tell from the real timer.
+
+Some changes are *equivalent* as far as tasks can see: KAFKA-W1 to KAFKA-W5 hold of them.
+
+- A bucket that keeps its old expiration when it is flushed: it is used next for another tick, so
+  the expiration changes all the same, and the bucket is offered.
+- A bucket that is offered for every task: it stands in the queue several times, and is found empty
+  the second time. KAFKA-W6 breaks: the queue is no longer capped by the number of buckets.
+  (The machine's queue always finds the bucket that expires first. A binary heap would not, where
+  a bucket's expiration changes while it is still queued; only KAFKA-W6 keeps that from happening.)
+- A horizon that includes cur + n u: that tick's bucket is the one of the present tick, which is
+  not in use. With two wheels only KAFKA-W5H breaks, that n - 1 buckets are in use. With three it
+  is **not** equivalent, although it passes for it in simulations: when buckets of two wheels
+  expire together, and the upper one is polled first, a cascaded task for cur + n u takes over
+  the lowest wheel's bucket while tasks that are due now are still in it. These are then late by
+  n u. Only a queue that gives the lowest wheel's bucket first would hide it.
+
+An endless flush is a loop of two steps here; KAFKA-W9 is the rule that sees it.
+
+Source: kafka.md 1.7; TimingWheel, TimerTaskList and SystemTimer of Kafka 3.9.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..expectations import expect
+from ..notation import action, require, upto
+from .timer import Phase, Timer
+
+__all__ = [
+    "EXPECTATIONS", "CancelledStaysLinked", "ClockNotMovedAtFlush", "ClockNotRounded",
+    "CoarseOverflow", "ExpiredOneTickEarly", "ExpiredOnlyBeforeClock", "ExpirationKept",
+    "HorizonIncluded", "NotOfferedAgain", "OfferedAlways", "OverflowFromZero",
+    "OverflowNotAdvanced", "RunWithoutCascade", "SlotFromClock",
+]
+
+
+class ClockNotMovedAtFlush(Timer):
+    """A flush without advanceClock: the tasks go back into the bucket that is being flushed."""
+
+    def advance(self, time: int) -> None:
+        """Nothing."""
+
+
+class ExpiredOneTickEarly(Timer):
+    """exp <= cur + u: what is due with the next tick runs now."""
+
+    def is_expired(self, level: int, deadline: int) -> bool:
+        """One too many."""
+        return deadline <= self.clock[level] + self.tick(level)
+
+
+class ExpiredOnlyBeforeClock(Timer):
+    """exp < cur: what is due in the present tick goes to the bucket that was just flushed."""
+
+    def is_expired(self, level: int, deadline: int) -> bool:
+        """A tick too few."""
+        return deadline < self.clock[level]
+
+
+class OverflowNotAdvanced(Timer):
+    """The clock moves in the lowest wheel only."""
+
+    def advance(self, time: int) -> None:
+        """The overflow wheels keep theirs."""
+        if time >= self.clock[0] + self.u:
+            self.clock[0] = self.rounded(time, 0)
+
+
+class OverflowFromZero(Timer):
+    """An overflow wheel's clock starts at 0, not at its child's."""
+
+    def start_of_overflow(self, level: int) -> int:
+        """As if the timer had just been made."""
+        return 0
+
+
+class ClockNotRounded(Timer):
+    """The clock is the time itself: ticks no longer begin at multiples of u."""
+
+    def start_of_overflow(self, level: int) -> int:
+        """Not rounded to the overflow wheel's ticks."""
+        return self.clock[level]
+
+    def advance(self, time: int) -> None:
+        """As the real one, without the rounding."""
+        moves = True
+        for level in range(self.M):
+            moves = moves and level < self.wheels and (
+                time >= self.clock[level] + self.tick(level))
+            if moves:
+                self.clock[level] = time
+
+
+class NotOfferedAgain(Timer):
+    """A bucket is offered when it is used first, and not when it is used for another tick."""
+
+    def is_new(self, bucket: int, expiration: int) -> bool:
+        """Only a bucket that never had an expiration."""
+        return self.expiration[bucket] == -1
+
+    def release(self) -> None:
+        """It keeps the old one, by which it is known."""
+
+
+class RunWithoutCascade(Timer):
+    """When an overflow bucket expires, its tasks run; they are not inserted again."""
+
+    @action(fair=True, task=upto(Timer.K))
+    def take_out(self, task: int) -> None:
+        """Out of the bucket, and to the executor."""
+        require(self.held == self.K and self.flushed < self.M * self.n)
+        require(self.bucket[task] == self.flushed)
+        self.unlink(task)
+        self.run(task)
+
+
+class SlotFromClock(Timer):
+    """A bucket is chosen by the distance from the clock, which moves, not by the tick."""
+
+    def slot(self, level: int, number: int) -> int:
+        """(exp - cur) / tick."""
+        return (number - self.clock[level] // self.tick(level)) % self.n
+
+
+class CoarseOverflow(Timer):
+    """Overflow wheels with ticks of u n n, u n n n n, …: whole intervals are skipped."""
+
+    def tick(self, level: int) -> int:
+        """n times too much for each level."""
+        found = self.u
+        for _ in range(level):
+            found = found * self.n * self.n
+        return found
+
+
+class CancelledStaysLinked(Timer):
+    """cancel() only marks the task; nobody tests the mark (KAFKA-2226)."""
+
+    @action(task=upto(Timer.K))
+    def cancel(self, task: int) -> None:
+        """The entry stays in its bucket."""
+        require(self.is_idle() and self.phase[task] == Phase.PENDING)
+        self.phase[task] = Phase.CANCELLED
+
+
+# --- equivalent as far as tasks can see ------------------------------------------------------
+
+class ExpirationKept(Timer):
+    """A flushed bucket keeps its old expiration."""
+
+    def release(self) -> None:
+        """Not set to -1."""
+
+
+class HorizonIncluded(Timer):
+    """exp <= cur + interval: the idle slot of the present tick is used for the tick n later."""
+
+    def is_covered(self, level: int, deadline: int) -> bool:
+        """The end of the interval as well."""
+        return deadline <= self.clock[level] + self.tick(level) * self.n
+
+
+class OfferedAlways(Timer):
+    """A bucket is offered for every task that it gets."""
+
+    def is_new(self, bucket: int, expiration: int) -> bool:
+        """Whatever the expiration is."""
+        return True
+
+
+FINE: dict[str, Any] = {"u": 1, "n": 2, "M": 3, "H": 7, "D": 7}
+COARSE: dict[str, Any] = {"u": 2, "n": 2, "M": 3, "H": 11, "D": 11}
+VISIBLE = ("KAFKA-W1", "KAFKA-W1C", "KAFKA-W1T", "KAFKA-W2", "KAFKA-W3", "KAFKA-W4", "KAFKA-W5")
+
+EXPECTATIONS = (
+    expect(ClockNotMovedAtFlush, "KAFKA-W9", "violated", "flushed into the same bucket for ever",
+           **FINE),
+    expect(ExpiredOneTickEarly, "KAFKA-W3", "violated", "exp <= cur + u: early", **FINE),
+    expect(ExpiredOnlyBeforeClock, "KAFKA-W9", "violated",
+           "exp < cur: into the bucket that is being flushed, for ever", **FINE),
+    expect(OverflowNotAdvanced, "KAFKA-W4", "violated", "the overflow's clock stands still",
+           **FINE),
+    expect(OverflowFromZero, "KAFKA-W4", "violated", "overflow started at 0", **FINE, S=5),
+    expect(ClockNotRounded, "KAFKA-W4", "violated", "clock not rounded", **COARSE),
+    expect(NotOfferedAgain, "KAFKA-W6Q", "violated", "not offered again: out of the queue",
+           **FINE),
+    expect(NotOfferedAgain, "KAFKA-W1T", "violated", "… and its task never runs", **FINE),
+    expect(RunWithoutCascade, "KAFKA-W3", "violated", "no cascade: early by up to a coarse tick",
+           **FINE),
+    expect(SlotFromClock, "KAFKA-W5", "violated", "two ticks in one bucket", **FINE),
+    expect(SlotFromClock, "KAFKA-W3", "violated", "… and one of them runs at the wrong time",
+           **FINE),
+    expect(CoarseOverflow, "KAFKA-W3", "violated", "an overflow tick that is too coarse: early",
+           **FINE),
+    expect(CancelledStaysLinked, "KAFKA-W1C", "violated", "run though cancelled (KAFKA-2226)",
+           **FINE),
+    *(expect(mutant, rule, "holds", "equivalent as far as tasks can see", **FINE)
+      for mutant in (ExpirationKept, OfferedAlways) for rule in VISIBLE),
+    expect(ExpirationKept, "KAFKA-W5R", "violated", "… it is used again without -1", **FINE),
+    expect(ExpirationKept, "KAFKA-W6", "holds", "… and queued once", **FINE),
+    expect(OfferedAlways, "KAFKA-W6", "violated", "… it is in the queue twice", **FINE),
+    *(expect(HorizonIncluded, rule, "holds", "two wheels: equivalent as far as tasks can see",
+             u=1, n=3, M=2, H=8, D=8) for rule in VISIBLE),
+    expect(HorizonIncluded, "KAFKA-W5H", "violated", "… the n-th bucket is in use",
+           u=1, n=3, M=2, H=8, D=8),
+    expect(HorizonIncluded, "KAFKA-W3", "violated",
+           "three wheels: a cascade takes over a bucket that is due, and its task is late",
+           **FINE),
+)

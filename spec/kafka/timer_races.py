@@ -1,0 +1,432 @@
+"""The timer's races: cancel against cascade, who makes an overflow wheel, and which clock.
+
+Theory of operation
+-------------------
+**Cancel against cascade.** While a bucket is flushed, an entry is for a moment in no list: it has
+been unlinked from the upper wheel's bucket, and not yet linked into the lower one's. A cancel
+that comes then finds no list to take it out of; all it can do is to mark the task (it forgets
+its entry). So whoever places an entry tests the mark, before it links it and before it runs it.
+A cancel that comes between the test and the link still leaves a *dead entry*, counted by the
+timer's size until its bucket expires. So KAFKA-W2 is exact for a timer at rest that nobody has
+cancelled in (``timer``), and true in the end otherwise; here the lower bucket does expire. The
+dead entry never runs. What may run is a task cancelled *after* the last test, when it is on its
+way to the executor: cancel then comes too late, and the purgatory's CAS decides who wins.
+
+Unlinking is idempotent because it tests, under the list's lock, that the entry is in this list.
+A canceller reads the entry's list first, and gets the lock later, by when the entry may be
+elsewhere. Without the test it unlinks the entry from another list, and counts it twice.
+
+**Overflow wheels** are made by whoever needs them first, and adders share a read lock. Double-
+checked: look; lock; look again; make; publish. The second look keeps it to one wheel. And the
+field is volatile, so that nobody sees the wheel before it is initialised (KAFKA-2112).
+
+**The clock** must not be set back: with the wall clock, a request expires only when that clock has
+caught up again (KAFKA-4051). A monotonic clock has no such step.
+
+Source: TimerTaskList, TimerTaskEntry, TimingWheel, SystemTimer of Kafka 3.9; kafka.md 1.1 to 1.5
+and section 4: KAFKA-2112, KAFKA-2226, KAFKA-4051.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from ..expectations import expect
+from ..notation import (
+    MUST, Machine, action, always, array, boolean, choice, const, integer, leads_to, require,
+    subset, upto,
+)
+
+__all__ = [
+    "EXPECTATIONS", "Cascade", "Clock", "OverflowWheel", "PublishedTooEarly", "UncheckedUnlink",
+    "UntestedEntry", "WallClock", "WithoutSecondLook",
+]
+
+LISTS = "TimerTaskList, TimerTaskEntry, kafka.md 1.2"
+
+
+class Place(IntEnum):
+    """The list an entry is in."""
+
+    UPPER = 0       # the bucket that is flushed
+    LOWER = 1       # the one it is cascaded to
+    NONE = 2
+
+
+class Driving(IntEnum):
+    """What the driver does next."""
+
+    FLUSH = 0       # about to unlink the entry from the upper bucket
+    TEST = 1        # whether it is cancelled
+    LINK = 2        # into the lower bucket
+    EXPIRE = 3      # about to unlink it from the lower bucket
+    TEST_AGAIN = 4
+    RUN = 5
+    DONE = 6
+
+
+class Cancelling(IntEnum):
+    """What the canceller does next."""
+
+    READ = 0        # the list the entry is in
+    UNLINK = 1      # from the list that it has read
+    MARK = 2        # the task forgets its entry
+    DONE = 3
+
+
+class Cascade(Machine):
+    """One entry, the driver that takes it down a level and runs it, and one cancel."""
+
+    linked = subset(Place, (0,))        # the lists that hold the entry
+    list = choice(Place)                # the list that the entry says it is in
+    size = integer(0 - 1, 2, init=1)
+    marked = boolean(False)             # cancelled: the task has no entry any more
+    driver = choice(Driving)
+    canceller = choice(Cancelling)
+    read = choice(Place)                # by the canceller
+    late = boolean(False)               # the mark came after the last test
+    runs = integer(0, 1)
+
+    # --- the driver, which holds the flushed list's lock until the entry is placed ----
+
+    @action(fair=True)
+    def flush(self) -> None:
+        """The entry is unlinked from the upper bucket (and maybe it is not there any more)."""
+        require(self.driver == Driving.FLUSH)
+        if Place.UPPER in self.linked:
+            self.unlink(Place.UPPER)
+            self.driver = Driving.TEST
+        else:
+            self.driver = Driving.DONE
+
+    @action(fair=True)
+    def test(self) -> None:
+        """TimingWheel.add: not if it is cancelled."""
+        require(self.driver == Driving.TEST)
+        self.driver = Driving.DONE if self.is_seen_cancelled() else Driving.LINK
+
+    def is_seen_cancelled(self) -> bool:
+        """TimerTaskEntry.cancelled."""
+        return self.marked
+
+    @action(fair=True)
+    def link(self) -> None:
+        """Into the lower bucket."""
+        require(self.driver == Driving.LINK)
+        self.linked.add(Place.LOWER)
+        self.list = Place.LOWER
+        self.size += 1
+        self.driver = Driving.EXPIRE
+
+    @action(fair=True)
+    def expire(self) -> None:
+        """The lower bucket expires: what is still in it is unlinked, to be run."""
+        require(self.driver == Driving.EXPIRE)
+        if Place.LOWER in self.linked:
+            self.unlink(Place.LOWER)
+            self.driver = Driving.TEST_AGAIN
+        else:
+            self.driver = Driving.DONE
+
+    @action(fair=True)
+    def test_again(self) -> None:
+        """SystemTimer.addTimerTaskEntry: submitted if it is not cancelled."""
+        require(self.driver == Driving.TEST_AGAIN)
+        self.driver = Driving.DONE if self.is_seen_cancelled() else Driving.RUN
+
+    @action(fair=True)
+    def run(self) -> None:
+        """The executor runs the task."""
+        require(self.driver == Driving.RUN)
+        self.runs += 1
+        self.driver = Driving.DONE
+
+    def unlink(self, place: Place) -> None:
+        """Out of a list."""
+        self.linked.discard(place)
+        self.list = Place.NONE
+        self.size -= 1
+
+    # --- the canceller ---------------------------------------------------------------
+
+    @action
+    def read_list(self) -> None:
+        """TimerTaskEntry.remove reads the entry's list, without any lock."""
+        require(self.canceller == Cancelling.READ)
+        self.read = self.list
+        self.canceller = Cancelling.MARK if self.list == Place.NONE else Cancelling.UNLINK
+
+    @action(fair=True)
+    def unlink_read(self) -> None:
+        """Under that list's lock, which a flush holds: if the entry is in it, it is unlinked.
+        Then the entry's list is read again."""
+        require(self.canceller == Cancelling.UNLINK and not self.is_locked(self.read))
+        if self.is_in(self.read):
+            self.unlink(self.read)
+        self.read = self.list
+        if self.list == Place.NONE:
+            self.canceller = Cancelling.MARK
+
+    def is_locked(self, place: Place) -> bool:
+        """The driver is in the middle of that list's flush."""
+        upper = self.driver == Driving.TEST or self.driver == Driving.LINK
+        lower = self.driver == Driving.TEST_AGAIN
+        return (place == Place.UPPER and upper) or (place == Place.LOWER and lower)
+
+    def is_in(self, place: Place) -> bool:
+        """The test under the lock."""
+        return self.list == place
+
+    @action(fair=True)
+    def mark(self) -> None:
+        """The task forgets its entry: cancel returns."""
+        require(self.canceller == Cancelling.MARK)
+        self.marked = True
+        self.late = self.driver == Driving.RUN or self.runs > 0
+        self.canceller = Cancelling.DONE
+
+    # --- rules -----------------------------------------------------------------------
+
+    @always("KAFKA-W1C", MUST, "A task that was cancelled before it ran never runs.",
+            source=f"{LISTS}; kafka.md 1.5 W1; KAFKA-2226")
+    def cancelled_tasks_never_run(self) -> bool:
+        """Running begins with the last test; a later cancel is too late."""
+        return not self.marked or self.runs == 0 or self.late
+
+    @always("KAFKA-W1R", MUST, "A task does not start to run after its cancel has returned.",
+            source=f"{LISTS}; too strong: the executor may have it already")
+    def nothing_starts_after_cancel(self) -> bool:
+        """The cancel has returned, and the task is about to run."""
+        return not (self.marked and self.driver == Driving.RUN)
+
+    @always("KAFKA-W2L", MUST, "The timer counts each list's entries, each once.",
+            source=f"{LISTS}; kafka.md 1.5 W2; KAFKA-1616, KAFKA-2226")
+    def size_counts_entries(self) -> bool:
+        """Dead ones included."""
+        return self.size == len(self.linked)
+
+    @always("KAFKA-W2E", MUST, "An entry is in one list at most, the one that it says.",
+            source=f"{LISTS}; KAFKA-2226")
+    def entry_is_in_one_list(self) -> bool:
+        """Or in none, if it says so."""
+        if self.list == Place.NONE:
+            return len(self.linked) == 0
+        return len(self.linked) == 1 and self.list in self.linked
+
+    @always("KAFKA-W2", MUST, "The size is the number of tasks added, less those run or cancelled.",
+            source="002, 'Purging Watcher Lists' ('exactly at any time'); kafka.md 1.6: not while "
+                   "a dead entry waits for its bucket")
+    def size_is_exact(self) -> bool:
+        """A cancelled task would not be counted."""
+        return not self.marked or self.size == 0
+
+    @leads_to("KAFKA-W2D", MUST, "A cancelled task is not counted for ever.",
+              source=f"{LISTS}; kafka.md 1.5 W2 ('only eventually')")
+    def dead_entries_go(self) -> tuple[bool, bool]:
+        """At the latest when its bucket expires."""
+        return self.marked, self.size == 0
+
+
+class UntestedEntry(Cascade):
+    """Nobody tests whether the task was cancelled while its entry was in no list (KAFKA-2226)."""
+
+    def is_seen_cancelled(self) -> bool:
+        """There is no mark."""
+        return False
+
+
+class UncheckedUnlink(Cascade):
+    """An entry is unlinked by whoever gets the lock of the list that it was in (KAFKA-2226)."""
+
+    @action(fair=True)
+    def unlink_read(self) -> None:
+        """Counted as taken out of that list, wherever the entry is now."""
+        require(self.canceller == Cancelling.UNLINK and not self.is_locked(self.read))
+        self.linked.discard(self.read)
+        self.list = Place.NONE
+        self.size -= 1
+        self.canceller = Cancelling.MARK
+
+
+# --- who makes an overflow wheel -------------------------------------------------------------
+
+class Adding(IntEnum):
+    """What an adder does next."""
+
+    LOOK = 0
+    ENTER = 1       # the lock
+    LOOK_AGAIN = 2
+    MAKE = 3
+    INITIALISE = 4  # only where it is published first
+    USE = 5
+    DONE = 6
+
+
+class OverflowWheel(Machine):
+    """T threads that need an overflow wheel at the same time."""
+
+    T = const(2, at_least=1)
+
+    adder = array(upto(T), choice(Adding))
+    lock = integer(0, T, init=T)        # who is in the synchronized block; T: nobody
+    made = integer(0, T)                # wheels
+    initialised = boolean(False)
+    careless = boolean(False)           # a wheel was used before it was initialised
+
+    @action(fair=True, thread=upto(T))
+    def look(self, thread: int) -> None:
+        """Without the lock: is there a wheel?"""
+        require(self.adder[thread] == Adding.LOOK)
+        self.adder[thread] = Adding.USE if self.made > 0 else Adding.ENTER
+
+    @action(fair=True, thread=upto(T))
+    def enter(self, thread: int) -> None:
+        """synchronized."""
+        require(self.adder[thread] == Adding.ENTER and self.lock == self.T)
+        self.lock = thread
+        self.adder[thread] = Adding.LOOK_AGAIN
+
+    @action(fair=True, thread=upto(T))
+    def look_again(self, thread: int) -> None:
+        """With the lock: is there one now?"""
+        require(self.adder[thread] == Adding.LOOK_AGAIN)
+        if self.is_missing():
+            self.adder[thread] = Adding.MAKE
+        else:
+            self.lock = self.T
+            self.adder[thread] = Adding.USE
+
+    def is_missing(self) -> bool:
+        """The second look."""
+        return self.made == 0
+
+    @action(fair=True, thread=upto(T))
+    def make(self, thread: int) -> None:
+        """The wheel is initialised, then published: the field is volatile."""
+        require(self.adder[thread] == Adding.MAKE)
+        self.made += 1
+        self.initialised = True
+        self.lock = self.T
+        self.adder[thread] = Adding.USE
+
+    @action(fair=True, thread=upto(T))
+    def use(self, thread: int) -> None:
+        """The task is added to the wheel."""
+        require(self.adder[thread] == Adding.USE)
+        self.careless = self.careless or not self.initialised
+        self.adder[thread] = Adding.DONE
+
+    @always("KAFKA-W10", MUST, "There is one overflow wheel for each level.",
+            source="TimingWheel.addOverflowWheel, kafka.md 1.1")
+    def one_wheel(self) -> bool:
+        """A second one would take the first one's tasks out of the clock's reach."""
+        return self.made <= 1
+
+    @always("KAFKA-W11", MUST, "No thread uses an overflow wheel before it is initialised.",
+            source="TimingWheel.overflowWheel (volatile), kafka.md 1.1; KAFKA-2112")
+    def wheels_are_initialised(self) -> bool:
+        """Its tick and its clock would be zero."""
+        return not self.careless
+
+
+class WithoutSecondLook(OverflowWheel):
+    """Locked, but not double-checked."""
+
+    def is_missing(self) -> bool:
+        """What was seen before the lock still counts."""
+        return True
+
+
+class PublishedTooEarly(OverflowWheel):
+    """The field is not volatile: its new value may be seen before the wheel's own (KAFKA-2112)."""
+
+    @action(fair=True, thread=upto(OverflowWheel.T))
+    def make(self, thread: int) -> None:
+        """Published."""
+        require(self.adder[thread] == Adding.MAKE)
+        self.made += 1
+        self.adder[thread] = Adding.INITIALISE
+
+    @action(fair=True, thread=upto(OverflowWheel.T))
+    def initialise(self, thread: int) -> None:
+        """… and only then initialised, as far as others can see."""
+        require(self.adder[thread] == Adding.INITIALISE)
+        self.initialised = True
+        self.lock = self.T
+        self.adder[thread] = Adding.USE
+
+
+# --- which clock -----------------------------------------------------------------------------
+
+class Clock(Machine):
+    """One request with a timeout, and the clock that its deadline is told by."""
+
+    D = const(3, at_least=1)            # its timeout
+    B = const(2, at_least=1)            # how far a clock may be set back at a time
+
+    clock = integer(0, D + B, init=B)
+    pending = boolean(True)
+    waited = integer(0, D + 1)          # in real time; D + 1: longer than its timeout
+
+    @action(fair=True)
+    def elapse(self) -> None:
+        """Time passes, unless the request is due."""
+        require(self.pending and not self.is_due())
+        self.clock += 1
+        self.waited = min(self.waited + 1, self.D + 1)
+
+    def is_due(self) -> bool:
+        """By the clock."""
+        return self.clock >= self.B + self.D
+
+    @action(fair=True)
+    def expire(self) -> None:
+        """The timer runs it."""
+        require(self.pending and self.is_due())
+        self.pending = False
+
+    @always("KAFKA-W12", MUST, "A request does not wait for longer than its timeout.",
+            source="002, introduction; kafka.md 1.1 (hiResClockMs); KAFKA-4051")
+    def timeouts_are_kept(self) -> bool:
+        """In real time."""
+        return self.waited <= self.D
+
+    @leads_to("KAFKA-W12L", MUST, "A request expires some day.",
+              source="002, introduction; KAFKA-4051")
+    def requests_expire(self) -> tuple[bool, bool]:
+        """Whatever happens to the clock."""
+        return self.pending, not self.pending
+
+
+class WallClock(Clock):
+    """currentTimeMillis, which somebody may set back (KAFKA-4051)."""
+
+    @action(by=upto(Clock.B))
+    def set_back(self, by: int) -> None:
+        """By up to B units."""
+        require(self.pending and self.clock > by)
+        self.clock -= by + 1
+
+
+CASCADING = (
+    ("KAFKA-W1C", "cancelled tasks do not run"), ("KAFKA-W2L", "each entry counted once"),
+    ("KAFKA-W2E", "in one list"), ("KAFKA-W2D", "dead entries go"),
+)
+
+EXPECTATIONS = (
+    *(expect(Cascade, rule, "holds", about) for rule, about in CASCADING),
+    expect(Cascade, "KAFKA-W2", "violated", "a dead entry is counted until its bucket expires"),
+    expect(Cascade, "KAFKA-W1R", "violated", "cancelled between the last test and the run"),
+    expect(UntestedEntry, "KAFKA-W1C", "violated",
+           "KAFKA-2226: cancelled during the cascade, and run"),
+    expect(UncheckedUnlink, "KAFKA-W2L", "violated", "KAFKA-2226: counted out twice"),
+    expect(UncheckedUnlink, "KAFKA-W2E", "violated", "KAFKA-2226: in a list it knows nothing of"),
+    expect(OverflowWheel, "KAFKA-W10", "holds", "one overflow wheel", T=(2, 3)),
+    expect(OverflowWheel, "KAFKA-W11", "holds", "initialised first", T=(2, 3)),
+    expect(WithoutSecondLook, "KAFKA-W10", "violated", "no second look: two wheels", T=2),
+    expect(PublishedTooEarly, "KAFKA-W11", "violated", "KAFKA-2112: not volatile", T=2),
+    expect(Clock, "KAFKA-W12", "holds", "a monotonic clock", D=3, B=2),
+    expect(Clock, "KAFKA-W12L", "holds", "… and it does expire", D=3, B=2),
+    expect(WallClock, "KAFKA-W12", "violated", "KAFKA-4051: the clock is set back", D=3, B=2),
+    expect(WallClock, "KAFKA-W12L", "violated", "KAFKA-4051: … again and again", D=3, B=2),
+)

@@ -1,0 +1,131 @@
+"""The suite of a replayable source: no false alarm, and no twin that gets away."""
+
+from __future__ import annotations
+
+import random
+import shlex
+import sys
+from copy import deepcopy
+from functools import cache
+from statistics import median
+
+import pytest
+
+from checkvalve.conformance.results import PASSED, CaseRow
+from checkvalve.conformance.suites import RunSettings, plan, run_case, suite_named
+from checkvalve.conformance.suites.conduct import Order, conduct
+from checkvalve.conformance.suites.replay import replay
+from checkvalve.conformance.targets import resolve_target
+from checkvalve.conformance.zoo.catalogue import KILLED, Trophy, hunt
+from checkvalve.conformance.zoo.storm_partition import ZOO
+from checkvalve.conformance.zoo.twin import CoreTwin
+from checkvalve.spec.engines.interpreter import Step
+from checkvalve.spec.engines.monitor import Monitor
+from checkvalve.spec.notation import bind
+from checkvalve.spec.storm.observed_partition import ObservedPartition
+from checkvalve.spec.storm.source import PartitionManager
+
+NAME = "storm.partition"
+RULES = suite_named(NAME).rules()
+
+
+@cache
+def trophy_of(name: str) -> Trophy:
+    """What the hunt for a twin came to."""
+    return hunt(ZOO[name])
+
+
+def test_the_reference_passes_and_every_rule_is_exercised() -> None:
+    """In process; each rule could have been broken in some step."""
+    order = Order(NAME, 3 * len(RULES), settings=RunSettings(programs=8))
+    summary, _ = conduct(f"reference.{NAME}", order)
+    assert {result.verdict for result in summary.results} == {PASSED}
+
+
+def test_the_reference_passes_behind_the_protocol() -> None:
+    """As a program that speaks JSON lines, with the same rows."""
+    host = f"{shlex.quote(sys.executable)} -m checkvalve.conformance.adapters.host"
+    command = f"command:{host} reference.{NAME}"
+    for case in plan(NAME, cases=len(RULES), seed=1):
+        there, here = (run_case(NAME, target, case, RunSettings(programs=2))
+                       for target in (command, f"reference.{NAME}"))
+        assert (there.verdict, there.exercised) == (PASSED, here.exercised), there.message
+
+
+@pytest.mark.parametrize("twin", ZOO.values(), ids=ZOO)
+def test_a_twin_is_killed_by_its_rule(twin: CoreTwin) -> None:
+    """Within a few cases; its fixture fails again, and not on the reference."""
+    trophy = trophy_of(twin.name)
+    assert trophy.verdict == KILLED
+    assert trophy.fixture is not None
+    assert trophy.fixture.length <= 8
+    assert replay(trophy.fixture, resolve_target(f"zoo:{twin.name}")).same
+    assert replay(trophy.fixture, resolve_target(f"reference.{NAME}")).breach is None
+
+
+def test_every_rule_has_a_twin_that_breaks_it() -> None:
+    """A rule without one has not been shown to detect anything."""
+    assert {twin.rule for twin in ZOO.values()} == {rule.id for rule in RULES}
+
+
+def test_half_of_the_fixtures_have_at_most_five_steps() -> None:
+    """Those of every fourth twin; the others have no more than eight."""
+    trophies = map(trophy_of, list(ZOO)[1::4])
+    assert median(trophy.fixture.length for trophy in trophies if trophy.fixture) <= 5
+
+
+def test_two_runs_give_identical_rows() -> None:
+    """A row is a pure function of suite, target, case and settings."""
+    def run() -> list[CaseRow]:
+        return [run_case(NAME, "zoo:storm-643-gone-sought-for-ever", case, RunSettings(programs=4))
+                for case in plan(NAME, cases=len(RULES), seed=5)]
+
+    assert run() == run()
+
+
+# ---- the observer and the chapter -----------------------------------------------------------
+
+LOG, FETCH, TRIES = 3, 2, 3
+
+
+def observed(seed: int, dropped: int, length: int = 40) -> list[Step]:
+    """What an observer sees of a random run of the chapter's machine."""
+    chance = random.Random(seed)
+    interpreter = bind(
+        PartitionManager, L=LOG, F=FETCH, M=0, X=TRIES, Y=1, G=dropped).interpreter
+    state, seen = interpreter.initial(), [("appended", (("count", LOG),))]
+    for _ in range(length):
+        choices = list(interpreter.successors(state))
+        if not choices:
+            break
+        (name, arguments), after = chance.choice(choices)
+        before = deepcopy(interpreter.look(state))
+        now = interpreter.look(after)
+        assert isinstance(before, PartitionManager)
+        assert isinstance(now, PartitionManager)
+        if name == "next":
+            seen.append(("emitted", (("offset", before.waiting[0]),)))
+        elif name in ("ack", "fail"):
+            seen.append((name, arguments))
+        elif name == "commit":
+            seen.append(("committed_at", (("position", now.committed),)))
+        elif name in ("crash", "drop"):
+            seen.append(("restarted", ()) if name == "crash" else ("compacted", arguments))
+        state = after
+    return seen
+
+
+@pytest.mark.parametrize("dropped", [0, 1])
+@pytest.mark.parametrize("seed", range(30))
+def test_what_the_chapter_s_manager_does_the_observer_explains(seed: int, dropped: int) -> None:
+    """Two chapters, one source: what the one emits and commits, the other allows."""
+    monitor = Monitor(bind(ObservedPartition, L=LOG, F=FETCH, M=0, X=TRIES))
+    steps = observed(seed, dropped)
+    assert next(filter(None, (monitor.observe([step]) for step in steps)), None) is None
+
+
+def test_the_walks_are_about_something() -> None:
+    """Replays, commits and restarts are among them."""
+    names = {step[0] for seed in range(30) for step in observed(seed, 1)}
+    assert names == {
+        "appended", "emitted", "ack", "fail", "committed_at", "restarted", "compacted"}

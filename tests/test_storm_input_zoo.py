@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import sys
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from statistics import median
 
 import pytest
 
+from checkvalve.conformance.cli import root
+from checkvalve.conformance.cli.outcome import run
 from checkvalve.conformance.ports import PORTS
 from checkvalve.conformance.ports.tables import operations_table, policies_table, settings_table
 from checkvalve.conformance.results import PASSED
@@ -101,3 +104,19 @@ def test_the_page_has_the_tables_of_the_ports(port: str) -> None:
     page = (Path(__file__).resolve().parent.parent / "docs" / "storm-ports.md").read_text("utf-8")
     for table in (operations_table, policies_table, settings_table):
         assert table(PORTS[port]) in page
+
+
+def test_no_two_twins_have_the_same_name() -> None:
+    """``zoo:NAME`` is one target."""
+    tables = [import_module(f"checkvalve.conformance.zoo.{name}").ZOO for name in (
+        "queues", "storm_input", "storm_status")]
+    names = [name for table in tables for name in table]
+    assert len(names) == len(set(names))
+    assert set(names) <= set(zoos())
+    assert all(zoos()[name] is table[name] for table in tables for name in table)
+
+
+def test_a_suite_without_a_zoo_is_bad_input(capsys: pytest.CaptureFixture[str]) -> None:
+    """One message that names those that have one."""
+    assert run(root, ["zoo", "unicorns"]) == 64
+    assert "storm.input" in capsys.readouterr().err

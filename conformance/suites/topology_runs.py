@@ -91,7 +91,8 @@ def terms_of(one: Scenario) -> Terms:
 
 
 @lru_cache(maxsize=256)
-def _fresh(machine: type[Machine], constants: tuple[tuple[str, int], ...]) -> Monitor:
+def _fresh(name: str, constants: tuple[tuple[str, int], ...]) -> Monitor:
+    machine = next(each for each in _MACHINES if each.__name__ == name)
     return Monitor(bind(machine, **dict(constants)))
 
 
@@ -141,7 +142,8 @@ class HistoryJudge:
     def _monitor(self, machine: type[Machine], key: Hashable) -> Monitor | None:
         if (machine, key) not in self._monitors:
             # A monitor never changes what it holds, only which: a shallow copy is a fresh one.
-            self._monitors[machine, key] = copy.copy(_fresh(machine, self._constants(machine, key)))
+            fresh = _fresh(machine.__name__, self._constants(machine, key))
+            self._monitors[machine, key] = copy.copy(fresh)
         return self._monitors[machine, key]
 
     def _constants(self, machine: type[Machine], key: Hashable) -> tuple[tuple[str, int], ...]:
@@ -328,7 +330,8 @@ def story(one: Scenario, offence: Offence) -> list[str]:
     bounds += [f"at most {settings.overflow_limit} in an overflowQ"] * (
         settings.overflow_limit > 0)
     bounds += [f"at most {settings.max_pending} roots pending"] * (settings.max_pending > 0)
+    faults = sorted(one.faults, key=lambda fault: fault.at)
     return [
         f"{one.topology.name} on {one.workers} workers, {one.messages} messages, "
         f"{', '.join(bounds)} (seed {one.seed}).",
-        *(f"{fault.words()}." for fault in sorted(one.faults, key=lambda fault: fault.at)), f"{offence.words()}."]
+        *(f"{fault.words()}." for fault in faults), f"{offence.words()}."]

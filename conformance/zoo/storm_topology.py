@@ -12,13 +12,14 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from ...reference.storm.cluster import Cluster, Happened
-from ...reference.storm.executor import BoltTask, Executor, SpoutTask
+from ...reference.storm.executor import Attempt, BoltTask, Executor, SpoutTask
 from ...reference.storm.faults import Scenario, What, scenario
+from ...reference.storm.spout import Call, SpoutPending
 from ...reference.storm.status import RemoteFlags, Status, StatusTracker
 from ...reference.storm.topologies import (
     TOPOLOGIES, Component, Message, Output, Stream, Topology,
 )
-from ...reference.storm.worker import Parts, Waiting, Worker
+from ...reference.storm.worker import Parts, Place, Worker
 from ..suites.topology_runs import Offence, judged, shrunk, story, terms_of
 
 __all__ = ["SEEDS_MAX", "TopologyTrophy", "TopologyTwin", "ZOO", "hunt_topology"]
@@ -136,22 +137,34 @@ class DoubleAck(BoltTask):
         super().ack(message)
 
 
+class DoubledBolt(BoltTask):
+    """Every tuple is emitted twice."""
+
+    def emit(self, value: tuple[object, ...], anchors: Iterable[Message]) -> None:
+        inputs = tuple(anchors)
+        super().emit(value, inputs)
+        super().emit(value, inputs)
+
+
+class TwiceTold(SpoutTask):
+    """Every callback of the spout is called twice."""
+
+    def conclude(self, calls: Iterable[Call[Attempt]]) -> None:
+        super().conclude([call for each in calls for call in (each, each)])
+
+
 class EagerSpout(SpoutTask):
     """The maximum is not looked at."""
 
-    def call(self) -> bool:
-        self.roots._in_round = True
-        return super().call()
-
-    def next_tuple(self) -> bool:
-        self.roots._in_round = True
-        return super().next_tuple()
+    def __init__(self, *about: Any) -> None:
+        super().__init__(*about)
+        self.roots = SpoutPending(0)
 
 
 class ForgetfulSpout(SpoutTask):
     """What failed is not emitted again, and counts as done."""
 
-    def conclude(self, calls: Any) -> None:
+    def conclude(self, calls: Iterable[Call[Attempt]]) -> None:
         for outcome, attempt in calls:
             self.context.record("acked" if outcome.value == "ack" else "failed", *attempt)
             self.partition.ack(attempt.offset)
@@ -183,6 +196,33 @@ class FaithfulToTheDead(Worker):
         return False
 
 
+class Unlimited(Worker):
+    """The limit of the overflowQs is not read."""
+
+    def __init__(self, *about: Any, **more: Any) -> None:
+        super().__init__(*about, **more)
+        for inbox in self.inputs.values():
+            inbox.overflow_limit = 0  # type: ignore[misc]
+
+
+class Forced(Worker):
+    """A local tuple enters recvQ whether or not there is room."""
+
+    def transfer(self, message: Message) -> bool:
+        if message.to in self.inputs:
+            self.inputs[message.to]._insert(message)
+            self._note(message.to)
+            return True
+        return super().transfer(message)
+
+
+class SameLife(Worker):
+    """After a restart the worker counts as if it had always been there."""
+
+    def __init__(self, topology: Topology, place: Place, *about: Any, **more: Any) -> None:
+        super().__init__(topology, Place(place.number, 0, place.worker_of), *about, **more)
+
+
 class SilentDrop(Worker):
     """What has no connection is dropped, and nobody counts it."""
 
@@ -200,9 +240,7 @@ class Shuffled(Worker):
 
 
 class SentTwice(Worker):
-    """A worker that reconnects sends what it sent last once more."""
-
-    _last: Waiting | None = None
+    """The last message of every batch is sent once more."""
 
     def drain(self, is_writable: Callable[[int], bool]) -> dict[int, list[Message]]:
         taken = super().drain(is_writable)
@@ -342,6 +380,16 @@ _TWINS: Final = (
                  "at least once on a connection that promises at most once", worker=SentTwice),
     TopologyTwin("STORM-3376", "STORM-C3", "messages are dropped and not counted",
                  "STORM-3376", worker=SilentDrop),
+    TopologyTwin("STORM-744", "STORM-C4", "a full recvQ takes local tuples all the same",
+                 "STORM-744", worker=Forced),
+    TopologyTwin("STORM-1087", "STORM-C5", "the limit of the overflowQ has no effect",
+                 "STORM-1087: backpressure stuck off", worker=Unlimited),
+    TopologyTwin("same-life", "STORM-C2", "a worker's restarts are not counted",
+                 "storm.md D4: ids restart at 0", worker=SameLife),
+    TopologyTwin("doubled", "STORM-C11", "every tuple is emitted twice",
+                 "storm.md 4.2: a duplicate is always another attempt", Parts(bolt=DoubledBolt)),
+    TopologyTwin("told-twice", "STORM-C9", "ack() and fail() are called twice",
+                 "storm.md ACK-XOR-FAIL", Parts(spout=TwiceTold)),
     TopologyTwin("early-ack", "STORM-C8", "a tuple is acked before its children are emitted",
                  "storm.md 4.1, XOR facts", Parts(bolt=EarlyAck)),
     TopologyTwin("double-ack", "STORM-C13", "a tuple is acked twice",

@@ -126,7 +126,7 @@ class Cluster:
             if worker is None:
                 continue
             if self.now % CHECK_EVERY == 0:
-                self._guarded(number, lambda at=worker: self._tell(at.check(), at))
+                self._guarded(number, partial(self._check, worker))
             if self.now % TICK_EVERY == TICK_EVERY - 1:
                 self._guarded(number, worker.tick)
             if self.now % COMMIT_EVERY == 0:
@@ -145,8 +145,7 @@ class Cluster:
             messages = connection.tuples.arrived(self.now)
             if messages:
                 something = True
-                self._guarded(other, lambda at=receiver, came=messages: self._tell(
-                    at.receive(came), at))
+                self._guarded(other, partial(self._receive, receiver, messages))
         return something
 
     def _turns(self) -> bool:
@@ -155,9 +154,11 @@ class Cluster:
                   for task in (*worker.tasks, None)]
         self.random.shuffle(actors)
         chosen = [actor for actor in actors if self.random.random() < 0.75]
-        if any([self._turn(*actor) for actor in chosen]):
-            return True
-        return any([self._turn(*actor) for actor in actors if actor not in chosen])
+        # Every one of them gets its turn, so the answers are collected before they are asked.
+        happened = [self._turn(*actor) for actor in chosen]
+        if not any(happened):
+            happened = [self._turn(*actor) for actor in actors if actor not in chosen]
+        return any(happened)
 
     def _turn(self, number: int, task: int | None) -> bool:
         worker = self.workers[number]
@@ -196,6 +197,12 @@ class Cluster:
         return max(self.now + 1, min(whens))
 
     # -- what workers send --------------------------------------------------------------------
+
+    def _check(self, worker: Worker) -> bool:
+        return self._tell(worker.check(), worker)
+
+    def _receive(self, worker: Worker, messages: list[Message]) -> bool:
+        return self._tell(worker.receive(messages), worker)
 
     def _tell(self, told: list[Sent], by: Worker) -> bool:
         for connection, status in told:
@@ -285,9 +292,12 @@ class Cluster:
             self._at(fault.ends, partial(self._delay_no_more, on, to, fault.lasts))
         elif what is What.SLOW:
             self._busy_until[on] = self.now + SLOWNESS
-            self._at(fault.ends, lambda: self._busy_until.pop(on, None) and None)
+            self._at(fault.ends, partial(self._slow_no_more, on))
         elif what is What.STRAY:
             self._stray(on, to)
+
+    def _slow_no_more(self, task: int) -> None:
+        self._busy_until.pop(task, None)
 
     def _lose_no_more(self, on: int, to: int) -> None:
         statuses = self.connections[on, to].statuses

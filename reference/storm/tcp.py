@@ -35,6 +35,8 @@ __all__ = ["Measured", "WorkerFailed", "main", "measure"]
 LENGTH_BYTES: Final = 4
 FRAME_BYTES_MAX: Final = 1 << 24
 CHECK_SECONDS: Final = 0.02
+TICK_SECONDS: Final = 30.0
+"""Storm's message timeout."""
 GRACE_SECONDS: Final = 3.0
 
 
@@ -104,10 +106,12 @@ class TcpWorker:
             Settings(**order["settings"]), self.log, Random(number),
             record=self._record, now=lambda: 0)
         self.lag = HaltLag()
-        self.deadline: float = time.monotonic() + order["seconds"]
+        self.seconds: float = order["seconds"]
+        self.deadline: float = time.monotonic() + self.seconds
         self.slow: float = order["slow_seconds"]
         self._out: dict[int, asyncio.StreamWriter] = {}
         self._in: dict[str, asyncio.StreamWriter] = {}
+        self.ready = asyncio.Event()
         self.stopped = asyncio.Event()
 
     def _record(self, what: str, *about: int | str) -> None:
@@ -132,6 +136,8 @@ class TcpWorker:
         writer.write(_frame("hello", self.worker.place.number))
         self._out[peer] = writer
         self.worker.reach(peer)
+        if len(self.worker.connected) == len(self.peers):
+            self.ready.set()
         with contextlib.suppress(asyncio.IncompleteReadError, ConnectionError):
             while True:
                 what, body = await _read_frame(reader)
@@ -158,7 +164,12 @@ class TcpWorker:
     # -- the loops ----------------------------------------------------------------------------
 
     async def turns(self) -> None:
-        """All executors by turns, then the transfer thread; sleep where nothing happened."""
+        """All executors by turns, then the transfer thread; sleep where nothing happened.
+
+        Not before every connection is there: what is sent without one is dropped.
+        """
+        if self.peers:
+            await self.ready.wait()
         while not self.stopped.is_set() and time.monotonic() < self.deadline:
             happened = False
             for task in self.worker.tasks.values():
@@ -191,11 +202,20 @@ class TcpWorker:
         for writer in self._in.values():
             writer.write(_frame("stop", None))
 
+    def hang_up(self) -> None:
+        """Close every connection."""
+        for writer in (*self._in.values(), *self._out.values()):
+            writer.close()
+
     async def checks(self) -> None:
-        """The backpressure-check-timer."""
+        """The backpressure-check-timer, and the ticks of the message timeout."""
+        tick_at = time.monotonic() + TICK_SECONDS
         while True:
             await asyncio.sleep(CHECK_SECONDS)
             self.tell(self.worker.check())
+            if time.monotonic() >= tick_at:
+                tick_at += TICK_SECONDS
+                self.worker.tick()
 
     def result(self, seconds: float) -> dict[str, Any]:
         """What was measured here."""
@@ -225,7 +245,7 @@ async def _serve(number: int) -> dict[str, Any]:
     ordered.set_result(worker)
     others = [asyncio.create_task(worker.reach(peer)) for peer in worker.peers]
     others.append(asyncio.create_task(worker.checks()))
-    turns = asyncio.create_task(worker.turns())
+    turns = asyncio.create_task(asyncio.wait_for(worker.turns(), worker.seconds + 1))
     orphaned = asyncio.create_task(stdin.read())
     begun = time.monotonic()
     await asyncio.wait([turns, orphaned], return_when=asyncio.FIRST_COMPLETED)
@@ -234,6 +254,8 @@ async def _serve(number: int) -> dict[str, Any]:
     for task in (*others, turns, orphaned):
         task.cancel()
     server.close()
+    worker.hang_up()
+    await asyncio.sleep(0.05)           # the readers of closed connections come to their end
     return result
 
 

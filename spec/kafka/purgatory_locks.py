@@ -35,8 +35,8 @@ from ..notation import (
 )
 
 __all__ = [
-    "EXPECTATIONS", "CompletingUnderPartitionLocks", "GroupLocks", "Lock", "PartitionLocks",
-    "Programs", "TellingUnderGroupLock", "TryingUnderListLock",
+    "EXPECTATIONS", "CompletingUnderPartitionLocks", "CompletingWithoutWriters", "GroupLocks",
+    "Lock", "PartitionLocks", "Programs", "Step", "TellingUnderGroupLock", "TryingUnderListLock",
 ]
 
 

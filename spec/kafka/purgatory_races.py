@@ -272,13 +272,13 @@ class Race(Machine):
 
     # --- rules -----------------------------------------------------------------------
 
-    @always("KAFKA-P1", MUST, "A request is completed at most once.",
+    @always("KAFKA-P1R", MUST, "A request is completed at most once.",
             source=f"{CODE}; kafka.md 1.5 P1; KAFKA-385")
     def completed_once(self) -> bool:
         """One call of onComplete."""
         return self.completions <= 1
 
-    @always("KAFKA-P1E", MUST,
+    @always("KAFKA-P1ER", MUST,
             "The expiry callback is called only if the timeout completed the request, "
             "and after completion.",
             source=f"{CODE}; kafka.md 1.5 P1; KAFKA-1989")
@@ -287,7 +287,7 @@ class Race(Machine):
         return self.expirations == 0 or (
             self.expirations == 1 and self.completions == 1 and self.winner == Thread.TIMER)
 
-    @leads_to("KAFKA-P2L", MUST, "A request is completed some day, at the latest by its timeout.",
+    @leads_to("KAFKA-P2LR", MUST, "A request is completed some day, at the latest by its timeout.",
               source="002, introduction ('some timeout occurs')")
     def requests_end(self) -> tuple[bool, bool]:
         """Once the requester is through."""
@@ -302,7 +302,7 @@ class Race(Machine):
         return (self.requester != Asking.DONE or self.trigger != Telling.DONE
                 or self.completed or any(step != Ending.NO for step in self.ending))
 
-    @always("KAFKA-P4", MUST, "A completed request is not in the timer.",
+    @always("KAFKA-P4R", MUST, "A completed request is not in the timer.",
             source=f"{CODE}; kafka.md 1.5 P4 (after quiescence)")
     def completed_is_not_timed(self) -> bool:
         """When nobody is at work."""
@@ -449,22 +449,22 @@ class AskingTryLock(Race):
 
 
 RULES = (
-    ("KAFKA-P1", "completed once"), ("KAFKA-P1E", "expiry for the winner only"),
-    ("KAFKA-P2L", "completed some day"), ("KAFKA-P3", "no trigger is lost"),
-    ("KAFKA-P4", "out of the timer"), ("KAFKA-P10", "two tries"),
+    ("KAFKA-P1R", "completed once"), ("KAFKA-P1ER", "expiry for the winner only"),
+    ("KAFKA-P2LR", "completed some day"), ("KAFKA-P3", "no trigger is lost"),
+    ("KAFKA-P4R", "out of the timer"), ("KAFKA-P10", "two tries"),
 )
 
 EXPECTATIONS = (
     *(expect(Race, rule, "holds", about, J=(1, 2, 3), O=(0, 1)) for rule, about in RULES),
     expect(Race, "KAFKA-PE6", "violated", "watched, and not in the timer yet", J=1),
-    expect(WithoutCas, "KAFKA-P1", "violated", "KAFKA-385: no CAS, completed twice", J=1),
-    expect(WithoutCas, "KAFKA-P1E", "violated", "KAFKA-385: … and expired after completion", J=1),
-    expect(NotCancelling, "KAFKA-P4", "violated", "no cancel in forceComplete (KAFKA-1989)", J=1),
+    expect(WithoutCas, "KAFKA-P1R", "violated", "KAFKA-385: no CAS, completed twice", J=1),
+    expect(WithoutCas, "KAFKA-P1ER", "violated", "KAFKA-385: … and expired as well", J=1),
+    expect(NotCancelling, "KAFKA-P4R", "violated", "no cancel in forceComplete (KAFKA-1989)", J=1),
     expect(WithoutSecondTry, "KAFKA-P3", "violated",
            "no second try: a trigger between try and watch", J=(1, 2)),
-    expect(WithoutSecondTry, "KAFKA-P2L", "holds", "… only the timeout ends it", J=(1, 2)),
-    expect(WithoutRecheck, "KAFKA-P4", "violated", "no second look after timer.add", J=1),
-    expect(ExpiringAnyway, "KAFKA-P1E", "violated", "expired without winning (KAFKA-1989)", J=1),
+    expect(WithoutSecondTry, "KAFKA-P2LR", "holds", "… only the timeout ends it", J=(1, 2)),
+    expect(WithoutRecheck, "KAFKA-P4R", "violated", "no second look after timer.add", J=1),
+    expect(ExpiringAnyway, "KAFKA-P1ER", "violated", "expired without winning (KAFKA-1989)", J=1),
     expect(TryPerKey, "KAFKA-P3", "holds", "a try per key (KAFKA-1952) loses nothing", J=(1, 3)),
     expect(TryPerKey, "KAFKA-P10", "violated", "… but costs a try per key (KAFKA-1952)", J=(1, 3)),
     expect(TryLock, "KAFKA-P3", "violated", "tryLock: the holder has tried already (KAFKA-6653)",

@@ -505,7 +505,8 @@ EXPECTATIONS = (
     *(expect(Timer, rule, "holds", about, **shape) for shape in SHAPES for rule, about in LAWS),
     *(expect(Timer, rule, "holds", f"{about}; three tasks", **THREE_TASKS)
       for rule, about in LAWS),
-    *(expect(SingleUseTimer, "KAFKA-W1L", "holds", "it does run", **shape) for shape in SHAPES),
+    *(expect(SingleUseTimer, "KAFKA-W1L", "holds", "it does run", **shape)
+      for shape in (SHAPES[0], SHAPES[2])),
     *(expect(Timer, rule, "holds", f"{about}; the driver is late", **shape)
       for shape in LATE for rule, about in LAWS),
     expect(TimerByTheText, "KAFKA-WE1", "violated", "nobody ticks: the clock is stale", **SMALL),
@@ -513,7 +514,7 @@ EXPECTATIONS = (
     expect(TimerByTheText, "KAFKA-WE3", "violated", "the horizon is that of a stale clock",
            **SMALL),
     expect(TimerByTheText, "KAFKA-WE4", "violated", "early by up to u - 1", where="u > 1",
-           u=(1, 2, 3), n=2, M=3, H=6, D=6),
+           u=(1, 2), n=2, M=3, H=6, D=6),
     expect(TimerByTheText, "KAFKA-WE5", "violated", "the cascade inserts again", **SMALL),
     expect(TimerByTheText, "KAFKA-WE6", "violated", "an emptied bucket wakes the thread",
            **SMALL),

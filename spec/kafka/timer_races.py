@@ -187,13 +187,13 @@ class Cascade(Machine):
 
     # --- rules -----------------------------------------------------------------------
 
-    @always("KAFKA-W1C", MUST, "A task that was cancelled before it ran never runs.",
+    @always("KAFKA-W1CR", MUST, "A task that was cancelled before it ran never runs.",
             source=f"{LISTS}; kafka.md 1.5 W1; KAFKA-2226")
     def cancelled_tasks_never_run(self) -> bool:
         """Running begins with the last test; a later cancel is too late."""
         return not self.marked or self.runs == 0 or self.late
 
-    @always("KAFKA-W1R", MUST, "A task does not start to run after its cancel has returned.",
+    @always("KAFKA-W1S", MUST, "A task does not start to run after its cancel has returned.",
             source=f"{LISTS}; too strong: the executor may have it already")
     def nothing_starts_after_cancel(self) -> bool:
         """The cancel has returned, and the task is about to run."""
@@ -213,7 +213,7 @@ class Cascade(Machine):
             return len(self.linked) == 0
         return len(self.linked) == 1 and self.list in self.linked
 
-    @always("KAFKA-W2", MUST, "The size is the number of tasks added, less those run or cancelled.",
+    @always("KAFKA-W2R", MUST, "The size is the number of tasks added, less those run or cancelled.",
             source="002, 'Purging Watcher Lists' ('exactly at any time'); kafka.md 1.6: not while "
                    "a dead entry waits for its bucket")
     def size_is_exact(self) -> bool:
@@ -409,15 +409,15 @@ class WallClock(Clock):
 
 
 CASCADING = (
-    ("KAFKA-W1C", "cancelled tasks do not run"), ("KAFKA-W2L", "each entry counted once"),
+    ("KAFKA-W1CR", "cancelled tasks do not run"), ("KAFKA-W2L", "each entry counted once"),
     ("KAFKA-W2E", "in one list"), ("KAFKA-W2D", "dead entries go"),
 )
 
 EXPECTATIONS = (
     *(expect(Cascade, rule, "holds", about) for rule, about in CASCADING),
-    expect(Cascade, "KAFKA-W2", "violated", "a dead entry is counted until its bucket expires"),
-    expect(Cascade, "KAFKA-W1R", "violated", "cancelled between the last test and the run"),
-    expect(UntestedEntry, "KAFKA-W1C", "violated",
+    expect(Cascade, "KAFKA-W2R", "violated", "a dead entry is counted until its bucket expires"),
+    expect(Cascade, "KAFKA-W1S", "violated", "cancelled between the last test and the run"),
+    expect(UntestedEntry, "KAFKA-W1CR", "violated",
            "KAFKA-2226: cancelled during the cascade, and run"),
     expect(UncheckedUnlink, "KAFKA-W2L", "violated", "KAFKA-2226: counted out twice"),
     expect(UncheckedUnlink, "KAFKA-W2E", "violated", "KAFKA-2226: in a list it knows nothing of"),

@@ -5,10 +5,10 @@ SHELL := /bin/sh
 .DEFAULT_GOAL := help
 BIN := .venv/bin
 
-.PHONY: help gate test lint types unit bench doctor wheel ci clean core dev programs
+.PHONY: help gate test lint types unit bench bench-storm doctor wheel ci clean core dev programs
 
 help: ## List the targets.
-	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 10
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 10
 
 gate: core ## Check the example designs and test real queues: one verdict.
 	@$(BIN)/checkvalve gate examples/
@@ -26,6 +26,9 @@ unit: dev programs ## Run the tests, on two cores; more arguments: make unit ARG
 
 bench: core ## Measure the explorer (minutes; not a test).
 	@$(BIN)/python -m checkvalve.conformance.bench
+
+bench-storm: core ## Two workers over TCP: tuples a second, and the halt-lag.
+	@$(BIN)/python -m checkvalve.conformance.bench.storm
 
 doctor: core ## Show what this machine has and what each part needs.
 	@$(BIN)/checkvalve doctor

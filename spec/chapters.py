@@ -19,6 +19,7 @@ __all__ = ["CHAPTERS", "Chapter", "chapters", "machine_named"]
 CHAPTERS = {
     "flow.credit": "one credit-controlled link",
     "storm.queue": "a task's input queues in Storm, and who drains them",
+    "storm.observed_topology": "a topology as its history shows it: delivery, order, progress",
     "storm.status": "backpressure status between workers: flags, statuses, what stalls a sender",
     "storm.joining": "a new connection: what it is told, and when it joins those that are told",
     "storm.limit": "the limit of an overflowQ: which tuples are dropped, what is left of order",
@@ -37,6 +38,14 @@ CHAPTERS = {
     "storm.observed_acker": "what can be seen of an acker: messages in, answers out",
     "storm.observed_spout": "what can be seen of a spout's pending roots, and of their maximum",
     "storm.observed_partition": "what can be seen of a replayable source: emits and commits",
+    "kafka.timer": "hierarchical timing wheels driven by a queue of buckets: the firing law",
+    "kafka.timer_mutants": "the timer with one line wrong: what each line is for",
+    "kafka.timer_alignment": "why an overflow is never refused: the clocks' alignment, by proof",
+    "kafka.timer_races": "cancel against cascade, who makes an overflow wheel, which clock",
+    "kafka.purgatory": "who completes a request, who still refers to it, when to purge; the old one",
+    "kafka.purgatory_races": "one request and the three threads that may complete it",
+    "kafka.purgatory_lists": "how a key's watcher list leaves the map without a request on it",
+    "kafka.purgatory_locks": "in which order threads may take the purgatory's locks",
     "queues.bounded": "a bounded queue with waiting producers and consumers",
     "queues.conserved": "what a queue must conserve, whatever order it keeps",
     "design.net": "the net that a design file becomes",
@@ -84,7 +93,8 @@ class Chapter:
 def chapters(names: Iterable[str] = ()) -> Iterator[Chapter]:
     """The chapters that some names select, in the book's order (all if none are given).
 
-    A name selects a chapter (``storm.queue``) or all below it (``storm``). Raises
+    A name selects a chapter (``storm.queue``), what continues it (``kafka.timer_races``) and
+    all below it (``storm``). Raises
     InputError for a name that selects nothing.
     """
     wanted = list(names)
@@ -100,7 +110,7 @@ def chapters(names: Iterable[str] = ()) -> Iterator[Chapter]:
 
 
 def _selects(name: str, chapter: str) -> bool:
-    return chapter == name or chapter.startswith(f"{name}.")
+    return chapter == name or chapter.startswith((f"{name}.", f"{name}_"))
 
 
 def machine_named(name: str) -> type[Machine]:

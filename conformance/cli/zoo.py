@@ -13,6 +13,9 @@ from .outcome import EXPECTED, VIOLATED
 
 if TYPE_CHECKING:
     from ..zoo.catalogue import Trophy
+    from ..zoo.storm_topology import TopologyTrophy
+
+    AnyTrophy = Trophy | TopologyTrophy
 
 __all__ = ["command"]
 
@@ -29,11 +32,11 @@ def command(suites: tuple[str, ...], seed: int, stories: bool, as_json: bool) ->
     A twin is a reference with one seeded bug, most of them bugs that were real. Exit code 0
     if every twin is killed by the rule that it breaks or is argued to be equivalent, else 1.
     """
-    from ..zoo.catalogue import hunt, twins
+    from ..zoo.catalogue import hunts
 
-    found: list[Trophy] = []
-    for twin in twins(suites):
-        found.append(hunt(twin, seed))
+    found: list[AnyTrophy] = []
+    for trophy in hunts(suites, seed):
+        found.append(trophy)
         if not as_json:
             _show(found[-1], stories)
     code = EXPECTED if all(trophy.as_expected for trophy in found) else VIOLATED
@@ -48,28 +51,27 @@ def command(suites: tuple[str, ...], seed: int, stories: bool, as_json: bool) ->
     return code
 
 
-def _median(found: Sequence[Trophy]) -> float | None:
-    lengths = [trophy.fixture.length for trophy in found if trophy.fixture is not None]
+def _median(found: Sequence[AnyTrophy]) -> float | None:
+    lengths = [steps for trophy in found if (steps := trophy.to_json()["steps"]) is not None]
     return median(lengths) if lengths else None
 
 
-def _show(trophy: Trophy, story: bool) -> None:
+def _show(trophy: AnyTrophy, story: bool) -> None:
     twin = trophy.twin
     mark = "ok " if trophy.as_expected else "BAD"
-    how = f"{trophy.verdict} by {twin.rule}" if trophy.fixture is not None else trophy.verdict
-    length = "" if trophy.fixture is None else f"{trophy.fixture.length} steps"
-    click.echo(f"{mark} {twin.suite:13} {twin.name:28} {how:24} {length:>8}  {twin.bug}")
-    if trophy.fixture is None and trophy.others:
+    how = f"{trophy.verdict} by {twin.rule}" if trophy.size else trophy.verdict
+    click.echo(f"{mark} {twin.suite:15} {twin.name:30} {how:24} {trophy.size:>8}  {twin.bug}")
+    if not trophy.size and trophy.others:
         click.echo(f"    it breaks {', '.join(trophy.others)}, and not {twin.rule}")
-    if story and trophy.fixture is not None:
+    if story and trophy.size:
         click.echo(f"      stands for: {twin.history}")
-        for line in trophy.fixture.story():
+        for line in trophy.story():
             click.echo(f"      {line}")
     if story and twin.equivalent:
         click.echo(f"      {twin.equivalent}")
 
 
-def _conclude(found: Sequence[Trophy]) -> None:
+def _conclude(found: Sequence[AnyTrophy]) -> None:
     tally = {word: sum(trophy.verdict == word for trophy in found)
              for word in ("killed", "equivalent", "survived")}
     parts = [f"{count} {word}" for word, count in tally.items() if count]

@@ -12,14 +12,18 @@ from ..ports.base import Adapter
 
 if TYPE_CHECKING:
     from ..suites.fixture import Fixture
+    from .storm_topology import TopologyTrophy
 
-__all__ = ["KILLED", "EQUIVALENT", "Specimen", "SURVIVED", "Trophy", "hunt", "twins", "zoos"]
+__all__ = ["KILLED", "EQUIVALENT", "Specimen", "SURVIVED", "Trophy", "hunt", "hunts", "twins", "zoos"]
 
 KILLED, SURVIVED, EQUIVALENT = "killed", "survived", "equivalent"
 
 _MODULES: Final = (
     "queues", "storm_input", "storm_status", "storm_acker", "storm_spout", "storm_partition")
 """Modules beside this one, each with a table ``ZOO`` of its twins by name."""
+
+TOPOLOGIES: Final = "storm.topology"
+"""Judged by its histories, not by requests and replies: see ``storm_topology``."""
 
 _FOUND_ENOUGH: Final = 3
 _CASES_MAX: Final = 48
@@ -93,6 +97,15 @@ class Trophy:
         """Whether it was killed, or else argued equivalent; an equivalent one is not killed."""
         return self.verdict == (EQUIVALENT if self.twin.equivalent else KILLED)
 
+    @property
+    def size(self) -> str:
+        """How short its fixture is, in words."""
+        return "" if self.fixture is None else f"{self.fixture.length} steps"
+
+    def story(self) -> list[str]:
+        """How it was killed, step by step."""
+        return [] if self.fixture is None else list(self.fixture.story())
+
     def to_json(self) -> dict[str, Any]:
         """The row of ``zoo --json``."""
         return {
@@ -114,15 +127,30 @@ def zoos() -> Mapping[str, Specimen]:
     return found
 
 
+def hunts(suites: Iterable[str] = (), seed: int = 0) -> Iterator[Trophy | TopologyTrophy]:
+    """The hunt for each twin of some suites (all if none are named), one by one.
+
+    ``storm`` names every suite below it. Raises ``InputError`` for a name without twins.
+    """
+    from .storm_topology import ZOO, hunt_topology
+    wanted = list(suites)
+    for twin in twins([name for name in wanted if name != TOPOLOGIES]) if (
+            wanted != [TOPOLOGIES]) else ():
+        yield hunt(twin, seed)
+    if not wanted or any(_selects(name, TOPOLOGIES) for name in wanted):
+        for cluster in ZOO.values():
+            yield hunt_topology(cluster)
+
+
 def twins(suites: Iterable[str] = ()) -> Iterator[Specimen]:
     """The twins of some suites (all if none are named), in the order of the tables.
 
-    ``storm`` names every suite below it. Raises ``InputError`` for a name without twins.
+    Those of whole topologies are hunted in another way and are not among them.
     """
     wanted, every = list(suites), list(zoos().values())
     for name in wanted:
         if not any(_selects(name, twin.suite) for twin in every):
-            known = dict.fromkeys(twin.suite for twin in every)
+            known = dict.fromkeys([*(twin.suite for twin in every), TOPOLOGIES])
             raise InputError(
                 f"no suite {name!r} has a zoo",
                 next_step=f"Those that have are {', '.join(known)}.")

@@ -324,9 +324,31 @@ class TopologyTrophy:
         return self.scenario is not None
 
     @property
+    def verdict(self) -> str:
+        """``killed`` by its own rule, or ``survived``."""
+        return "survived" if self.scenario is None else "killed"
+
+    @property
     def length(self) -> int:
         """The faults that the shrunk scenario needs."""
         return 0 if self.scenario is None else len(self.scenario.faults)
+
+    @property
+    def size(self) -> str:
+        """How small the shrunk scenario is, in words."""
+        if self.scenario is None:
+            return ""
+        return f"{self.length} fault{'' if self.length == 1 else 's'}"
+
+    def to_json(self) -> dict[str, Any]:
+        """The row of ``zoo --json``; a scenario is no fixture, so it has no ``steps``."""
+        twin = self.twin
+        return {
+            "suite": twin.suite, "twin": twin.name, "bug": twin.bug, "history": twin.history,
+            "rule": twin.rule, "verdict": self.verdict, "steps": None,
+            "also_broken": list(self.others), "cases": self.seeds,
+            "equivalent": twin.equivalent, "story": self.story(),
+        }
 
     def story(self) -> list[str]:
         """The shrunk scenario in words."""

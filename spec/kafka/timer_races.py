@@ -213,7 +213,7 @@ class Cascade(Machine):
             return len(self.linked) == 0
         return len(self.linked) == 1 and self.list in self.linked
 
-    @always("KAFKA-W2R", MUST, "The size is the number of tasks added, less those run or cancelled.",
+    @always("KAFKA-W2R", MUST, "The size is that of tasks added, less those run or cancelled.",
             source="002, 'Purging Watcher Lists' ('exactly at any time'); kafka.md 1.6: not while "
                    "a dead entry waits for its bucket")
     def size_is_exact(self) -> bool:

@@ -41,10 +41,12 @@ class MachineRef:
 
 @dataclass(frozen=True)
 class Method:
-    """A function that may be inlined; ``on_machine`` if it takes ``self`` first."""
+    """A function that may be inlined; ``on_machine`` if it takes ``self`` first, which is
+    the machine after the step if ``after``."""
 
     function: Callable[..., Any]
     on_machine: bool
+    after: bool = False
 
 
 class Evaluator:
@@ -145,7 +147,7 @@ class Evaluator:
         if found is None:
             raise self.refuse(node, f"{self.machine.__name__} has no attribute {name}")
         if hasattr(found, "__code__"):
-            return Static(Method(found, on_machine=True))
+            return Static(Method(found, on_machine=True, after=ref.after))
         return as_static(found)
 
     # --- operators --------------------------------------------------------------------
@@ -353,7 +355,7 @@ class Evaluator:
         parameters = [a.arg for a in source_of(method.function).node.args.args]
         args: dict[str, Value] = {}
         if method.on_machine:
-            args[parameters.pop(0)] = Static(MachineRef())
+            args[parameters.pop(0)] = Static(MachineRef(method.after))
         for name, given in zip(parameters, node.args, strict=False):
             args[name] = self.value(ctx, given)
         for keyword in node.keywords:

@@ -42,7 +42,7 @@ CHAPTERS = {
     "kafka.timer_mutants": "the timer with one line wrong: what each line is for",
     "kafka.timer_alignment": "why an overflow is never refused: the clocks' alignment, by proof",
     "kafka.timer_races": "cancel against cascade, who makes an overflow wheel, which clock",
-    "kafka.purgatory": "who completes a request, who still refers to it, when to purge; the old one",
+    "kafka.purgatory": "who completes a request, who still refers to it, when to purge",
     "kafka.purgatory_races": "one request and the three threads that may complete it",
     "kafka.purgatory_lists": "how a key's watcher list leaves the map without a request on it",
     "kafka.purgatory_locks": "in which order threads may take the purgatory's locks",

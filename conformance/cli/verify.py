@@ -33,8 +33,10 @@ def command(
     """Verify CHAPTERS of the rule book (all if none are named), or your own FILE.py.
 
     A chapter is named as in storm.queue; storm names all below it. Of a file without a
-    table EXPECTATIONS every rule is expected to hold. Prints expected against found. Exit code 0 if every row is as expected, 1 if one is
-    not, 2 if one could not be decided within the budget.
+    table EXPECTATIONS every rule is expected to hold. Prints expected against found.
+
+    Exit code 0 if every row is as expected, 1 if one is not, 2 if one could not be decided
+    within the budget.
     """
     from checkvalve.spec.verify import verify
 

@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from ..suites.fixture import Fixture
     from .storm_topology import TopologyTrophy
 
-__all__ = ["KILLED", "EQUIVALENT", "Specimen", "SURVIVED", "Trophy", "hunt", "hunts", "twins", "zoos"]
+__all__ = [
+    "KILLED", "EQUIVALENT", "Specimen", "SURVIVED", "Trophy", "hunt", "hunts", "twins", "zoos",
+]
 
 KILLED, SURVIVED, EQUIVALENT = "killed", "survived", "equivalent"
 

@@ -35,11 +35,11 @@ def test_native_graph_is_the_interpreters(bound: BoundMachine) -> None:
 
 def test_the_benchmark_counts_what_it_must() -> None:
     """A small chain comes to the number of states that combinatorics gives."""
-    case = Case("small", bind(Chain, links=3, C=2), 1, states_of_chain(3, 2))
-    assert measure(case).states == 1000
+    case = Case("small", bind(Chain, links=3, C=2), states_of_chain(3, 2))
+    assert measure(case, 1).result.states == 1000
 
 
 def test_the_benchmark_refuses_a_wrong_count() -> None:
     """A search that came to another number of states is no benchmark."""
     with pytest.raises(InternalError, match="found 1000 states, not 999"):
-        measure(Case("small", bind(Chain, links=3, C=2), 1, 999))
+        measure(Case("small", bind(Chain, links=3, C=2), 999), 1)

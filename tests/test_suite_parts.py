@@ -178,7 +178,7 @@ def test_a_target_that_fails_at_once_is_asked_only_once(
         class Adapter(Base):
             def start(self, capacity):
                 raise SystemError("no")
-    """, tmp_path, monkeypatch, "failing_adapter")
+    """, tmp_path, monkeypatch, "adapter_that_fails_late")
     summary, rows = conduct(target, Order(cases=36))
     assert [row.verdict for row in rows] == [ERROR]
     assert summary.verdict == "error"

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import z3
 from checkvalve.spec.engines.prove import bounded, prove
-from checkvalve.spec.engines.prove.terms import QueueTerm, Translation
+from checkvalve.spec.engines.prove.terms import QueueTerm, Remainders, Translation
 from checkvalve.spec.engines.verdict import Outcome, Value
 from checkvalve.spec.notation import expr as e
 from checkvalve.spec.notation.errors import ModelFault
@@ -77,7 +77,8 @@ def test_terms_have_the_values_of_their_expressions(seed: int) -> None:
     model = RandomModel(seed).model
     for state in some_states(model):
         terms = Translation(
-            {slot.name: literal(slot.type, state[slot.name]) for slot in model.slots}, {})
+            {slot.name: literal(slot.type, state[slot.name]) for slot in model.slots}, {},
+            Remainders())
         for action in model.actions:
             assert read_back(terms(action.guard)) == evaluate(action.guard, state)
             for updated in action.updates.values() if can_be_taken(action, state) else ():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from checkvalve.spec.engines.prove import ProverVerdict, bounded, prove
@@ -61,6 +62,33 @@ class Buffer(Machine):
     @leads_to("B-2", MUST, "It gets empty.", source="here")
     def empties(self) -> tuple[bool, bool]:
         return self.count > 0, self.count == 0
+
+
+class Rounder(Machine):
+    """A clock, rounded to a tick."""
+
+    u = const(3, at_least=1)
+    H = const(9)
+    now = integer(0, H)
+    clock = integer(0, H)
+
+    @action
+    def advance(self) -> None:
+        require(self.now < self.H)
+        self.now += 1
+        self.clock = self.now - self.now % self.u
+
+    @always("R-1", MUST, "The clock is a multiple of its tick.", source="here")
+    def rounded(self) -> bool:
+        return self.clock % self.u == 0
+
+    @always("R-2", MUST, "The clock stands still.", source="here")
+    def still(self) -> bool:
+        return self.clock == 0
+
+    @always("R-3", MUST, "Twice the clock is a multiple as well.", source="here")
+    def doubled(self) -> bool:
+        return (self.clock + self.clock) % self.u == 0
 
 
 def symbolic(machine: type[Machine], *names: str) -> Model:
@@ -156,6 +184,25 @@ def test_what_is_not_supported_is_unknown_with_the_reason(
     verdict = proved(Buffer, rule_id, *names)
     assert verdict.outcome is Outcome.UNKNOWN
     assert reason in verdict.reason
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_rounding_to_an_unknown_tick_is_proved_whatever_the_luck_of_the_solver(seed: int) -> None:
+    """The facts about remainders suffice, so that no product of unknowns is met."""
+    code = ("import sys, z3; sys.path.insert(0, sys.argv[1]); import test_prove_symbolic as t;"
+            "z3.set_param('smt.random_seed', int(sys.argv[2]));"
+            "print(t.proved(t.Rounder, 'R-1', 'u', 'H').outcome.value)")
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(Path(__file__).parent), str(seed)],
+        check=True, capture_output=True, text=True, timeout=50)
+    assert done.stdout.strip() == "holds"
+
+
+def test_what_the_facts_about_remainders_leave_open_is_no_violation() -> None:
+    """Then the definition decides, or nothing is said."""
+    assert proved(Rounder, "R-2", "u").outcome is Outcome.VIOLATED
+    model = symbolic(Rounder, "u")
+    assert bounded(model, rule(model, "R-3"), 3).outcome is Outcome.UNKNOWN
 
 
 def test_spent_time_is_unknown() -> None:

@@ -12,7 +12,7 @@ may itself be an overflow wheel, and t is the tick of the upper one, its interva
 
 The argument for the upper clock needs nothing of t but that it is positive: cur' is a multiple of t
 within t below cur before the step, and either it still is, or it is set so. Hence t may stand for
-u n whatever n is, which spares the prover the product (he is weak at products of unknowns, and
+u n whatever n is, which spares the prover the product (Z3 is weak at products of unknowns, and
 found no proof with u * n in 15 seconds). KAFKA-W4A says so; that is the alignment,
 cur' = cur - cur mod t, written without the division. KAFKA-W4B is what follows: what the lower
 wheel cannot hold is not yet expired in the upper one, so an overflow is never refused, and no

@@ -31,8 +31,8 @@ from ...notation.expr import (
 )
 from ...notation.show import show
 
-__all__ = ["QueueTerm", "SymbolicValue", "Term", "Translation", "Unsupported", "equal",
-           "fresh", "within_range"]
+__all__ = ["QueueTerm", "Remainders", "SymbolicValue", "Term", "Translation", "Unsupported",
+           "equal", "fresh", "within_range"]
 
 Term = Any
 """A Z3 term; z3 ships no types."""
@@ -53,19 +53,60 @@ class Unsupported(Exception):
     """The model has something that the prover cannot translate; the text says what."""
 
 
+class Remainders:
+    """Remainders by divisors that are not known, as an uninterpreted function.
+
+    Z3 is weak at products of unknowns, and a remainder by an unknown divisor is one: whether
+    it finds a proof is then a matter of luck. Most proofs need only the ``facts`` below,
+    which are linear: 0 <= a mod b < b, and a - a mod b has no remainder. Where these do not
+    suffice, the ``definitions`` say what a remainder is.
+    """
+
+    def __init__(self) -> None:
+        self._remainder = z3.Function("remainder", z3.IntSort(), z3.IntSort(), z3.IntSort())
+        self._known: set[tuple[int, int]] = set()
+        self.facts: list[Term] = []
+        self.definitions: list[Term] = []
+
+    def __call__(self, a: Term, b: Term) -> Term:
+        """The remainder of ``a`` by ``b``, with the sign of ``b``, as in Python."""
+        divisor = z3.simplify(b)
+        if z3.is_int_value(divisor):
+            return _mod(a, divisor)
+        remainder = self._said_of(a, b)
+        self._said_of(a - remainder, b)
+        self.facts.append(z3.Implies(b != 0, self._remainder(a - remainder, b) == 0))
+        return remainder
+
+    def _said_of(self, a: Term, b: Term) -> Term:
+        remainder = self._remainder(a, b)
+        if (a.get_id(), b.get_id()) not in self._known:
+            self._known.add((a.get_id(), b.get_id()))
+            self.facts += [
+                z3.Implies(b > 0, z3.And(remainder >= 0, remainder < b)),
+                z3.Implies(b < 0, z3.And(remainder <= 0, remainder > b)),
+                z3.Implies(z3.And(a >= 0, a < b), remainder == a),
+            ]
+            self.definitions.append(remainder == _mod(a, b))
+        return remainder
+
+
 class Translation:
     """Translates expressions in one state, or over one step where ``after`` is given.
 
-    Subexpressions are translated once. ``constants`` has a term for each symbolic constant.
+    Subexpressions are translated once. ``constants`` has a term for each symbolic constant;
+    ``remainders`` are shared by all translations of a run.
     """
 
     def __init__(
         self,
         before: Mapping[str, SymbolicValue],
         constants: Mapping[str, Term],
+        remainders: Remainders,
         after: Mapping[str, SymbolicValue] | None = None,
     ) -> None:
         self.before = before
+        self.remainders = remainders
         self.after = after
         self.constants = constants
         self.known: dict[Expr, SymbolicValue] = {}
@@ -105,6 +146,8 @@ class Translation:
             position = node.operands[1]
             fixed = position.value if isinstance(position, Lit) else None
             return _element(cast(QueueTerm, operands[0]), operands[1], fixed)
+        if node.op == "mod":
+            return self.remainders(*operands)
         return _OPERATORS[node.op](*operands)
 
 
@@ -188,7 +231,7 @@ def _mod(a: Term, b: Term) -> Term:
 
 _OPERATORS: dict[str, Callable[..., Any]] = {
     "add": lambda a, b: a + b, "sub": lambda a, b: a - b, "mul": lambda a, b: a * b,
-    "floordiv": _floordiv, "mod": _mod, "neg": lambda a: -a,
+    "floordiv": _floordiv, "neg": lambda a: -a,
     "min": lambda a, b: z3.If(a <= b, a, b), "max": lambda a, b: z3.If(a <= b, b, a),
     "eq": equal, "ne": lambda a, b: z3.Not(equal(a, b)),
     "lt": lambda a, b: a < b, "le": lambda a, b: a <= b,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
@@ -15,6 +16,7 @@ from ...notation.model import LoweredAction, LoweredRule, Model
 from ..verdict import Budget, Trace, TraceStep, Value
 from .terms import (
     QueueTerm,
+    Remainders,
     SymbolicValue,
     Term,
     Translation,
@@ -55,11 +57,13 @@ class Unrolling:
         self.solver = z3.Solver()
         if budget.max_memory is not None:
             self.solver.set("max_memory", max(1, budget.max_memory >> 20))
-        fixed = Translation({}, self.constants)
+        self.remainders = Remainders()
+        self._facts_told = 0
+        fixed = Translation({}, self.constants, self.remainders)
         self.solver.add([fixed(expr) for expr in (*model.assumptions, *assuming)])
         slots = self._fresh_state(0) if anywhere else {
             slot.name: fixed(slot.init) for slot in model.slots}
-        self.states = [Translation(slots, self.constants)]
+        self.states = [Translation(slots, self.constants, self.remainders)]
         self.taken: list[list[Term]] = []
 
     # --- growing ------------------------------------------------------------------------
@@ -81,7 +85,7 @@ class Unrolling:
             taken.append(chosen)
         self.solver.add(z3.Or(taken))
         self.taken.append(taken)
-        self.states.append(Translation(after, self.constants))
+        self.states.append(Translation(after, self.constants, self.remainders))
 
     def _fresh_state(self, number: int) -> dict[str, SymbolicValue]:
         return {
@@ -101,7 +105,8 @@ class Unrolling:
             if number == 0:
                 return z3.BoolVal(True)
             before = self.states[number - 1]
-            return Translation(before.before, self.constants, state.before)(rule.exprs[0])
+            return Translation(before.before, self.constants, self.remainders, state.before)(
+                rule.exprs[0])
         raise Unsupported(f"rules of the kind '{rule.rule.kind}' are not for the prover; "
                           "the explorer decides them")
 
@@ -126,11 +131,19 @@ class Unrolling:
         Raises OutOfBudget when Z3 does not know, which includes a spent budget; the run is
         of no use after that.
         """
-        if self._deadline is not None:
-            left = int((self._deadline - time.monotonic()) * 1000)
-            if left <= 0:
-                raise OutOfBudget(f"the time budget of {self._budget.max_seconds} s is spent")
-            self.solver.set("timeout", left)
+        self._tell_facts()
+        if self.remainders.definitions:
+            with contextlib.suppress(OutOfBudget):
+                if self._solve(terms) is None:
+                    return None
+        return self._solve((*self.remainders.definitions, *terms))
+
+    def _tell_facts(self) -> None:
+        self.solver.add(self.remainders.facts[self._facts_told:])
+        self._facts_told = len(self.remainders.facts)
+
+    def _solve(self, terms: Sequence[Term]) -> Any | None:
+        self._limit_time()
         try:
             self.solver.push()
             self.solver.add(*terms)
@@ -143,6 +156,14 @@ class Unrolling:
         if reason:
             raise OutOfBudget(reason)
         return found
+
+    def _limit_time(self) -> None:
+        if self._deadline is None:
+            return
+        left = int((self._deadline - time.monotonic()) * 1000)
+        if left <= 0:
+            raise OutOfBudget(f"the time budget of {self._budget.max_seconds} s is spent")
+        self.solver.set("timeout", left)
 
     def _why_unknown(self) -> str:
         reason = self.solver.reason_unknown()

@@ -9,7 +9,10 @@ from random_machines import define, machines, source_text
 from checkvalve.spec.engines.graph import explore_with_interpreter
 from checkvalve.spec.engines.search import Engine, check_rules, instances
 from checkvalve.spec.engines.verdict import Budget, Verdict
-from checkvalve.spec.notation import BoundMachine, Machine, ModelFault, bind
+from checkvalve.spec.notation import (
+    MUST, BoundMachine, Machine, ModelFault, action, always, array, bind, const, integer, require,
+    upto,
+)
 from checkvalve.spec.notation.evaluate import apply, evaluate
 
 SMALL = Budget(max_states=60)
@@ -114,3 +117,30 @@ def test_a_machine_that_leaves_its_range_is_refused_by_both_readings() -> None:
         with pytest.raises(ModelFault, match="a ") as found:
             check_rules(bind(machine), engine=engine)  # type: ignore[arg-type]
         assert len(found.value.steps) == 3
+
+
+class Tally(Machine):
+    """Loops over a domain, in an action and in a rule."""
+
+    N = const(3, at_least=1)
+    counts = array(upto(N), integer(0, 2))
+    rounds = integer(0, 2)
+
+    @action
+    def count(self) -> None:
+        require(self.rounds < 2)
+        for place in upto(self.N):
+            self.counts[place] += 1
+        self.rounds += 1
+
+    @always("T-1", MUST, "All are counted alike.", source="here")
+    def alike(self) -> bool:
+        return all(self.counts[place] == self.rounds for place in upto(self.N))
+
+
+@pytest.mark.parametrize("size", [1, 3])
+@pytest.mark.parametrize("engine", ["interpreter", "native"])
+def test_loop_over_a_domain_visits_each_of_its_values(engine: Engine, size: int) -> None:
+    """``upto(n)`` is what parameters range over, and loops may as well."""
+    verdict, = check_rules(bind(Tally, N=size), engine=engine)
+    assert (verdict.outcome.value, verdict.states) == ("holds", 3)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, Literal
 
@@ -11,7 +11,7 @@ from .types import DomainLike
 
 __all__ = [
     "MUST", "SHOULD", "Kind", "Rule", "Strength", "always", "eventually_always",
-    "guard_rule", "leads_to", "never_stuck", "step",
+    "guard_rule", "leads_to", "never_stuck", "seen_from_outside", "step",
 ]
 
 
@@ -81,3 +81,13 @@ eventually_always = _decorator("eventually always")
 def guard_rule(id: str, strength: Strength, statement: str, *, source: str) -> Rule:
     """A rule that ``require(condition, RULE)`` cites inside actions."""
     return Rule(id, strength, statement, source, "guard")
+
+
+def seen_from_outside(rules: Iterable[Rule], id: str) -> Rule:
+    """The rule of that id as an observer's machine cites it in ``require``.
+
+    It stays the same rule, written once; only how it is decided differs. Raises ``KeyError``
+    if it is not among ``rules``.
+    """
+    found = {rule.id: rule for rule in rules}
+    return replace(found[id], kind="guard", predicate=None, over=())

@@ -249,7 +249,7 @@ class Evaluator:
     def iterate(self, ctx: Context, node: ast.expr) -> list[tuple[e.Expr, Value]]:
         """The elements of an iterable, each with the condition that it is there at all."""
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-            if node.func.id == "range":
+            if node.func.id in ("range", "upto"):  # a domain's values are those of a range
                 return self._range(ctx, node)
             if node.func.id == "enumerate":
                 inner = self.iterate(ctx, node.args[0])

@@ -94,6 +94,15 @@ class Domain:
 
     size: Bound | Callable[[Any], int]
 
+    def __iter__(self) -> Iterator[int]:
+        """The values, in an action or a rule, where the constants have values.
+
+        Raises TypeError where the size is known only later.
+        """
+        if not isinstance(self.size, int):
+            raise TypeError("a domain has values only where its constants have")
+        return iter(range(self.size))
+
 
 DomainLike = Domain | type[IntEnum]
 

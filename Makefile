@@ -5,7 +5,7 @@ SHELL := /bin/sh
 .DEFAULT_GOAL := help
 BIN := .venv/bin
 
-.PHONY: help gate test lint types unit bench bench-storm doctor wheel ci clean core dev programs
+.PHONY: help gate test lint types unit bench bench-storm bench-purgatory doctor wheel ci clean core dev programs
 
 help: ## List the targets.
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 10
@@ -29,6 +29,10 @@ bench: core ## Measure the explorer (minutes; not a test).
 
 bench-storm: core ## Two workers over TCP: tuples a second, and the halt-lag.
 	@$(BIN)/python -m checkvalve.conformance.bench.storm
+
+bench-purgatory: core ## Kafka's new and old purgatory, and asyncio's timers (7 min); quick: ARGS=--quick
+	@mkdir -p build && $(BIN)/python -m checkvalve.conformance.bench.purgatory \
+	    --json build/purgatory.json --svg build/purgatory.svg $(ARGS)
 
 doctor: core ## Show what this machine has and what each part needs.
 	@$(BIN)/checkvalve doctor

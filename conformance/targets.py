@@ -9,19 +9,20 @@ from __future__ import annotations
 import math
 import shlex
 import shutil
-import sys
 from collections.abc import Callable, Mapping
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
-from ..spec.notation.errors import InputError, TargetError
-from .adapters.guard import Guard
+from ..spec.notation.errors import InputError
+from .adapters.loading import load_factory
 from .adapters.session import InProcessTarget
 from .ports.base import Adapter, Target, excerpt
 
-__all__ = ["TIMEOUT_SECONDS", "adapter_factory", "known_targets", "resolve_target"]
+__all__ = [
+    "TIMEOUT_SECONDS", "adapter_factory", "known_targets", "reference_of", "resolve_target",
+]
 
 TIMEOUT_SECONDS: Final = 5.0
 """Real time that a target has for one reply."""
@@ -60,8 +61,35 @@ _KNOWN: Final[Mapping[str, _Known]] = {
     "reference.storm.partition": _Known(
         "storm_partition:ReferencePartition", "the reference of a replayable source",
         "storm.partition"),
+    "reference.storm.topology": _Known(
+        "storm_topology:ReferenceTopology", "the reference's cluster of Storm workers",
+        "storm.topology"),
+    "reference.storm.client": _Known(
+        "storm_partition:ReferenceClient", "a replayable source in the way of storm-kafka-client",
+        "storm.partition"),
+    "reference.timer": _Known(
+        "timer:ReferenceTimer", "the reference of Kafka's hierarchical timing wheels", "timer"),
+    "reference.timer.old": _Known(
+        "timer:ReferenceOldTimer", "the reference of the timer before the wheels: a queue of "
+        "all tasks, with lazy deletion", "timer"),
+    "asyncio.timer": _Known("timer:AsyncioTimer", "asyncio's call_at and cancel", "timer"),
+    "sched": _Known("timer:SchedTimer", "the standard library's sched.scheduler", "timer"),
+    "trio.timer": _Known("timer_trio:TrioTimer", "trio's deadlines, by its mock clock", "timer"),
+    "reference.purgatory": _Known(
+        "kafka_purgatory:ReferencePurgatory", "the reference purgatory, over timing wheels",
+        "kafka.purgatory"),
+    "reference.purgatory.old": _Known(
+        "kafka_purgatory:ReferenceOldPurgatory",
+        "the reference of the purgatory before the timing wheels", "kafka.purgatory"),
+    "reference.kafka.races": _Known(
+        "kafka_races:ReferenceRaces", "the reference timer and purgatory under chosen schedules",
+        "kafka.races"),
 }
-_JAVASCRIPT: Final = "a queue in JavaScript behind the protocol (needs node)"
+_JAVASCRIPT: Final[Mapping[str, _Known]] = {
+    "js": _Known("queue.js", "a queue in JavaScript behind the protocol (needs node)"),
+    "js.timer": _Known(
+        "timer.js", "setTimeout, as the mock timers of node:test have it (needs node)", "timer"),
+}
 
 
 def resolve_target(spec: str, *, timeout: float = TIMEOUT_SECONDS) -> Target:
@@ -74,11 +102,11 @@ def resolve_target(spec: str, *, timeout: float = TIMEOUT_SECONDS) -> Target:
     kind, _, rest = spec.partition(":")
     if kind == "command":
         return _program(spec, _split(rest), timeout)
-    if spec == "js":
-        script = Path(__file__).with_name("adapters") / "queue.js"
+    if spec in _JAVASCRIPT:
+        script = Path(__file__).with_name("adapters") / _JAVASCRIPT[spec].place
         return _program(spec, ["node", str(script)], timeout)
     if kind == "python":
-        return InProcessTarget(spec, _imported(rest, timeout), Guard(timeout))
+        return _hosted(spec, rest, timeout)
     return InProcessTarget(spec, adapter_factory(spec))
 
 
@@ -90,12 +118,26 @@ def known_targets(port: str = "") -> dict[str, str]:
     from .suites.catalogue import suite_named
     from .zoo.catalogue import zoos
 
-    shipped = {name: each.line for name, each in _KNOWN.items() if port in ("", each.port)}
-    if port in ("", "queue"):
-        shipped["js"] = _JAVASCRIPT
+    shipped = {name: each.line for name, each in {**_KNOWN, **_JAVASCRIPT}.items()
+               if port in ("", each.port)}
     return shipped | {
         f"zoo:{name}": twin.bug for name, twin in zoos().items()
         if not port or suite_named(twin.suite).port == port}
+
+
+def reference_of(suite: str) -> str:
+    """The name of the reference that a suite is proved on: the first known one of its port.
+
+    Raises ``InputError`` for a suite that is not there, or has no reference.
+    """
+    from .suites.catalogue import suite_named
+
+    port = suite_named(suite).port
+    for name, known in _KNOWN.items():
+        if known.port == port and name.partition(".")[0] == "reference":
+            return name
+    raise InputError(f"the suite {suite} has no reference",
+                     next_step="Give its port one, in conformance/targets.py.")
 
 
 def adapter_factory(spec: str) -> Callable[[], Adapter]:
@@ -110,10 +152,10 @@ def adapter_factory(spec: str) -> Callable[[], Adapter]:
         module, _, attribute = _KNOWN[spec].place.partition(":")
         return partial(_shipped, module, attribute)
     if colon:
-        return _imported(spec, TIMEOUT_SECONDS)
+        return load_factory(spec)
     raise InputError(
         f"there is no target {excerpt(spec)}",
-        next_step=f"Use one of {', '.join([*_KNOWN, 'js'])}; or {_FORMS}.")
+        next_step=f"Use one of {', '.join([*_KNOWN, *_JAVASCRIPT])}; or {_FORMS}.")
 
 
 def _shipped(module: str, attribute: str) -> Adapter:
@@ -133,53 +175,7 @@ def _twin(name: str) -> Callable[[], Adapter]:
     return twins[name].adapter
 
 
-# ---- python: --------------------------------------------------------------------------------
-
-
-def _imported(place: str, timeout: float) -> Callable[[], Adapter]:
-    module_name, _, attributes = place.partition(":")
-    if not module_name or not attributes:
-        raise InputError(
-            f"python:{excerpt(place)} names no factory",
-            next_step="Write python:package.module:factory.")
-    module = _import(module_name, timeout)
-    factory: Any = module
-    for attribute in attributes.split("."):
-        factory = getattr(factory, attribute, None)
-    if not callable(factory):
-        raise InputError(
-            f"the module {module_name} has no callable {excerpt(attributes)}",
-            where=str(getattr(module, "__file__", None) or ""),
-            next_step="Name a class with request(message), or a function that makes one.")
-    return lambda: _made_by(factory, place)
-
-
-def _import(module_name: str, timeout: float) -> Any:
-    # As the interpreter does for scripts, a module in the current folder is found.
-    if "" not in sys.path and str(Path.cwd()) not in sys.path:
-        sys.path.append(str(Path.cwd()))
-    try:
-        return Guard(timeout)(module_name, lambda: import_module(module_name))
-    except TargetError as error:
-        raise InputError(
-            f"the module {excerpt(module_name)} cannot be imported: {error.what}", error.where,
-            "Check its name, and that it and what it imports are installed, or in this folder.",
-        ) from None
-
-
-def _made_by(factory: Callable[[], Any], place: str) -> Adapter:
-    made = factory()
-    if isinstance(made, type):
-        made = made()
-    if not callable(getattr(made, "request", None)):
-        raise InputError(
-            f"python:{place} made a {type(made).__name__}, which has no method request",
-            next_step="Make an object with request(message: dict) -> dict.")
-    adapter: Adapter = made
-    return adapter
-
-
-# ---- command: -------------------------------------------------------------------------------
+# ---- processes -------------------------------------------------------------------------------
 
 
 def _split(command: str) -> list[str]:
@@ -193,6 +189,14 @@ def _split(command: str) -> list[str]:
         raise InputError(
             "command: names no program", next_step="Write command:PROGRAM ARGUMENTS.")
     return argv
+
+
+def _hosted(spec: str, place: str, timeout: float) -> Target:
+    from .adapters.hosted import HostedTarget
+
+    target = HostedTarget(spec, place, timeout)
+    target.prepare()
+    return target
 
 
 def _program(spec: str, argv: list[str], timeout: float) -> Target:

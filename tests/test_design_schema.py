@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from checkvalve.conformance.designs.reading import read_text
+from checkvalve.spec.design.loader import load
 from checkvalve.spec.design.schema import check_shape, schema
 from checkvalve.spec.design.source import Node, parse
 from checkvalve.spec.notation.errors import InputError
@@ -83,3 +84,25 @@ def test_both_readers_agree_on_damaged_designs(plain: Any, data: st.DataObject) 
     else:
         container[data.draw(KEYS)] = data.draw(STRANGE)
     assert accepted(document) == VALIDATOR.is_valid(document)
+
+
+@pytest.mark.parametrize("name", ["two bolts", "a-b_c.d e", "b2"])
+def test_a_name_that_does_what_the_hint_says_is_accepted(name: str) -> None:
+    """Letters, digits, and single _, -, . or blanks: for designs, tasks and pools alike."""
+    design = load(f"""
+checkvalve: 1
+name: {name}
+tasks: {{{name}: {{kind: source, pool: {name} }}, t: {{kind: sink}}}}
+links: [{{from: {name}, to: t, capacity: 1}}]
+pools: {{{name}: {{threads: 1}}}}
+""")
+    assert design.name == name
+    assert {name} == set(design.pools) == set(design.tasks) - {"t"}
+
+
+@pytest.mark.parametrize("name", ["' a'", "'a '", "a/b", "'../a'", "'a:b'"])
+def test_a_name_that_is_no_file_name_is_refused_with_the_hint(name: str) -> None:
+    """A drawing is named after its design."""
+    with pytest.raises(InputError) as caught:
+        load(f"checkvalve: 1\nname: {name}\ntasks: {{t: {{kind: sink}}}}\n")
+    assert "blanks between them" in caught.value.next_step

@@ -68,7 +68,7 @@ WRONG = [
     ("verify = \"flow\"\n", 1, "a list of texts", "verify = ["),
     ("verify = []\n", 1, "not empty", "verify = ["),
     ("\n[designs]\nfiles = [\"designs/*\"]\n", 2, "array of tables", "[[designs]]"),
-    ("[[designs]]\nfiles = [\"nothing/*\"]\n", 2, "no file matches", "relative"),
+    ("[[designs]]\nfiles = [\"nothing/*\"]\n", 2, "no file matches", "Paths begin in the folder"),
     ("[[designs]]\nmax_seconds = 3\n", 1, "`files` is missing", "Add files"),
     ("[[designs]]\nfiles = [\"designs/*\"]\nmax_seconds = -1\n", 3, "at least", "max_seconds = 20"),
     ("[[suites]]\nsuite = \"queue\"\ntargets = [\"a\"]\n[[suites]]\nsuite = \"queue\"\n"

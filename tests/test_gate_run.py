@@ -118,11 +118,46 @@ def test_what_cannot_be_run_is_a_row_and_ends_with_64(gate: Path, config: str) -
     assert code == 64 and len(wrong) == 1 and wrong[0]["message"]
 
 
+def test_a_target_that_ends_its_process_does_not_end_the_gate(gate: Path) -> None:
+    """It is a row, which tells how it ended; what is listed after it is run all the same."""
+    (gate / "leaver.py").write_text("import os\ndef make():\n    os._exit(0)\n")
+    config = SUITE.replace('"queue.Queue"', '"python:leaver:make", "queue.Queue"')
+    code, document = run_gate(gate, config)
+    first, *others = document["results"]
+    assert code == 64 and "ended with exit status 0" in first["message"]
+    assert others and all(row["judgement"] == "as expected" for row in others)
+
+
 def test_a_wrong_expectation_of_a_design_ends_with_1(gate: Path) -> None:
     """A design that does not deadlock is not what an author of `violated` expects."""
     (gate / "line.yaml").write_text(GOOD_DESIGN.replace("holds", "violated"))
     code, _ = run_gate(gate, '[[designs]]\nfiles = ["*.yaml"]\n')
     assert code == 1
+
+
+def test_the_way_into_a_deadlock_is_told_in_numbered_steps(
+    gate: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In the table and in the JUnit file, a line a step."""
+    (gate / "line.yaml").write_text(GOOD_DESIGN.replace("capacity: 2", "capacity: 1, takes: 2"))
+    code, document = run_gate(gate, '[[designs]]\nfiles = ["*.yaml"]\n')
+    told = click.unstyle(capsys.readouterr().out).splitlines()
+    steps = document["results"][0]["details"]["trace"]
+    assert code == 1 and steps
+    for number, step in enumerate(steps, start=1):
+        assert any(line.split() == [str(number), *step.split()] for line in told)
+    failure, = xml.parse(gate / ".checkvalve" / "gate.xml").iter("failure")
+    assert len((failure.text or "").splitlines()) == len(steps)
+
+
+def test_a_should_that_is_broken_ends_with_1(gate: Path) -> None:
+    """As a MUST does; the row says which it is."""
+    config = SUITE.replace("queue.Queue", "asyncio.Queue")
+    config = config.replace("cases = 8", "cases = 12\nseed = 1")
+    code, document = run_gate(gate, config)
+    broken = [row for row in document["results"] if row["judgement"] == "violated"]
+    assert code == 1 and [row["property"] for row in broken] == ["QUEUE-12"]
+    assert broken[0]["message"].startswith("SHOULD: ")
 
 
 def test_a_target_is_found_beside_the_configuration(

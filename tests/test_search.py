@@ -147,3 +147,46 @@ def test_the_monitor_names_the_rule_and_the_conjunct_that_failed() -> None:
     assert failure is not None and failure.rule is ORDER
     assert failure.conjunct == "self.queue[0] == item"
     assert failure.step == 2 and failure.observation == "get(item=2)"
+
+
+@pytest.mark.parametrize(("engine", "budget"), list(product(
+    ["interpreter", "native"],
+    [Budget(max_states=100), Budget(max_seconds=1e-9), Budget(max_memory=1)])))
+def test_what_was_not_searched_to_the_end_is_not_called_exhaustive(
+    engine: str, budget: Budget
+) -> None:
+    """The method of an unknown verdict says that the search was incomplete."""
+    bound = bind(TaskInput, C=3, M=3)
+    for rule in ("STORM-Q1", "STORM-Q5"):
+        verdict = check_rules(bound, instances(bound, rule), budget, engine)[0]  # type: ignore[arg-type]
+        if verdict.outcome is Outcome.UNKNOWN:
+            assert verdict.method == "search, incomplete"
+        else:
+            assert budget.max_memory and engine == "interpreter"  # it has no tables to limit
+
+
+@pytest.mark.parametrize("most", [1, 2, 5, 17])
+def test_no_more_states_are_visited_than_the_budget_allows(most: int) -> None:
+    """Exactly as many, when there are more; each of those was reached by a real step."""
+    bound = bind(TaskInput, C=2)
+    verdict = check_rules(bound, instances(bound, "STORM-Q1"), Budget(max_states=most))[0]
+    assert verdict.outcome is Outcome.UNKNOWN
+    assert verdict.states == most
+
+
+def test_a_budget_of_all_the_states_is_enough() -> None:
+    """A machine with as many states as the budget allows is searched to the end."""
+    bound = bind(Lamp)
+    states = check_rules(bound)[0].states
+    assert check_rules(bound, budget=Budget(max_states=states))[0].outcome is Outcome.HOLDS
+    assert check_rules(bound, budget=Budget(max_states=states - 1))[0].outcome is Outcome.UNKNOWN
+
+
+def test_a_violation_found_before_the_end_says_so() -> None:
+    """The trace is the shortest, but the states beyond it were not looked at."""
+    bound = bind(Link, C=3, b=4)
+    rule = instances(bound, "FLOW-3")
+    first = check_rules(bound, rule)[0]
+    assert first.trace is not None and first.method == "exhaustive"
+    found = check_rules(bound, rule, Budget(max_states=first.states - 1))[0]
+    assert found.outcome is Outcome.UNKNOWN or found.method == "search, up to the violation"

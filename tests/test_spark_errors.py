@@ -63,8 +63,9 @@ def test_an_executor_without_checkvalve_is_told_in_one_line() -> None:
 
 @pytest.mark.usefixtures("bare_python")
 def test_a_checkvalve_that_is_sent_along_gives_the_same_rows() -> None:
-    """With ``ship`` the executors need only what checkvalve depends on."""
-    rows = run_on_spark(SUITE, TARGET, CASES, SETTINGS, master=HERE, ship=True)
+    """With ``ship`` the executors, in folders of their own, need only what it depends on."""
+    rows = run_on_spark(
+        SUITE, TARGET, CASES, SETTINGS, master="local-cluster[1,1,1024]", ship=True)
     assert rows == run_locally(SUITE, TARGET, CASES, SETTINGS)
 
 

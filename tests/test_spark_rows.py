@@ -6,8 +6,11 @@ leaves out the network and the second does not.
 
 from __future__ import annotations
 
+import shlex
+import sys
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,7 +22,8 @@ from checkvalve.conformance.engines.session import spark_session
 from checkvalve.conformance.engines.spark import run_on_spark, run_to_parquet
 from checkvalve.conformance.engines.table import read_rows, write_rows
 from checkvalve.conformance.results import PASSED, VIOLATED, CaseRow
-from checkvalve.conformance.suites import RunSettings, plan
+from checkvalve.conformance.suites import SUITES, RunSettings, plan
+from checkvalve.conformance.targets import reference_of
 from checkvalve.spec.notation.errors import InputError
 
 if TYPE_CHECKING:
@@ -31,6 +35,7 @@ SUITE = "queue"
 GOOD, BROKEN = "reference", "zoo:silent-drop"
 CASES = plan(SUITE, cases=14, seed=7)
 SETTINGS = RunSettings(programs=4)
+LOCAL = "local-cluster[2,1,1024]"
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +44,7 @@ def local_rows() -> dict[str, list[CaseRow]]:
     return {target: run_locally(SUITE, target, CASES, SETTINGS) for target in (GOOD, BROKEN)}
 
 
-@pytest.fixture(scope="module", params=["local-cluster[2,1,1024]", "standalone"])
+@pytest.fixture(scope="module", params=[LOCAL, "standalone"])
 def session(request: pytest.FixtureRequest) -> Iterator[SparkSession]:
     """A session on a cluster of two executors, one kind of cluster after the other."""
     if request.param == "standalone":
@@ -85,3 +90,19 @@ def test_the_rows_tell_a_broken_queue_from_a_sound_one(
     assert [(row.case, row.seed) for row in local_rows[GOOD]] == [
         (case.index, case.seed) for case in CASES
     ]
+
+
+@pytest.mark.parametrize("session", [LOCAL], indirect=True)
+@pytest.mark.parametrize("suite", SUITES)
+def test_the_reference_of_a_suite_passes_with_equal_rows_wherever_it_runs(
+    session: SparkSession, suite: str
+) -> None:
+    """In this process, as a program behind the JSON protocol, and on a cluster."""
+    cases, settings, target = plan(suite, cases=4, seed=3), RunSettings(programs=2), (
+        reference_of(suite))
+    here = run_locally(suite, target, cases, settings)
+    host = f"command:{shlex.quote(sys.executable)} -m checkvalve.conformance.adapters.host"
+    behind = run_locally(suite, f"{host} {target}", cases, settings)
+    assert {row.verdict for row in here} == {PASSED}
+    assert [replace(row, target=target) for row in behind] == here
+    assert run_on_spark(suite, target, cases, settings, session=session) == here

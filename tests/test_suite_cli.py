@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ from checkvalve.conformance.cli import root
 from checkvalve.conformance.cli.outcome import run
 from checkvalve.conformance.suites import plan
 from checkvalve.conformance.suites.catalogue import suite_named
+from checkvalve.conformance.suites.conduct import Engine
 
 ROOT = Path(__file__).resolve().parent.parent
 RULES = [rule.id for rule in suite_named("queue").rules()]
@@ -51,6 +54,20 @@ def test_a_known_violation_does_not_fail_the_run(capsys: pytest.CaptureFixture[s
         capsys, "deque", "--cases", "2", "--known", "QUEUE-1", "--known", "QUEUE-4")
     assert code == 0
     assert "violated (known)" in out
+
+
+def test_a_broken_should_fails_the_run_until_it_is_known(
+    capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The closing line says which rule it is, and how strong."""
+    sound = ["asyncio.Queue", "--cases", "12", "--seed", "1"]
+    code, out, _ = conform(capsys, *sound)
+    assert code == 1
+    assert "VIOLATED: QUEUE-12 (SHOULD) violated" in out
+    assert "--known QUEUE-12" in out
+    code, out, _ = conform(capsys, *sound, "--known", "QUEUE-12")
+    assert code == 0
+    assert "PASSED: QUEUE-12 (SHOULD, known) violated" in out
 
 
 def test_results_have_exactly_the_promised_fields(
@@ -130,3 +147,28 @@ def test_rules_are_listed_by_chapter(capsys: pytest.CaptureFixture[str]) -> None
     out = capsys.readouterr().out
     assert out.index("QUEUE-2 ") < out.index("QUEUE-10 ")
     assert "source:" in out and "FLOW" not in out
+
+
+@pytest.mark.parametrize("option", [("--partitions", "3"), ("--ship",)])
+def test_what_is_about_a_cluster_is_refused_without_one(
+    option: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Exit code 64, and how to name the cluster."""
+    code, out, err = conform(capsys, "reference", *option)
+    assert (code, out) == (64, "")
+    assert option[0] in err and "--engine spark --master" in err
+
+
+def test_partitions_and_code_to_ship_reach_the_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command hands both on to the engine, which opens the session once."""
+    asked: list[tuple[int | None, bool]] = []
+
+    @contextmanager
+    def opened(engine: Engine) -> Iterator[Engine]:
+        asked.append((engine.partitions, engine.ship))
+        yield Engine()
+
+    monkeypatch.setattr(Engine, "opened", opened)
+    run(root, ["conform", "reference", "--cases", "1", "--engine", "spark", "--master", "local",
+               "--partitions", "7", "--ship"])
+    assert asked == [(7, True)]

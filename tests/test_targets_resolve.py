@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import sys
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -18,31 +17,9 @@ from checkvalve.spec.notation.errors import CheckvalveError, InputError, TargetE
 HELLO = {"do": "hello", "protocol": 1, "port": "queue", "settings": {"capacity": 2}}
 
 MODULE = '''
-import time
 from checkvalve.conformance.adapters.reference import ReferenceQueue
 
 NUMBER = 7
-
-class Loud(ReferenceQueue):
-    def poll(self):
-        print("on stdout")
-        return super().poll()
-
-class Stuck(ReferenceQueue):
-    def poll(self):
-        while True:
-            try:
-                time.sleep(600)
-            except Exception:
-                pass
-
-class Broken(ReferenceQueue):
-    def poll(self):
-        raise KeyError("my mistake")
-
-class Leaver(ReferenceQueue):
-    def poll(self):
-        raise SystemExit(0)
 
 class Unborn:
     def __init__(self):
@@ -58,15 +35,22 @@ def make_nothing():
 Opener = Callable[[str], Session]
 
 
+@pytest.fixture(autouse=True)
+def no_idle_process() -> Iterator[None]:
+    """What a test leaves in the pool ends with it."""
+    yield
+    close_idle()
+
+
 @pytest.fixture
 def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Opener:
-    """Opens and greets a factory of ``MODULE``, with a short limit."""
+    """Opens and greets a factory of ``MODULE``."""
     name = f"adapters_of_{tmp_path.name.replace('-', '_')}"
     (tmp_path / f"{name}.py").write_text(MODULE)
     monkeypatch.syspath_prepend(tmp_path)
 
     def open_(factory: str) -> Session:
-        session = resolve_target(f"python:{name}:{factory}", timeout=0.3).open()
+        session = resolve_target(f"python:{name}:{factory}", timeout=60).open()
         session.request(HELLO)
         return session
 
@@ -88,8 +72,8 @@ def test_every_known_target_resolves_to_its_own_name(spec: str) -> None:
     ("python:json", "names no factory"),
     ("python::dumps", "names no factory"),
     ("python:no.such.module:make", "No module named"),
-    ("python:json:nothing", "no callable nothing"),
-    ("python:json:__name__", "no callable __name__"),
+    ("python:json:nothing", "the module json has no nothing"),
+    ("python:json:__name__", "__name__ of the module json cannot be called"),
     ("python:..json:dumps", "cannot be imported"),
     ("command:", "names no program"),
     ("command:'unclosed", "cannot be read"),
@@ -128,42 +112,17 @@ def test_a_factory_may_return_a_class(opened: Opener) -> None:
 
 def test_a_factory_that_makes_no_adapter_is_bad_input(opened: Opener) -> None:
     """What it made has no method `request`."""
-    with pytest.raises(InputError, match="made a NoneType, which has no method request"):
+    with pytest.raises(InputError, match="made a NoneType, which has no method request") as caught:
         opened("make_nothing")
-
-
-@pytest.mark.parametrize(("factory", "words"), [
-    ("Broken", "raised KeyError: 'my mistake'"), ("Leaver", "raised SystemExit"),
-])
-def test_what_an_adapter_raises_is_an_error_of_the_target(
-    opened: Opener, factory: str, words: str
-) -> None:
-    """The error names the exception, and the line that raised it."""
-    with pytest.raises(TargetError, match=words) as caught:
-        opened(factory).request({"do": "poll"})
-    assert ".py:" in caught.value.where
+    line = MODULE[: MODULE.index("def make_nothing")].count("\n") + 1
+    assert caught.value.where.endswith(f".py:{line}")
 
 
 def test_an_adapter_that_cannot_be_made_is_an_error_of_the_target(opened: Opener) -> None:
     """Its constructor is the target's code too."""
-    with pytest.raises(TargetError, match="no queue today"):
+    with pytest.raises(TargetError, match="no queue today") as caught:
         opened("Unborn")
-
-
-def test_an_adapter_in_process_that_hangs_is_interrupted(opened: Opener) -> None:
-    """On the main thread, even one that swallows exceptions."""
-    start = time.monotonic()
-    with pytest.raises(TargetError, match=r"did not answer within 0\.3 s"):
-        opened("Stuck").request({"do": "poll"})
-    assert time.monotonic() - start < 30
-
-
-def test_what_an_adapter_prints_does_not_reach_stdout(
-    opened: Opener, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """stdout may be a JSON document of ours."""
-    assert opened("Loud").request({"do": "poll"})["ok"] is None
-    assert capsys.readouterr().out == ""
+    assert ".py:" in caught.value.where
 
 
 @pytest.mark.parametrize("library", ["janus", "anyio", "trio"])
@@ -187,14 +146,11 @@ REQUESTS: list[Message] = [
 def test_an_adapter_answers_the_same_on_both_sides_of_a_pipe(name: str) -> None:
     """In process and as a program, one set of messages."""
     host = f"command:{sys.executable} -m checkvalve.conformance.adapters.host {name}"
-    try:
-        heard = []
-        for spec in (name, host):
-            with closing(resolve_target(spec, timeout=60).open()) as session:
-                heard.append([session.request(message) for message in REQUESTS])
-        assert heard[0] == heard[1]
-    finally:
-        close_idle()
+    heard = []
+    for spec in (name, host):
+        with closing(resolve_target(spec, timeout=60).open()) as session:
+            heard.append([session.request(message) for message in REQUESTS])
+    assert heard[0] == heard[1]
 
 
 def test_the_host_says_why_it_cannot_start() -> None:

@@ -18,16 +18,15 @@ from collections.abc import Sequence
 from typing import Final
 
 from ...spec.notation.errors import InputError, TargetError
-from ..ports.base import excerpt
+from ..ports.base import LINE_BYTES_MAX, excerpt
 
-__all__ = ["LINE_BYTES_MAX", "SESSION_BYTES_MAX", "Child"]
+__all__ = ["SESSION_BYTES_MAX", "Child", "last_lines"]
 
-LINE_BYTES_MAX: Final = 1 << 20
 SESSION_BYTES_MAX: Final = 64 << 20
 """What a child may print on stdout between one hello and the next."""
 
 _CHUNK_BYTES: Final = 1 << 16
-_TAIL_BYTES: Final = 4096
+_TAIL_BYTES: Final = 1 << 14
 _TAIL_LINES: Final = 5
 _GRACE_SECONDS: Final = 0.25     # for a dying child to say how it died
 _REAP_SECONDS: Final = 5.0
@@ -37,13 +36,14 @@ _living: Final[set[Child]] = set()     # those not killed yet
 class Child:
     """``argv`` as a process. ``timeout``: seconds of real time that it has for each reply.
 
-    Raises ``InputError`` when the program cannot be started.
+    Raises ``InputError`` when the program cannot be started. A subclass may know more about
+    its program: what to send it when it is late, and how to tell of its failure.
     """
 
     def __init__(self, argv: Sequence[str], timeout: float) -> None:
         self.owner = os.getpid()
         self.number = 0    # of the last request; never used twice in one process
-        self._name = argv[0]
+        self.name = argv[0]
         self._timeout = timeout
         self._process = _start(argv)
         assert self._process.stdin and self._process.stdout and self._process.stderr
@@ -65,13 +65,16 @@ class Child:
         """Start counting the output anew."""
         self._session_bytes = 0
 
-    def ask(self, request: bytes) -> bytes:
+    def ask(self, request: bytes, patience: float | None = None) -> bytes:
         """Send one line and return the next line, without its line feed.
+
+        ``patience`` are seconds that it has for this reply, where they are not the usual.
 
         Raises ``TargetError`` after killing the child: it is late, has ended, prints a line
         beyond ``LINE_BYTES_MAX``, or speaks before it is asked.
         """
-        deadline = time.monotonic() + self._timeout
+        limit = self._timeout if patience is None else patience
+        deadline = time.monotonic() + limit
         self._pump(0.0)
         if self._unread:
             raise self.failed("printed before it was asked", shown=bytes(self._unread))
@@ -86,8 +89,9 @@ class Child:
                 raise self.failed(self._how_it_ended(), shown=bytes(self._unread))
             left = deadline - time.monotonic()
             if left <= 0:
+                self._interrogate()
                 raise self.failed(
-                    f"did not answer within {self._timeout:g} s", shown=bytes(self._unread))
+                    f"did not answer within {limit:g} s", shown=bytes(self._unread))
             if unsent:
                 self._selector.register(self._stdin, selectors.EVENT_WRITE)
             self._pump(left)
@@ -100,11 +104,19 @@ class Child:
         self.kill()
         text = shown[:1024].decode("utf-8", "replace")
         printed = f"; it printed: {excerpt(text)}" if shown else ""
-        lines = self._tail.decode("utf-8", "replace").splitlines()[-_TAIL_LINES:]
-        last = "; its last lines on stderr: " + " | ".join(map(excerpt, lines)) if lines else ""
+        return self._told(what + printed)
+
+    def _told(self, what: str) -> TargetError:
         return TargetError(
-            f"the program {self._name} {what}{printed}{last}",
+            f"the program {self.name} {what}{last_lines(self._log())}",
             next_step="Try it by hand, as docs/adapter-protocol.md shows.")
+
+    def _log(self) -> str:
+        """The end of its stderr."""
+        return self._tail.decode("utf-8", "replace")
+
+    def _interrogate(self) -> None:
+        """The program is late and will be killed: what can still be learnt from it."""
 
     def kill(self) -> None:
         """Kill the whole process group and reap the child; calling it again does nothing."""
@@ -196,7 +208,20 @@ class Child:
             time.sleep(0.002)
         if status.si_code == os.CLD_EXITED:
             return f"ended with exit status {status.si_status}"
-        return f"was ended by signal {status.si_status}"
+        return f"was ended by signal {status.si_status}{_signal_name(status.si_status)}"
+
+
+def last_lines(log: str) -> str:
+    """The last lines of a log, as the end of a message; empty for an empty log."""
+    lines = log.splitlines()[-_TAIL_LINES:]
+    return "; its last lines on stderr: " + " | ".join(map(excerpt, lines)) if lines else ""
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return f" ({signal.Signals(number).name})"
+    except ValueError:    # a real-time signal
+        return ""
 
 
 def _start(argv: Sequence[str]) -> subprocess.Popen[bytes]:

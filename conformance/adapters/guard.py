@@ -1,87 +1,79 @@
-"""Calls into adapters of this process: what they raise becomes an error of the target.
-
-A Python function cannot be killed as a process can. On the main thread an alarm interrupts one
-that takes too long; elsewhere there is no limit, and ``command:`` is the way to test what may
-hang.
-"""
+"""Calls into a target's own Python: what they raise becomes an error of the target."""
 
 from __future__ import annotations
 
-import contextlib
-import signal
-import sys
-import threading
-import traceback
-from collections.abc import Callable, Iterator
-from types import FrameType
+import sysconfig
+from collections.abc import Callable, Iterable
+from functools import cache
+from pathlib import Path
+from traceback import walk_tb
 from typing import Final, TypeVar
 
 from ...spec.notation.errors import CheckvalveError, TargetError
 from ..ports.base import excerpt
 
-__all__ = ["Guard"]
+__all__ = ["guarded", "own_place", "raised"]
 
 R = TypeVar("R")
 
-_REPEAT_SECONDS: Final = 0.5     # for code that swallows the first interruption
+_EXPECTED: Final = (Exception, SystemExit)
+_OURS: Final = str(Path(__file__).parents[2])
+_PLUMBING: Final = frozenset(
+    str(Path(__file__).with_name(f"{name}.py")) for name in ("guard", "host", "loading", "session"))
+_FAR: Final = 3
+_ADVICE: Final = "Mend it, or answer with an error of the protocol."
+_MEMORY_ADVICE: Final = "Let it take less memory; docs/adapter-protocol.md has the limits."
 
 
-class _Late(BaseException):
-    """Not an ``Exception``, so that ``except Exception`` in a target does not swallow it."""
+def guarded(
+    name: str, action: Callable[[], R], caught: tuple[type[BaseException], ...] = _EXPECTED
+) -> R:
+    """The result of ``action``; raises ``TargetError`` for what the target ``name`` raises.
 
-
-class Guard:
-    """Runs calls for a target, each for at most ``timeout`` seconds (``None``: no limit).
-
-    With a limit, what the target prints on stdout goes to stderr: stdout belongs to us.
+    A KeyboardInterrupt goes through, unless ``caught`` has it: it may be the user's own.
     """
-
-    def __init__(self, timeout: float | None) -> None:
-        self._timeout = timeout
-
-    def __call__(self, name: str, action: Callable[[], R]) -> R:
-        """The result of ``action``; raises ``TargetError`` for what it raises, or when late."""
-        try:
-            if self._timeout is None:
-                return action()
-            with contextlib.redirect_stdout(sys.stderr), _alarm(self._timeout):
-                return action()
-        except CheckvalveError:
-            raise
-        except _Late:
-            raise TargetError(
-                f"{name} did not answer within {self._timeout:g} s",
-                next_step="Find what it waits for: an adapter answers every request at once.",
-            ) from None
-        except (Exception, SystemExit) as error:
-            raise _raised(name, error) from error
-
-
-def _raised(name: str, error: BaseException) -> TargetError:
-    frames = traceback.extract_tb(error.__traceback__)
-    where = f"{frames[-1].filename}:{frames[-1].lineno}" if frames else ""
-    return TargetError(
-        f"{name} raised {type(error).__name__}: {excerpt(str(error))}", where,
-        "Mend it, or answer with an error of the protocol.")
-
-
-@contextlib.contextmanager
-def _alarm(seconds: float) -> Iterator[None]:
-    if (threading.current_thread() is not threading.main_thread()
-            or not hasattr(signal, "setitimer")):
-        yield
-        return
-    armed = True
-
-    def interrupt(signum: int, frame: FrameType | None) -> None:
-        if armed:
-            raise _Late
-
-    before = signal.signal(signal.SIGALRM, interrupt)
-    left, interval = signal.setitimer(signal.ITIMER_REAL, seconds, _REPEAT_SECONDS)
     try:
-        yield
-    finally:
-        armed = False
-        signal.setitimer(signal.ITIMER_REAL, left, interval)
-        signal.signal(signal.SIGALRM, before)
+        return action()
+    except CheckvalveError:
+        raise
+    except caught as error:
+        raise raised(name, error) from error
+
+
+def raised(name: str, error: BaseException) -> TargetError:
+    """The error that says what ``name`` raised, and where in its own code."""
+    try:
+        words = str(error)
+    except Exception:  # noqa: BLE001 - the text is made by the target too
+        words = "its own text cannot be made"
+    what = f"{name} raised {type(error).__name__}" + (f": {excerpt(words)}" if words else "")
+    frames = [(frame.f_code.co_filename, line) for frame, line in walk_tb(error.__traceback__)]
+    if isinstance(error, SyntaxError) and error.filename and error.lineno:
+        frames.append((error.filename, error.lineno))
+    advice = _MEMORY_ADVICE if isinstance(error, MemoryError) else _ADVICE
+    return TargetError(what, own_place(frames), advice)
+
+
+def own_place(frames: Iterable[tuple[str, int | None]]) -> str:
+    """``file:line`` of the innermost of ``frames`` that its author wrote, else of a library.
+
+    ``frames`` are files and lines, the innermost last. Empty if there are none but those of
+    the interpreter, its library, and what carries messages here.
+    """
+    places = [(distance, f"{file}:{line}") for file, line in frames
+              if (distance := _distance(file)) < _FAR]
+    return min(reversed(places), key=lambda place: place[0], default=(0, ""))[1]
+
+
+def _distance(file: str) -> int:
+    """How far a file is from the hands of whoever reads the message."""
+    if "site-packages" in file or "dist-packages" in file:
+        return 1
+    if file.startswith(_OURS):
+        return _FAR if file in _PLUMBING else 2
+    return _FAR if file.startswith(("<", _standard_library())) else 0
+
+
+@cache
+def _standard_library() -> str:
+    return sysconfig.get_path("stdlib")

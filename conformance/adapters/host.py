@@ -1,55 +1,219 @@
-"""Run a Python adapter as a program: ``python -m checkvalve.conformance.adapters.host SPEC``.
+"""A process around an adapter that is written in Python.
 
-SPEC is what follows ``python:``, or the name of a target that comes with checkvalve. It puts a
-process, which can be killed, around an adapter that may hang; and it shows that an adapter
-answers the same on both sides of a pipe.
+An adapter may hang where nothing in its process can interrupt it, end the process, or take
+all memory. So a ``python:`` target runs in a child, which ``hosted.py`` starts with ``BOOT``
+and asks one line at a time; each reply comes in an envelope that says whether the adapter
+answered or failed, and how. The same adapter as a plain program, for any harness:
+``python -m checkvalve.conformance.adapters.host SPEC``, where SPEC is what follows
+``python:``, or the name of a target that comes with checkvalve.
 """
 
 from __future__ import annotations
 
+import contextlib
+import faulthandler
 import json
 import os
+import signal
 import sys
-from typing import IO
+from collections.abc import Callable
+from typing import IO, Any, Final
 
-from ...spec.notation.errors import CheckvalveError
-from ..ports.base import Adapter
+from ...spec.notation.errors import CheckvalveError, TargetError
+from ..ports.base import LINE_BYTES_MAX, Adapter, Message, excerpt
+from .guard import guarded
+from .loading import load_factory
 
-__all__ = ["main", "serve"]
+__all__ = ["BOOT", "MEMORY_BYTES_MAX", "WHERE_SIGNAL", "hosted", "main", "serve"]
+
+BOOT: Final = (
+    "import json, sys; order = json.loads(sys.stdin.buffer.readline()); "
+    "sys.path[:] = order['path']; "
+    "from checkvalve.conformance.adapters.host import hosted; hosted(order)"
+)
+"""The text of the child: what is imported is looked for where its parent looks."""
+
+WHERE_SIGNAL: Final = signal.SIGUSR1
+"""At this signal a hosted process writes to stderr where it is, even in a loop of C code."""
+
+MEMORY_BYTES_MAX: Final = 4 << 30
+"""What a hosted process may allocate, where the system can limit it (Linux)."""
+
+_KILL_WITH_PARENT: Final = 1     # PR_SET_PDEATHSIG of prctl(2)
 
 
-def serve(new_adapter: object, requests: IO[bytes], replies: IO[bytes]) -> None:
-    """Answer until ``requests`` ends; ``new_adapter()`` is called at each hello."""
-    assert callable(new_adapter)
-    adapter: Adapter | None = None
+class _Instances:
+    """The adapter of the session: a new one at each hello."""
+
+    def __init__(self, name: str, factory: Callable[[], Adapter]) -> None:
+        self._name = name
+        self._factory = factory
+        self._adapter: Adapter | None = None
+
+    def answer(self, request: Message) -> object:
+        """What the adapter says; raises ``CheckvalveError`` for whatever it raises."""
+        if request["do"] == "hello" or self._adapter is None:
+            self.close()
+            self._adapter = self._call(self._factory)
+        adapter = self._adapter
+        return self._call(lambda: adapter.request(request))
+
+    @property
+    def closes(self) -> bool:
+        """Whether the adapter wants to know when its session ends."""
+        return bool(self._call(lambda: callable(getattr(self._adapter, "close", None))))
+
+    def close(self) -> None:
+        """End the session; the adapter's own ``close`` may raise as ``answer`` does."""
+        adapter, self._adapter = self._adapter, None
+        close = self._call(lambda: getattr(adapter, "close", None))
+        if callable(close):
+            self._call(close)
+
+    def _call(self, action: Callable[[], Any]) -> Any:
+        # No interrupt of the user's comes here: the child has a session of its own.
+        return guarded(self._name, action, caught=(BaseException,))
+
+
+# ---- as a plain program -------------------------------------------------------------------------
+
+
+def serve(name: str, factory: Callable[[], Adapter], requests: IO[bytes], replies: IO[bytes],
+          ) -> None:
+    """Answer until ``requests`` ends. Raises ``CheckvalveError`` where the adapter fails."""
+    instances = _Instances(name, factory)
     for line in requests:
         request = json.loads(line)
-        if request["do"] == "hello" or adapter is None:
-            close = getattr(adapter, "close", None)
-            if callable(close):
-                close()
-            adapter = new_adapter()
-        reply = {"id": request["id"]} | adapter.request(request)
-        replies.write(json.dumps(reply).encode() + b"\n")
+        number = request.pop("id")
+        reply = instances.answer(request)
+        whole = {"id": number} | reply if isinstance(reply, dict) else reply
+        replies.write(guarded(name, lambda: json.dumps(whole).encode()) + b"\n")  # noqa: B023
         replies.flush()
 
 
 def main() -> int:
-    """The command; 64 when SPEC names nothing."""
+    """The command; 64 when SPEC names nothing, or what it names fails."""
     from ..targets import adapter_factory
 
     if len(sys.argv) != 2:
         print("usage: host SPEC, as in python:SPEC", file=sys.stderr)
         return 64
-    # What an adapter prints must not come between its replies.
-    replies = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)
+    if "" not in sys.path and os.getcwd() not in sys.path:
+        sys.path.append(os.getcwd())
+    requests, replies = _private_pipes()
     try:
-        serve(adapter_factory(sys.argv[1]), sys.stdin.buffer, replies)
+        serve(sys.argv[1], adapter_factory(sys.argv[1]), requests, replies)
     except CheckvalveError as error:
         print(error, file=sys.stderr)
         return 64
     return 0
+
+
+def _private_pipes() -> tuple[IO[bytes], IO[bytes]]:
+    """stdin and stdout for the protocol alone: what an adapter prints goes to stderr."""
+    requests, replies = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.dup2(2, 1)
+    os.close(nothing)
+    return requests, replies
+
+
+# ---- as the child of a harness ------------------------------------------------------------------
+
+
+def hosted(order: Message) -> None:
+    """Carry out ``order``, the first line: ``name`` of the target, and ``place`` to load.
+
+    Each reply is ``{"id", "reply", "closes"}`` or ``{"id", "failed"}``. Ends the process.
+    """
+    code = 70
+    try:
+        requests, replies = _private_pipes()
+        _confine()
+        _Host(order["name"], replies).run(order, requests)
+        code = 0
+    except BaseException as error:  # noqa: BLE001 - one line, whatever it is
+        os.write(2, f"{type(error).__name__}: {excerpt(str(error))}\n".encode())
+    finally:
+        # Threads that the target has left running would keep an ordinary exit waiting.
+        os._exit(code)
+
+
+class _Host:
+    """Puts what an adapter answers, or how it fails, into envelopes."""
+
+    def __init__(self, name: str, replies: IO[bytes]) -> None:
+        self._name = name
+        self._replies = replies
+
+    def run(self, order: Message, requests: IO[bytes]) -> None:
+        """Load what ``order`` names, and answer until ``requests`` ends."""
+        try:
+            instances = _Instances(self._name, load_factory(order["place"]))
+        except CheckvalveError as error:
+            self._send(_failed(order["id"], error))
+            return
+        self._send({"id": order["id"], "reply": True})
+        for line in requests:
+            request = json.loads(line)
+            self._answer(instances, request.pop("id"), request)
+
+    def _answer(self, instances: _Instances, number: int, request: Message) -> None:
+        try:
+            if request["do"] == "close":
+                instances.close()
+                self._send({"id": number, "reply": True})
+            else:
+                reply = instances.answer(request)
+                self._send({"id": number, "reply": reply, "closes": instances.closes})
+        except CheckvalveError as error:
+            self._send(_failed(number, error))
+
+    def _send(self, envelope: Message) -> None:
+        self._replies.write(self._encoded(envelope) + b"\n")
+        self._replies.flush()
+
+    def _encoded(self, envelope: Message) -> bytes:
+        """``envelope`` as a line; raises ``TargetError`` for a reply that cannot be one."""
+        try:
+            line = guarded("", lambda: json.dumps(envelope, allow_nan=False).encode())
+        except TargetError as error:
+            raise TargetError(
+                f"{self._name} answered with something that is not JSON:"
+                f"{error.what.removeprefix(' raised')}", error.where,
+                "Answer with texts, numbers, lists and dicts.") from None
+        if len(line) > LINE_BYTES_MAX:
+            raise TargetError(
+                f"{self._name} answered with {len(line)} bytes, more than {LINE_BYTES_MAX}",
+                next_step="Answer with what was asked for, and no more.")
+        return line
+
+
+def _failed(number: int, error: CheckvalveError) -> Message:
+    return {"id": number, "failed": {
+        "fault": error.fault, "what": error.what, "where": error.where,
+        "next_step": error.next_step}}
+
+
+def _confine() -> None:
+    """Limit what this process can do to the machine, and say where it is when it fails."""
+    own = os.dup(2)    # so that it speaks even after the target has closed stderr
+    faulthandler.enable(own, all_threads=False)
+    faulthandler.register(WHERE_SIGNAL, own, all_threads=False)
+    with contextlib.suppress(ImportError, OSError, ValueError):
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+        soft = MEMORY_BYTES_MAX if hard < 0 else min(MEMORY_BYTES_MAX, hard)
+        resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
+    if sys.platform == "linux":
+        with contextlib.suppress(ImportError, OSError, AttributeError):
+            import ctypes
+
+            # Where the harness is killed while the target hangs, nobody else would end it.
+            ctypes.CDLL(None).prctl(_KILL_WITH_PARENT, signal.SIGKILL)
 
 
 if __name__ == "__main__":

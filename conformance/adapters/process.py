@@ -10,21 +10,21 @@ from __future__ import annotations
 import json
 import os
 import threading
-from collections.abc import Sequence
-from typing import Any, Final, NoReturn
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, Final
 
 from ...spec.notation.errors import TargetError
 from ..ports.base import Message, excerpt
 from .child import Child
 from .session import CheckedSession
 
-__all__ = ["ProcessTarget", "close_idle"]
+__all__ = ["Key", "Pipe", "ProcessTarget", "close_idle", "converse", "keep_idle", "take_idle"]
 
 IDLE_MAX: Final = 4
 """Idle processes that are kept, of all targets together; the longest idle goes first."""
 
-_Key = tuple[tuple[str, ...], float]
-_idle: Final[list[tuple[_Key, Child]]] = []
+Key = Hashable
+_idle: Final[list[tuple[Key, Child]]] = []
 _lock: Final = threading.Lock()
 
 
@@ -33,7 +33,8 @@ class ProcessTarget:
 
     def __init__(self, name: str, argv: Sequence[str], timeout: float) -> None:
         self._name = name
-        self._key: _Key = (tuple(argv), timeout)
+        self._argv = tuple(argv)
+        self._timeout = timeout
 
     @property
     def name(self) -> str:
@@ -42,7 +43,9 @@ class ProcessTarget:
 
     def open(self) -> CheckedSession:
         """Start or reuse a process. Raises ``InputError`` when it cannot be started."""
-        return CheckedSession(self._name, _Pipe(self._key))
+        # In another folder, a relative path is another program.
+        key = (self._argv, self._timeout, os.getcwd())
+        return CheckedSession(self._name, Pipe(key, lambda: Child(self._argv, self._timeout)))
 
 
 def close_idle() -> None:
@@ -53,18 +56,20 @@ def close_idle() -> None:
         child.kill()
 
 
-class _Pipe:
-    """The transport that is a process."""
+class Pipe:
+    """The transport that is a process: an idle one of this ``key``, else one from ``start``."""
 
-    def __init__(self, key: _Key) -> None:
+    def __init__(self, key: Key, start: Callable[[], Child]) -> None:
         self._key = key
-        reused = _take_idle(key)
+        self._start = start
+        reused = take_idle(key)
         self._reused = reused is not None
-        self._child: Child | None = reused or Child(*key)
+        self._child: Child | None = reused or start()
         self._again = True
         self._sound = False    # greeted, and nothing is under way
 
     def exchange(self, message: Message) -> object:
+        """See ``Transport.exchange``."""
         self._sound = False
         try:
             reply = self._exchange(message)
@@ -72,60 +77,75 @@ class _Pipe:
             if not (self._reused and message["do"] == "hello"):
                 raise
             # What an earlier session left behind must not be held against this one.
-            self._child = Child(*self._key)
+            assert self._child is not None
+            self._child.kill()
+            self._child = self._start()
             reply = self._exchange(message)
         self._reused = False
-        if message["do"] == "hello" and isinstance(reply.get("ok"), dict):
-            self._again = reply["ok"].get("again", True) is True
+        if message["do"] == "hello" and isinstance(reply, dict):
+            greeting = reply.get("ok")
+            self._again = not isinstance(greeting, dict) or greeting.get("again", True) is True
         self._sound = True
         return reply
 
     def close(self, *, failed: bool) -> None:
+        """See ``Transport.close``."""
         child, self._child = self._child, None
         if child is None:
             return
-        if self._sound and self._again and not failed:
-            _keep_idle(self._key, child)
-        else:
-            child.kill()
+        keep = False
+        try:
+            if self._sound and not failed:
+                self._part(child)
+                keep = self._again
+        finally:
+            if keep:
+                keep_idle(self._key, child)
+            else:
+                child.kill()
 
     def __del__(self) -> None:
         # A session that nobody closed. (``_child`` is missing when the program did not start.)
         if getattr(self, "_child", None) is not None:
             self.close(failed=True)
 
-    def _exchange(self, message: Message) -> Message:
+    def _exchange(self, message: Message) -> object:
         assert self._child is not None
         if message["do"] == "hello":
             self._child.begin_session()
-        self._child.number += 1
-        request = {"id": self._child.number} | message
-        line = self._child.ask(json.dumps(request).encode() + b"\n")
-        reply = self._parse(line)
-        if type(reply.get("id")) is not int or reply["id"] != self._child.number:
-            self._fail(f"answered request {self._child.number} with another id", line)
-        del reply["id"]
-        return reply
+        return converse(self._child, message)
 
-    def _parse(self, line: bytes) -> Message:
-        try:
-            reply = json.loads(line.decode(), parse_constant=_refuse_constant)
-        except (ValueError, RecursionError) as error:
-            self._fail(f"printed a line that is not JSON ({excerpt(str(error))})", line)
-        if not isinstance(reply, dict):
-            self._fail("printed a line that is not a JSON object", line)
-        return reply
+    def _part(self, child: Child) -> None:
+        """Say farewell, where the program wants to be told that its session is over."""
 
-    def _fail(self, what: str, line: bytes) -> NoReturn:
-        assert self._child is not None
-        raise self._child.failed(what, shown=line)
+
+def converse(child: Child, message: Message, patience: float | None = None) -> Message:
+    """The reply of ``child`` to ``message``, without its id.
+
+    Raises ``TargetError`` after killing the child: see ``Child.ask``, or what it printed is no
+    reply to this message.
+    """
+    child.number += 1
+    line = child.ask(json.dumps({"id": child.number} | message).encode() + b"\n", patience)
+    try:
+        reply = json.loads(line.decode(), parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as error:
+        raise child.failed(
+            f"printed a line that is not JSON ({excerpt(str(error))})", line) from None
+    if not isinstance(reply, dict):
+        raise child.failed("printed a line that is not a JSON object", line)
+    if type(reply.get("id")) is not int or reply["id"] != child.number:
+        raise child.failed(f"answered request {child.number} with another id", line)
+    del reply["id"]
+    return reply
 
 
 def _refuse_constant(name: str) -> Any:
     raise ValueError(f"{name} is not JSON")
 
 
-def _take_idle(key: _Key) -> Child | None:
+def take_idle(key: Key) -> Child | None:
+    """An idle process that was kept under ``key``, which is then the caller's; else None."""
     with _lock:
         _drop_inherited()
         for index, (other, child) in enumerate(_idle):
@@ -135,7 +155,8 @@ def _take_idle(key: _Key) -> Child | None:
     return None
 
 
-def _keep_idle(key: _Key, child: Child) -> None:
+def keep_idle(key: Key, child: Child) -> None:
+    """Keep ``child`` for whoever takes one of this ``key`` next."""
     with _lock:
         _drop_inherited()
         _idle.append((key, child))

@@ -8,7 +8,7 @@ from typing import Protocol
 from ...spec.notation.errors import InputError, TargetError
 from ..ports import PORTS
 from ..ports.base import Adapter, Kind, Message, Port, check_reply, check_request, excerpt
-from .guard import Guard
+from .guard import guarded
 
 __all__ = ["CheckedSession", "InProcessTarget", "Transport"]
 
@@ -101,16 +101,12 @@ class CheckedSession:
 class InProcessTarget:
     """A target whose adapters are Python objects of this process, a new one per session.
 
-    ``guard`` wraps every call, for code that may raise or hang (see ``guard.py``).
+    For adapters that come with checkvalve: nothing here can end one that hangs.
     """
 
-    def __init__(
-        self, name: str, factory: Callable[[], Adapter],
-        guard: Guard | None = None,
-    ) -> None:
+    def __init__(self, name: str, factory: Callable[[], Adapter]) -> None:
         self._name = name
         self._factory = factory
-        self._guard = guard if guard is not None else Guard(None)
 
     @property
     def name(self) -> str:
@@ -119,27 +115,25 @@ class InProcessTarget:
 
     def open(self) -> CheckedSession:
         """Make a new adapter. Raises ``TargetError`` when its constructor fails."""
-        adapter = self._guard(self._name, self._factory)
-        return CheckedSession(self._name, _Call(self._name, adapter, self._guard))
+        return CheckedSession(self._name, _Call(self._name, guarded(self._name, self._factory)))
 
 
 class _Call:
     """The transport that is a method call."""
 
-    def __init__(self, name: str, adapter: Adapter, guard: Guard) -> None:
+    def __init__(self, name: str, adapter: Adapter) -> None:
         self._name = name
         self._adapter = adapter
-        self._guard = guard
 
     def exchange(self, message: Message) -> object:
-        return self._guard(self._name, lambda: self._adapter.request(message))
+        return guarded(self._name, lambda: self._adapter.request(message))
 
     def close(self, *, failed: bool) -> None:
         close = getattr(self._adapter, "close", None)
         if not callable(close):
             return
         try:
-            self._guard(self._name, close)
+            guarded(self._name, close)
         except TargetError:
             # The first failure is the one to report.
             if not failed:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from ...reference.storm.offsets import ClientPartition
+from ...reference.storm.retry import Backoff, RetryMisuse
 from ...reference.storm.spout import Fetch, PartitionManager, PartitionMisuse
 from ..ports.base import Port
 from ..ports.storm_partition import STORM_PARTITION
 from .base import Declined
 from .port_adapter import PortAdapter
 
-__all__ = ["Log", "ReferencePartition"]
+__all__ = ["Log", "ReferenceClient", "ReferencePartition"]
 
 
 class Log:
@@ -52,15 +54,19 @@ class ReferencePartition(PortAdapter):
         self._recorded = 0
         try:
             self._manager = self._started()
-        except PartitionMisuse as misuse:
+        except (PartitionMisuse, RetryMisuse) as misuse:
             raise Declined(str(misuse)) from None
 
     def _started(self) -> PartitionManager:
-        retries = self._settings["retries"]
+        settings = self._settings
+        retries = settings["retries"]
+        # Every manager counts its time from its own start.
+        self._now = 0
         return self.core(
-            self._recorded, fetch_size=self._settings["capacity"],
-            retries=None if retries < 0 else retries,
-            outstanding_max=self._settings["outstanding"])
+            self._recorded, fetch_size=settings["capacity"],
+            backoff=Backoff(settings["delay"], 2, settings["longest"],
+                            None if retries < 0 else retries),
+            outstanding_max=settings["outstanding"])
 
     def append(self, count: int) -> bool:
         """See the port."""
@@ -69,10 +75,23 @@ class ReferencePartition(PortAdapter):
 
     def next(self) -> int | None:
         """See the port."""
+        return self._next(1)
+
+    def split(self) -> int | None:
+        """See the port."""
+        return self._next(2)
+
+    def _next(self, tuples: int) -> int | None:
         wanted = self._manager.wants()
         while wanted is not None and self._manager.fetched(*self._log.read(wanted)):
             wanted = self._manager.wants()
-        return self._manager.next()
+        return self._manager.next(tuples)
+
+    def wait(self, milliseconds: int) -> bool:
+        """See the port."""
+        self._now += milliseconds
+        self._manager.tell_time(self._now)
+        return True
 
     def ack(self, offset: int) -> bool:
         """See the port."""
@@ -116,3 +135,10 @@ class ReferencePartition(PortAdapter):
         """See the port."""
         self._log.remove(offset, offset)
         return True
+
+
+class ReferenceClient(ReferencePartition):
+    """The manager in the way of storm-kafka-client, which keeps the same promises."""
+
+    name = "reference client of a partition"
+    core: type[PartitionManager] = ClientPartition

@@ -2,67 +2,106 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import fields
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, ClassVar
 
 from ...reference.storm.cluster import Cluster, Happened
-from ...reference.storm.faults import Fault, Scenario, What
-from ...reference.storm.topologies import TOPOLOGIES
-from ...reference.storm.worker import Settings
-from ..ports.base import PROTOCOL_VERSION, Session
-from ..ports.storm_topology import STORM_TOPOLOGY
+from ...reference.storm.faults import Fault, Scenario, ScenarioMisuse, What
+from ...reference.storm.topologies import (
+    PING_PONG, TOPOLOGIES, Topology, TopologyMisuse, ping_pong,
+)
+from ...reference.storm.worker import Parts, Settings, SettingsMisuse, Worker
+from ..ports.storm_topology import STORM_TOPOLOGY, WORDS
 from .base import Declined
 from .port_adapter import PortAdapter
 
-__all__ = ["ReferenceTopology", "history_over"]
+__all__ = ["ReferenceTopology", "row_of"]
 
-_WITH_ROOT = ("root", "reached", "acked", "failed")
 
 
 class ReferenceTopology(PortAdapter):
-    """One scenario after the other."""
+    """One run of the cluster. A twin replaces ``parts`` or ``worker_type``."""
 
-    port = STORM_TOPOLOGY
-    policy = "repeat"
-    cluster: type[Cluster] = Cluster
-
-    _settings: Mapping[str, Any]
+    port: ClassVar = STORM_TOPOLOGY
+    policy: ClassVar[str] = "repeat"
+    parts: Parts = Parts()
+    worker_type: type[Worker] = Worker
+    circles: bool = False
 
     def start(self, settings: Mapping[str, Any]) -> None:
-        if settings["topology"] not in TOPOLOGIES:
+        """See ``PortAdapter.start``."""
+        self._capacity: int = settings["capacity"]
+        self._planned: Scenario | None = None
+
+    def deploy(self, topology: str, workers: int, messages: int, seed: int, **sizes: int) -> bool:
+        """See the port."""
+        if self._planned is not None:
+            raise Declined("deployed-already")
+        self._planned = _or_declined(lambda: Scenario(
+            self._topology(topology), workers, messages,
+            Settings(capacity=self._capacity, **sizes), (), seed))
+        return True
+
+    def _topology(self, name: str) -> Topology:
+        if name not in (PING_PONG, *TOPOLOGIES):
             raise Declined("unknown-topology")
-        self._settings = settings
+        return ping_pong(circles=self.circles) if name == PING_PONG else TOPOLOGIES[name]
 
-    def run(self, faults: list[list[Any]]) -> list[list[int | str]]:
-        """Run the scenario of the settings with these faults."""
-        given = self._settings
-        one = Scenario(
-            TOPOLOGIES[given["topology"]], given["workers"], given["messages"],
-            Settings(**{each.name: given[each.name] for each in fields(Settings)}),
-            tuple(Fault(at, What[kind], on, to, lasts) for at, kind, on, to, lasts in faults),
-            given["seed"])
-        return [_row(event) for event in self.cluster(one).run()]
+    def kill(self, at: int, worker: int, lasts: int) -> bool:
+        """See the port."""
+        return self._plan(Fault(at, What.KILL, worker, 0, lasts))
+
+    def cut(self, at: int, worker: int, to: int, lasts: int) -> bool:
+        """See the port."""
+        return self._plan(Fault(at, What.CUT, worker, to, lasts))
+
+    def lose_status(self, at: int, worker: int, to: int, lasts: int) -> bool:
+        """See the port."""
+        return self._plan(Fault(at, What.LOSE_STATUS, worker, to, lasts))
+
+    def delay_status(self, at: int, worker: int, to: int, lasts: int) -> bool:
+        """See the port."""
+        return self._plan(Fault(at, What.DELAY_STATUS, worker, to, lasts))
+
+    def slow(self, at: int, task: int, lasts: int) -> bool:
+        """See the port."""
+        return self._plan(Fault(at, What.SLOW, task, 0, lasts))
+
+    def stray(self, at: int, worker: int, to: int) -> bool:
+        """See the port."""
+        return self._plan(Fault(at, What.STRAY, worker, to))
+
+    def _plan(self, fault: Fault) -> bool:
+        planned = self._scenario()
+        self._planned = _or_declined(
+            lambda: replace(planned, faults=(*planned.faults, fault)))
+        return True
+
+    def _scenario(self) -> Scenario:
+        if self._planned is None:
+            raise Declined("nothing-deployed")
+        return self._planned
+
+    def run(self) -> list[str]:
+        """See the port."""
+        planned, self._planned = self._scenario(), None
+        return [row_of(event) for event in Cluster(planned, self.parts, self.worker_type).run()]
 
 
-def _row(event: Happened) -> list[int | str]:
-    about = list(event.about)
-    if event.what in _WITH_ROOT:
-        about[1] = f"{about[1]:x}"
-    return [event.at, event.what, *about]
+def _or_declined(plan: Callable[[], Scenario]) -> Scenario:
+    try:
+        return plan()
+    except (ScenarioMisuse, SettingsMisuse, TopologyMisuse) as misuse:
+        raise Declined(str(misuse)) from None
 
 
-def history_over(session: Session, one: Scenario) -> list[Happened]:
-    """Run a scenario on whatever is behind a session: its history.
+def row_of(event: Happened) -> str:
+    """An event of the reference's cluster as the port tells it."""
+    return " ".join(map(str, (event.at, event.what, *_told(event))))
 
-    Raises ``TargetError`` when the target fails to answer.
-    """
-    settings = {each.name: getattr(one.settings, each.name) for each in fields(Settings)}
-    session.request({
-        "do": "hello", "protocol": PROTOCOL_VERSION, "port": STORM_TOPOLOGY.name,
-        "settings": settings | {
-            "topology": one.topology.name, "workers": one.workers, "messages": one.messages,
-            "seed": one.seed}})
-    reply = session.request({"do": "run", "faults": [
-        [fault.at, fault.what.name, fault.on, fault.to, fault.lasts] for fault in one.faults]})
-    return [Happened(at, what, tuple(about)) for at, what, *about in reply["ok"]]
+
+def _told(event: Happened) -> list[str]:
+    # Ids of 64 bits are texts, in base 16: as numbers they do not survive JSON everywhere.
+    return [f"{value:x}" if name == "root" else str(value)
+            for name, value in zip(WORDS[event.what].fields, event.about, strict=True)]

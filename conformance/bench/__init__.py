@@ -1,1 +1,1 @@
-"""Benchmarks: what the explorer can do, measured. ``make bench`` prints them."""
+"""Benchmarks: ``make bench`` (the explorer), ``bench-storm`` and ``bench-purgatory``."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from checkvalve.spec.notation.errors import InputError
+from checkvalve.spec.notation.labels import counted
 
 from .options import budget_options
 from .outcome import EXPECTED, UNKNOWN, VIOLATED
@@ -33,7 +34,7 @@ USUAL_SECONDS = 60.0
 @click.option("--svg", "drawings", type=click.Path(path_type=Path), metavar="DIR",
               help="Draw each design into this folder, its cycle of waits in red.")
 @click.option("--repair/--no-repair", default=True, show_default=True,
-              help="Look for a small change that removes a deadlock (at most 3 s).")
+              help="Look for a small change that removes a deadlock.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @budget_options
 def command(
@@ -54,20 +55,23 @@ def command(
         _check_names(loaded)
     if budget.max_seconds is None:
         budget = replace(budget, max_seconds=USUAL_SECONDS)
-    settings = Settings(engine, budget, repairs=repair)
     reports = []
     for design in loaded:
-        report = check_design(design, settings=settings)
-        reports.append(report)
+        report = check_design(design, settings=Settings(engine, budget))
         drawing = _draw(report, drawings)
         if not as_json:
-            _show(report, drawing)
+            _show(report, drawing)  # the verdict does not wait for the repair
+        if repair:
+            report = _repaired(report, say=not as_json)
+        reports.append(report)
+        if not as_json:
+            click.echo("")
     code = _code(reports)
     if as_json:
         click.echo(json.dumps(_document(reports, code), indent=1, ensure_ascii=False))
     else:
         good = sum(report.as_expected for report in reports)
-        click.echo(f"{good} of {len(reports)} design{'s' if len(reports) > 1 else ''} as expected")
+        click.echo(f"{good} of {counted(len(reports), 'design')} as expected")
     return code
 
 
@@ -114,7 +118,18 @@ def _show(report: DesignReport, drawing: Path | None) -> None:
         click.echo(_coloured(line))
     if drawing is not None:
         click.echo(f"  Drawing: {drawing}")
-    click.echo("")
+
+
+def _repaired(report: DesignReport, say: bool) -> DesignReport:
+    """The report with a repair for its deadlock, where there is one."""
+    if all(finding.outcome.value != "violated" for finding in report.findings):
+        return report
+    from checkvalve.spec.design.repair import with_repair
+    report = with_repair(report)
+    for finding in report.findings:
+        if say and finding.repair:
+            click.echo(f"  A way out, checked: {finding.repair}.")
+    return report
 
 
 def _coloured(line: str) -> str:

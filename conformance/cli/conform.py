@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from checkvalve.spec.notation.errors import InputError
+from checkvalve.spec.notation.labels import counted
 
 from .outcome import BAD_INPUT, EXPECTED, UNKNOWN, VIOLATED
 
@@ -41,6 +42,10 @@ _COLOURS = {"violated": "bold red", "passed": "green", "flaky": "bold yellow"}
 @click.option("--engine", type=click.Choice(["local", "spark"]), default="local",
               show_default=True, help="Where the cases run.")
 @click.option("--master", help="The address of a Spark cluster, e.g. spark://host:7077.")
+@click.option("--partitions", type=click.IntRange(1, 100_000),
+              help="Tasks on the cluster  [default: one for every 25 cases]")
+@click.option("--ship", is_flag=True,
+              help="Send checkvalve's own code to the cluster, whose nodes lack it.")
 @click.option("--out", type=click.Path(path_type=Path, dir_okay=False),
               help="Write the rows, one a case, to this Parquet file.")
 @click.option("--fixtures", type=click.Path(path_type=Path, file_okay=False), metavar="DIR",
@@ -58,8 +63,9 @@ def command(
     A target is one that comes with checkvalve (reference, asyncio.Queue, zoo:silent-drop,
     ...), python:package.module:factory, or command:PROGRAM ARGUMENTS.
 
-    Exit code 0 if no MUST is broken that is not --known, 1 if one is, 2 if the run decided
-    nothing or the target is not deterministic, 64 if a target failed to answer.
+    Exit code 0 if no rule, MUST or SHOULD, is broken that is not --known, 1 if one is, 2 if
+    the run decided nothing or the target is not deterministic, 64 if a target failed to
+    answer.
     """
     from ..suites.case import RunSettings
     from ..suites.conduct import Order, conduct
@@ -91,13 +97,19 @@ def command(
     return code
 
 
-def _engine(engine: str, master: str | None, jobs: int) -> Engine:
+def _engine(
+    engine: str, master: str | None, jobs: int, partitions: int | None, ship: bool
+) -> Engine:
     from ..suites.conduct import Engine
 
     if (engine == "spark") != (master is not None):
         raise InputError("--engine spark and --master go together", "",
                          "Write for example: --engine spark --master local[2].")
-    return Engine(jobs, master)
+    if engine != "spark" and (partitions is not None or ship):
+        name = "--ship" if partitions is None else "--partitions"
+        raise InputError(f"{name} is about a cluster, and the cases run here", "",
+                         "Add --engine spark --master ADDRESS, or leave it out.")
+    return Engine(jobs, master, partitions=partitions, ship=ship)
 
 
 def _code(summaries: Iterator[Summary]) -> int:
@@ -147,7 +159,7 @@ def _show(summary: Summary, saved: dict[str, str]) -> None:
 
     console = Console(highlight=False, markup=False)
     table = Table(box=None, pad_edge=False, title_justify="left", title_style="bold",
-                  title=f"{summary.suite} on {summary.target}, {summary.cases} cases")
+                  title=f"{summary.suite} on {summary.target}, {counted(summary.cases, 'case')}")
     for heading in ("rule", "", "verdict", "cases", "steps"):
         table.add_column(heading, justify="right" if heading in ("cases", "steps") else "left",
                          no_wrap=True)
@@ -181,12 +193,12 @@ def _says(result: RuleResult) -> str:
 def _conclusion(summary: Summary) -> Iterator[str]:
     if summary.error:
         yield f"The target failed: {summary.error}"
-    broken = {
-        strength: [r.rule.id for r in summary.results
-                   if r.verdict == "violated" and r.rule.strength.value == strength]
-        for strength in ("MUST", "SHOULD")
-    }
-    parts = [f"{', '.join(ids)} ({strength}) violated" for strength, ids in broken.items() if ids]
+    broken: dict[str, list[str]] = {}
+    for result in summary.results:
+        if result.verdict == "violated":
+            known = ", known" if result.rule.id in summary.known else ""
+            broken.setdefault(f"{result.rule.strength.value}{known}", []).append(result.rule.id)
+    parts = [f"{', '.join(ids)} ({how}) violated" for how, ids in broken.items()]
     tally: dict[str, int] = {}
     for result in summary.results:
         if result.verdict != "violated":
@@ -197,3 +209,6 @@ def _conclusion(summary: Summary) -> Iterator[str]:
         yield "Passed means that these cases found no breach; it is not a proof."
     if summary.no_longer_broken:
         yield f"Known to be broken, but not seen to be: {', '.join(summary.no_longer_broken)}."
+    news = [rule for how, ids in broken.items() if "known" not in how for rule in ids]
+    if news:
+        yield f"To accept what is broken: {' '.join(f'--known {rule}' for rule in news)}"

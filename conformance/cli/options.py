@@ -35,11 +35,12 @@ size = _Size()
 
 def budget_options(command: F) -> F:
     """Add --max-memory, --max-seconds and --max-states; the command gets ``budget``."""
-    @click.option("--max-memory", type=size, help="End as unknown beyond this, e.g. 2G.")
+    @click.option("--max-memory", type=size,
+                  help="End each search as unknown when its tables need more, e.g. 2G.")
     @click.option("--max-seconds", type=click.FloatRange(min=0, min_open=True),
                   help="End each search as unknown after this many seconds.")
     @click.option("--max-states", type=click.IntRange(min=1),
-                  help="End each search as unknown after this many states.")
+                  help="End each search as unknown if there are more states.")
     @functools.wraps(command)
     def with_budget(
         *args: Any, max_memory: int | None, max_seconds: float | None,

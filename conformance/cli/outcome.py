@@ -30,11 +30,11 @@ SHOW_TRACEBACK = "CHECKVALVE_TRACEBACK"
 """Set this environment variable to see where an error came from."""
 
 
-def run(group: click.Group, arguments: list[str]) -> int:
+def run(group: click.Command, arguments: list[str], program: str = "checkvalve") -> int:
     """Run ``group`` on ``arguments`` and return the exit code; raises nothing."""
     try:
         # Not group.main: it turns a closed pipe into the exit code 1, which means violated.
-        with group.make_context("checkvalve", list(arguments)) as context:
+        with group.make_context(program, list(arguments)) as context:
             code = group.invoke(context)
         sys.stdout.flush()
     except click.exceptions.Exit as end:

@@ -6,10 +6,16 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
 
 import click
 
+from checkvalve.spec.notation.labels import counted
+
 from .outcome import EXPECTED
+
+if TYPE_CHECKING:
+    from checkvalve.spec.notation.rules import Rule
 
 __all__ = ["Entry", "Uses", "command", "entries", "natural"]
 
@@ -59,7 +65,7 @@ def command(chapters: tuple[str, ...], as_json: bool) -> int:
         for line in _lines(entry):
             click.echo(line)
     tested = sum(entry.untested is None for entry in found)
-    click.echo(f"\n{len(found)} rules; {tested} of them are tested on implementations.")
+    click.echo(f"\n{counted(len(found), 'rule')}; {tested} of them tested on implementations.")
     return EXPECTED
 
 
@@ -70,7 +76,6 @@ def entries(names: Iterable[str] = ()) -> Iterator[Entry]:
     """
     from checkvalve.spec.chapters import Chapter
     from checkvalve.spec.chapters import chapters as book
-    from checkvalve.spec.notation.rules import Rule
 
     def uses(rule: Rule, chapter: Chapter) -> Uses:
         proof = [
@@ -99,20 +104,19 @@ def natural(rule_id: str) -> list[tuple[int, str]]:
     return [(int(part), "") if part.isdecimal() else (0, part) for part in parts]
 
 
-def _suites_with(rule: object) -> list[str]:
+def _suites_with(rule: Rule) -> list[str]:
     from ..suites.catalogue import SUITES
 
     return [suite.name for suite in SUITES.values() if rule in suite.rules()]
 
 
-def _monitors(rule: object) -> Iterator[str]:
+def _monitors(rule: Rule) -> Iterator[str]:
     from ..suites.catalogue import SUITES
 
     for suite in SUITES.values():
-        for watch in suite.watches:
-            if rule in watch.rules():
-                module = watch.machine.__module__.removeprefix("checkvalve.spec.")
-                yield f"{module}.{watch.machine.__name__}"
+        for machine in suite.machines(rule):
+            module = machine.__module__.removeprefix("checkvalve.spec.")
+            yield f"{module}.{machine.__name__}"
 
 
 def _untested(rule: object) -> str:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from checkvalve.spec.notation.labels import counted
+
 from .options import budget_options
 from .outcome import EXPECTED, UNKNOWN, VIOLATED
 
@@ -103,15 +105,15 @@ def _summary(group: list[Row]) -> str:
         f"{first.verdict.method}"
     )
     if states:
-        line += f", {'up to ' if len(group) > 1 else ''}{states:,} states"
+        line += f", {'up to ' if len(group) > 1 else ''}{counted(states, 'state')}"
     if steps:
-        span = str(min(steps)) if len(set(steps)) == 1 else f"{min(steps)} to {max(steps)}"
-        line += f", trace of {span} steps"
+        few = f"{min(steps)} to " if len(set(steps)) > 1 else ""
+        line += f", trace of {few}{counted(max(steps), 'step')}"
     line += f", {seconds:.2f} s"
     if wrong:
         row = wrong[0]
         shown = f", first [{_constants(row)}]" if len(group) > 1 else ""
-        line += (f"\n      {len(wrong)} of {len(group)} rows not as expected{shown}: "
+        line += (f"\n      {len(wrong)} of {counted(len(group), 'row')} not as expected{shown}: "
                  f"found {row.verdict.outcome.value} {row.verdict.reason}".rstrip())
     return line
 
@@ -122,7 +124,7 @@ def _counted(words: Iterable[str]) -> str:
         tally[word] = tally.get(word, 0) + 1
     if len(tally) == 1 and next(iter(tally.values())) == 1:
         return next(iter(tally))
-    return ", ".join(f"{word} in {count} rows" for word, count in sorted(tally.items()))
+    return ", ".join(f"{word} in {counted(count, 'row')}" for word, count in sorted(tally.items()))
 
 
 def _spans(group: list[Row]) -> str:
@@ -150,7 +152,7 @@ def _lines(group: list[Row]) -> Iterator[str]:
         yield (
             f"{mark} {row.chapter}.{row.machine} {row.rule} [{_constants(row)}] expected "
             f"{row.expected}, found {found.outcome.value}; {found.method}, "
-            f"{found.states:,} states, {row.steps} steps, {found.seconds:.2f} s"
+            f"{counted(found.states, 'state')}, {counted(row.steps, 'step')}, {found.seconds:.2f} s"
         )
 
 
@@ -168,5 +170,5 @@ def _show_traces(group: list[Row]) -> None:
 def _conclude(rows: list[Row]) -> None:
     wrong = sum(not row.as_expected for row in rows)
     proved = sum("for all" in row.verdict.method for row in rows)
-    text: Any = f"{len(rows)} rows, {proved} of them proved for all constants"
+    text: Any = f"{counted(len(rows), 'row')}, {proved} of them proved for all constants"
     click.echo(f"\n{text}: " + ("all as expected." if not wrong else f"{wrong} NOT as expected."))

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from checkvalve.spec.notation.labels import counted
+
 from .outcome import EXPECTED, VIOLATED
 
 if TYPE_CHECKING:
     from ..zoo.catalogue import Trophy
-    from ..zoo.storm_topology import TopologyTrophy
-
-    AnyTrophy = Trophy | TopologyTrophy
 
 __all__ = ["command"]
 
@@ -25,8 +24,11 @@ __all__ = ["command"]
 @click.option("--seed", type=click.IntRange(0, 2**53 - 1), default=0, show_default=True,
               help="The seed that all cases come from.")
 @click.option("--stories", is_flag=True, help="Tell how each twin was killed, step by step.")
+@click.option("--histories", is_flag=True,
+              help="Hunt nothing; list Storm's bugs, with their twins and machines.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-def command(suites: tuple[str, ...], seed: int, stories: bool, as_json: bool) -> int:
+def command(suites: tuple[str, ...], seed: int, stories: bool, histories: bool,
+            as_json: bool) -> int:
     """Hunt the broken twins of each SUITE (all if none is named; storm: all below it).
 
     A twin is a reference with one seeded bug, most of them bugs that were real. Exit code 0
@@ -34,7 +36,12 @@ def command(suites: tuple[str, ...], seed: int, stories: bool, as_json: bool) ->
     """
     from ..zoo.catalogue import hunts
 
-    found: list[AnyTrophy] = []
+    if histories:
+        from ..zoo.histories import lines
+
+        click.echo("\n".join(lines()))
+        return EXPECTED
+    found: list[Trophy] = []
     for trophy in hunts(suites, seed):
         found.append(trophy)
         if not as_json:
@@ -51,12 +58,12 @@ def command(suites: tuple[str, ...], seed: int, stories: bool, as_json: bool) ->
     return code
 
 
-def _median(found: Sequence[AnyTrophy]) -> float | None:
-    lengths = [steps for trophy in found if (steps := trophy.to_json()["steps"]) is not None]
+def _median(found: Sequence[Trophy]) -> float | None:
+    lengths = [trophy.fixture.length for trophy in found if trophy.fixture is not None]
     return median(lengths) if lengths else None
 
 
-def _show(trophy: AnyTrophy, story: bool) -> None:
+def _show(trophy: Trophy, story: bool) -> None:
     twin = trophy.twin
     mark = "ok " if trophy.as_expected else "BAD"
     how = f"{trophy.verdict} by {twin.rule}" if trophy.size else trophy.verdict
@@ -71,10 +78,10 @@ def _show(trophy: AnyTrophy, story: bool) -> None:
         click.echo(f"      {twin.equivalent}")
 
 
-def _conclude(found: Sequence[AnyTrophy]) -> None:
+def _conclude(found: Sequence[Trophy]) -> None:
     tally = {word: sum(trophy.verdict == word for trophy in found)
              for word in ("killed", "equivalent", "survived")}
     parts = [f"{count} {word}" for word, count in tally.items() if count]
     middle = _median(found)
     steps = "" if middle is None else f" The median fixture has {middle:g} steps."
-    click.echo(f"{len(found)} twins: {', '.join(parts)}.{steps}")
+    click.echo(f"{counted(len(found), 'twin')}: {', '.join(parts)}.{steps}")

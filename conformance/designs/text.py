@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 
 from checkvalve.spec.design.findings import DesignReport, Finding, GraphCycle, in_short
 from checkvalve.spec.engines.verdict import Outcome
+from checkvalve.spec.notation.labels import counted
 
-__all__ = ["lines"]
+__all__ = ["lines", "numbered"]
 
-SHOWN_CYCLES = 5
-WIDTH = 78
+SHOWN_CIRCLES = 3
 
 
 def lines(report: DesignReport) -> Iterator[str]:
@@ -33,7 +33,8 @@ def _verdict(finding: Finding, width: int) -> str:
         line += f"  (expected: {finding.expected})"
     line += f"  {finding.method}"
     if finding.states:
-        line += f", {finding.states:,} states, {finding.transitions:,} steps between them"
+        line += (f", {counted(finding.states, 'state')}, "
+                 f"{counted(finding.transitions, 'step')} between them")
     line += f", {finding.seconds:.2f} s"
     if finding.outcome is Outcome.UNKNOWN:
         line += f"\n      {finding.reason}"
@@ -45,24 +46,23 @@ def _violation(finding: Finding) -> Iterator[str]:
         yield f"  {finding.name}: violated from the start, before any step."
     elif finding.loop is not None and finding.loop < len(finding.steps):
         if finding.loop:
-            yield f"  {finding.name}: the shortest way there ({finding.loop} steps):"
-            yield from _steps(finding.steps[:finding.loop], 1)
+            yield f"  {finding.name}: the shortest way there ({counted(finding.loop, 'step')}):"
+            yield from numbered(finding.steps[:finding.loop], 1)
         yield f"  {finding.name}: from there on, this repeats for ever:"
-        yield from _steps(finding.steps[finding.loop:], finding.loop + 1)
+        yield from numbered(finding.steps[finding.loop:], finding.loop + 1)
     else:
-        yield f"  {finding.name}: the shortest way there ({len(finding.steps)} steps):"
-        yield from _steps(finding.steps, 1)
+        steps = counted(len(finding.steps), "step")
+        yield f"  {finding.name}: the shortest way there ({steps}):"
+        yield from numbered(finding.steps, 1)
     if finding.waits:
         yield "  At the end, who waits on whom:"
         yield from _waits(finding)
     if finding.cycle:
         around = " -> ".join([*(wait.task for wait in finding.cycle), finding.cycle[0].task])
         yield f"  The circle: {around}"
-    if finding.repair:
-        yield f"  A way out, checked: {finding.repair}."
 
 
-def _steps(steps: Sequence[str], first: int) -> Iterator[str]:
+def numbered(steps: Sequence[str], first: int) -> Iterator[str]:
     """The steps with their numbers; runs of repetitions are told once."""
     number = first
     for block, times in in_short(steps):
@@ -93,21 +93,30 @@ def _place(name: str, contents: dict[str, int]) -> str:
 
 
 def _graph(report: DesignReport) -> Iterator[str]:
-    """The elementary cycles of the wait-for graph: how many, and those that are possible."""
+    """The wait-for graph: how many circles, and the shortest of those that are possible,
+    those of the same tasks together."""
     possible = [cycle for cycle in report.cycles if not cycle.excluded]
     if not report.cycles:
         return
     yield ""
     more = "" if report.all_cycles else "more than "
-    yield (f"  Wait-for graph: {more}{len(report.cycles)} elementary cycles of waits, "
-           + (f"{len(possible)} of which it does not exclude:" if possible
-              else "all of them impossible."))
-    for cycle in possible[:SHOWN_CYCLES]:
-        yield f"    {_circle(cycle)}"
-    if len(possible) > SHOWN_CYCLES:
-        yield f"    and {len(possible) - SHOWN_CYCLES} more (--json lists them)"
+    every = f"  Wait-for graph: {more}{counted(len(report.cycles), 'elementary cycle')} of waits"
+    if not possible:
+        yield every + (", all of them impossible." if report.all_cycles else "; those listed "
+                       "are all impossible.")
+        return
+    groups: dict[tuple[str, ...], list[GraphCycle]] = {}
+    for cycle in possible:
+        groups.setdefault(tuple(wait.task for wait in cycle.waits), []).append(cycle)
+    circles = f" in {counted(len(groups), 'circle')} of tasks" if len(groups) > 1 else ""
+    yield f"{every}, of which it does not exclude {len(possible)}{circles}:"
+    for tasks, cycles in list(groups.items())[:SHOWN_CIRCLES]:
+        others = len(cycles) - 1
+        ways = f" (and in {counted(others, 'other way')})" if others else ""
+        yield f"    {' -> '.join([*tasks, tasks[0]])}: {_waiting(cycles[0])}{ways}"
+    if len(groups) > SHOWN_CIRCLES:
+        yield f"    and {counted(len(groups) - SHOWN_CIRCLES, 'more circle')} (--json lists all)"
 
 
-def _circle(cycle: GraphCycle) -> str:
-    parts = [f"{wait.task} waits for {wait.what} in {wait.where}" for wait in cycle.waits]
-    return "; ".join(parts)
+def _waiting(cycle: GraphCycle) -> str:
+    return "; ".join(f"{wait.task} waits for {wait.what} in {wait.where}" for wait in cycle.waits)

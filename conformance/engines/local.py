@@ -39,6 +39,7 @@ def run_locally(
     chunk = max(1, len(cases) // (processes * _CHUNKS_PER_PROCESS))
     # A fork would copy the locks that threads of this process happen to hold.
     context = multiprocessing.get_context("spawn" if os.name == "nt" else "forkserver")
+    others = set(multiprocessing.active_children())
     with ProcessPoolExecutor(processes, mp_context=context) as pool:
         try:
             return sort_rows(pool.map(run, cases, chunksize=chunk))
@@ -46,6 +47,11 @@ def run_locally(
             raise TargetError(f"the target {target} ended the process that it runs in", "",
                               "Run it with one process to see which case does it, or put it "
                               "behind command:.") from error
+        except KeyboardInterrupt:
+            # Who interrupts does not want to wait for the chunks that are under way.
+            for worker in set(multiprocessing.active_children()) - others:
+                worker.kill()
+            raise
 
 
 def row_of(suite: str, target: str, settings: RunSettings, case: Case) -> CaseRow:

@@ -76,12 +76,16 @@ def work(order: Order | None) -> Callable[[Batches], Batches]:
     parcel, ours, mark = pickle.dumps(order), (_place(), edition()), MARK
 
     def run(batches: Batches) -> Batches:
+        import os
+        import sys
+
+        # Shipped code may come from a zip on a relative path, and the work changes folder.
+        sys.path[:] = [os.path.abspath(place) for place in sys.path]
         try:
             from checkvalve.conformance.engines.task import execute
         except ImportError as error:
             import json
             import platform
-            import sys
 
             what = f"{platform.node()} ({sys.executable}) cannot import checkvalve: {error}"
             told = json.dumps({"kind": "missing", "what": what})
@@ -175,7 +179,7 @@ def _sources(folder: Traversable, name: str) -> Iterator[tuple[str, bytes]]:
 def _other_edition() -> InputError:
     what = f"{platform.node()} ({sys.executable}) has another edition of checkvalve"
     return InputError(what, "", "Install the edition that you run from there too, or send it "
-                      "along: ship_checkvalve(session).")
+                      "along: --ship, or ship_checkvalve(session).")
 
 
 _KINDS: dict[str, type[CheckvalveError]] = {
@@ -205,6 +209,6 @@ def error_in(message: str) -> CheckvalveError | None:
 
 _ABSENT = (
     "Install checkvalve[spark] into the Python of every node (PYSPARK_PYTHON names it), or, if "
-    "only checkvalve itself is missing there, send it along: ship_checkvalve(session). "
+    "only checkvalve itself is missing there, send it along: --ship (ship_checkvalve). "
     "See docs/spark.md."
 )

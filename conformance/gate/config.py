@@ -134,7 +134,7 @@ class _Reader:
         found = sorted(base / name for name in glob(pattern, root_dir=base, recursive=True))
         if not found:
             raise self._wrong("designs", at, "files", f"no file matches {pattern!r}",
-                              f"Paths are relative to {base or '.'}.")
+                              f"Paths begin in the folder of this file, {base.resolve()}.")
         return found
 
     def _suite(self, table: Table, at: int) -> Suite:

@@ -52,6 +52,7 @@ def _add_case(suite: xml.Element, row: Row) -> None:
         outcome = xml.SubElement(case, kinds[row.judgement], message=_clean(told))
         if row.judgement != "unavailable":
             outcome.set("type", row.judgement)
+            outcome.text = _clean("\n".join(row.way())) or None
 
 
 def _clean(text: str) -> str:

@@ -40,6 +40,14 @@ class Row:
     seconds: float = 0.0
     details: Mapping[str, Any] = field(default_factory=dict)
 
+    def way(self) -> list[str]:
+        """The way into a design's violation that nobody expected, as numbered lines."""
+        if self.section != "designs" or self.judgement != "violated":
+            return []
+        from ..designs.text import numbered
+
+        return list(numbered(self.details.get("trace", ()), 1))
+
 
 @dataclass(frozen=True)
 class Report:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from checkvalve.spec.notation.errors import CheckvalveError
+from checkvalve.spec.notation.labels import counted
 
 from ..environment import missing_extra, usable_cores
 from .config import Designs, Suite
@@ -38,7 +39,7 @@ def design_rows(subject: str, file: Path, designs: Designs) -> tuple[Row, ...]:
 def _design_row(subject: str, found: Finding) -> Row:
     verdict = found.outcome.value
     judgement = judge(found.expected, verdict)
-    way = f"the shortest way there: {', '.join(found.steps)}" if found.steps else ""
+    way = f"the shortest way there has {counted(len(found.steps), 'step')}:" if found.steps else ""
     return Row(
         "designs", subject, found.name, found.expected, verdict, judgement,
         "" if judgement == "as expected" else found.reason or way, found.seconds,
@@ -100,10 +101,8 @@ def _rule_row(subject: str, result: RuleResult, known: bool, seconds: float) -> 
         judgement, message = "violated", _STALE
     elif found == "flaky":
         judgement = "unknown"
-    elif found == "violated" and not known and result.rule.strength.value == "MUST":
-        judgement = "violated"
     elif found == "violated" and not known:
-        message = f"A SHOULD, which decides nothing: {message}"
+        judgement, message = "violated", f"{result.rule.strength.value}: {message}"
     else:
         message = ""
     fixture = None if result.fixture is None else json.loads(result.fixture.to_json())

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 
 import click
 
+from checkvalve.spec.notation.labels import counted
+
 from .report import Judgement, Report, Row
 
 __all__ = ["heading", "lines_of", "verdict_line"]
@@ -42,6 +44,7 @@ def lines_of(rows: Sequence[Row]) -> Iterator[str]:
             yield _line(row, _told(row), row.seconds)
             if row.message:
                 yield f"{'':{_WIDEST + 4}}{row.message}"
+            yield from (f"{'':{_WIDEST + 2}}{line}" for line in row.way())
 
 
 def _together(rows: Sequence[Row]) -> str:
@@ -75,7 +78,7 @@ def verdict_line(report: Report) -> str:
     counts = report.counts
     told = [f"{number} {judgement}" for judgement, number in counts.items()
             if number and judgement != "as expected"]
-    every = f"{len(report.rows)} checks in {report.seconds:.1f} s"
+    every = f"{counted(len(report.rows), 'check')} in {report.seconds:.1f} s"
     word, colour = {
         "as expected": ("all as expected", "green"), "violated": ("VIOLATED", "red"),
         "unknown": ("UNKNOWN", "yellow"), "error": ("ERROR", "red"),

@@ -20,6 +20,8 @@ __all__ = [
 ]
 
 PROTOCOL_VERSION: Final = 1
+LINE_BYTES_MAX: Final = 1 << 20
+"""What one message may have on its way between two processes."""
 EXCERPT_CHARS_MAX: Final = 200
 TEXT_CHARS_MAX: Final = 256
 NUMBER_BITS_MAX: Final = 53

@@ -28,11 +28,15 @@ _OPERATIONS: Final = (
         ),
         optional=False,
     ),
+    Operation("split", OFFSET_OR_NULL, "like next, and the message makes two tuples that share "
+              "its id: both have to be acked"),
+    Operation("wait", TRUE, "so much time passes",
+              (Argument("milliseconds", POSITIVE, "how much"),)),
     Operation("append", TRUE, "so many messages are appended to the log",
               (Argument("count", POSITIVE, "how many"),)),
     Operation("next", OFFSET_OR_NULL, "emit one message, having read the log if need be; null "
               "if there is none to emit, neither a new one nor a failed one"),
-    Operation("ack", TRUE, "a message that was emitted was processed", (_OFFSET,)),
+    Operation("ack", TRUE, "a tuple of a message that was emitted was processed", (_OFFSET,)),
     Operation("fail", TRUE, "a message that was emitted failed, or timed out", (_OFFSET,)),
     Operation("commit", COUNT, "record the position; ok: the position"),
     Operation("restart", TRUE, "crash, and start again from the position that was recorded last"),
@@ -53,6 +57,9 @@ STORM_PARTITION: Final = Port(
         Argument("retries", INTEGER, "how often a message is emitted again; -1: always"),
         Argument("outstanding", COUNT,
                  "how many may be emitted and neither acked nor failed; 0: any number"),
+        Argument("delay", COUNT, "milliseconds before a message is emitted again; doubled after "
+                 "each further failure"),
+        Argument("longest", COUNT, "the longest delay, in milliseconds"),
     ),
     policies={"replay": "what failed is read again from the log"},
 )

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from .base import Argument, Operation, Port
+from collections.abc import Mapping
 
-__all__ = ["operations_table", "policies_table", "settings_table"]
+from .base import Argument, Operation, Port
+from .storm_topology import Word
+
+__all__ = ["operations_table", "policies_table", "settings_table", "words_table"]
 
 
 def operations_table(port: Port) -> str:
@@ -25,6 +28,17 @@ def policies_table(port: Port) -> str:
     """One row a policy that ``hello`` may answer."""
     rows = ["| `policy` | meaning |", "|---|---|"]
     return "\n".join(rows + [f"| `{name}` | {words} |" for name, words in port.policies.items()])
+
+
+def words_table(words: Mapping[str, Word]) -> str:
+    """One row a word of a history: what follows it, and what it tells."""
+    rows = ["| event | tells |", "|---|---|"]
+    return "\n".join(rows + [
+        f"| `{' '.join([name, *word.fields])}` | {_meaning(word)} |" for name, word in words.items()])
+
+
+def _meaning(word: Word) -> str:
+    return word.sentence.format_map({name: f"*{name}*" for name in word.fields})
 
 
 def _operation_row(operation: Operation) -> str:

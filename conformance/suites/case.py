@@ -14,10 +14,10 @@ from ..ports.base import Target
 from ..results import ERROR, FLAKY, PASSED, VIOLATED, Case, CaseRow
 from .catalogue import suite_named
 from .fixture import Fixture, fixture_of
-from .generate import explore, generator_version
+from .generate import generator_version
 from .run import Run, capabilities, run_program
 from .shrink import shrink
-from .suite import Program, Suite
+from .suite import AnySuite, Program
 
 __all__ = ["RunSettings", "plan", "run_case", "suite_version"]
 
@@ -50,7 +50,7 @@ def _require(fits: bool, name: str, low: int, high: int) -> None:
         raise InputError(f"{name} must be a whole number from {low} to {high}")
 
 
-def suite_version(suite: Suite) -> str:
+def suite_version(suite: AnySuite) -> str:
     """What a row's meaning depends on besides its seed."""
     return f"{suite.version}+hypothesis.{generator_version()}"
 
@@ -89,7 +89,7 @@ class _Search:
     """
 
     def __init__(
-        self, suite: Suite, spec: str, target: Target, case: Case, settings: RunSettings
+        self, suite: AnySuite, spec: str, target: Target, case: Case, settings: RunSettings
     ) -> None:
         self.suite = suite
         self.spec = spec
@@ -128,7 +128,7 @@ class _Search:
             if self.found is None and self.failure is None:
                 self._attempt(program, focus)
 
-        explore(self.suite, can, focus, self.case.seed, self.settings.programs, attempt)
+        self.suite.explore(can, focus, self.case.seed, self.settings.programs, attempt)
 
     def _attempt(self, program: Program, focus: Rule) -> None:
         try:
@@ -169,7 +169,8 @@ class _Search:
                 f"the target is not deterministic: {seen} of {_REPEATS + 1} runs of the same "
                 f"program broke {rule.id}"
             ))
-        small = shrink(program, lambda candidate: self._fails(rule, candidate))
+        small = shrink(
+            program, lambda candidate: self._fails(rule, candidate), self.suite.simpler)
         run = self._run(rule, small)
         breach = run.breach_of(rule)
         if breach is None:

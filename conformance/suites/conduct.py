@@ -24,12 +24,16 @@ CASES = 36
 class Engine:
     """Where the cases run: here on ``jobs`` processes, or on a Spark cluster.
 
-    On a cluster if either ``master`` (its address) or ``session`` is given.
+    On a cluster if either ``master`` (its address) or ``session`` is given; then
+    ``partitions`` is the number of tasks (None: one for every 25 cases), and ``ship`` sends
+    the code of checkvalve along with them.
     """
 
     jobs: int = 1
     master: str | None = None
     session: SparkSession | None = None
+    partitions: int | None = None
+    ship: bool = False
 
     def run(
         self, suite: str, target: str, cases: Sequence[Case], settings: RunSettings
@@ -43,7 +47,8 @@ class Engine:
         from ..engines.spark import run_on_spark
 
         rows = run_on_spark(
-            suite, target, cases, settings, master=self.master, session=self.session)
+            suite, target, cases, settings, partitions=self.partitions,
+            master=self.master, session=self.session, ship=self.ship)
         return rows[:1] if rows[0].verdict == ERROR else rows
 
     @contextmanager
@@ -55,7 +60,11 @@ class Engine:
         from ..engines.session import spark_session
 
         with spark_session(self.master) as session:
-            yield replace(self, master=None, session=session)
+            if self.ship:
+                from ..engines.shipping import ship_checkvalve
+
+                ship_checkvalve(session)
+            yield replace(self, master=None, session=session, ship=False)
 
     def _run_here(
         self, suite: str, target: str, cases: Sequence[Case], settings: RunSettings

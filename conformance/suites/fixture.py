@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from ...spec.notation.errors import InputError
+from ...spec.notation.labels import counted
 from ...spec.notation.rules import Rule
 from ..ports.base import Message
 from ..results import Case
 from .judge import Breach
 from .run import Run
-from .suite import Suite
+from .suite import AnySuite
 
 __all__ = ["FIXTURE_BYTES_MAX", "Fixture", "fixture_of", "read_fixture"]
 
@@ -64,7 +65,7 @@ class Fixture:
 
     def headline(self) -> str:
         """What was found, in one line."""
-        count = "1 step" if self.length == 1 else f"{self.length} steps"
+        count = counted(self.length, "step")
         last = self.document["steps"][-1]["words"]
         return f"{self.rule_id} is broken after {count}: {last}"
 
@@ -80,13 +81,14 @@ class Fixture:
 # --- writing -----------------------------------------------------------------------------
 
 def fixture_of(
-    suite: Suite, capacity: int, run: Run, breach: Breach, target: str, case: Case
+    suite: AnySuite, capacity: int, run: Run, breach: Breach, target: str, case: Case
 ) -> Fixture:
     """The fixture of a run that ends with the step that broke a rule."""
     steps = [
         {"request": dict(each.request), "reply": _plain(each.reply), "words": each.words}
         for each in run.exchanges[: breach.step + 1]
     ]
+    steps[-1]["words"] = breach.in_words(str(steps[-1]["words"]))
     steps[-1]["allowed"] = list(breach.allowed)
     rule = breach.rule
     scene = suite.scene.format_map(suite.settings(capacity))

@@ -68,7 +68,8 @@ def _programs(suite: Suite, can: Collection[str], focus: Rule) -> SearchStrategy
 
     names = [name for name in suite.weights if name == "settle" or name in can]
     favoured = suite.favoured.get(focus.id, ())
-    drawn = 2 * len(names) + _BITS * LENGTH_MAX
+    wide = _BITS + (suite.picks - 1).bit_length() if suite.picks else _BITS
+    drawn = 2 * len(names) + wide * LENGTH_MAX
     needed = {group[0] for group in suite.needs[focus.id] if len(group) == 1} | {"settle"}
 
     def program(bits: tuple[bool, ...]) -> Program:
@@ -80,15 +81,20 @@ def _programs(suite: Suite, can: Collection[str], focus: Rule) -> SearchStrategy
         if favoured and bits[-1]:
             kept = [name for name in names if name in favoured]
         table = [name for name in kept for _ in range(suite.weights[name])]
-        return tuple(_acts(table, bits[2 * len(names): drawn]))
+        return tuple(_acts(table, bits[2 * len(names): drawn], wide))
 
     # One flat tuple: every layer of strategies costs more than a run of the program.
     return st.tuples(*[st.booleans()] * (drawn + bool(favoured))).map(program)
 
 
-def _acts(table: Sequence[str], bits: Sequence[bool]) -> Iterator[Act]:
+def _acts(table: Sequence[str], bits: Sequence[bool], wide: int) -> Iterator[Act]:
     for at in range(LENGTH_MAX):
-        code = sum(bit << power for power, bit in enumerate(bits[_BITS * at: _BITS * (at + 1)]))
+        drawn = bits[wide * at: wide * (at + 1)]
+        code, pick = _number(drawn[:_BITS]), _number(drawn[_BITS:])
         # Code 0 does nothing, so that programs of every length are drawn.
         if code:
-            yield Act(table[(code - 1) % len(table)], pick=at % 3)
+            yield Act(table[(code - 1) % len(table)], pick=pick if wide > _BITS else at % 3)
+
+
+def _number(bits: Sequence[bool]) -> int:
+    return sum(bit << power for power, bit in enumerate(bits))

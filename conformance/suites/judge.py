@@ -18,7 +18,7 @@ from ...spec.notation.errors import InternalError
 from ...spec.notation.rules import Rule
 from .suite import Answer, Exchange, Suite, Watch
 
-__all__ = ["Breach", "Judge"]
+__all__ = ["Breach", "Judge", "from_root"]
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,7 @@ class Breach:
 
     ``conjunct`` is the condition that was false, ``where`` its file (from the project's
     root) and line, ``allowed`` what the target could have answered instead, in words.
+    ``detail`` says, where a step shows much, which part of it broke the rule.
     """
 
     rule: Rule
@@ -35,6 +36,11 @@ class Breach:
     conjunct: str
     where: str
     allowed: tuple[str, ...]
+    detail: str = ""
+
+    def in_words(self, step: str) -> str:
+        """The words of the step that broke the rule, with the detail."""
+        return f"{step}: {self.detail}" if self.detail else step
 
 
 @lru_cache(maxsize=64)
@@ -107,7 +113,7 @@ class Judge:
                 rule, failure = found
                 self.breaches.append(Breach(
                     rule, step, failure.observation, failure.conjunct,
-                    _from_root(failure.where), _allowed(answers, now),
+                    from_root(failure.where), _allowed(answers, now),
                 ))
 
     def _states(self) -> _States:
@@ -173,7 +179,7 @@ def _refused_by(eyes: Iterable[_Eye], answer: Answer) -> set[Rule]:
     return set()
 
 
-def _from_root(where: str) -> str:
+def from_root(where: str) -> str:
     """``spec/…:line`` for a place in a chapter of ours, so that fixtures agree anywhere."""
     file, _, line = where.rpartition(":")
     root = Path(__file__).resolve().parents[2]

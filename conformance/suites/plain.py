@@ -25,17 +25,20 @@ class Seen(NamedTuple):
 class PlainConversation:
     """One session; a subclass knows the port. See ``Conversation``."""
 
-    def __init__(self, session: Session, port: str, settings: Mapping[str, int]) -> None:
+    def __init__(
+        self, session: Session, port: str, settings: Mapping[str, int], now: int = 0
+    ) -> None:
         self._session = session
         self._port = port
         reply = session.request({
             "do": "hello", "protocol": PROTOCOL_VERSION, "port": port,
-            "settings": dict(settings)})
+            "settings": dict(settings), "now": now})
         if "ok" not in reply:
             raise TargetError(
                 f"the target answered 'hello' with {show_json(reply)}",
                 next_step="Mend the adapter, or use settings that it supports.")
         self.can: frozenset[str] = frozenset(reply["ok"]["can"])
+        self.policy: str = reply["ok"]["policy"]
 
     # --- for subclasses ------------------------------------------------------------------
 
@@ -74,7 +77,8 @@ class PlainConversation:
         asked = self.asked(request)
         steps, words = self.seen(request, reply["ok"])
         return Exchange(
-            request, reply, f"{asked}: {words}", steps[0], steps[1:], possible=possible,
+            request, reply, f"{asked}: {words}", steps[0] if steps else None, steps[1:],
+            possible=possible,
             completions=possible if len(steps) > 1 else ())
 
     def act_for(self, request: Mapping[str, Any]) -> Act | None:

@@ -9,9 +9,9 @@ from ...spec.notation.rules import Rule
 from ..ports.base import Target
 from .catalogue import suite_named
 from .fixture import Fixture
-from .judge import Breach, Judge
+from .judge import Breach
 from .run import ITEMS_MAX
-from .suite import Conversation, Exchange
+from .suite import AnyJudge, Conversation, Exchange
 
 __all__ = ["Replay", "replay"]
 
@@ -53,7 +53,7 @@ def replay(fixture: Fixture, target: Target, where: str = "") -> Replay:
     session = target.open()
     try:
         items_max = max(ITEMS_MAX, fixture.length + 2)
-        judge = Judge(suite, fixture.capacity, items_max, rule)
+        judge = suite.judge(fixture.capacity, items_max, rule)
         conversation = suite.converse(session, fixture.capacity, items_max)
         said, left_at = _converse(conversation, judge, fixture, where)
     finally:
@@ -63,7 +63,7 @@ def replay(fixture: Fixture, target: Target, where: str = "") -> Replay:
 
 
 def _converse(
-    conversation: Conversation, judge: Judge, fixture: Fixture, where: str
+    conversation: Conversation, judge: AnyJudge, fixture: Fixture, where: str
 ) -> tuple[list[Exchange], int | None]:
     said: list[Exchange] = []
     for number, request in enumerate(fixture.requests):
@@ -85,11 +85,14 @@ def _converse(
 
 
 def _outcome(
-    target: str, judge: Judge, rule: Rule, fixture: Fixture, words: tuple[str, ...],
+    target: str, judge: AnyJudge, rule: Rule, fixture: Fixture, words: tuple[str, ...],
     left_at: int | None,
 ) -> Replay:
     own = [breach for breach in judge.breaches if breach.rule == rule]
     breach = next(iter([*own, *judge.breaches]), None)
     same = breach is not None and breach.rule == rule and breach.step == fixture.length - 1
+    if breach is not None:
+        at = breach.step
+        words = (*words[:at], breach.in_words(words[at]), *words[at + 1:])
     return Replay(target, breach, same, words, left_at)
 

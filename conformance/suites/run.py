@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from ...spec.notation.errors import TargetError
 from ...spec.notation.rules import Rule
 from ..ports.base import Target
-from .judge import Breach, Judge
-from .suite import Act, Conversation, Exchange, Program, Suite
+from .judge import Breach
+from .suite import Act, AnyJudge, AnySuite, Conversation, Exchange, Program
 
 __all__ = ["ITEMS_MAX", "Run", "TargetFailed", "capabilities", "run_program"]
 
@@ -44,7 +44,7 @@ class Run:
         return tuple(self.acts[: breach.step + 1])
 
 
-def capabilities(suite: Suite, target: Target, capacity: int) -> Collection[str]:
+def capabilities(suite: AnySuite, target: Target, capacity: int) -> Collection[str]:
     """What a target says that it can do. Raises ``TargetError`` where it does not say."""
     session = target.open()
     try:
@@ -54,7 +54,7 @@ def capabilities(suite: Suite, target: Target, capacity: int) -> Collection[str]
 
 
 def run_program(
-    suite: Suite, target: Target, program: Sequence[Act], capacity: int, *,
+    suite: AnySuite, target: Target, program: Sequence[Act], capacity: int, *,
     focus: Rule | None = None, count: bool = False,
 ) -> Run:
     """Run a program on a fresh instance, until it ends or no machine is left to judge.
@@ -63,7 +63,7 @@ def run_program(
     the price of half the speed. Raises ``TargetFailed`` when the target fails to answer.
     """
     items_max = max(ITEMS_MAX, len(program) + 2)
-    judge = Judge(suite, capacity, items_max, focus, count)
+    judge = suite.judge(capacity, items_max, focus, count)
     run = Run(breaches=judge.breaches, exercised=judge.exercised)
     session = target.open()
     try:
@@ -80,7 +80,7 @@ def run_program(
     return run
 
 
-def _step(conversation: Conversation, judge: Judge, run: Run, act: Act) -> bool:
+def _step(conversation: Conversation, judge: AnyJudge, run: Run, act: Act) -> bool:
     """Request one act; whether the run goes on."""
     exchange = conversation.say(act)
     run.acts.append(act)

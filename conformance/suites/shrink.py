@@ -8,7 +8,7 @@ to fail.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Final
 
 from .suite import Act, Program
@@ -20,24 +20,31 @@ RUNS_MAX: Final = 300
 Shorten = Callable[[Program], Program | None]
 """Runs a program: the part of it up to the breach that is looked for, or None without one."""
 
-_SIMPLER: Final = {"put": "offer", "take": "poll"}
+Simpler = Callable[[Act], Iterable[Act]]
+"""What could stand in the place of an act: see ``AnySuite.simpler``."""
 
 
-def shrink(program: Program, fails: Shorten, runs_max: int = RUNS_MAX) -> Program:
+def shrink(
+    program: Program, fails: Shorten, simpler: Simpler, runs_max: int = RUNS_MAX
+) -> Program:
     """The shortest program found; ``program`` itself is known to fail."""
     budget = [runs_max]
+    in_vain: set[Program] = set()
 
     def attempt(candidate: Program) -> Program | None:
-        if budget[0] <= 0:
+        if budget[0] <= 0 or candidate in in_vain:
             return None
         budget[0] -= 1
-        return fails(candidate)
+        found = fails(candidate)
+        if found is None:
+            in_vain.add(candidate)
+        return found
 
     while True:
         before = program
         program = _without_blocks(program, attempt)
         program = _without_pairs(program, attempt)
-        program = _simplified(program, attempt)
+        program = _simplified(program, attempt, simpler)
         if program == before or budget[0] <= 0:
             return program
 
@@ -71,21 +78,13 @@ def _without_pairs(program: Program, attempt: Shorten) -> Program:
     return program
 
 
-def _simplified(program: Program, attempt: Shorten) -> Program:
+def _simplified(program: Program, attempt: Shorten, simpler: Simpler) -> Program:
     at = 0
     while at < len(program):
-        for act in _simpler(program[at]):
+        for act in simpler(program[at]):
             found = attempt((*program[:at], act, *program[at + 1:]))
             if found is not None and len(found) <= len(program):
                 program = found
                 break
         at += 1
     return program
-
-
-def _simpler(act: Act) -> Iterator[Act]:
-    """What could stand in the place of an act, the simplest first."""
-    if act.do in _SIMPLER:
-        yield Act(_SIMPLER[act.do])
-    if act.pick:
-        yield act._replace(pick=0)

@@ -1,28 +1,43 @@
-"""What a suite is: machines to judge by, operations to try, and how to talk to a target."""
+"""What a suite is: machines to judge by, operations to try, and how to talk to a target.
+
+There are two kinds. A ``Suite`` holds a conversation: machines watch each reply, and programs
+are random sequences of operations. A ``HistorySuite`` (history.py) sets a scene and lets it
+run: the events of its history are judged, each by a machine of the thing that it is about.
+Both fit ``AnySuite``, which is all that cases, fixtures and replays know.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ...spec.engines.interpreter import Step
 from ...spec.notation.machine import Machine
 from ...spec.notation.rules import Rule
 from ..ports.base import Message, Session
 
-__all__ = ["Act", "Answer", "Conversation", "Exchange", "Program", "Suite", "Watch"]
+if TYPE_CHECKING:
+    from .judge import Breach
+
+__all__ = [
+    "Act", "Answer", "AnyJudge", "AnySuite", "Conversation", "Exchange", "Program", "Suite",
+    "Watch", "by_number",
+]
 
 
 class Act(NamedTuple):
     """One thing that a program does: an operation of the port.
 
     ``pick`` says which of the tickets that are out an operation on a ticket is about: it
-    counts from the oldest, round and round.
+    counts from the oldest, round and round. ``about`` are the fields of its request where
+    the program itself sets them.
     """
 
     do: str
     pick: int = 0
+    about: tuple[tuple[str, int | str], ...] = ()
 
 
 Program = tuple[Act, ...]
@@ -113,18 +128,120 @@ class Watch:
         return tuple(rule for rule in self.machine.rules_declared if rule.kind == "guard")
 
 
+class AnyJudge(Protocol):
+    """Watches one run; see ``judge.Judge``, which is that of a conversation."""
+
+    @property
+    def breaches(self) -> list[Breach]:
+        """The breaches seen so far."""
+        ...
+
+    @property
+    def exercised(self) -> Counter[str]:
+        """By rule, the steps that could have broken it; if that is counted."""
+        ...
+
+    @property
+    def blind(self) -> bool:
+        """Whether nothing that is still to come could show a breach that is looked for."""
+        ...
+
+    def see(self, exchange: Exchange, step: int) -> None:
+        """Take what an exchange showed."""
+        ...
+
+
+class AnySuite(Protocol):
+    """What the machinery asks of a suite, of either kind."""
+
+    @property
+    def name(self) -> str:
+        """The name by which it is found."""
+        ...
+
+    @property
+    def version(self) -> int:
+        """Another one: the same seed may mean other programs, or another verdict."""
+        ...
+
+    @property
+    def port(self) -> str:
+        """The name of the port that its requests are of."""
+        ...
+
+    @property
+    def capacities(self) -> tuple[int, ...]:
+        """Cases take these in turn."""
+        ...
+
+    @property
+    def scene(self) -> str:
+        """The settings in words, as a format."""
+        ...
+
+    @property
+    def settings(self) -> Callable[[int], Mapping[str, int]]:
+        """The settings of ``hello`` that go with a capacity."""
+        ...
+
+    @property
+    def converse(self) -> Callable[[Session, int, int], Conversation]:
+        """Say hello: a session, a capacity, and the most items that a program names."""
+        ...
+
+    def rules(self) -> tuple[Rule, ...]:
+        """The suite's rules, each once, by number."""
+        ...
+
+    def rule(self, rule_id: str) -> Rule | None:
+        """The rule of that id, if it is one of the suite's."""
+        ...
+
+    def applicable(self, can: Collection[str]) -> tuple[Rule, ...]:
+        """The rules that apply to a target that can do this much."""
+        ...
+
+    def missing(self, rule: Rule, can: Collection[str]) -> tuple[str, ...]:
+        """The operations whose lack makes a rule not applicable, as ``put or offer``."""
+        ...
+
+    def machines(self, rule: Rule) -> tuple[type[Machine], ...]:
+        """The machines through which a breach of a rule is seen."""
+        ...
+
+    def judge(
+        self, capacity: int, items_max: int, focus: Rule | None, counting: bool = False
+    ) -> AnyJudge:
+        """A judge for one run; ``focus`` is the rule that is looked for (None: any)."""
+        ...
+
+    def explore(
+        self, can: Collection[str], focus: Rule, seed: int, examples: int,
+        attempt: Callable[[Program], None],
+    ) -> None:
+        """Call ``attempt`` with programs, a pure function of the other arguments."""
+        ...
+
+    def simpler(self, act: Act) -> Iterator[Act]:
+        """What could stand in the place of an act, the simplest first."""
+        ...
+
+
 def _capacity_alone(capacity: int) -> Mapping[str, int]:
     return {"capacity": capacity}
 
 
 @dataclass(frozen=True)
 class Suite:
-    """A suite. ``needs`` has, for each rule, groups of operations: the rule applies to a
-    target that can do at least one operation of every group.
+    """A suite that holds a conversation; see ``AnySuite``.
+
+    ``needs`` has, for each rule, groups of operations: the rule applies to a target that can do
+    at least one operation of every group.
 
     Cases take the ``capacities`` in turn; ``settings`` are those of ``hello`` that go with a
     capacity, and ``scene`` puts them into words. ``favoured`` has, for rules that take a rare
-    course of events to break, the operations that half of the programs consist of.
+    course of events to break, the operations that half of the programs consist of. ``picks``
+    is how many values there are to pick from; 0: any three neighbours will do.
     """
 
     name: str
@@ -140,28 +257,67 @@ class Suite:
     capacities: tuple[int, ...] = (1, 2, 3)
     scene: str = "A queue of capacity {capacity}."
     favoured: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    picks: int = 0
 
     def rules(self) -> tuple[Rule, ...]:
-        """The suite's rules, each once, by number."""
-        found = {rule.id: rule for watch in self.watches for rule in watch.rules()}
-        return tuple(sorted(found.values(), key=_number))
+        """See ``AnySuite``."""
+        return by_number(rule for watch in self.watches for rule in watch.rules())
 
     def rule(self, rule_id: str) -> Rule | None:
-        """The rule of that id, if it is one of the suite's."""
+        """See ``AnySuite``."""
         return next((rule for rule in self.rules() if rule.id == rule_id), None)
 
     def applicable(self, can: Collection[str]) -> tuple[Rule, ...]:
-        """The rules that apply to a target that can do this much."""
+        """See ``AnySuite``."""
         return tuple(rule for rule in self.rules() if not self.missing(rule, can))
 
     def missing(self, rule: Rule, can: Collection[str]) -> tuple[str, ...]:
-        """The operations whose lack makes a rule not applicable, as ``put or offer``."""
-        return tuple(self._missing(rule, can))
+        """See ``AnySuite``."""
+        return tuple(
+            " or ".join(group) for group in self.needs[rule.id]
+            if not any(name in can for name in group))
 
-    def _missing(self, rule: Rule, can: Collection[str]) -> Iterator[str]:
-        for group in self.needs[rule.id]:
-            if not any(name in can for name in group):
-                yield " or ".join(group)
+    def machines(self, rule: Rule) -> tuple[type[Machine], ...]:
+        """See ``AnySuite``."""
+        return tuple(watch.machine for watch in self.watches if rule in watch.rules())
+
+    # The two parts that a suite of this kind has in common with all others of it: they are
+    # written in terms of suites, and so are imported when they are used.
+
+    def judge(
+        self, capacity: int, items_max: int, focus: Rule | None, counting: bool = False
+    ) -> AnyJudge:
+        """See ``AnySuite``."""
+        from .judge import Judge
+
+        return Judge(self, capacity, items_max, focus, counting)
+
+    def explore(
+        self, can: Collection[str], focus: Rule, seed: int, examples: int,
+        attempt: Callable[[Program], None],
+    ) -> None:
+        """See ``AnySuite``."""
+        from .generate import explore
+
+        explore(self, can, focus, seed, examples, attempt)
+
+    def simpler(self, act: Act) -> Iterator[Act]:
+        """See ``AnySuite``."""
+        if act.do in _SIMPLER:
+            yield Act(_SIMPLER[act.do])
+        if act.pick:
+            yield act._replace(pick=0)
+        if self.picks:
+            yield from (act._replace(pick=act.pick - less) for less in _LESS if less < act.pick)
+
+
+_SIMPLER: Mapping[str, str] = {"put": "offer", "take": "poll"}
+_LESS = (32, 16, 8, 4, 3, 2, 1)
+
+
+def by_number(rules: Iterable[Rule]) -> tuple[Rule, ...]:
+    """Some rules, each once, in the order of their ids: QUEUE-2 comes before QUEUE-10."""
+    return tuple(sorted({rule.id: rule for rule in rules}.values(), key=_number))
 
 
 def _number(rule: Rule) -> tuple[str, int, str]:

@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...spec.notation.errors import InputError
-from ...spec.notation.rules import MUST, Rule
+from ...spec.notation.labels import counted
+from ...spec.notation.rules import Rule
 from ..results import ERROR, FLAKY, PASSED, VIOLATED, CaseRow
 from .catalogue import suite_named
 from .fixture import Fixture, read_fixture
-from .suite import Suite
+from .suite import AnySuite
 
 __all__ = ["NOT_APPLICABLE", "NOT_EXERCISED", "RuleResult", "Summary", "known_rules", "summarise"]
 
@@ -61,9 +62,10 @@ class Summary:
 
     @property
     def verdict(self) -> str:
-        """``violated`` (a MUST that is not known to be), ``error``, ``unknown`` or ``passed``."""
+        """``violated`` (a rule, MUST or SHOULD, that is not known to be), ``error``, ``unknown``
+        or ``passed``."""
         found = [result for result in self.results if result.rule.id not in self.known]
-        if any(each.verdict == VIOLATED and each.rule.strength is MUST for each in found):
+        if any(each.verdict == VIOLATED for each in found):
             return VIOLATED
         if self.error:
             return ERROR
@@ -93,7 +95,7 @@ def summarise(
     """What the rows of one target say about each rule of the suite."""
     chosen = suite_named(suite)
     errors = [row.message for row in rows if row.verdict == ERROR]
-    error = "" if not errors else f"{errors[0]} ({len(errors)} of {len(rows)} cases)"
+    error = "" if not errors else f"{errors[0]} ({len(errors)} of {counted(len(rows), 'case')})"
     counts = [json.loads(row.exercised) for row in rows]
     return Summary(
         suite, rows[0].suite_version if rows else "", target, len(rows),
@@ -103,7 +105,7 @@ def summarise(
 
 
 def _result(
-    suite: Suite, target: str, rule: Rule, rows: Sequence[CaseRow],
+    suite: AnySuite, target: str, rule: Rule, rows: Sequence[CaseRow],
     counts: Sequence[Mapping[str, int]],
 ) -> RuleResult:
     cases = sum(bool(count.get(rule.id)) for count in counts)
@@ -123,12 +125,11 @@ def _result(
 
 
 def _silent(
-    suite: Suite, rule: Rule, rows: Sequence[CaseRow], counts: Sequence[Mapping[str, int]]
+    suite: AnySuite, rule: Rule, rows: Sequence[CaseRow], counts: Sequence[Mapping[str, int]]
 ) -> tuple[str, str]:
     """The verdict on a rule that no step could have broken, and why."""
     if rows and all(row.verdict == ERROR for row in rows):
         return NOT_RUN, "the target failed"
     if any(rule.id in count for count in counts):
         return NOT_EXERCISED, "no step of these cases could have broken it"
-    needed = "; and ".join(" or ".join(group) for group in suite.needs[rule.id])
-    return NOT_APPLICABLE, f"it needs {needed}"
+    return NOT_APPLICABLE, f"it needs {'; and '.join(suite.missing(rule, ()))}"

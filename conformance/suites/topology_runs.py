@@ -1,46 +1,54 @@
 """Judging whole runs of a topology: the events of a history, each by the machine it is about.
 
 The rules are those of ``spec.storm.observed_topology``. A history is a sequence of events
-``(at, what, about)``, in the words of ``reference.storm.cluster``; where it comes from does not
-matter. ``HistoryJudge`` holds one monitor for each thing that events are about (a lane, a task,
-a root, a message), so it can follow a running system as well as a recorded one.
+``(at, what, about)``, in the words of ``ports.storm_topology``. Where it comes from does not
+matter: from the reference's cluster in virtual time or over TCP, or from somebody else's behind
+the port. ``HistoryJudge`` holds one monitor for each thing that events are about (a lane, a
+task, a root, a message), so it can follow a running system as well as a recorded one.
 """
 
 from __future__ import annotations
 
 import copy
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Final
 
-from ...reference.storm.cluster import Cluster, Happened
-from ...reference.storm.faults import Scenario, scenario
-from ...reference.storm.topologies import TOPOLOGIES, Topology
+from ...reference.storm.cluster import Happened
+from ...reference.storm.topologies import Topology
 from ...spec.engines.interpreter import Step
 from ...spec.engines.monitor import Failure, Monitor
 from ...spec.notation.bound import bind
-from ...spec.notation.errors import InputError, ModelFault
+from ...spec.notation.errors import InputError, ModelFault, TargetError
 from ...spec.notation.machine import Machine
 from ...spec.notation.rules import Rule
 from ...spec.storm.observed_topology import (
-    ObservedLane, ObservedRoot, ObservedRun, ObservedSource, ObservedTask,
+    LIMIT, OVERSHOOT, PROGRESS, SURVIVES, ObservedLane, ObservedRoot, ObservedRun,
+    ObservedSource, ObservedTask,
 )
+from ..ports.base import Message
+from ..ports.storm_topology import WORDS, event_of
+from .history import rules_of
+from .judge import Breach, from_root
+from .suite import Exchange
 
 __all__ = [
-    "HistoryJudge", "Offence", "RULES", "Terms", "WAIT_MAX", "breaks", "judged", "reference",
-    "run_once", "shrunk",
-    "story", "terms_of",
+    "HistoryJudge", "MACHINES", "Offence", "RULES", "RunJudge", "Terms", "WAIT_MAX",
+    "happened", "in_words", "judged", "terms_of",
 ]
 
 WAIT_MAX: Final = 20
 """Instants that a message may wait in a transfer queue. A connection that is not writable
 becomes so when it has delivered what it holds; no wait for that is longer than a few delays."""
 
-_MACHINES: Final = (ObservedLane, ObservedTask, ObservedRoot, ObservedSource, ObservedRun)
+MACHINES: Final = (ObservedLane, ObservedTask, ObservedRoot, ObservedSource, ObservedRun)
+
+_NAMED: Final = {machine.__name__: machine for machine in MACHINES}
 
 RULES: Final[Mapping[str, Rule]] = {
-    rule.id: rule for machine in _MACHINES for rule in machine.rules_declared
+    rule.id: rule for machine in MACHINES for rule in machine.rules_declared
     if rule.kind == "guard"}
 """The rules that a history is judged by."""
 
@@ -72,28 +80,33 @@ class Offence:
     step: int
     event: Happened
     conjunct: str
+    where: str
 
     def words(self) -> str:
         """For a reader."""
-        about = " ".join(map(str, self.event.about))
-        return (f"{self.rule.id} at instant {self.event.at}, event {self.step} "
-                f"({self.event.what} {about}): {self.conjunct} is false")
+        return f"in event {self.step}, at instant {self.event.at}, {in_words(self.event)}"
 
 
-def terms_of(one: Scenario) -> Terms:
-    """The terms of a scenario of the reference's cluster."""
-    settings, topology = one.settings, one.topology
+def in_words(event: Happened) -> str:
+    """An event for a reader."""
+    word = WORDS[event.what]
+    return word.sentence.format_map(dict(zip(word.fields, event.about, strict=True)))
+
+
+def terms_of(
+    topology: Topology, *, messages: int, capacity: int, overflow_limit: int, max_pending: int,
+    per_round: int, **_others: int,
+) -> Terms:
+    """The terms of a run of a topology with these settings; others set no terms."""
     bolts = [task for name, tasks in topology.tasks_of().items() if name != "source"
              for task in tasks]
-    return Terms(
-        settings.capacity, settings.overflow_limit, settings.max_pending, settings.per_round,
-        topology.parts, one.messages, {task: topology.emits_at_most(task) for task in bolts})
+    return Terms(capacity, overflow_limit, max_pending, per_round, topology.parts, messages,
+                 {task: topology.emits_at_most(task) for task in bolts})
 
 
 @lru_cache(maxsize=256)
 def _fresh(name: str, constants: tuple[tuple[str, int], ...]) -> Monitor:
-    machine = next(each for each in _MACHINES if each.__name__ == name)
-    return Monitor(bind(machine, **dict(constants)))
+    return Monitor(bind(_NAMED[name], **dict(constants)))
 
 
 Observation = tuple[type[Machine], Hashable, Step]
@@ -101,12 +114,14 @@ Observation = tuple[type[Machine], Hashable, Step]
 
 class HistoryJudge:
     """Follows a history, event by event. ``offences`` grows; a thing that has offended is
-    not judged any further."""
+    not judged any further. ``exercised``, if given, is counted up, rule by rule."""
 
-    def __init__(self, terms: Terms) -> None:
+    def __init__(self, terms: Terms, exercised: Counter[str] | None = None) -> None:
         self.terms = terms
+        self._exercised = exercised
         self.offences: list[Offence] = []
         self.seen = 0
+        self._idle = _idle(terms)
         self._monitors: dict[tuple[type[Machine], Hashable], Monitor | None] = {}
         for message in range(terms.messages):
             self._monitor(ObservedSource, message)
@@ -118,13 +133,17 @@ class HistoryJudge:
         """
         found = None
         for machine, key, step in list(self._about(event)):
+            if self._exercised is not None:
+                self._exercised.update(
+                    _at_stake(machine.__name__, step[0], self._idle))
             monitor = self._monitor(machine, key)
             failure = None if monitor is None else self._failure(monitor, step, event)
             if failure is None:
                 continue
             self._monitors[machine, key] = None
             if failure.rule is not None:
-                offence = Offence(failure.rule, self.seen, event, failure.conjunct)
+                offence = Offence(
+                    failure.rule, self.seen, event, failure.conjunct, failure.where)
                 self.offences.append(offence)
                 found = found or offence
         self.seen += 1
@@ -159,7 +178,7 @@ class HistoryJudge:
         return (("P", terms.parts),)
 
     def _about(self, event: Happened) -> Iterator[Observation]:
-        tell = _WORDS.get(event.what)
+        tell = _TELLING.get(event.what)
         if tell is not None:
             yield from tell(self.terms, event.about)
         elif event.what in ("rested", "forgot"):
@@ -167,7 +186,7 @@ class HistoryJudge:
         else:
             raise InputError(
                 f"{event.what!r} is no event of a topology",
-                next_step=f"The events are {', '.join([*_WORDS, 'rested', 'forgot'])}.")
+                next_step=f"The events are {', '.join(WORDS)}.")
 
     def _about_all(self, event: Happened) -> Iterator[Observation]:
         """Events that are about every thing of a kind."""
@@ -183,6 +202,24 @@ class HistoryJudge:
             for machine, key in list(self._monitors):
                 if machine is ObservedSource:
                     yield machine, key, ("forgets", ())
+
+
+def _idle(terms: Terms) -> frozenset[str]:
+    """The ids of the rules that nothing could break under these terms."""
+    limits = {LIMIT.id: terms.overflow_limit, OVERSHOOT.id: terms.max_pending}
+    return frozenset(rule for rule, limit in limits.items() if limit == 0)
+
+
+@cache
+def _at_stake(machine: str, name: str, idle: frozenset[str]) -> tuple[str, ...]:
+    """The ids of the rules that an event could have broken by being another one.
+
+    That a run comes to rest is the alternative to its stalling, and to the death of a worker.
+    """
+    found = [rule.id for rule in rules_of(_NAMED[machine].actions_declared[name])]
+    if machine == ObservedRun.__name__ and name == "comes_to_rest":
+        found += [PROGRESS.id, SURVIVES.id]
+    return tuple(each for each in found if each not in idle)
 
 
 # ---- the words of a history -----------------------------------------------------------------
@@ -257,7 +294,7 @@ def _of_run(name: str) -> Callable[[Terms, About], Iterator[Observation]]:
     return tell
 
 
-_WORDS: Final[Mapping[str, Callable[[Terms, About], Iterator[Observation]]]] = {
+_TELLING: Final[Mapping[str, Callable[[Terms, About], Iterator[Observation]]]] = {
     "emitted": _emitted, "processed": _processed, "lost": _lost, "holds": _holds,
     "stands": _stands, "pends": _pends, "root": _attempt("emits"), "reached": _reached,
     "acked": _attempt("acks"), "failed": _attempt("fails"), "left": _left,
@@ -266,72 +303,83 @@ _WORDS: Final[Mapping[str, Callable[[Terms, About], Iterator[Observation]]]] = {
 }
 
 
-# ---- runs -----------------------------------------------------------------------------------
+# ---- a run of a suite -----------------------------------------------------------------------
 
 
-Run = Callable[[Scenario], Iterable[Happened]]
-"""What is under test: from a scenario to its history."""
+class RunJudge:
+    """Judges the history that a target tells of a run; see ``AnyJudge``.
+
+    ``terms`` gives those of what was deployed: it gets the request, and the capacity. Once
+    the rule in ``focus`` is broken, nothing more is judged, unless it is to be counted.
+    """
+
+    def __init__(
+        self, capacity: int, focus: Rule | None, counting: bool,
+        terms: Callable[[Message, int], Terms],
+    ) -> None:
+        self._capacity, self._terms_of = capacity, terms
+        self._focus, self._counting = focus, counting
+        self._terms: Terms | None = None
+        self._over = False
+        self.breaches: list[Breach] = []
+        self.exercised: Counter[str] = Counter()
+
+    @property
+    def blind(self) -> bool:
+        """See ``AnyJudge``: after the run, or where nothing was deployed."""
+        return self._over
+
+    def see(self, exchange: Exchange, step: int) -> None:
+        """Take a reply: what was deployed, or the history."""
+        do = exchange.request["do"]
+        if do == "deploy":
+            self._terms = self._terms_of(exchange.request, self._capacity)
+            self._over = "ok" not in exchange.reply
+        elif do == "run":
+            self._over = True
+            if "ok" in exchange.reply and self._terms is not None:
+                self._read([happened(row) for row in exchange.reply["ok"]], self._terms, step)
+
+    def _read(self, events: Sequence[Happened], terms: Terms, step: int) -> None:
+        try:
+            if self._counting:
+                offences = judged(events, terms, exercised=self.exercised)
+            else:
+                offences = judged(events, terms, until=self._focus)
+        except InputError as error:
+            # The history is the target's, and so is the fault.
+            raise TargetError(error.what, next_step="Mend how the adapter tells it.") from error
+        found: dict[str, Offence] = {}
+        for offence in offences:
+            found.setdefault(offence.rule.id, offence)
+        self.breaches += [
+            Breach(each.rule, step, each.event.what, each.conjunct,
+                   from_root(each.where), (), each.words())
+            for each in found.values()]
 
 
-def reference(one: Scenario) -> Iterable[Happened]:
-    """The reference's cluster."""
-    return Cluster(one).run()
+def happened(row: str) -> Happened:
+    """The event that a text tells; it has passed the port's check."""
+    event = event_of(row)
+    assert event is not None
+    return Happened(*event)
 
 
-def judged(history: Iterable[Happened], terms: Terms) -> list[Offence]:
-    """All rules that a history breaks, in its order; lanes are as long as it needs them."""
+def judged(
+    history: Iterable[Happened], terms: Terms, *, exercised: Counter[str] | None = None,
+    until: Rule | None = None,
+) -> list[Offence]:
+    """All rules that a history breaks, in its order, ``until`` this one if one is given.
+
+    ``exercised`` is counted up: by rule, the events that could have broken it. Lanes are as
+    long as the history needs them. Raises ``InputError`` for one that does not fit the terms.
+    """
     events = list(history)
     most = max((int(event.about[-1]) for event in events if event.what == "emitted"), default=0)
-    judge = HistoryJudge(replace(terms, lane_max=max(64, 1 << (most + 1).bit_length())))
+    judge = HistoryJudge(
+        replace(terms, lane_max=max(64, 1 << (most + 1).bit_length())), exercised)
     for event in events:
-        judge.see(event)
+        offence = judge.see(event)
+        if offence is not None and offence.rule is until:
+            break
     return judge.offences
-
-
-def run_once(topology: str | Topology, seed: int, run: Run = reference) -> list[Offence]:
-    """Run the scenario of a seed, and judge it. Raises ``InputError`` for an unknown name."""
-    if isinstance(topology, str):
-        if topology not in TOPOLOGIES:
-            raise InputError(f"there is no topology {topology!r}",
-                             next_step=f"Use one of {', '.join(TOPOLOGIES)}.")
-        topology = TOPOLOGIES[topology]
-    one = scenario(topology, seed)
-    return judged(run(one), terms_of(one))
-
-
-def breaks(one: Scenario, rule: str, run: Run = reference) -> bool:
-    """Whether a run of the scenario breaks the rule."""
-    return any(offence.rule.id == rule for offence in judged(run(one), terms_of(one)))
-
-
-def shrunk(one: Scenario, rule: str, run: Run = reference) -> Scenario:
-    """A smaller scenario that still breaks the rule: fewer faults, then fewer messages.
-
-    ``one`` is known to break it. Greedy and deterministic; every candidate is run.
-    """
-    at = 0
-    while at < len(one.faults):
-        fewer = replace(one, faults=one.faults[:at] + one.faults[at + 1:])
-        if breaks(fewer, rule, run):
-            one = fewer
-        else:
-            at += 1
-    for messages in range(1, one.messages):
-        fewer = replace(one, messages=messages)
-        if breaks(fewer, rule, run):
-            return fewer
-    return one
-
-
-def story(one: Scenario, offence: Offence) -> list[str]:
-    """A scenario and what came of it, for a reader."""
-    settings = one.settings
-    bounds = [f"recvQs of {settings.capacity}"]
-    bounds += [f"at most {settings.overflow_limit} in an overflowQ"] * (
-        settings.overflow_limit > 0)
-    bounds += [f"at most {settings.max_pending} roots pending"] * (settings.max_pending > 0)
-    faults = sorted(one.faults, key=lambda fault: fault.at)
-    return [
-        f"{one.topology.name} on {one.workers} workers, {one.messages} messages, "
-        f"{', '.join(bounds)} (seed {one.seed}).",
-        *(f"{fault.words()}." for fault in faults), f"{offence.words()}."]

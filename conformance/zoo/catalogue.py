@@ -8,11 +8,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from ...spec.notation.errors import InputError
+from ...spec.notation.labels import counted
 from ..ports.base import Adapter
 
 if TYPE_CHECKING:
     from ..suites.fixture import Fixture
-    from .storm_topology import TopologyTrophy
 
 __all__ = [
     "KILLED", "EQUIVALENT", "Specimen", "SURVIVED", "Trophy", "hunt", "hunts", "twins", "zoos",
@@ -21,13 +21,17 @@ __all__ = [
 KILLED, SURVIVED, EQUIVALENT = "killed", "survived", "equivalent"
 
 _MODULES: Final = (
-    "queues", "storm_input", "storm_status", "storm_acker", "storm_spout", "storm_partition")
+    "queues", "storm_input", "storm_status", "storm_acker", "storm_spout", "storm_partition",
+    "storm_topology",
+    "kafka_timer", "kafka_purgatory", "kafka_races")
 """Modules beside this one, each with a table ``ZOO`` of its twins by name."""
 
-TOPOLOGIES: Final = "storm.topology"
-"""Judged by its histories, not by requests and replies: see ``storm_topology``."""
+_CHAPTERS: Final = {"timer": "kafka.timer"}
+"""The chapter whose bugs a suite's twins have, where it is not named as the suite."""
 
 _FOUND_ENOUGH: Final = 3
+_SHORT_ENOUGH: Final = 3
+"""Steps of a fixture that is not worth a search for a shorter one."""
 _CASES_MAX: Final = 48
 
 
@@ -102,7 +106,7 @@ class Trophy:
     @property
     def size(self) -> str:
         """How short its fixture is, in words."""
-        return "" if self.fixture is None else f"{self.fixture.length} steps"
+        return "" if self.fixture is None else counted(self.fixture.length, "step")
 
     def story(self) -> list[str]:
         """How it was killed, step by step."""
@@ -129,30 +133,21 @@ def zoos() -> Mapping[str, Specimen]:
     return found
 
 
-def hunts(suites: Iterable[str] = (), seed: int = 0) -> Iterator[Trophy | TopologyTrophy]:
+def hunts(suites: Iterable[str] = (), seed: int = 0) -> Iterator[Trophy]:
     """The hunt for each twin of some suites (all if none are named), one by one.
 
     ``storm`` names every suite below it. Raises ``InputError`` for a name without twins.
     """
-    from .storm_topology import ZOO, hunt_topology
-    wanted = list(suites)
-    for twin in twins([name for name in wanted if name != TOPOLOGIES]) if (
-            wanted != [TOPOLOGIES]) else ():
+    for twin in twins(suites):
         yield hunt(twin, seed)
-    if not wanted or any(_selects(name, TOPOLOGIES) for name in wanted):
-        for cluster in ZOO.values():
-            yield hunt_topology(cluster)
 
 
 def twins(suites: Iterable[str] = ()) -> Iterator[Specimen]:
-    """The twins of some suites (all if none are named), in the order of the tables.
-
-    Those of whole topologies are hunted in another way and are not among them.
-    """
+    """The twins of some suites (all if none are named), in the order of the tables."""
     wanted, every = list(suites), list(zoos().values())
     for name in wanted:
         if not any(_selects(name, twin.suite) for twin in every):
-            known = dict.fromkeys([*(twin.suite for twin in every), TOPOLOGIES])
+            known = dict.fromkeys(twin.suite for twin in every)
             raise InputError(
                 f"no suite {name!r} has a zoo",
                 next_step=f"Those that have are {', '.join(known)}.")
@@ -162,11 +157,14 @@ def twins(suites: Iterable[str] = ()) -> Iterator[Specimen]:
 
 
 def _selects(name: str, suite: str) -> bool:
-    return suite == name or suite.startswith(f"{name}.")
+    """By the suite's own name or that of its chapter, or as all that is below a name."""
+    names = (suite, _CHAPTERS.get(suite, suite))
+    return any(each == name or each.startswith(f"{name}.") for each in names)
 
 
 def hunt(twin: Specimen, seed: int = 0, enough: int = _FOUND_ENOUGH) -> Trophy:
-    """Run the cases that look for the twin's rule, until ``enough`` of them have found it.
+    """Run the cases that look for the twin's rule, until ``enough`` of them have found it, or
+    one has found a failure that is hardly longer than it must be.
 
     At most 48 cases; the result is a function of the twin and the seed.
     """
@@ -186,7 +184,7 @@ def hunt(twin: Specimen, seed: int = 0, enough: int = _FOUND_ENOUGH) -> Trophy:
             found.append(read_fixture(row.fixture, twin.name))
         elif row.verdict == VIOLATED:
             others.add(row.rule)
-        if len(found) == enough:
+        if len(found) == enough or (found and found[-1].length <= _SHORT_ENOUGH):
             break
     shortest = min(found, key=lambda fixture: fixture.length, default=None)
     return Trophy(twin, shortest, tuple(sorted(others)), cases)

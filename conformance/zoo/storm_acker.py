@@ -228,8 +228,8 @@ _TWINS: Final = (
     _twin(name="storm-17-acker-mixes-trees", rule="STORM-A21", core=MixingTrees,
           bug="two trees with one root id share an entry",
           history="STORM-17: root ids chosen blindly",
-          equivalent="an acker knows a root by its id alone; only the spout can tell, and "
-                     "storm-17-id-given-twice is killed"),
+          equivalent="an acker knows a root by its id alone (see the chapter storm.collision); "
+                     "only the spout can tell, and storm-17-id-given-twice is killed"),
     _twin(name="acker-one-bucket-more", rule=EXPIRES, core=OneBucketMore,
           bug="an entry lives for one tick too many", history="N and N + 1 mixed up"),
     _twin(name="acker-ack-renews", rule=EXPIRES, core=RenewingAtAck,

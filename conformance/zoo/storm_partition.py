@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, Final
 
-from ...reference.storm.spout import PartitionManager
-from ..adapters.storm_partition import ReferencePartition
+from ...reference.storm.offsets import ClientPartition, OffsetManager
+from ...reference.storm.spout import Fetch, PartitionManager
+from ..adapters.storm_partition import ReferenceClient, ReferencePartition
 from .twin import CoreTwin
 
 __all__ = ["ZOO"]
@@ -82,8 +83,8 @@ class PendingAtEmit(PartitionManager):
         self._waiting.append(offset)
         self._failed.discard(offset)
 
-    def next(self) -> int | None:
-        offset = super().next()
+    def next(self, tuples: int = 1) -> int | None:
+        offset = super().next(tuples)
         if offset is not None:
             self._pending.add(offset)
         return offset
@@ -130,6 +131,13 @@ class BehindIsLost(PartitionManager):
             super()._schedule(offset)
 
 
+class FirstAckCounts(PartitionManager):
+    """A message is done with the first ack that has its id, whoever else has it."""
+
+    def _are_siblings_left(self, offset: int) -> bool:
+        return False
+
+
 # ---- what is emitted again ------------------------------------------------------------------
 
 
@@ -157,12 +165,34 @@ class NewFirst(PartitionManager):
         return super()._fetches_from() if self._is_replay() else self._emitted_to
 
     def _is_replay(self) -> bool:
-        return bool(self._failed) and getattr(self, "_dry", False)
+        return super()._is_replay() and getattr(self, "_dry", False)
 
     def fetched(self, records: Sequence[int], reached: int) -> bool:
         self._dry, went_on = False, super().fetched(records, reached)
         self._dry = not went_on
-        return went_on or bool(self._failed)
+        return went_on or super()._is_replay()
+
+
+class RetryingAtOnce(PartitionManager):
+    """The delay is computed, and not waited for."""
+
+    def _due(self) -> frozenset[int]:
+        return frozenset(self._failed)
+
+
+class WaitingForOneDelay(PartitionManager):
+    """Every retry waits as long as the first one."""
+
+    def _schedule(self, offset: int) -> None:
+        super()._schedule(offset)
+        self._due_at[offset] = self._now + self.backoff.delay(1)
+
+
+class HeldUpByARetry(PartitionManager):
+    """While something waits for its retry nothing else is read."""
+
+    def wants(self) -> Fetch | None:
+        return None if self._failed and not self._due() else super().wants()
 
 
 class RetryingForEver(PartitionManager):
@@ -176,7 +206,8 @@ class OneRetryMore(PartitionManager):
     """The first emit counts as a retry."""
 
     def _is_worth_a_retry(self, offset: int) -> bool:
-        return self.retries is None or self._failures[offset] <= self.retries + 1
+        return self._failures[offset] == 1 or self.backoff.is_worth_a_retry(
+            self._failures[offset] - 1)
 
 
 class StartingFromEarliest(PartitionManager):
@@ -190,9 +221,11 @@ class StartingFromEarliest(PartitionManager):
 class EmittingAtTheEnd(PartitionManager):
     """At the end of the log the next offset is emitted, though nobody has written it yet."""
 
-    def next(self) -> int | None:
-        offset = super().next()
-        return self._emitted_to if offset is None and not self._is_at_max() else offset
+    def next(self, tuples: int = 1) -> int | None:
+        offset = super().next(tuples)
+        if offset is not None or self._is_at_max():
+            return offset
+        return self._emitted_to
 
 
 # ---- how many are outstanding ---------------------------------------------------------------
@@ -212,11 +245,70 @@ class FailedStayOutstanding(PartitionManager):
         return len(self._under_way | self._failed)
 
 
+class CountingVoids(PartitionManager):
+    """What is outstanding is counted by its first and its last offset, voids and all."""
+
+    def _outstanding(self) -> int:
+        return max(self._under_way) - min(self._under_way) + 1 if self._under_way else 0
+
+
 class CountingFromTheCommit(PartitionManager):
     """All above the commit counts as outstanding, acked or not."""
 
     def _outstanding(self) -> int:
         return self._emitted_to - self._committed - len(self._failed)
+
+
+# ---- the client's manager -------------------------------------------------------------------
+
+
+class WaitingNotPurged(ClientPartition):
+    """After a commit, what is below it and was read again goes on waiting to be emitted."""
+
+    def __init__(self, committed: int = 0, **settings: Any) -> None:
+        super().__init__(committed, **settings)
+        self._offsets = _Unwary(committed)
+
+    def _purge(self, position: int) -> None:
+        """All stays."""
+
+
+class _Unwary(OffsetManager):
+    def emit(self, offset: int) -> None:
+        self.emitted.add(offset)
+
+
+class VoidsNotSeen(ClientPartition):
+    """The next offset to commit is the one after the last, and no other."""
+
+    def __init__(self, committed: int = 0, **settings: Any) -> None:
+        super().__init__(committed, **settings)
+        self._offsets = _Gapless(committed)
+
+
+class _Gapless(OffsetManager):
+    def _is_void(self, start: int, end: int) -> bool:
+        return False
+
+
+class JumpingOverAll(ClientPartition):
+    """Every gap in the acked offsets is taken for a void."""
+
+    def __init__(self, committed: int = 0, **settings: Any) -> None:
+        super().__init__(committed, **settings)
+        self._offsets = _Jumping(committed)
+
+
+class _Jumping(OffsetManager):
+    def find_next_commit(self) -> int:
+        return max(self.acked, default=self.committed - 1) + 1
+
+
+class SeekingTheGoneInTheLog(ClientPartition):
+    """A retry that compaction has taken out of the log is sought for ever."""
+
+    def _let_go_of_missing(self, start: int, present: frozenset[int], reached: int) -> None:
+        """Nothing is ever let go of."""
 
 
 # ---- its end, and a successor ---------------------------------------------------------------
@@ -250,6 +342,7 @@ class ClosingWithoutCommit(PartitionManager):
 _twin = partial(CoreTwin, suite="storm.partition", of=ReferencePartition)
 SAFE, GOES_ON, GONE = "STORM-K20", "STORM-K21", "STORM-K30"
 REPEATED, REPLAYED, BOUNDED = "STORM-K24", "STORM-K27", "STORM-K28"
+_client = partial(CoreTwin, suite="storm.partition", of=ReferenceClient)
 
 _TWINS: Final = (
     _twin(name="storm-643-gone-sought-for-ever", rule=GONE, core=SeekingTheGone,
@@ -289,6 +382,28 @@ _TWINS: Final = (
           bug="the retry limit is not respected", history="STORM-2413"),
     _twin(name="storm-2014-one-retry-more", rule=BOUNDED, core=OneRetryMore,
           bug="a message is emitted once more than the limit says", history="STORM-2014"),
+    _twin(name="storm-2639-voids-counted", rule=GONE, core=CountingVoids,
+          bug="voids count as outstanding", history="STORM-2639"),
+    _client(name="storm-2505-voids-not-seen", rule=GONE, core=VoidsNotSeen,
+            bug="an acked offset after a void is never committed", history="STORM-2505"),
+    _client(name="storm-2546-gone-retry", rule=GONE, core=SeekingTheGoneInTheLog,
+            bug="a retry that compaction has removed stops the rest", history="STORM-2546"),
+    _client(name="storm-3301-waiting-not-purged", rule="STORM-K25", core=WaitingNotPurged,
+            bug="what was read again is emitted although it was committed meanwhile",
+            history="STORM-3301, 2835, 2666"),
+    _client(name="client-jumps-over-all", rule=SAFE, core=JumpingOverAll,
+            bug="what is still under way is taken for a void",
+            history="OffsetManager.findNextCommitOffset without its look at emittedOffsets"),
+    _twin(name="partition-first-ack-counts", rule=SAFE, core=FirstAckCounts,
+          bug="of tuples that share an id the first ack counts",
+          history="storm.md 4.3, latent: a Scheme that makes several tuples of a message"),
+    _twin(name="partition-retries-at-once", rule="STORM-K35", core=RetryingAtOnce,
+          bug="the delay of a retry is not waited for", history="storm.md 4.3: shouldReEmitMsg"),
+    _twin(name="partition-one-delay", rule="STORM-K35", core=WaitingForOneDelay,
+          bug="the delay of a retry does not grow", history="storm.md 4.3: nextDelay"),
+    _twin(name="partition-held-up-by-a-retry", rule="STORM-K26", core=HeldUpByARetry,
+          bug="nothing new is read while something waits for its retry",
+          history="storm.md 4.3: nextFailedMessageToRetry without a look at the time"),
     _twin(name="partition-pending-at-emit", rule=SAFE, core=PendingAtEmit,
           bug="an offset is pending only from its emit on",
           history="D13: the notes' pseudo-code"),

@@ -28,10 +28,10 @@ class OverTheMaximum(Spout):
 class LookingAtEveryEmit(Spout):
     """The maximum stops a round in its middle: the rest of the round is lost to the spout."""
 
-    def emit(self, root: int, message: str) -> None:
+    def emit(self, root: int, message: str) -> Calls:
         if self._has_reached_max():
             raise SpoutMisuse("as many are pending as may be")
-        super().emit(root, message)
+        return super().emit(root, message)
 
 
 class GivingAnIdTwice(Spout):

@@ -261,6 +261,22 @@ class OnlyOn(RemoteFlags):
         super()._apply(replace(status, free=frozenset()))
 
 
+class SystemTaskInStatus(StatusTracker):
+    """Statuses name the system task, -1, as well."""
+
+    def _read(self, number: int) -> Status:
+        status = super()._read(number)
+        return replace(status, free=status.free | {-1})
+
+
+class FailingOnSystemTask(RemoteFlags):
+    """A task that is out of range ends the reading of a status; what follows is not applied."""
+
+    def _apply(self, status: Status) -> None:
+        if -1 not in status.blocked | status.free:
+            super()._apply(status)
+
+
 def _twins() -> Iterable[StatusTwin]:
     yield from _of_trackers()
     yield StatusTwin(
@@ -272,6 +288,10 @@ def _twins() -> Iterable[StatusTwin]:
     yield StatusTwin(
         "STORM-3763", "STORM-O9", "the first status of a connection is ignored",
         "STORM-3763: sent before the handshake was over, and ignored", view=DeafDuringHandshake)
+    yield StatusTwin(
+        "STORM-3148-client", "STORM-O9", "the system task in a status ends the reading of it",
+        "STORM-3148: an index out of bounds in the client aborts the rest of the status",
+        tracker=SystemTaskInStatus, view=FailingOnSystemTask)
     yield StatusTwin(
         "forgetting", "STORM-O9", "flags are forgotten when the connection breaks",
         "a reconnecting sender floods a backlogged task", view=ForgettingOnDisconnect)

@@ -21,12 +21,14 @@ same history, on every machine. The words are:
     acked message root, failed message root
     left worker waited                  a message left the transfer queue
     killed worker, died worker why, began worker life
+    forgot task spout                   what a task held is gone with its worker
     rested, stalled circle              how it ended
 
 A worker that raises has died, and a new one takes its place; so has one that a fault kills.
 Whatever was in it, or on its connections, is lost and counted. A run ends when it rests (the
-source is exhausted, every message acked, every queue empty), or when ``PATIENCE`` instants
-have passed since the last fault.
+source is exhausted, every message acked, every queue empty), or is given up: when ``PATIENCE``
+instants have passed since the last fault, or ``QUIET`` ones without any event, or more than
+``DEATHS_MAX`` workers have died of themselves.
 """
 
 from __future__ import annotations
@@ -43,10 +45,17 @@ from .status import Sent, Status
 from .topologies import Kind, Message, deploy
 from .worker import Parts, Place, Worker, name_of
 
-__all__ = ["Cluster", "Happened", "PATIENCE", "run"]
+__all__ = ["Cluster", "Happened", "PATIENCE", "QUIET", "run"]
 
-PATIENCE: Final = 10_000
+PATIENCE: Final = 5_000
 """Instants after the last fault in which a run has to come to rest."""
+
+QUIET: Final = 1_500
+"""Instants without an event after which there will be none: every timer has fired by then, as
+often as anything waits for it (the longest wait is that of a root, for three ticks)."""
+
+DEATHS_MAX: Final = 20
+"""Deaths of workers of themselves after which nobody starts them again."""
 
 CHECK_EVERY, TICK_EVERY, COMMIT_EVERY = 10, 300, 40
 LINK_CAPACITY, DELAY_MAX = 8, 4
@@ -67,10 +76,10 @@ class Happened(NamedTuple):
 class Cluster:
     """One run of a scenario, with workers that are put together from ``parts``."""
 
-    worker_type: type[Worker] = Worker
-
-    def __init__(self, scenario: Scenario, parts: Parts | None = None) -> None:
+    def __init__(self, scenario: Scenario, parts: Parts | None = None,
+                 worker_type: type[Worker] = Worker) -> None:
         self.scenario, self.parts = scenario, parts or Parts()
+        self.worker_type = worker_type
         self.worker_of = deploy(scenario.topology, scenario.workers)
         self.random = Random(scenario.seed)
         self.log = Log(scenario.messages)
@@ -78,7 +87,7 @@ class Cluster:
         self.history: list[Happened] = []
         self.workers: dict[int, Worker | None] = dict.fromkeys(range(scenario.workers))
         self._lives = dict.fromkeys(self.workers, -1)
-        self._strays = 0
+        self._strays = self._deaths = 0
         self._busy_until: dict[int, int] = {}
         self._due: list[tuple[int, Callable[[], None]]] = []
         self.connections: dict[tuple[int, int], Connection[Message, Status]] = {
@@ -93,10 +102,10 @@ class Cluster:
 
     def run(self) -> tuple[Happened, ...]:
         """Run to the end: the history."""
-        deadline = self.scenario.last_fault + PATIENCE
         while not self.is_at_rest():
-            if self.now > deadline:
-                self.record("stalled", " -> ".join(map(str, self.circle())))
+            if self._is_given_up():
+                circle = " -> ".join(map(str, self.circle()))
+                self.record("stalled", f"in a circle: {circle}" if circle else "in no circle")
                 return tuple(self.history)
             something = self._what_is_due()
             something = self._arrivals() or something
@@ -104,6 +113,11 @@ class Cluster:
             self.now = self.now + 1 if something else self._next_instant()
         self.record("rested")
         return tuple(self.history)
+
+    def _is_given_up(self) -> bool:
+        last_fault = self.scenario.last_fault
+        return (self.now - last_fault > PATIENCE or self._deaths > DEATHS_MAX
+                or self.now - max(self.history[-1].at, last_fault) > QUIET)
 
     def record(self, what: str, *about: int | str) -> None:
         """Something happened."""
@@ -129,6 +143,7 @@ class Cluster:
                 self._guarded(number, partial(self._check, worker))
             if self.now % TICK_EVERY == TICK_EVERY - 1:
                 self._guarded(number, worker.tick)
+            self._guarded(number, worker.run_timer)
             if self.now % COMMIT_EVERY == 0:
                 self._guarded(number, worker.commit)
         return bool(due)
@@ -215,6 +230,7 @@ class Cluster:
         try:
             return bool(call())
         except Exception as error:  # noqa: BLE001 - any error of user code ends its worker
+            self._deaths += 1
             self.record("died", number, f"{type(error).__name__}: {error}")
             self._end(number)
             self._at(self.now + RESTART_AFTER, partial(self._begin, number))
@@ -320,13 +336,12 @@ class Cluster:
         """No fault is left, every message is acked, and nothing is anywhere."""
         if self.now < self.scenario.last_fault:
             return False
-        if any(worker is None or not worker.is_empty() for worker in self.workers.values()):
-            return False
-        if any(len(connection.tuples) for connection in self.connections.values()):
-            return False
+        # The cheapest question first, for it is asked at every instant.
         spouts = [task for worker in self.workers.values() if worker
                   for task in worker.tasks.values() if isinstance(task, SpoutTask)]
-        return all(spout.is_done() for spout in spouts)
+        return (all(spout.is_done() for spout in spouts)
+                and not any(len(each.tuples) for each in self.connections.values())
+                and all(worker and worker.is_empty() for worker in self.workers.values()))
 
     def waits(self) -> dict[int, int]:
         """The wait-for graph: each task that has something pending, and the task it is for."""

@@ -14,8 +14,14 @@ through somebody who does not wait:
   maximum is looked at before the retry.
 
 A spout emits the tuples of a root first, then its INIT. There is no clock and no thread in
-here: who has them calls ``call`` again and again, ``tick`` each period of the message timeout,
-``commit`` from time to time.
+here: who has them calls ``call`` again and again, and ``commit`` from time to time.
+
+A period of the message timeout reaches a task as a tick: a message in its recvQ like any other,
+with the delay that this brings (D14).
+
+Without ackers nothing is tracked: no tuple has anchors, and the spout's ack() is called for a
+message as soon as it was emitted. Nothing comes back then but ticks, so the spout looks into
+its recvQ only every so many calls.
 
 Invariants
 ----------
@@ -40,6 +46,8 @@ from .topologies import Bolt, Kind, Message, Topology
 __all__ = ["AckerTask", "Attempt", "BoltTask", "Context", "Executor", "Log", "SpoutTask"]
 
 ID_BITS = 64
+RECVQ_SKIPS = 3
+"""``topology.spout.recvq.skips``: calls of a spout without acking between looks into recvQ."""
 
 
 @dataclass
@@ -88,7 +96,7 @@ class Executor:
         raise NotImplementedError
 
     def tick(self) -> None:
-        """A period of the message timeout has passed."""
+        """A period of the message timeout has passed, and this task has got its tick."""
 
     # -- sending ------------------------------------------------------------------------------
 
@@ -141,8 +149,9 @@ class Executor:
         message = self.inbox.poll()
         if isinstance(message, Nothing):
             return None
-        self.context.record(
-            "processed", self.task, message.sender, message.life, message.number)
+        if message.kind is not Kind.TICK:
+            self.context.record(
+                "processed", self.task, message.sender, message.life, message.number)
         return message
 
     def note_pending(self) -> None:
@@ -174,7 +183,10 @@ class BoltTask(Executor):
             if message is None:
                 break
             consumed += 1
-            self.process(message)
+            if message.kind is Kind.TICK:
+                self.tick()
+            else:
+                self.process(message)
             if self.pending:
                 self.note_pending()
         return moved or consumed > 0
@@ -185,7 +197,7 @@ class BoltTask(Executor):
 
     def process(self, message: Message) -> None:
         """Execute one tuple."""
-        if self.is_sink:
+        if self.is_sink and message.anchors:
             offset, part = message.value[:2]
             self.context.record("reached", offset, message.anchors[0][0], part)
         self.bolt.execute(message, self)
@@ -261,12 +273,14 @@ class SpoutTask(Executor):
         super().__init__(task, inbox, context)
         self.log = log
         self.per_round = per_round
-        self.roots: SpoutPending[Attempt] = SpoutPending(max_pending)
+        self.roots: SpoutPending[Attempt] = SpoutPending(
+            max_pending, acking=context.topology.ackers > 0)
+        self._skipped = 0
         self.partition = PartitionManager(log.committed, fetch_size=4)
 
     def call(self) -> bool:
         """Consume what came; then retry; then nextTuple, if the rules allow."""
-        heard = self.may_consume() and self.hear()
+        heard = self.may_consume() and self._is_to_look() and self.hear()
         may_emit = self.roots.begin_round()
         moved = bool(self.pending) and self.flush_pending()
         emitted = 0
@@ -282,11 +296,20 @@ class SpoutTask(Executor):
         """Always."""
         return True
 
+    def _is_to_look(self) -> bool:
+        """With ackers at every call; without, only once in so many, for there is little."""
+        self._skipped = 0 if self.roots.acking or self._skipped >= RECVQ_SKIPS else (
+            self._skipped + 1)
+        return self._skipped == 0
+
     def hear(self) -> bool:
-        """Process what the ackers say: whether there was anything."""
+        """Process what the ackers say, and ticks: whether there was anything."""
         heard = False
         while (message := self.take()) is not None:
             heard = True
+            if message.kind is Kind.TICK:
+                self.tick()
+                continue
             root, telling = message.value
             if telling == Telling.ACK.value:
                 self.conclude(self.roots.ack(root))
@@ -313,6 +336,8 @@ class SpoutTask(Executor):
         if offset is None:
             return False
         value = (offset, self.context.topology.text(offset))
+        if not self.roots.acking:
+            return self._emit_untracked(offset, value)
         root = self._new_root(offset)
         self.context.record("root", offset, root)
         total = 0
@@ -321,6 +346,13 @@ class SpoutTask(Executor):
             total ^= edge
             self.send(Kind.DATA, to, value, ((root, edge),))
         self.send(Kind.INIT, self.acker_of(root), (root, total))
+        return True
+
+    def _emit_untracked(self, offset: int, value: tuple[object, ...]) -> bool:
+        for to in self.targets(value):
+            self.send(Kind.DATA, to, value)
+        for _outcome, attempt in self.roots.emit(0, Attempt(offset, 0)):
+            self.partition.ack(attempt.offset)
         return True
 
     def _new_root(self, offset: int) -> int:

@@ -14,7 +14,11 @@ from typing import NamedTuple
 from .topologies import Topology, deploy
 from .worker import Settings
 
-__all__ = ["Fault", "Scenario", "What", "scenario"]
+__all__ = ["Fault", "Scenario", "ScenarioMisuse", "What", "scenario"]
+
+
+class ScenarioMisuse(ValueError):
+    """There are fewer than no messages, or a fault is about a worker or task that is not there."""
 
 
 class What(Enum):
@@ -49,7 +53,10 @@ class Fault(NamedTuple):
 
 @dataclass(frozen=True)
 class Scenario:
-    """One run: all that it depends on."""
+    """One run: all that it depends on.
+
+    Raises ``ScenarioMisuse`` for what cannot happen, ``TopologyMisuse`` below 1 worker.
+    """
 
     topology: Topology
     workers: int
@@ -57,6 +64,21 @@ class Scenario:
     settings: Settings
     faults: tuple[Fault, ...]
     seed: int
+
+    def __post_init__(self) -> None:
+        if type(self.messages) is not int or self.messages < 0:
+            raise ScenarioMisuse(f"there are 0 messages or more, not {self.messages!r}")
+        tasks = deploy(self.topology, self.workers)
+        for fault in self.faults:
+            if not self._can_happen(fault, len(tasks)):
+                raise ScenarioMisuse(f"this cannot happen here: {fault.words()}")
+
+    def _can_happen(self, fault: Fault, tasks: int) -> bool:
+        if fault.at < 0 or fault.lasts < 1:
+            return False
+        if fault.what in (What.KILL, What.SLOW):
+            return 0 <= fault.on < (tasks if fault.what is What.SLOW else self.workers)
+        return fault.on != fault.to and {fault.on, fault.to} <= set(range(self.workers))
 
     @property
     def last_fault(self) -> int:
@@ -73,7 +95,7 @@ def scenario(topology: Topology, seed: int) -> Scenario:
         transfer_capacity=random.choice((1, 4, 8)), max_pending=random.choice((0, 0, 1, 4)),
         per_round=random.choice((1, 1, 2, 4)), reminder=random.choice((1, 4, 16)))
     faults = [_fault(random, topology, workers) for _ in range(random.randrange(6))]
-    return Scenario(topology, workers, random.randrange(6, 19), settings, tuple(faults), seed)
+    return Scenario(topology, workers, random.randrange(3, 10), settings, tuple(faults), seed)
 
 
 def _fault(random: Random, topology: Topology, workers: int) -> Fault:

@@ -16,8 +16,9 @@ import enum
 from collections import deque
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Final, Generic, NamedTuple, TypeVar
+from typing import Any, Final, Generic, NamedTuple, TypeVar
 
+from .retry import Backoff
 from .rotating import RotatingMap
 
 __all__ = [
@@ -59,17 +60,19 @@ class SpoutPending(Generic[M]):
 
     ``max_pending`` is for each of its ``tasks`` (0: unlimited). It is looked at once a round:
     a round that begins below it emits all it has. So up to ``max_pending * tasks - 1`` plus
-    what one round emits can be pending. Raises ``SpoutMisuse`` for a negative maximum, or
-    fewer than one task.
+    what one round emits can be pending. Without ``acking`` (there are no ackers) nothing is ever
+    pending: a message is acked as soon as it was emitted. Raises ``SpoutMisuse`` for a
+    negative maximum, or fewer than one task.
     """
 
-    def __init__(self, max_pending: int = 0, tasks: int = 1,
-                 buckets: int = PENDING_BUCKETS) -> None:
+    def __init__(self, max_pending: int = 0, tasks: int = 1, buckets: int = PENDING_BUCKETS,
+                 *, acking: bool = True) -> None:
         if type(max_pending) is not int or max_pending < 0:
             raise SpoutMisuse(f"a maximum is an integer from 0 up, not {max_pending!r}")
         if type(tasks) is not int or tasks < 1:
             raise SpoutMisuse(f"an executor has 1 task or more, not {tasks!r}")
         self.limit: Final = max_pending * tasks
+        self.acking: Final = acking
         self._pending: RotatingMap[int, M] = RotatingMap(buckets)
         self._in_round = False
 
@@ -80,8 +83,8 @@ class SpoutPending(Generic[M]):
         self._in_round = not self._has_reached_max()
         return self._in_round
 
-    def emit(self, root: int, message: M) -> None:
-        """A root is pending from now on.
+    def emit(self, root: int, message: M) -> tuple[Call[M], ...]:
+        """A root is pending from now on, and nothing is due; or else its ack() is due at once.
 
         Raises ``SpoutMisuse`` outside of a round that may emit, and for a root id that is
         pending already: the caller draws another one, for otherwise the message that has the
@@ -90,8 +93,11 @@ class SpoutPending(Generic[M]):
         _check_root(root)
         if not self._in_round:
             raise SpoutMisuse("an emit outside of a round, or in one that must not emit")
+        if not self.acking:
+            return (Call(Outcome.ACK, message),)
         self._refuse_pending(root)
         self._pending.put(root, message)
+        return ()
 
     def end_round(self) -> None:
         """Nothing more is emitted until another round begins."""
@@ -178,27 +184,34 @@ class PartitionManager:
     ``fetch_size`` is how many records one fetch brings at most. ``retries`` is how often a
     message is emitted again after it failed (None: always); beyond that it is given up and
     counts as done. ``outstanding_max`` is how many messages may be emitted and neither acked
-    nor failed (0: any number). Raises ``PartitionMisuse`` for numbers out of range.
+    nor failed (0: any number). ``backoff`` says how long a retry waits, and takes the place of
+    ``retries``. Raises ``PartitionMisuse`` for numbers out of range.
 
     An offset is pending from the fetch on that brought it, not only from its emit on: until
     it is acked (or given up, or gone from the log), no commit passes it. A failed offset
     stays pending.
+
+    A message may make several tuples, which share its id: it is acked when the last of them
+    is, and failed when the first of them is. Time passes only as ``tell_time`` says.
     """
 
     def __init__(self, committed: int = 0, *, fetch_size: int = 1, retries: int | None = None,
-                 outstanding_max: int = 0) -> None:
+                 outstanding_max: int = 0, backoff: Backoff | None = None) -> None:
         _check("an offset", committed, 0)
         _check("a fetch size", fetch_size, 1, FETCH_MAX)
         _check("a number of retries", 0 if retries is None else retries, 0)
         _check("a maximum", outstanding_max, 0)
         self.fetch_size: Final = fetch_size
-        self.retries: Final = retries
+        self.backoff: Final = Backoff(retries=retries) if backoff is None else backoff
         self.outstanding_max: Final = outstanding_max
         self._pending: set[int] = set()
         self._failed: set[int] = set()
         self._waiting: deque[int] = deque()
         self._under_way: set[int] = set()
+        self._tuples: dict[int, int] = {}       # of a message under way, where there are more
         self._failures: dict[int, int] = {}
+        self._due_at: dict[int, int] = {}       # for failed offsets: when to emit them again
+        self._now = 0
         self._emitted_to = self._committed = committed
         self._asked: Fetch | None = None
         self._given_up = self._let_go = 0
@@ -233,23 +246,38 @@ class PartitionManager:
             self._emitted_to = max(self._emitted_to, reached)
         return before != (self._emitted_to, len(self._failed))
 
-    def next(self) -> int | None:
-        """The next message to emit; None if none waits, or too many are outstanding."""
+    def next(self, tuples: int = 1) -> int | None:
+        """The next message to emit; None if none waits, or too many are outstanding.
+
+        ``tuples`` is how many it makes: each of them has to be acked.
+        """
+        _check("a number of tuples", tuples, 1)
         if not self._waiting or self._is_at_max():
             return None
         offset = self._waiting.popleft()
         self._under_way.add(offset)
+        self._tuples[offset] = tuples
         return offset
+
+    def tell_time(self, now: int) -> None:
+        """It is ``now``, in milliseconds since the manager was made; time never goes back."""
+        _check("the time", now, self._now)
+        self._now = now
 
     # -- what becomes of it -------------------------------------------------------------------
 
     def ack(self, offset: int) -> bool:
-        """The message was processed; False, and nothing happens, if it is not under way."""
+        """One of the message's tuples was processed, all that came of it included.
+
+        False, and nothing happens, if the message is not under way.
+        """
         _check("an offset", offset, 0)
         if offset not in self._under_way:
             return False
-        self._under_way.discard(offset)
-        self._done(offset)
+        self._tuples[offset] -= 1
+        if not self._are_siblings_left(offset):
+            self._end(offset)
+            self._done(offset)
         return True
 
     def fail(self, offset: int) -> bool:
@@ -257,7 +285,7 @@ class PartitionManager:
         _check("an offset", offset, 0)
         if offset not in self._under_way:
             return False
-        self._under_way.discard(offset)
+        self._end(offset)
         self._failures[offset] = self._failures.get(offset, 0) + 1
         if self._is_worth_a_retry(offset):
             self._schedule(offset)
@@ -279,28 +307,43 @@ class PartitionManager:
 
     def successor(self) -> PartitionManager:
         """The manager after a change of the partition's leader: it has all that this one had."""
-        other = type(self)(
-            self._committed, fetch_size=self.fetch_size, retries=self.retries,
-            outstanding_max=self.outstanding_max)
+        other = type(self)(self._committed, **self._settings())
         other._inherit(self)
         return other
+
+    def _settings(self) -> dict[str, Any]:
+        """What it was made with, but for the position."""
+        return {"fetch_size": self.fetch_size, "backoff": self.backoff,
+                "outstanding_max": self.outstanding_max}
 
     def statistics(self) -> PartitionStatistics:
         """A snapshot; nothing in it changes later."""
         return PartitionStatistics(
-            len(self._waiting), len(self._pending), len(self._failed), self._emitted_to,
+            len(self._waiting), self._held(), len(self._failed), self._emitted_to,
             self._committed, self._given_up, self._let_go)
 
     # -- the few places where something is decided --------------------------------------------
 
     def _fetches_from(self) -> int:
-        return min(self._failed, default=self._emitted_to)
+        return min(self._due(), default=self._emitted_to)
 
     def _is_replay(self) -> bool:
-        return bool(self._failed)
+        return bool(self._due())
 
     def _is_replayed(self, offset: int) -> bool:
-        return offset in self._failed
+        return offset in self._due()
+
+    def _due(self) -> frozenset[int]:
+        """The failed offsets whose time has come."""
+        return frozenset(
+            offset for offset in self._failed if self._due_at.get(offset, 0) <= self._now)
+
+    def _are_siblings_left(self, offset: int) -> bool:
+        return self._tuples[offset] > 0
+
+    def _end(self, offset: int) -> None:
+        self._under_way.discard(offset)
+        del self._tuples[offset]
 
     def _take(self, offset: int) -> None:
         self._pending.add(offset)
@@ -315,6 +358,9 @@ class PartitionManager:
                 self._done(offset)
                 self._let_go += 1
 
+    def _held(self) -> int:
+        return len(self._pending)
+
     def _is_at_max(self) -> bool:
         return 0 < self.outstanding_max <= self._outstanding()
 
@@ -322,14 +368,16 @@ class PartitionManager:
         return len(self._under_way)
 
     def _is_worth_a_retry(self, offset: int) -> bool:
-        return self.retries is None or self._failures[offset] <= self.retries
+        return self.backoff.is_worth_a_retry(self._failures[offset])
 
     def _schedule(self, offset: int) -> None:
         self._failed.add(offset)
+        self._due_at[offset] = self._now + self.backoff.delay(self._failures[offset])
 
     def _done(self, offset: int) -> None:
         self._pending.discard(offset)
         self._failures.pop(offset, None)
+        self._due_at.pop(offset, None)
 
     def _completed(self) -> int:
         return min(self._pending, default=self._emitted_to)
@@ -339,7 +387,9 @@ class PartitionManager:
         self._failed = set(other._failed)
         self._waiting = deque(other._waiting)
         self._under_way = set(other._under_way)
+        self._tuples = dict(other._tuples)
         self._failures = dict(other._failures)
+        self._due_at, self._now = dict(other._due_at), other._now
         self._emitted_to = other._emitted_to
         self._given_up, self._let_go = other._given_up, other._let_go
 

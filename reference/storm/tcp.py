@@ -1,13 +1,18 @@
 """The same workers for real: processes that talk over TCP on the loopback interface.
 
-``python -m checkvalve.reference.storm.tcp`` is one worker process. It prints the port on which
-it listens, reads one line of JSON that says what to do and where the others listen, runs, and
-prints one line of JSON with what it measured. ``measure`` starts two of them.
+``python -m checkvalve.reference.storm.tcp NUMBER`` is one worker process. It prints the port on
+which it listens (a second argument asks for a certain one), reads one line of JSON that says
+what to do and where the others listen, runs, and prints one line of JSON with what it measured.
+``measure`` starts two of them; ``tcp_faults`` does, and lets something go wrong.
 
 Every frame is four bytes of length, big endian, and a text in JSON: tuples one way, statuses
 the other. Within a process all tasks run on one thread and one event loop, by turns; the
 connections take tuples when the kernel does, so what a slow worker does not read stops its
 sender. The clock of halt-lags is the machine's monotonic one, which all processes share.
+
+A connection that breaks is made again, for as long as the run lasts. A worker that is told to
+keep a book writes every event into it at once, so that it survives the worker; it then ends in
+order: each says that it has nothing more to send, and goes on until all others have said so.
 
 A worker stops when the source is exhausted and acked, at its deadline, or as soon as its
 standard input closes: whatever becomes of the parent, no process is left behind.
@@ -23,14 +28,14 @@ import time
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from random import Random
-from typing import Any, Final
+from typing import Any, Final, TextIO
 
 from .executor import Log, SpoutTask
 from .status import Sent, Status
 from .topologies import TOPOLOGIES, Kind, Message, deploy
 from .worker import Place, Settings, Worker, name_of
 
-__all__ = ["Measured", "WorkerFailed", "main", "measure"]
+__all__ = ["GRACE_SECONDS", "Measured", "WorkerFailed", "WorkerProcess", "main", "measure"]
 
 LENGTH_BYTES: Final = 4
 FRAME_BYTES_MAX: Final = 1 << 24
@@ -38,6 +43,7 @@ CHECK_SECONDS: Final = 0.02
 TICK_SECONDS: Final = 30.0
 """Storm's message timeout."""
 GRACE_SECONDS: Final = 3.0
+RECONNECT_SECONDS: Final = 0.05
 
 
 class WorkerFailed(RuntimeError):
@@ -101,54 +107,102 @@ class TcpWorker:
             int(peer): port for peer, port in order["ports"].items() if int(peer) != number}
         self.log = Log(order["messages"])
         self.counts: dict[str, int] = {}
+        # Line by line, so that a worker that is killed has written all that it did.
+        self._book: TextIO | None = open(order["book"], "a", buffering=1) if (  # noqa: SIM115
+            "book" in order) else None
         self.worker = Worker(
-            topology, Place(number, 0, deploy(topology, len(order["ports"]))),
-            Settings(**order["settings"]), self.log, Random(number),
-            record=self._record, now=lambda: 0)
+            topology, Place(number, order.get("life", 0), deploy(topology, len(order["ports"]))),
+            Settings(**order["settings"]), self.log, Random(number), record=self._record,
+            now=_milliseconds if self._book else lambda: 0)
+        self._record("began", number, order.get("life", 0))
         self.lag = HaltLag()
         self.seconds: float = order["seconds"]
         self.deadline: float = time.monotonic() + self.seconds
         self.slow: float = order["slow_seconds"]
+        self._tick_seconds: float = order.get("tick_seconds", TICK_SECONDS)
+        self._cut_after: int = order.get("cut_after", 0)    # tuples written; 0: no cut
+        self._written = 0
         self._out: dict[int, asyncio.StreamWriter] = {}
+        self._way: dict[int, str] = {}      # the name of each connection that leads out
         self._in: dict[str, asyncio.StreamWriter] = {}
+        self._ended: set[int] = set()       # who has nothing more to send
+        self._has_ended = False
         self.ready = asyncio.Event()
         self.stopped = asyncio.Event()
 
     def _record(self, what: str, *about: int | str) -> None:
         self.counts[what] = self.counts.get(what, 0) + 1
+        if self._book is not None:
+            print(time.monotonic_ns(), what, *about, file=self._book)
+
+    def _record_each(self, what: str, way: str, messages: Iterable[Message]) -> None:
+        """For whoever reads the books: what went into a connection, and what came out of it."""
+        if self._book is not None:
+            for each in messages:
+                self._record(what, way, each.sender, each.life, each.to, each.number)
 
     # -- connections --------------------------------------------------------------------------
 
     async def accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """A sender has connected: tuples come in, statuses go out."""
+        peer = -1
         with contextlib.suppress(asyncio.IncompleteReadError, ConnectionError):
-            _, peer = await _read_frame(reader)
+            _, (peer, way) = await _read_frame(reader)
+            self._forget(peer)      # a connection before this one, of which no end was seen
             self._in[name_of(peer)] = writer
             self.tell(self.worker.connect(peer))
+            if self.stopped.is_set():
+                writer.write(_frame("stop", None))
             while True:
-                _, rows = await _read_frame(reader)
-                self.tell(self.worker.receive(map(_from_wire, rows)))
+                what, rows = await _read_frame(reader)
+                if what == "end":
+                    self._ended.add(peer)
+                    continue
+                messages = [_from_wire(row) for row in rows]
+                self._record_each("got", way, messages)
+                self.tell(self.worker.receive(messages))
+        if self._in.get(name_of(peer)) is writer:
+            self._forget(peer)
         writer.close()
 
+    def _forget(self, peer: int) -> None:
+        if self._in.pop(name_of(peer), None) is not None:
+            self.worker.disconnect(peer)
+
     async def reach(self, peer: int) -> None:
-        """Connect to another worker: tuples go out, statuses come in."""
+        """Stay connected to another worker: tuples go out, statuses come in."""
+        while not self.stopped.is_set() or not self._has_ended:
+            with contextlib.suppress(asyncio.IncompleteReadError, ConnectionError):
+                await self._reach(peer)
+            self._leave(peer)
+            await asyncio.sleep(RECONNECT_SECONDS)
+
+    async def _reach(self, peer: int) -> None:
         reader, writer = await asyncio.open_connection("127.0.0.1", self.peers[peer])
-        writer.write(_frame("hello", self.worker.place.number))
-        self._out[peer] = writer
+        place = self.worker.place
+        way = f"{place.number}.{place.life}-{peer}-{time.monotonic_ns()}"
+        writer.write(_frame("hello", [place.number, way]))
+        self._out[peer], self._way[peer] = writer, way
         self.worker.reach(peer)
         if len(self.worker.connected) == len(self.peers):
             self.ready.set()
-        with contextlib.suppress(asyncio.IncompleteReadError, ConnectionError):
-            while True:
-                what, body = await _read_frame(reader)
-                if what == "stop":
-                    self.stopped.set()
-                    continue
-                status = Status(body["worker"], body["incarnation"], body["number"],
-                                frozenset(body["blocked"]), frozenset(body["free"]))
-                self.worker.hear(status)
-                self.lag.heard(status, body["sent_at"])
-        self.worker.cut_off(peer)
+        while True:
+            what, body = await _read_frame(reader)
+            if what == "stop":
+                self.stopped.set()
+                continue
+            status = Status(body["worker"], body["incarnation"], body["number"],
+                            frozenset(body["blocked"]), frozenset(body["free"]))
+            self.worker.hear(status)
+            self.lag.heard(status, body["sent_at"])
+
+    def _leave(self, peer: int) -> None:
+        """The connection to another worker is no more; what was in it is lost."""
+        writer = self._out.pop(peer, None)
+        if writer is not None:
+            self.worker.cut_off(peer)
+            self._record("broke", self._way[peer])
+            writer.transport.abort()
 
     def tell(self, told: Iterable[Sent]) -> None:
         """Write statuses; nobody waits for them to arrive."""
@@ -171,25 +225,48 @@ class TcpWorker:
         if self.peers:
             await self.ready.wait()
         while not self.stopped.is_set() and time.monotonic() < self.deadline:
-            happened = False
-            for task in self.worker.tasks.values():
-                happened = task.call() or happened
-            happened = self.transfer() or happened
-            if happened and self.slow and self.worker.place.number:
-                await asyncio.sleep(self.slow)
-            else:
-                await asyncio.sleep(0 if happened else 0.0005)
+            await self._turn()
             if self.is_done():
                 break
         self.stop_others()
+        while self._book and not self._is_settled() and time.monotonic() < self.deadline:
+            if len(self._out) == len(self.peers) and self.worker.is_empty():
+                self._end()
+            await self._turn()
+
+    async def _turn(self) -> None:
+        happened = self.worker.run_timer()
+        for task in self.worker.tasks.values():
+            happened = task.call() or happened
+        happened = self.transfer() or happened
+        if happened and self.slow and self.worker.place.number:
+            await asyncio.sleep(self.slow)
+        else:
+            await asyncio.sleep(0 if happened else 0.0005)
 
     def transfer(self) -> bool:
         """The transfer thread's turn."""
         sent = self.worker.drain(self.is_writable)
         for peer, messages in sent.items():
+            self._record_each("sent", self._way[peer], messages)
             self._out[peer].write(_frame("tuples", [_to_wire(each) for each in messages]))
             self.lag.wrote(messages)
+            self._written += len(messages)
+            if 0 < self._cut_after <= self._written:
+                self._cut_after = 0
+                self._leave(peer)
         return bool(sent)
+
+    def _end(self) -> None:
+        """Say, once, that nothing more will be sent; what there is to send later is lost."""
+        if not self._has_ended:
+            self._has_ended = True
+            for peer, writer in self._out.items():
+                writer.write(_frame("end", None))
+                self.worker.cut_off(peer)
+
+    def _is_settled(self) -> bool:
+        return self._has_ended and self._ended >= self.peers.keys() and self.worker.is_empty()
 
     def is_done(self) -> bool:
         """The spout is here, and everything was acked."""
@@ -209,12 +286,12 @@ class TcpWorker:
 
     async def checks(self) -> None:
         """The backpressure-check-timer, and the ticks of the message timeout."""
-        tick_at = time.monotonic() + TICK_SECONDS
+        tick_at = time.monotonic() + self._tick_seconds
         while True:
             await asyncio.sleep(CHECK_SECONDS)
             self.tell(self.worker.check())
             if time.monotonic() >= tick_at:
-                tick_at += TICK_SECONDS
+                tick_at += self._tick_seconds
                 self.worker.tick()
 
     def result(self, seconds: float) -> dict[str, Any]:
@@ -225,10 +302,15 @@ class TcpWorker:
             "overflow_peak": max((each.overflowq_peak for each in sizes), default=0),
             "recvq_peak": max((each.recvq_peak for each in sizes), default=0),
             "dropped": sum(each.dropped for each in sizes), "done": self.is_done(),
+            "settled": self._is_settled(),
         }
 
 
-async def _serve(number: int) -> dict[str, Any]:
+def _milliseconds() -> int:
+    return time.monotonic_ns() // 1_000_000
+
+
+async def _serve(number: int, port: int = 0) -> dict[str, Any]:
     """One worker, from its first line to its last."""
     ordered: asyncio.Future[TcpWorker] = asyncio.get_running_loop().create_future()
 
@@ -236,7 +318,7 @@ async def _serve(number: int) -> dict[str, Any]:
         # Who is faster than our own order waits here.
         await (await asyncio.shield(ordered)).accept(reader, writer)
 
-    server = await asyncio.start_server(accept, "127.0.0.1", 0)
+    server = await asyncio.start_server(accept, "127.0.0.1", port)
     print(server.sockets[0].getsockname()[1], flush=True)
     stdin = asyncio.StreamReader()
     await asyncio.get_running_loop().connect_read_pipe(
@@ -287,33 +369,60 @@ class Measured:
         return self.tuples / self.seconds if self.seconds else 0.0
 
 
+class WorkerProcess:
+    """A process that runs one worker; ``port`` is where it listens."""
+
+    def __init__(self, number: int, port: int, process: asyncio.subprocess.Process) -> None:
+        self.number, self.port, self.process = number, port, process
+
+    @classmethod
+    async def start(cls, number: int, port: int = 0) -> WorkerProcess:
+        """Start one that listens on a port (0: any). Raises ``WorkerFailed``."""
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", __name__, str(number), str(port),
+            stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE)
+        started = cls(number, port, process)
+        try:
+            started.port = int(await started.line())
+        except BaseException:
+            await started.kill()
+            raise
+        return started
+
+    def order(self, order: Mapping[str, Any]) -> None:
+        """Tell it what to do."""
+        assert self.process.stdin is not None
+        self.process.stdin.write(json.dumps(order).encode() + b"\n")
+
+    async def line(self) -> bytes:
+        """The next line that it prints. Raises ``WorkerFailed`` if it ends without one."""
+        assert self.process.stdout is not None
+        line = await self.process.stdout.readline()
+        if not line:
+            raise WorkerFailed(
+                "a worker process ended without a word; its standard error says why")
+        return line
+
+    async def kill(self) -> None:
+        """End it at once, and wait until it is gone."""
+        if self.process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                self.process.kill()
+        await self.process.wait()
+
+
 async def _measure(order: dict[str, Any], workers: int) -> list[dict[str, Any]]:
-    processes: list[asyncio.subprocess.Process] = []
+    processes: list[WorkerProcess] = []
     try:
         for number in range(workers):
-            processes.append(await asyncio.create_subprocess_exec(
-                sys.executable, "-m", __name__, str(number), stdin=asyncio.subprocess.PIPE,
-                stdout=asyncio.subprocess.PIPE))
-        order["ports"] = {
-            str(number): int(await _line(process)) for number, process in enumerate(processes)}
+            processes.append(await WorkerProcess.start(number))
+        order["ports"] = {str(process.number): process.port for process in processes}
         for process in processes:
-            assert process.stdin is not None
-            process.stdin.write(json.dumps(order).encode() + b"\n")
-        return [json.loads(await _line(process)) for process in processes]
+            process.order(order)
+        return [json.loads(await process.line()) for process in processes]
     finally:
         for process in processes:
-            if process.returncode is None:
-                with contextlib.suppress(ProcessLookupError):
-                    process.kill()
-            await process.wait()
-
-
-async def _line(process: asyncio.subprocess.Process) -> bytes:
-    assert process.stdout is not None
-    line = await process.stdout.readline()
-    if not line:
-        raise WorkerFailed("a worker process ended without a word; its standard error says why")
-    return line
+            await process.kill()
 
 
 def measure(
@@ -352,7 +461,7 @@ def measure(
 
 def main() -> None:
     """One worker process."""
-    print(json.dumps(asyncio.run(_serve(int(sys.argv[1])))), flush=True)
+    print(json.dumps(asyncio.run(_serve(*map(int, sys.argv[1:])))), flush=True)
 
 
 if __name__ == "__main__":

@@ -18,8 +18,8 @@ from typing import Any, Final, NamedTuple, Protocol
 from .rotating import RotatingMap
 
 __all__ = [
-    "DIAMOND", "TOPOLOGIES", "WORD_COUNT", "Bolt", "Component", "Kind", "Message", "Output",
-    "Stream", "Topology", "TopologyMisuse", "deploy",
+    "DIAMOND", "PING_PONG", "TOPOLOGIES", "WORD_COUNT", "Bolt", "Component", "Kind", "Message",
+    "Output", "Stream", "Topology", "TopologyMisuse", "deploy", "ping_pong",
 ]
 
 Value = tuple[Any, ...]
@@ -40,6 +40,7 @@ class Kind(Enum):
     INIT = "init"       # spout -> acker: (xor of the root's edges)
     ACK = "ack"         # bolt -> acker: (xor of an edge with what was emitted from it)
     TELL = "tell"       # acker -> spout: (what became of the root)
+    TICK = "tick"       # the worker's timer -> each of its tasks: ()
 
 
 class Message(NamedTuple):
@@ -105,6 +106,8 @@ class Component(NamedTuple):
 class Topology:
     """A spout called ``source`` and its bolts. ``text`` gives the record at an offset.
 
+    Without ``ackers`` acknowledgement is off: nothing is tracked, nothing is replayed.
+
     Raises ``TopologyMisuse`` for streams that lead nowhere or, unless ``circles`` are
     allowed, bolts that feed each other.
     """
@@ -119,6 +122,8 @@ class Topology:
     sinks: frozenset[str] = field(init=False)
 
     def __post_init__(self) -> None:
+        if type(self.ackers) is not int or self.ackers < 0:
+            raise TopologyMisuse(f"there are 0 ackers or more, not {self.ackers!r}")
         names = {"source", *(bolt.name for bolt in self.bolts)}
         for stream in self.streams:
             if not {stream.source, stream.target} <= names or stream.target == "source":
@@ -283,6 +288,38 @@ DIAMOND: Final = Topology(
      Component("join", _Join, inputs=2), Component("sink", _Count)),
     (Stream("source", "left"), Stream("source", "right"), Stream("left", "join", _by_message),
      Stream("right", "join", _by_message), Stream("join", "sink")))
+
+
+# ---- a circle of bolts ----------------------------------------------------------------------
+
+
+class _Forward:
+    """Passes a tuple on twice, a few times; a sink only for the record."""
+
+    def execute(self, message: Message, out: Output) -> None:
+        offset, part, *hops = message.value
+        if len(hops) < _HOPS:
+            for copy in range(2):
+                out.emit((offset, part, *hops, copy), (message,))
+        out.ack(message)
+
+    def tick(self) -> None:
+        """Nothing is kept that could grow old."""
+
+
+_HOPS: Final = 3
+PING_PONG: Final = "ping-pong"
+
+
+def ping_pong(*, circles: bool = False) -> Topology:
+    """Two bolts that feed each other: refused with ``TopologyMisuse``, unless ``circles``."""
+    return Topology(
+        PING_PONG, lambda _offset: "0", 1,
+        (Component("ping", _Forward, fan_out=4), Component("pong", _Forward, fan_out=4),
+         Component("sink", _Forward)),
+        (Stream("source", "ping"), Stream("source", "sink"), Stream("ping", "pong"),
+         Stream("pong", "ping")), circles=circles)
+
 
 TOPOLOGIES: Final[Mapping[str, Topology]] = {
     topology.name: topology for topology in (WORD_COUNT, DIAMOND)}

@@ -13,6 +13,10 @@ task, so on a connection only the order from task to task survives.
 (or no longer) here. What it spills is told to the senders; ``check`` tells them when the
 overflowQ has drained, and repeats the status from time to time, so that no loss lasts.
 
+One timer ticks for all tasks of the worker. A tick goes into the task's recvQ, and where that
+is full the timer waits, and with it the ticks of all others (D14); a task is owed one tick at
+most. Ticks are no part of what is recorded.
+
 There is no network, no clock and no thread in here. A worker that dies is thrown away; a new
 one with the next ``life`` takes its place.
 """
@@ -21,21 +25,30 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from random import Random
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from .executor import AckerTask, BoltTask, Context, Executor, Log, SpoutTask
 from .status import RemoteFlags, Sent, Status, StatusTracker
 from .task_input import TaskInput
-from .topologies import Message, Topology
+from .topologies import Kind, Message, Topology
 
-__all__ = ["Parts", "Place", "Settings", "Waiting", "Worker", "name_of"]
+__all__ = ["Parts", "Place", "Settings", "SettingsMisuse", "Waiting", "Worker", "name_of"]
+
+_MAY_BE_0: Final = ("overflow_limit", "max_pending", "reminder")
+
+
+class SettingsMisuse(ValueError):
+    """A size is negative, no integer, or 0 where there has to be room for something."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Sizes in messages; ``overflow_limit`` and ``max_pending`` 0 mean that there is none."""
+    """Sizes in messages; ``overflow_limit`` and ``max_pending`` 0 mean that there is none.
+
+    Raises ``SettingsMisuse`` for sizes that make no sense.
+    """
 
     capacity: int = 4
     overflow_limit: int = 0
@@ -44,6 +57,12 @@ class Settings:
     per_round: int = 1
     reminder: int = 16
     repeat: int = 4
+
+    def __post_init__(self) -> None:
+        for each in fields(self):
+            size, least = getattr(self, each.name), 0 if each.name in _MAY_BE_0 else 1
+            if type(size) is not int or size < least:
+                raise SettingsMisuse(f"{each.name} is an integer from {least} up, not {size!r}")
 
 
 @dataclass(frozen=True)
@@ -64,6 +83,10 @@ class Place:
     number: int
     life: int
     worker_of: Mapping[int, int] = field(default_factory=dict)
+
+
+TIMER: Final = "timer"
+"""Who sends ticks: a local sender of every task."""
 
 
 class Waiting(NamedTuple):
@@ -99,10 +122,12 @@ class Worker:
         self.tracker = parts.tracker(
             name_of(place.number), here, reminder=settings.reminder, repeat=settings.repeat,
             incarnation=place.life)
+        self._owed: deque[int] = deque()        # tasks whose tick has yet to find room
+        self._ticks = 0
         far = [str(task) for tasks in remote.values() for task in tasks]
         self.inputs: dict[int, TaskInput[Message]] = {
             task: TaskInput(settings.capacity, overflow_limit=settings.overflow_limit,
-                            remote=far, local=[str(each) for each in here])
+                            remote=far, local=[TIMER, *(str(each) for each in here)])
             for task in here}
         context = Context(topology, self.transfer, record, random, place.life)
         self.tasks: dict[int, Executor] = {
@@ -221,9 +246,24 @@ class Worker:
         return list(self.tracker.check(sizes))
 
     def tick(self) -> None:
-        """A period of the message timeout has passed, for every task."""
-        for task in self.tasks.values():
-            task.tick()
+        """A period of the message timeout has passed: every task is owed a tick."""
+        self._owed.extend(task for task in self.tasks if task not in self._owed)
+        self.run_timer()
+
+    def run_timer(self) -> bool:
+        """The timer's thread: ticks, until one finds no room. Whether there was any.
+
+        Whoever drives a worker calls this from time to time; ``tick`` calls it as well.
+        """
+        before = len(self._owed)
+        while self._owed:
+            to = self._owed[0]
+            tick = Message(Kind.TICK, to, self.place.life, to, self._ticks, ())
+            if not self.inputs[to].publish(TIMER, tick):
+                break
+            self._ticks += 1
+            self._owed.popleft()
+        return len(self._owed) < before
 
     def commit(self) -> None:
         """The spout, if it is here, records how far it is."""
@@ -234,7 +274,7 @@ class Worker:
     # -- its end ------------------------------------------------------------------------------
 
     def contents(self) -> list[Message]:
-        """All messages in it, taken out: what is lost when it dies."""
+        """All messages in it, taken out: what is lost when it dies. Nobody misses a tick."""
         found = [waiting.message for waiting in self.outgoing]
         self.outgoing.clear()
         for task in self.tasks.values():
@@ -242,7 +282,7 @@ class Worker:
             task.pending.clear()
             sizes = task.inbox.statistics()
             found += task.inbox.consume(sizes.recvq + sizes.overflowq)
-        return found
+        return [message for message in found if message.kind is not Kind.TICK]
 
     def is_empty(self) -> bool:
         """Nothing is in any of its queues."""

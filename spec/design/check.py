@@ -18,7 +18,8 @@ from typing import Literal
 
 from ..engines.verdict import Budget, Outcome, Trace, Verdict
 from .explain import (
-    Blocked, blocked_at_end, closed_cycle, end_marking, marking_of, steps_of, told_waits,
+    Blocked, blocked_at_end, closed_cycle, end_marking, helping, marking_of, steps_of,
+    told_waits,
 )
 from .findings import DesignReport, Finding, GraphCycle
 from .language import Design, Flow, Kind
@@ -36,11 +37,10 @@ GROWTHS = (8, 40, 200)
 
 @dataclass(frozen=True)
 class Settings:
-    """How to check: the engine, what it may use, and whether to look for repairs."""
+    """How to check: the engine, and what it may use."""
 
     engine: Engine = "auto"
     budget: Budget = field(default_factory=Budget)
-    repairs: bool = False
 
 
 def check(design: Design, settings: Settings | None = None) -> DesignReport:
@@ -68,12 +68,13 @@ class Part:
     graph: WaitGraph
 
     @staticmethod
-    def of(design: Design) -> Part:
-        """The part with its graph."""
+    def of(design: Design, cycles: bool = True) -> Part:
+        """The part with its graph; its ``cycles`` take long to list, and prove nothing more."""
         table = translate(design, Aim(relaxed=True))
         if any(link.capacity == 0 for link in design.links.values()):
             return Part(design, table, WaitGraph((), complete=False, proves_live=False))
-        return Part(design, table, wait_graph(table, _unending(design)))
+        helps = helping(design, table) if cycles else None
+        return Part(design, table, wait_graph(table, _unending(design), helps))
 
 
 class _Clock:
@@ -109,11 +110,7 @@ def _decide(
         finding = _first_time(design, name, settings)
     else:
         finding = _starvation(design, name.removeprefix("starvation: "), settings)
-    finding = replace(finding, name=name, seconds=time.monotonic() - started)
-    if name == "deadlock" and finding.outcome is Outcome.VIOLATED and settings.repairs:
-        from .repair import repair
-        finding = replace(finding, repair=repair(design, finding))
-    return finding
+    return replace(finding, name=name, seconds=time.monotonic() - started)
 
 
 # --- connected parts ------------------------------------------------------------------------
@@ -211,7 +208,7 @@ def _starvation(design: Design, task: str, settings: Settings) -> Finding:
     unbounded = any(link.flow is Flow.UNBOUNDED for link in part.links.values())
     if found.outcome is Outcome.HOLDS and unbounded:
         # Fairness of a step that stands for several is weaker than that of each of them.
-        return replace(found, outcome=Outcome.UNKNOWN,
+        return replace(found, outcome=Outcome.UNKNOWN, method="search, of a coarser design",
                        reason="an unbounded link makes fairness undecided here")
     return found
 
@@ -230,6 +227,7 @@ def _abstracting(design: Design, aim: Aim, rule: str, settings: Settings) -> Fin
             return finding
     return replace(
         finding, outcome=Outcome.UNKNOWN, steps=(), waits=(), cycle=(), loop=None,
+        method="search, of a coarser design",
         reason=f"a way to a violation was found only where unbounded links are counted up to "
                f"{ABSTRACTIONS[-1]}; it may not be real",
     )
@@ -259,6 +257,7 @@ def _bounded(design: Design, settings: Settings) -> Finding:
                            reason="the repeated steps leave everything as it was, and more "
                                   "in an unbounded link")
     return replace(finding, outcome=Outcome.UNKNOWN, steps=(), waits=(), cycle=(),
+                   method="search, incomplete",
                    reason=f"an unbounded link reaches {GROWTHS[-1]} elements, but no "
                           "repetition was found that shows that it grows for ever")
 
@@ -332,11 +331,16 @@ def _finding(design: Design, table: Table, rule: str, verdict: Verdict) -> Findi
 # --- the wait-for graph, for the reader ---------------------------------------------------------
 
 def _told_cycles(part: Part) -> list[GraphCycle]:
-    """The elementary cycles in the words of the design, the possible ones first."""
+    """The elementary cycles in the words of the design, the possible and plain ones first."""
     found: dict[tuple[Blocked, ...], str] = {}
     for cycle in part.graph.cycles:
         told = told_waits(part.design, part.table, cycle)
         if told and found.get(told, "excluded"):
             found[told] = cycle.excluded
     cycles = [GraphCycle(waits, why) for waits, why in found.items()]
-    return sorted(cycles, key=lambda cycle: (bool(cycle.excluded), len(cycle.waits)))
+    return sorted(cycles, key=_plainness)
+
+
+def _plainness(cycle: GraphCycle) -> tuple[bool, int, int]:
+    hungry = sum(wait.what == "data" for wait in cycle.waits)  # the full ones tell more
+    return bool(cycle.excluded), len(cycle.waits), hungry

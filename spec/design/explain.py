@@ -9,10 +9,12 @@ from ..engines.verdict import Trace
 from .language import Design, Kind, Step, StepKind, Task
 from .rows import Place, Row, Table
 from .translate import own_place, position_of, program
-from .waits import SHARED, Cycle
+from .waits import SHARED, Cycle, Failure, Helps, Wait
 
 __all__ = [
-    "Blocked", "blocked_at_end", "closed_cycle", "end_marking", "steps_of"]
+    "Blocked", "blocked_at_end", "closed_cycle", "end_marking", "helping", "marking_of",
+    "steps_of", "told_waits",
+]
 
 
 @dataclass(frozen=True)
@@ -101,10 +103,15 @@ def _blocked(
     marking: Mapping[str, int] | None = None,
 ) -> Blocked:
     """The wait for one place; in a marking, only threads that are held are waited for."""
-    if place.role == "pool":
+    if place.role == "pool" and few:
         return Blocked(task, "a thread", place.of, tuple(
             user.name for user in design.tasks.values()
             if _can_give_back(user, place.of, marking)
+        ))
+    if place.role == "pool":  # it gives back what it has not taken
+        return Blocked(task, "room", place.of, tuple(
+            user.name for user in design.tasks.values()
+            if place.of in user.pool or any(_taken(step, place.of) > 0 for step in user.steps)
         ))
     link = design.links[place.of]
     if place.role == "queue" and few:
@@ -118,15 +125,51 @@ def _can_give_back(task: Task, pool: str, marking: Mapping[str, int] | None) -> 
         steps = program(task)
         done = len(steps) if marking is None else len(steps) - marking[position_of(task)]
         held = sum(_taken(step, pool) for step in steps[:done])
-        never_takes = all(_taken(step, pool) <= 0 for step in steps)
         gives = any(_taken(step, pool) < 0 for step in steps)
-        return gives and (marking is None or held > 0 or never_takes)
+        return gives and (marking is None or held > 0 or _only_gives(task, pool))
     if pool not in task.pool or task.kind is Kind.SINK:
         return False
     holding = tuple(own_place(task, what) for what in ("elements", "running", "blocked"))
     return marking is None or any(
         marking[place] > 0 for place in marking if place.startswith(holding)
     )
+
+
+def helping(design: Design, table: Table) -> Helps:
+    """Who can end a wait for a thread: only who holds one where it waits itself, or gives
+    back what others have taken. Without this, each two tasks that use a lock would seem to
+    wait for each other, and each task for itself.
+    """
+    places = {place.name: place for place in table.places}
+    signalled = {
+        pool for pool in design.pools for task in design.tasks.values()
+        if task.kind is Kind.SCRIPT and _only_gives(task, pool)
+    }
+
+    def helps(wait: Wait, failure: Failure, other: Wait) -> bool:
+        place = places[failure.place]
+        if place.role != "pool":
+            return True
+        if not failure.few:  # who gives back what it holds always can
+            return place.of in signalled
+        return _may_give_back(design.tasks[other.agent], place.of, other)
+
+    return helps
+
+
+def _may_give_back(task: Task, pool: str, wait: Wait) -> bool:
+    """Whether a task that waits like this may hold threads of a pool, or gives them anyway."""
+    at = {place: (low, high) for place, low, high in wait.own}
+    if task.kind is Kind.SCRIPT:
+        return _can_give_back(task, pool, {position_of(task): at[position_of(task)][0]})
+    in_hand = own_place(task, "elements")
+    hands_known = [high for place, (_, high) in at.items() if place.startswith(in_hand)]
+    return _can_give_back(task, pool, None) and (not hands_known or any(hands_known))
+
+
+def _only_gives(task: Task, pool: str) -> bool:
+    taken = [_taken(step, pool) for step in program(task)]
+    return all(n <= 0 for n in taken) and any(n < 0 for n in taken)
 
 
 def _taken(step: Step, pool: str) -> int:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from ..notation.labels import counted
 from .language import Flow, Link
 from .rows import FAILED, Effect, Invariant, Place, Row
 
@@ -177,7 +178,7 @@ class LinkPlaces:
             return
         link, b = self.link, self.link.batch
         reader = link.readers[0]
-        words = f"announces {b} freed slot{'s' if b > 1 else ''} of {link.name}"
+        words = f"announces {counted(b, 'freed slot')} of {link.name}"
         yield Row(reader, Effect(
             {self.freed: b}, {}, {self.freed: -b, self.permits: b}, (words,)), own=False)
         if link.lossy >= b:

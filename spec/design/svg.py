@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
+from ..notation.labels import counted
 from .explain import Blocked
 from .findings import DesignReport
 from .language import Design, Flow, Kind, Link, Merging, Task
@@ -269,7 +270,7 @@ class _Drawing:
             yield (f'<text class="task" text-anchor="middle" x="{middle:.1f}" '
                    f'y="{box.y + 22:.1f}">{escape(name)}</text>')
             yield (f'<text class="small" text-anchor="middle" x="{middle:.1f}" '
-                   f'y="{box.y + 40:.1f}">{count} thread{"s" if count > 1 else ""}</text>')
+                   f'y="{box.y + 40:.1f}">{counted(count, "thread")}</text>')
 
 
 _MARKERS = (

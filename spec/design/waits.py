@@ -24,14 +24,14 @@ Then the explorer decides.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
 from .invariants import conserved
 from .rows import FAILED, Invariant, Place, Row, Table
 
-__all__ = ["Cycle", "Facts", "Failure", "Wait", "WaitGraph", "wait_graph"]
+__all__ = ["Cycle", "Facts", "Failure", "Helps", "Wait", "WaitGraph", "wait_graph"]
 
 SHARED = {"queue", "permits", "freed", "pool"}
 MAX_CYCLES = 1_000
@@ -229,8 +229,13 @@ def _never(facts: Facts, guard: tuple[str, int, int]) -> None:
 
 # --- the graph --------------------------------------------------------------------------------
 
-def wait_graph(table: Table, unending: bool) -> WaitGraph:
-    """The wait-for graph of a design.
+Helps = Callable[[Wait, Failure, Wait], bool]
+"""Whether the agent of the second wait, from where it waits, could end the first one's failure
+by going on. It only thins out the cycles that are listed; the proof does not rest on it."""
+
+
+def wait_graph(table: Table, unending: bool, helps: Helps | None = None) -> WaitGraph:
+    """The wait-for graph of a design; without ``helps``, only whether it proves it live.
 
     ``unending`` says that no agent can ever have finished; where one can, a walk may end at
     it, and the graph proves nothing. ``table`` should be the relaxed translation.
@@ -241,11 +246,17 @@ def wait_graph(table: Table, unending: bool) -> WaitGraph:
         return WaitGraph((), complete=False, proves_live=False)
     waits = [wait for wait in waits if not _true(facts, [wait])]
     helpers = _helpers(table)
-    every = [[(f, n) for f in wait.failures for n in _next(waits, helpers, f)] for wait in waits]
-    cycles, complete = _listed(waits, every, facts)
     agents = {_agent(row) for row in table.rows}
     live = unending and _cannot_all_wait(waits, agents, helpers, facts)
-    return WaitGraph(cycles, complete, live)
+    if helps is None:
+        return WaitGraph((), complete=False, proves_live=live)
+    every = [
+        [(f, n) for f in wait.failures for n in _next(waits, helpers, f)
+         if helps(wait, f, waits[n])]
+        for wait in waits
+    ]
+    listed, complete = _listed(waits, every, facts)
+    return WaitGraph(listed, complete, live)
 
 
 def _listed(waits: Sequence[Wait], edges: Edges, facts: Facts) -> tuple[tuple[Cycle, ...], bool]:

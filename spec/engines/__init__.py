@@ -1,1 +1,1 @@
-
+"""The engines: interpreter, explorer, prover, monitor, and the TLA+ export."""

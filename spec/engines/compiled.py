@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ..notation.bound import BoundMachine
 from ..notation.errors import ModelFault
+from ..notation.labels import counted
 from ..notation.model import Fault, LoweredRule
 from .graph import Graph
 from .interpreter import show_step
 from .search import (
-    SAFETY, HasRule, budget_spent, fair_steps, fault_error, method_of, trace_of,
+    SAFETY, HasRule, budget_spent, fair_steps, fault_error, method_of, trace_of, violated,
 )
 from .verdict import Budget, Outcome, Verdict
 
@@ -35,7 +36,8 @@ def check_with_native_code(
     except TooWide as error:
         # Honest, and no fault of the author's: the interpreter could go on, for a long time.
         return [
-            Verdict(Outcome.UNKNOWN, method_of(item.rule.kind), seconds=spent, reason=str(error))
+            Verdict(Outcome.UNKNOWN, method_of(item.rule.kind, complete=False), seconds=spent,
+                    reason=str(error))
             for item in wanted
         ]
 
@@ -73,11 +75,11 @@ def _safety(
     seconds = result.seconds + result.compile_seconds
     verdicts = {}
     for position, (number, item) in enumerate(rules.items()):
-        base = Verdict(Outcome.HOLDS, method_of(item.rule.kind), result.states,
+        base = Verdict(Outcome.HOLDS, method_of(item.rule.kind, result.complete), result.states,
                        result.transitions, result.depth, seconds)
         if position in result.violations:
             trace = trace_of(bound.interpreter, result.violations[position], item)
-            base = replace(base, outcome=Outcome.VIOLATED, trace=trace)
+            base = violated(base, item.rule.kind, trace, result.complete)
         elif not result.complete:
             base = _undecided(base, result.stopped_by)
         verdicts[number] = base
@@ -105,7 +107,7 @@ def _liveness(
     verdicts = {}
     for number, item in rules.items():
         values = [_view(next(bits)) for _ in item.exprs]
-        base = Verdict(Outcome.HOLDS, method_of(item.rule.kind), found.states,
+        base = Verdict(Outcome.HOLDS, method_of(item.rule.kind, graph is not None), found.states,
                        len(found.target), found.depth, found.seconds)
         if graph is None:
             verdicts[number] = _undecided(base, found.stopped_by)
@@ -113,12 +115,14 @@ def _liveness(
         try:
             lasso = _lasso(graph, fair, item, values, deadline)
         except OutOfTime:
-            verdicts[number] = replace(base, outcome=Outcome.UNKNOWN, reason=(
-                f"the budget of time was spent on the components of {found.states} states"))
+            verdicts[number] = replace(
+                base, outcome=Outcome.UNKNOWN, method=method_of(item.rule.kind, complete=False),
+                reason="all states were found, and the budget of time was spent on the "
+                       f"components of {counted(found.states, 'state')}")
             continue
         if lasso is not None:
             trace = trace_of(bound.interpreter, lasso.steps, item, lasso.loop)
-            base = replace(base, outcome=Outcome.VIOLATED, trace=trace)
+            base = violated(base, item.rule.kind, trace, complete=True)
         verdicts[number] = base
     return verdicts
 

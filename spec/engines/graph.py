@@ -50,9 +50,9 @@ def explore_with_interpreter(
 ) -> Graph:
     """Every reachable state, one CPython step at a time.
 
-    Stops with ``complete`` false when ``max_attempts`` steps were tried, or the budget's
-    states or seconds are spent. Raises ModelFault with the way to a state in which an
-    action leaves the declared ranges.
+    Stops with ``complete`` false when ``max_attempts`` steps were tried, when there are more
+    states than the budget allows, or its seconds are spent. Raises ModelFault with the way to
+    a state in which an action leaves the declared ranges.
     """
     states, steps = [interpreter.initial()], interpreter.steps()
     first, target, via = [0], list[int](), list[int]()
@@ -68,6 +68,8 @@ def explore_with_interpreter(
                 continue
             there = index.get(after)
             if there is None:
+                if len(states) == budget.max_states:
+                    return _cut_short(graph)
                 there = index[after] = len(states)
                 states.append(after)
                 parent.append(here)
@@ -81,6 +83,14 @@ def explore_with_interpreter(
         graph.complete = not graph.stopped_by
     if here == len(states):
         graph.complete, graph.stopped_by = True, ""
+    return graph
+
+
+def _cut_short(graph: Graph) -> Graph:
+    """The graph as it was before its last row, in which one state too many was found."""
+    assert isinstance(graph.target, list) and isinstance(graph.via, list)
+    del graph.target[graph.first[-1]:], graph.via[graph.first[-1]:]
+    graph.complete, graph.stopped_by = False, "states"
     return graph
 
 
@@ -102,8 +112,6 @@ def _spent(
 ) -> str:
     if max_attempts is not None and tried >= max_attempts:
         return "attempts"
-    if budget.max_states is not None and len(graph.states) >= budget.max_states:
-        return "states"
     if deadline is not None and time.monotonic() > deadline:
         return "time"
     return ""

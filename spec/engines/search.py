@@ -11,6 +11,7 @@ from typing import Any, Literal, Protocol
 
 from ..notation.bound import BoundMachine
 from ..notation.errors import InputError, InternalError, ModelFault
+from ..notation.labels import counted
 from ..notation.rules import Rule
 from .graph import Graph, explore_with_interpreter
 from .interpreter import Args, Interpreter, choices, show_step
@@ -104,10 +105,11 @@ def _decide(interpreter: Interpreter, graph: Graph, item: HasRule) -> Verdict:
     else:
         path, loop = None, None
     base = Verdict(
-        Outcome.HOLDS, method_of(kind), len(graph.states), len(graph.target), graph.depth[-1])
+        Outcome.HOLDS, method_of(kind, graph.complete), len(graph.states), len(graph.target),
+        graph.depth[-1])
     if path is not None:
         trace = trace_of(interpreter, path, item, loop)
-        return replace(base, outcome=Outcome.VIOLATED, trace=trace)
+        return violated(base, kind, trace, graph.complete)
     if graph.complete:
         return base
     covered = max(0, graph.depth[len(graph.first) - 1] - 1)
@@ -118,13 +120,22 @@ def _decide(interpreter: Interpreter, graph: Graph, item: HasRule) -> Verdict:
 
 def budget_spent(which: str, states: int, covered: int) -> str:
     """Why a search ended early, and what it had covered by then."""
-    return (f"the budget of {which} was spent after {states} states; "
+    return (f"the budget of {which} was spent after {counted(states, 'state')}; "
             f"all states up to depth {covered} were covered")
 
 
-def method_of(kind: str) -> str:
-    """How a rule of a kind is decided by a search."""
+def method_of(kind: str, complete: bool) -> str:
+    """How a rule of a kind is decided by a search that visited all states, or did not."""
+    if not complete:
+        return "search, incomplete"
     return "exhaustive" if kind in SAFETY else "exhaustive, weak fairness"
+
+
+def violated(base: Verdict, kind: str, trace: Trace, complete: bool) -> Verdict:
+    """The verdict with its trace. What was found breadth first is the shortest way there,
+    also where the search ended with it."""
+    method = method_of(kind, complete) if complete else "search, up to the violation"
+    return replace(base, outcome=Outcome.VIOLATED, method=method, trace=trace)
 
 
 def _violation(interpreter: Interpreter, graph: Graph, item: HasRule) -> list[int] | None:

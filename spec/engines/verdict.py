@@ -66,10 +66,11 @@ class Budget:
 class Verdict:
     """An engine's answer on one rule.
 
-    ``method`` says how the answer was reached (``exhaustive``, ``k-induction, k=1, for
-    all C, b``, ``wait-for graph``…); ``reason`` says, for UNKNOWN, why and what was
-    covered, and for VIOLATED which conjunct failed, if that is known. ``states``,
-    ``transitions`` and ``depth`` count what was searched; ``seconds`` is wall clock.
+    ``method`` says how the answer was reached (``exhaustive``, ``search, incomplete`` where a
+    budget ended it, ``k-induction, k=1, for all C, b``, ``wait-for graph``…); ``reason``
+    says, for UNKNOWN, why and what was covered, and for VIOLATED which conjunct failed, if
+    that is known. ``states``, ``transitions`` and ``depth`` count what was searched;
+    ``seconds`` is wall clock.
     """
 
     outcome: Outcome

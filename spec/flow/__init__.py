@@ -1,1 +1,1 @@
-
+"""Chapters on flow control between a sender and a receiver."""

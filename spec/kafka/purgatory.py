@@ -47,7 +47,8 @@ from ..notation import (
 __all__ = [
     "EXPECTATIONS", "CancellingPurgatory", "ImpatientPurge", "KeepingEmptyKeys",
     "KeepingInTimer", "NeverPurging", "OldPurgatory", "PerKeyEstimate", "Purgatory",
-    "PurgatoryByTheText", "PurgingPending", "Request", "StaleEstimate",
+    "PurgatoryByTheText", "PurgatoryCalls", "PurgingPending", "Request", "StaleEstimate",
+    "UntimedPurgatory",
 ]
 
 NEW = "002, 'New Purgatory Design'"
@@ -64,8 +65,11 @@ class Request(IntEnum):
     ABANDONED = 3   # cancelled for a key; neither completed nor timed
 
 
-class Purgatory(Machine):
-    """Requests 0 .. K - 1, keys 0 .. J - 1. A set of places has j * K + request for key j."""
+class PurgatoryCalls(Machine):
+    """What calls and callbacks do, without rules.
+
+    Requests 0 .. K - 1, keys 0 .. J - 1. A set of places has j * K + request for key j.
+    """
 
     K = const(3, at_least=1)            # requests
     J = const(2, at_least=1)            # keys
@@ -110,7 +114,7 @@ class Purgatory(Machine):
                     self.watch(request, key)
             self.estimate += self.weight(keys)
             self.added = True
-            self.timer.add(request)
+            self.enter_timer(request)
             if meanwhile == 1:
                 self.ready.add(request)
                 self.complete(request)
@@ -129,9 +133,19 @@ class Purgatory(Machine):
         self.watched.add(key * self.K + request)
         self.keys.add(key)
 
+    def enter_timer(self, request: int) -> None:
+        """timer.add; if the second try completes it, nobody has seen that."""
+        self.timer.add(request)
+
+    def is_open(self, request: int) -> bool:
+        """Whether it can still be completed; an event may complete what was cancelled for
+        another key."""
+        return (self.phase[request] == Request.PENDING
+                or self.phase[request] == Request.ABANDONED)
+
     def complete(self, request: int) -> None:
         """forceComplete by somebody; only the first has an effect."""
-        if self.phase[request] == Request.PENDING:
+        if self.is_open(request):
             self.phase[request] = Request.COMPLETED
             self.completions[request] += 1
             self.done += 1
@@ -154,10 +168,14 @@ class Purgatory(Machine):
         for request in range(self.K):
             if key * self.K + request in self.watched:
                 if request in self.ready:
-                    self.complete(request)
+                    self.complete_found(request)
                 if self.phase[request] == Request.COMPLETED:
                     self.strike(request, key)
         self.tidy(key)
+
+    def complete_found(self, request: int) -> None:
+        """An event completes a request that it found on a list."""
+        self.complete(request)
 
     def strike(self, request: int, key: int) -> None:
         """A completed request leaves a list."""
@@ -230,38 +248,54 @@ class Purgatory(Machine):
             for request in range(self.K)
         )
 
-    # --- rules -----------------------------------------------------------------------
+    def abandon(self, key: int) -> None:
+        """cancel_for_key: all of a key's requests; other keys' lists still have them."""
+        for request in range(self.K):
+            if key * self.K + request in self.watched:
+                if self.phase[request] == Request.PENDING:
+                    self.phase[request] = Request.ABANDONED
+                    self.timer.discard(request)
+                self.watched.discard(key * self.K + request)
+        self.keys.discard(key)
+
+
+class Purgatory(PurgatoryCalls):
+    """The rules."""
 
     @always("KAFKA-P1", MUST, "A request is completed at most once.",
-            source="002, introduction; kafka.md 1.5 P1; KAFKA-385", request=upto(K))
+            source="002, introduction; kafka.md 1.5 P1; KAFKA-385",
+            request=upto(PurgatoryCalls.K))
     def completed_once(self, request: int) -> bool:
         """One call of onComplete."""
         return self.completions[request] <= 1
 
     @step("KAFKA-P1E", MUST,
           "The expiry callback is called only if the timeout completed the request.",
-          source="kafka.md 1.5 P1, 1.4 (old purgatory); KAFKA-1989", request=upto(K))
+          source="kafka.md 1.5 P1, 1.4 (old purgatory); KAFKA-1989",
+          request=upto(PurgatoryCalls.K))
     def expiry_is_the_winners(self, after: Purgatory, request: int) -> bool:
         """Never of a request that was completed before."""
         return (after.expirations[request] == self.expirations[request]
                 or self.phase[request] == Request.PENDING)
 
     @step("KAFKA-P2", MUST, "A completed request stays completed.",
-          source="kafka.md 1.5 P2", request=upto(K))
+          source="kafka.md 1.5 P2", request=upto(PurgatoryCalls.K))
     def completion_is_final(self, after: Purgatory, request: int) -> bool:
         """Monotone."""
         return (self.phase[request] != Request.COMPLETED
                 or after.phase[request] == Request.COMPLETED)
 
     @leads_to("KAFKA-P2L", MUST, "A request is completed some day, at the latest by its timeout.",
-              source="002, introduction ('some timeout occurs')", request=upto(K))
+              source="002, introduction ('some timeout occurs')",
+              request=upto(PurgatoryCalls.K))
     def requests_end(self, request: int) -> tuple[bool, bool]:
         """No key needs to be touched again."""
         pending = self.phase[request] == Request.PENDING
         return pending, not pending
 
     @always("KAFKA-P3W", MUST, "A pending request is on the list of each of its keys.",
-            source="002, 'Purging Watcher Lists'; kafka.md 1.5 P3", request=upto(K))
+            source="002, 'Purging Watcher Lists'; kafka.md 1.5 P3",
+            request=upto(PurgatoryCalls.K))
     def pending_is_watched(self, request: int) -> bool:
         """Else an event of that key would not find it."""
         return self.phase[request] != Request.PENDING or all(
@@ -271,7 +305,7 @@ class Purgatory(Machine):
 
     @always("KAFKA-P4", MUST, "A completed request is not in the timer.",
             source=f"{PURGING} ('removed from the timer queue immediately'); kafka.md 1.5 P4; "
-                   "KAFKA-1989", request=upto(K))
+                   "KAFKA-1989", request=upto(PurgatoryCalls.K))
     def completed_is_not_timed(self, request: int) -> bool:
         """So the timer's size is the number of the pending."""
         return self.phase[request] != Request.COMPLETED or request not in self.timer
@@ -332,15 +366,9 @@ class CancellingPurgatory(Purgatory):
 
     @action(key=upto(Purgatory.J))
     def cancel_for_key(self, key: int) -> None:
-        """All of a key's requests are abandoned; other keys' lists still have them."""
+        """A key that has a list."""
         require(key in self.keys)
-        for request in range(self.K):
-            if key * self.K + request in self.watched:
-                if self.phase[request] == Request.PENDING:
-                    self.phase[request] = Request.ABANDONED
-                    self.timer.discard(request)
-                self.watched.discard(key * self.K + request)
-        self.keys.discard(key)
+        self.abandon(key)
 
     @always("KAFKA-PE1", MUST,
             "The timer's size is the number of requests that are not completed.",
@@ -414,6 +442,13 @@ class KeepingInTimer(Purgatory):
 
     def leave_timer(self, request: int) -> None:
         """Left for the timeout to find."""
+
+
+class UntimedPurgatory(Purgatory):
+    """A purgatory without a timer (timerEnabled = false), which purges by the same estimate."""
+
+    def enter_timer(self, request: int) -> None:
+        """Only events end it."""
 
 
 class PerKeyEstimate(Purgatory):
@@ -499,6 +534,9 @@ EXPECTATIONS = (
     expect(PurgatoryByTheText, "KAFKA-PE4", "violated", "lists keep it until they are purged",
            **TWO),
     expect(PurgatoryByTheText, "KAFKA-PE5", "violated", "counted, and completed by its second try",
+           **TWO),
+    expect(UntimedPurgatory, "KAFKA-P4N", "violated", "no timer: it counts nothing", **TWO),
+    expect(UntimedPurgatory, "KAFKA-P6E", "violated", "… and all that is pending looks completed",
            **TWO),
     expect(OldPurgatory, "KAFKA-P1", "holds", "the old purgatory completes once", **TWO),
     expect(OldPurgatory, "KAFKA-P1E", "violated",

@@ -1,1 +1,1 @@
-
+"""Chapters on Apache Storm: its queues, backpressure, acker and spouts."""

@@ -42,6 +42,7 @@ from ..notation import (
 
 __all__ = [
     "EXPECTATIONS", "CrossingPaths", "DroppingAtTheLimit", "Task", "WaitingAtTheLimit",
+    "WithoutTransferThread",
 ]
 
 OVERFLOW = "000, section 2 (b) ('prevent deadlocked wait cycles'); storm.md D7"
@@ -155,6 +156,18 @@ class DroppingAtTheLimit(CrossingPaths):
             self.middle[worker] += 1
 
 
+class WithoutTransferThread(CrossingPaths):
+    """STORM-2983: the number of workers is read from the topology's settings, not from where
+    it was placed, and a worker that takes itself for the only one starts no transfer thread:
+    what its middle emits stays where it is."""
+
+    @action(fair=True, worker=upto(2))
+    def forward(self, worker: int) -> None:
+        """There is nobody to do it."""
+        super().forward(worker)
+        require(False)
+
+
 DEADLOCK_FREE, NEVER_WAITS = "STORM-L9", "STORM-L10"
 
 EXPECTATIONS = (
@@ -170,5 +183,7 @@ EXPECTATIONS = (
            where="X < W + H", W=1, H=(0, 1), X=(0, 1, 2)),
     expect(WaitingAtTheLimit, NEVER_WAITS, "violated", "… and what else is on the link",
            where="X < W + H", W=2, H=1, X=(1, 2)),
+    expect(WithoutTransferThread, DEADLOCK_FREE, "violated",
+           "no transfer thread: nothing leaves the worker (STORM-2983)", W=(1, 2)),
     expect(DroppingAtTheLimit, DEADLOCK_FREE, "holds", "dropping at the limit", H=1, X=(0, 1)),
 )

@@ -92,6 +92,12 @@ MAXIMUM_KEPT = guard_rule(
     "maximum.",
     source="001, 'TOPOLOGY_MAX_SPOUT_PENDING'; storm.md 4.4 (maxUncommittedOffsets)",
 )
+RETRIES_WAIT = guard_rule(
+    "STORM-K35", MUST,
+    "A failed message is emitted again no earlier than its delay allows: the n-th time after "
+    "D * 2 ** (n - 1), or the longest delay if that is shorter.",
+    source="storm.md 4.3 (ExponentialBackoffMsgRetryManager), 4.4",
+)
 NOT_INVENTED = guard_rule(
     "STORM-K32", MUST,
     "Nothing is emitted that the log has not had.",
@@ -106,6 +112,8 @@ class ObservedPartition(Machine):
     F = const(1, at_least=1)            # messages of one fetch
     M = const(0)                        # messages that may be outstanding; 0 is unlimited
     X = const(1)                        # how often a message is emitted again
+    D = const(0)                        # milliseconds before a message is emitted again
+    B = const(0)                        # the longest of these delays
 
     end = integer(0, L)                 # the log has had the offsets below
     dropped = subset(upto(L))           # those that have left it
@@ -115,6 +123,8 @@ class ObservedPartition(Machine):
     under_way = subset(upto(L))         # emitted, and neither acked nor failed
     failed = subset(upto(L))            # to be emitted again
     tries = array(upto(L), integer(0, X + 1))   # failures since the last start
+    wait = array(upto(L), integer(0, B))        # failed ones: until they may be emitted again
+    twofold = subset(upto(L))           # under way, with two tuples of which none is acked
     late = integer(0, F)                # new ones that were emitted while one waits for replay
     done = subset(upto(L))              # processed at least once, ever
     given_up = subset(upto(L))          # by the retry policy, or because it had left the log
@@ -151,6 +161,7 @@ class ObservedPartition(Machine):
         require(offset >= self.committed, NOT_BELOW)
         require(offset not in self.under_way, NOT_REPEATED)
         if offset in self.failed:
+            require(self.wait[offset] == 0, RETRIES_WAIT)
             self.failed.discard(offset)
             self.late = 0
         else:
@@ -164,16 +175,29 @@ class ObservedPartition(Machine):
         require(not any(
             self.top <= other and other < offset and other not in self.dropped
             for other in range(self.L)), NOT_SKIPPED)
-        if any(other not in self.dropped for other in self.failed):
+        if self.is_replay_due():
             require(self.late + 1 < self.F, REPLAYED_FIRST)
             self.late += 1
+        else:
+            self.late = 0
         self.top = offset + 1
+
+    def is_replay_due(self) -> bool:
+        """A failed message is in the log, and has waited long enough."""
+        return any(
+            other not in self.dropped and self.wait[other] == 0 for other in self.failed)
+
+    @action(offset=upto(L))
+    def split(self, offset: int) -> None:
+        """A message is emitted as two tuples that share its id."""
+        self.emitted(offset)
+        self.twofold.add(offset)
 
     @action
     def nothing(self) -> None:
         """There is nothing to emit; the manager has looked at the log."""
         if self.M == 0 or len(self.under_way) < self.M:
-            replay = any(other not in self.dropped for other in self.failed)
+            replay = self.is_replay_due()
             fresh = any(
                 self.top <= other and other < self.end and other not in self.dropped
                 for other in range(self.L))
@@ -181,7 +205,7 @@ class ObservedPartition(Machine):
             require(not fresh or len(self.dropped) > 0, NEW_EMITTED)
             require(not replay and not fresh, GONE_BLOCKS_NOTHING)
             for offset in range(self.L):
-                if offset in self.failed:
+                if offset in self.failed and self.wait[offset] == 0:
                     self.failed.discard(offset)
                     self.given_up.add(offset)
 
@@ -194,16 +218,20 @@ class ObservedPartition(Machine):
 
     @action(offset=upto(L))
     def ack(self, offset: int) -> None:
-        """What is under way was processed."""
+        """What is under way was processed, or the first of its two tuples."""
         require(offset in self.under_way)
-        self.under_way.discard(offset)
-        self.done.add(offset)
+        if offset in self.twofold:
+            self.twofold.discard(offset)
+        else:
+            self.under_way.discard(offset)
+            self.done.add(offset)
 
     @action(offset=upto(L))
     def fail(self, offset: int) -> None:
-        """What is under way failed, or timed out."""
+        """What is under way failed, or timed out; one of two tuples is enough."""
         require(offset in self.under_way)
         self.under_way.discard(offset)
+        self.twofold.discard(offset)
         self.tries[offset] += 1
         if self.tries[offset] > self.X:
             self.given_up.add(offset)
@@ -211,6 +239,20 @@ class ObservedPartition(Machine):
             if len(self.failed) == 0:
                 self.late = 0
             self.failed.add(offset)
+            self.wait[offset] = self.delay(self.tries[offset])
+
+    def delay(self, failures: int) -> int:
+        """Milliseconds before the message is emitted again."""
+        delay = min(self.D, self.B)
+        for _ in range(failures - 1):
+            delay = min(2 * delay, self.B)
+        return delay
+
+    @action(milliseconds=upto(4))
+    def waits(self, milliseconds: int) -> None:
+        """So much time passes."""
+        for offset in range(self.L):
+            self.wait[offset] = max(0, self.wait[offset] - milliseconds)
 
     @action(position=upto(L + 1))
     def committed_at(self, position: int) -> None:
@@ -234,8 +276,10 @@ class ObservedPartition(Machine):
         """A crash: all is forgotten but the commit."""
         self.under_way.clear()
         self.failed.clear()
+        self.twofold.clear()
         for offset in range(self.L):
             self.tries[offset] = 0
+            self.wait[offset] = 0
         self.late = 0
         self.top = self.committed
 

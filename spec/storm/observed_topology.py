@@ -4,10 +4,11 @@ Theory. A cluster leaves a history of events: a task emits a tuple to another, a
 one, a tuple is lost and counted, a root is emitted, acked, failed, and so on. Each event is
 about one thing, and every promise of the chapters before can be put as one about the events of
 *one* thing. So there is no machine of the whole cluster here, which would have as many states
-as clusters have, but five small ones, and one copy of the fitting one for each thing:
+as clusters have, but six small ones, and one copy of the fitting one for each thing:
 
     ObservedLane      a sender task in one life of its worker, and a receiver task
     ObservedTask      a task: how much is in its queues and in its pendingEmits
+    ObservedOverflow  a task's overflowQ where it has no limit, and the statuses that are lost
     ObservedRoot      a root, that is one attempt at a message of the source
     ObservedSource    a message of the source, with all attempts at it
     ObservedRun       the workers, and how it ends
@@ -31,10 +32,15 @@ from ..notation import (
 )
 
 __all__ = [
-    "EXPECTATIONS", "ObservedLane", "ObservedRoot", "ObservedRun", "ObservedSource",
-    "ObservedTask",
+    "EXPECTATIONS", "ObservedLane", "ObservedOverflow", "ObservedRoot", "ObservedRun",
+    "ObservedSource", "ObservedTask",
 ]
 
+IN_FLIGHT = guard_rule(
+    "STORM-C19", MUST, "An overflowQ without a limit holds no more than a tuple at hand, what was "
+    "on its way, and what its senders sent before they heard ON: 1 + W + H, and R + 1 more for "
+    "each status that was lost.",
+    source="000, section 2 (b), (c); storm.md 1.7; STORM-S4 and STORM-S5 for one sender")
 ORDER = guard_rule(
     "STORM-C1", MUST, "A task processes the tuples of a sender task in the order in which they "
     "were emitted, each at most once; some may be missing.",
@@ -170,6 +176,27 @@ class ObservedTask(Machine):
     def restarts(self) -> None:
         """Its worker begins a new life; the queues are empty."""
         self.stuck = False
+
+
+class ObservedOverflow(Machine):
+    """The overflowQ of a task, where it has no limit, and the statuses of its worker."""
+
+    W = const(1, at_least=1)            # tuples that fit between the senders and the task
+    H = const(0)                        # tuples that they send while an ON is on its way
+    R = const(1)                        # growth of the overflowQ without a reminder
+    L = const(2)                        # statuses that a run may lose
+
+    lost = integer(0, L)
+
+    @action
+    def loses_status(self) -> None:
+        """A status of the worker is lost on its way to a sender."""
+        self.lost += 1
+
+    @action(overflowq=upto(W + H + L * (R + 1) + 3))
+    def holds(self, overflowq: int) -> None:
+        """The overflowQ holds so many; a number above the range is told as the last of it."""
+        require(overflowq <= 1 + self.W + self.H + self.lost * (self.R + 1), IN_FLIGHT)
 
 
 class ObservedRoot(Machine):

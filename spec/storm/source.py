@@ -52,9 +52,10 @@ from ..notation import (
 )
 
 __all__ = [
-    "EXPECTATIONS", "AddingAtEmit", "CommittingHighest", "ForgettingFailed", "GivingUp",
-    "IgnoringFailed", "KeepingDroppedFailed", "KeepingDroppedPending", "LookingBackOnly",
-    "PartitionManager", "ReplayingAll", "SharingAnId",
+    "EXPECTATIONS", "AddingAtEmit", "CommittingHighest", "CountingSiblings",
+    "ForgettingFailed", "GivingUp", "IgnoringFailed", "KeepingDroppedFailed",
+    "KeepingDroppedPending", "LookingBackOnly", "PartitionManager", "ReplayingAll",
+    "SharingAnId",
 ]
 
 FLOW = "001, 'emit/ack/fail flow'; storm.md 4.3"
@@ -410,6 +411,16 @@ class SharingAnId(PartitionManager):
         self.half_done.clear()
 
 
+class CountingSiblings(SharingAnId):
+    """The remedy: an id is acked when all of its tuples are."""
+
+    @action(fair=True, offset=upto(PartitionManager.L))
+    def ack_first(self, offset: int) -> None:
+        """Counted, and nothing else; the chapter's ``ack`` is that of the last one."""
+        super().ack_first(offset)
+        require(False)
+
+
 SAFE, LOST = "STORM-K6", "STORM-K7"
 
 EXPECTATIONS = (
@@ -452,4 +463,6 @@ EXPECTATIONS = (
            "a dropped offset stays pending: no commits (STORM-2608)", G=1, Y=0),
     expect(SharingAnId, SAFE, "violated", "two tuples share an id: the first ack counts", X=0),
     expect(SharingAnId, LOST, "violated", "… and a crash loses the other", X=0),
+    expect(CountingSiblings, SAFE, "holds", "… unless the last ack counts", X=1),
+    expect(CountingSiblings, LOST, "holds", "… and then nothing is lost", X=1),
 )

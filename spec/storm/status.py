@@ -63,9 +63,10 @@ from ..notation import (
 )
 
 __all__ = [
-    "EXPECTATIONS", "ForgetfulOfReminders", "HastyReminders", "LockedSpill", "LockedStatus",
-    "NegatedRecord", "NumberedAfterReading", "NumberedStatus", "RepeatedStatus", "Status",
-    "StatusAsWritten", "Step", "Thread",
+    "EXPECTATIONS", "FailingOnSystemTask", "ForgetfulOfReminders", "HastyReminders",
+    "LockedSpill", "LockedStatus", "LookingInTwoMaps", "NegatedRecord", "NumberedAfterReading",
+    "NumberedStatus", "RepeatedStatus", "SkippingSystemTask", "Status", "StatusAsWritten", "Step",
+    "Thread",
 ]
 
 ACROSS = "000, section 2"
@@ -443,6 +444,61 @@ class NegatedRecord(LockedSpill):
         return self.backlogged or self.is_reminder_due()
 
 
+class LookingInTwoMaps(LockedSpill):
+    """PR 2502, in review: N looks its task up in one of two maps and moves it later, while T
+    moves it back; so N may find the flag set that is clear by the time it matters."""
+
+    found_set = boolean()               # what N has seen when it looked
+
+    @action(fair=True)
+    def take(self) -> None:
+        """The look comes with the tuple, before N has the lock."""
+        super().take()
+        self.found_set = self.backlogged and self.at[Thread.N] == Step.WRITE
+
+    @action(fair=True)
+    def set_flag(self) -> None:
+        """Under the lock; what was found set is left as it is."""
+        found, is_set = self.found_set, self.backlogged
+        super().set_flag()
+        self.backlogged = is_set if found else True
+        self.found_set = False
+
+    def is_worth_telling(self) -> bool:
+        """By the old look."""
+        return not self.found_set or self.is_reminder_due()
+
+
+class FailingOnSystemTask(LockedSpill):
+    """STORM-3148: the system task, -1, is told of when it is backlogged, and U's client fails
+    on a number that is out of its range: the rest of that status is not applied.
+
+    Once it is backlogged the system task stays so. That U fails is judged when it hears, so a
+    status that was read before counts as well: one step earlier, and no other behaviour.
+    """
+
+    system = boolean()                  # the system task is backlogged
+
+    @action
+    def system_spills(self) -> None:
+        """A tuple for the system task finds no room."""
+        require(not self.system)
+        self.system = True
+
+    def believe(self, status: Status) -> None:
+        """As far as U gets."""
+        if not self.system:
+            super().believe(status)
+
+
+class SkippingSystemTask(FailingOnSystemTask):
+    """The remedy: what U does not know it passes over, and goes on."""
+
+    def believe(self, status: Status) -> None:
+        """All of it."""
+        self.blocked = status.on
+
+
 class HastyReminders(LockedSpill):
     """The growth of the overflowQ is compared with >= instead of >."""
 
@@ -500,6 +556,14 @@ EXPECTATIONS = (
 
     expect(NegatedRecord, IN_FLIGHT, "violated", "getAndSet without negation (STORM-3141)"),
     expect(NegatedRecord, SPARING, "violated", "getAndSet without negation (STORM-3141)"),
+    expect(LookingInTwoMaps, SOUND, "violated",
+           "looked up in one map, moved in two (review of PR 2502)"),
+    expect(LookingInTwoMaps, IN_FLIGHT, "violated", "… and nobody is told (review of PR 2502)"),
+    expect(FailingOnSystemTask, NOT_STALLED, "violated",
+           "the client fails on task -1, and the OFF beside it is lost (STORM-3148)"),
+    expect(FailingOnSystemTask, IN_FLIGHT, "violated", "… or the ON is lost (STORM-3148)"),
+    expect(SkippingSystemTask, NOT_STALLED, "holds", "… a task that is not known is skipped"),
+    expect(SkippingSystemTask, IN_FLIGHT, "holds", "… a task that is not known is skipped"),
     expect(HastyReminders, SPARING, "violated", ">= instead of > before a reminder"),
     expect(ForgetfulOfReminders, REMINDED, "violated", "a lost ON, and no reminder", L=1),
 )

@@ -12,6 +12,7 @@ import z3
 from ...notation.errors import InternalError, ModelFault
 from ...notation.evaluate import evaluate, initial_slots
 from ...notation.expr import Expr
+from ...notation.labels import counted
 from ...notation.model import LoweredRule, Model
 from ..verdict import Budget, Outcome, Trace
 from .explain import describe, is_true, slot_out_of_range, why_violated
@@ -37,7 +38,7 @@ def bounded(
             if found is not None:
                 return replace(found, seconds=time.monotonic() - started)
             done += 1
-        reason = f"no violation within {depth} steps"
+        reason = f"no violation within {counted(depth, 'step')}"
     except OutOfBudget as spent:
         reason = f"{spent}; " + _covered(done)
     except Unsupported as why:
@@ -47,7 +48,7 @@ def bounded(
 
 
 def _covered(done: int) -> str:
-    return "nothing was covered" if done < 0 else f"no violation within {done} steps"
+    return "nothing was covered" if done < 0 else f"no violation within {counted(done, 'step')}"
 
 
 class Search:

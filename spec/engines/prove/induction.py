@@ -10,6 +10,7 @@ from typing import Any
 import z3
 
 from ...notation.expr import Expr
+from ...notation.labels import counted
 from ...notation.model import LoweredRule, Model
 from ...notation.show import show
 from ..verdict import Budget, Outcome
@@ -78,7 +79,7 @@ class _Proof:
         return ProverVerdict(
             Outcome.UNKNOWN, "k-induction", depth=self.base.depth,
             reason=f"not k-inductive for k <= {max_k}, and no violation within "
-                   f"{self.base.depth} steps; counterexample to induction: {why}")
+                   f"{counted(self.base.depth, 'step')}; counterexample to induction: {why}")
 
     def _scope(self) -> str:
         symbolic = ", ".join(self.runs.constants)

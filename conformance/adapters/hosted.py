@@ -1,0 +1,156 @@
+"""``python:`` targets: adapters of the user's, each in a child process that may fail.
+
+One child serves the sessions of a target one after another, a new adapter for each; it is
+replaced after a failure, so that no case can harm the next. What the child runs is in
+``host.py``.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import time
+from contextlib import suppress
+from typing import Any, Final
+
+from ...spec.notation.errors import CheckvalveError, InputError, TargetError
+from ..ports.base import Message, excerpt
+from .child import Child, last_lines
+from .guard import own_place
+from .host import BOOT, WHERE_SIGNAL
+from .loading import IMPORT_ADVICE, split_place
+from .process import Key, Pipe, converse, keep_idle, take_idle
+from .session import CheckedSession
+
+__all__ = ["START_SECONDS", "HostedTarget"]
+
+START_SECONDS: Final = 10.0
+"""Real time that a child has to start and to import the target, if a reply has less."""
+
+_INQUIRY_SECONDS: Final = 0.25
+# What the module faulthandler writes, of the child's own BOOT at the outer end.
+_FATAL: Final = "Fatal Python error: "
+_STACK: Final = "Stack (most recent call first):\n"
+_OUTERMOST: Final = 'File "<string>", line 1 in <module>'
+_FRAME: Final = re.compile(r'  File "(.*)", line (\d+) in ')
+_DEADLY: Final = "Mend it: an adapter answers, and never ends its process."
+_LATE: Final = "Find what it waits for: an adapter answers every request at once."
+
+
+class HostedTarget:
+    """The adapters that ``place``, as in ``package.module:factory``, makes."""
+
+    def __init__(self, name: str, place: str, timeout: float) -> None:
+        self._name = name
+        self._place = place
+        self._timeout = timeout
+        split_place(place)
+
+    @property
+    def name(self) -> str:
+        """The spec of this target."""
+        return self._name
+
+    def prepare(self) -> None:
+        """Have a child ready. Raises ``InputError`` when the target does not import."""
+        key = self._key()
+        keep_idle(key, take_idle(key) or self._start())
+
+    def open(self) -> CheckedSession:
+        """Start or reuse a child. Raises ``InputError`` when the target does not import."""
+        return CheckedSession(self._name, _HostedPipe(self._key(), self._start))
+
+    def _key(self) -> Key:
+        # Elsewhere, or with another search path, the same name may be another module.
+        return self._place, self._timeout, os.getcwd(), _search_path()
+
+    def _start(self) -> Child:
+        child = _HostedChild(self._name, self._timeout)
+        order = {"path": _search_path(), "place": self._place, "name": self._name}
+        try:
+            reply = converse(child, order, patience=max(self._timeout, START_SECONDS))
+            _opened(reply)
+        except CheckvalveError as error:
+            child.kill()
+            raise self._unusable(error) from None
+        return child
+
+    def _unusable(self, error: CheckvalveError) -> InputError:
+        if isinstance(error, InputError):
+            return error
+        module, _ = split_place(self._place)
+        what = error.what.removeprefix(f"{self._name} ")
+        return InputError(
+            f"the module {excerpt(module)} cannot be imported: it {what}", error.where,
+            IMPORT_ADVICE)
+
+
+class _HostedChild(Child):
+    """A child that can be asked where in its code it is."""
+
+    def __init__(self, name: str, timeout: float) -> None:
+        # -P: nothing in the working folder may stand in for a module of the boot.
+        super().__init__([sys.executable, "-P", "-c", BOOT], timeout)
+        self.name = name
+        self.asked = ""
+        self._was_late = False
+
+    def _interrogate(self) -> None:
+        self._was_late = True
+        with suppress(ProcessLookupError):
+            os.kill(self._process.pid, WHERE_SIGNAL)
+        deadline = time.monotonic() + _INQUIRY_SECONDS
+        while _OUTERMOST not in self._log() and (left := deadline - time.monotonic()) > 0:
+            self._pump(left)
+
+    def _keep_tail(self, chunk: bytes) -> None:
+        # What a hosted adapter prints on stdout comes here too, and counts.
+        super()._keep_tail(chunk)
+        self._session_bytes += len(chunk)
+
+    def _told(self, what: str) -> TargetError:
+        own_words, _, stack = self._log().partition(_STACK)
+        own_words, _, _ = own_words.partition(_FATAL)
+        frames = _FRAME.findall(stack)
+        place = own_place((file, int(line)) for file, line in reversed(frames))
+        asked = f", asked for {self.asked}," if self.asked else ""
+        return TargetError(f"{self.name}{asked} {what}{last_lines(own_words)}", place,
+                           _LATE if self._was_late else _DEADLY)
+
+
+class _HostedPipe(Pipe):
+    """The transport that is a host: it opens the envelopes."""
+
+    _closes = False
+
+    def _exchange(self, message: Message) -> object:
+        assert isinstance(self._child, _HostedChild)
+        self._child.asked = message["do"]
+        reply = super()._exchange(message)
+        assert isinstance(reply, dict)
+        self._closes = reply.get("closes") is True
+        return _opened(reply)
+
+    def _part(self, child: Child) -> None:
+        if self._closes:
+            assert isinstance(child, _HostedChild)
+            child.asked = "close"
+            _opened(converse(child, {"do": "close"}))
+
+
+def _opened(envelope: Message) -> Any:
+    """What the adapter answered; raises the error that its host reports."""
+    failed = envelope.get("failed")
+    if failed is None:
+        return envelope.get("reply")
+    kind = InputError if failed["fault"] == "input" else TargetError
+    raise kind(failed["what"], failed["where"], failed["next_step"])
+
+
+def _search_path() -> tuple[str, ...]:
+    """Where this process looks for modules; the working folder is always among it."""
+    path = [str(place) for place in sys.path]
+    if "" not in path and os.getcwd() not in path:
+        path.append(os.getcwd())
+    return tuple(path)

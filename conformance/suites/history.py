@@ -1,0 +1,97 @@
+"""Suites that are judged by histories: a scene is set, it runs, and its events are judged.
+
+What such a suite asks is planned as a whole: the first requests say what is to run and what
+goes wrong, the last one lets it run and is answered with a history. So its programs are drawn
+as a whole too, and not act by act; and where the shrinker of a conversation leaves out
+requests, it also makes smaller what the first of them set up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
+from random import Random
+
+from ...spec.notation.machine import Action, Machine
+from ...spec.notation.rules import Rule
+from ..ports.base import Session
+from .suite import Act, AnyJudge, Conversation, Program, by_number
+
+__all__ = ["PROGRAMS_AT_ONCE", "HistorySuite", "rules_of"]
+
+PROGRAMS_AT_ONCE = 4
+"""A run has hundreds of events, so a case tries one where one of a conversation tries four."""
+
+
+@dataclass(frozen=True)
+class HistorySuite:
+    """A suite that is judged by histories; see ``AnySuite``.
+
+    ``draw`` makes a program from chance, what the target can do, and the rule in focus.
+    ``judging`` makes the judge of a run from the arguments of ``judge``.
+    ``always_needed`` are the operations without which no rule applies; ``needs`` has, for
+    some rules, groups of further operations, of which the target must offer one each.
+    """
+
+    name: str
+    version: int
+    port: str
+    watching: tuple[type[Machine], ...]
+    always_needed: tuple[str, ...]
+    needs: Mapping[str, tuple[tuple[str, ...], ...]]
+    draw: Callable[[Random, Collection[str], Rule], Program]
+    converse: Callable[[Session, int, int], Conversation]
+    judging: Callable[[int, Rule | None, bool], AnyJudge]
+    easier: Callable[[Act], Iterator[Act]]
+    settings: Callable[[int], Mapping[str, int]]
+    capacities: tuple[int, ...]
+    scene: str
+
+    def rules(self) -> tuple[Rule, ...]:
+        """See ``AnySuite``."""
+        return by_number(
+            rule for machine in self.watching for rule in machine.rules_declared
+            if rule.kind == "guard")
+
+    def rule(self, rule_id: str) -> Rule | None:
+        """See ``AnySuite``."""
+        return next((rule for rule in self.rules() if rule.id == rule_id), None)
+
+    def applicable(self, can: Collection[str]) -> tuple[Rule, ...]:
+        """See ``AnySuite``."""
+        return tuple(rule for rule in self.rules() if not self.missing(rule, can))
+
+    def missing(self, rule: Rule, can: Collection[str]) -> tuple[str, ...]:
+        """See ``AnySuite``."""
+        groups = (*((name,) for name in self.always_needed), *self.needs.get(rule.id, ()))
+        return tuple(
+            " or ".join(group) for group in groups if not any(name in can for name in group))
+
+    def machines(self, rule: Rule) -> tuple[type[Machine], ...]:
+        """See ``AnySuite``."""
+        return tuple(machine for machine in self.watching if rule in machine.rules_declared)
+
+    def judge(
+        self, capacity: int, items_max: int, focus: Rule | None, counting: bool = False
+    ) -> AnyJudge:
+        """See ``AnySuite``."""
+        return self.judging(capacity, focus, counting)
+
+    def explore(
+        self, can: Collection[str], focus: Rule, seed: int, examples: int,
+        attempt: Callable[[Program], None],
+    ) -> None:
+        """See ``AnySuite``."""
+        for number in range(-(-examples // PROGRAMS_AT_ONCE)):
+            attempt(self.draw(Random(f"{self.name} {seed} {number}"), can, focus))
+
+    def simpler(self, act: Act) -> Iterator[Act]:
+        """See ``AnySuite``."""
+        return self.easier(act)
+
+
+def rules_of(action: Action) -> tuple[Rule, ...]:
+    """The rules that the guards of an action name: those that a step of it could break."""
+    function = action.function
+    named = (function.__globals__.get(name) for name in function.__code__.co_names)
+    return tuple(rule for rule in named if isinstance(rule, Rule))

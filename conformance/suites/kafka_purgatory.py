@@ -1,0 +1,270 @@
+"""The suite ``kafka.purgatory``: requests, events, force, time and cancelling, in any order."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from ...spec.engines.interpreter import Step
+from ...spec.kafka.observed_purgatory import PERIODS, TIMEOUTS, ObservedPurgatory
+from ..ports.base import Message, Session
+from .plain import PlainConversation, Seen
+from .suite import Act, Answer, Suite, Watch
+
+__all__ = ["KAFKA_PURGATORY_SUITE", "KEYS", "REQUESTS", "PurgatoryConversation"]
+
+REQUESTS: Final = ("r1", "r2", "r3", "r4", "r5")
+KEYS: Final = ("k1", "k2")
+
+_KEYS_OF: Final = (KEYS, KEYS[:1], KEYS[1:])
+_NUMBER_OF_KEYS: Final = {KEYS: len(KEYS), KEYS[:1]: 0, KEYS[1:]: 1}
+_TIMEOUTS: Final = (0, 2, 1)
+"""The places in ``TIMEOUTS`` of the first requests' timeouts, and round again."""
+
+_COUNTS: Final = {
+    "watched": ("listed", len(KEYS) * len(REQUESTS)), "delayed": ("delayed", len(REQUESTS)),
+    "estimate": ("estimated", len(KEYS) * len(REQUESTS)), "keys": ("keyed", len(KEYS)),
+}
+"""The action that tells each count, and how high it can be; what is more is one more."""
+
+_TRIES_MAX: Final = 4
+Requests = Sequence[int]
+
+
+class PurgatoryConversation(PlainConversation):
+    """One session with a purgatory. The n-th request that is made is called ``rn``.
+
+    ``pick`` chooses the keys of a request, a key, a period, or one of the requests.
+    """
+
+    def __init__(self, session: Session, capacity: int, items_max: int) -> None:
+        super().__init__(session, "kafka.purgatory", {"capacity": capacity})
+        self._made = 0
+        self._ready: set[int] = set()
+        self._soon: set[int] = set()
+        self._ended: set[int] = set()
+
+    # --- requests ------------------------------------------------------------------------
+
+    def request_of(self, act: Act) -> Message | None:
+        """See ``PlainConversation``."""
+        do, pick, new = act.do, act.pick, self._made
+        if do == "watch":
+            if new == len(REQUESTS):
+                return None
+            return {"do": do, "request": REQUESTS[new],
+                    "keys": list(_KEYS_OF[pick % len(_KEYS_OF)]),
+                    "timeout": TIMEOUTS[_TIMEOUTS[new % len(_TIMEOUTS)]]}
+        if do in ("ready", "soon", "force"):
+            return self._on_one(do, pick)
+        if do in ("check", "cancel"):
+            return {"do": do, "key": KEYS[pick % len(KEYS)]}
+        if do == "advance":
+            return {"do": do, "by": PERIODS[pick % len(PERIODS)]}
+        return {"do": do}
+
+    def _on_one(self, do: str, pick: int) -> Message | None:
+        waiting = [each for each in range(self._made) if each not in self._ended]
+        coming = [self._made] if self._made < len(REQUESTS) else []
+        those = {
+            "force": list(range(self._made)),
+            "ready": [each for each in waiting + coming if each not in self._ready],
+            "soon": [each for each in coming if each not in self._ready | self._soon],
+        }[do]
+        return {"do": do, "request": REQUESTS[those[pick % len(those)]]} if those else None
+
+    def asked(self, request: Message) -> str:
+        """See ``PlainConversation``."""
+        words = {
+            "ready": "{request} is ready", "soon": "{request} will be ready after its first try",
+            "watch": "{request} waits for an event of {keys}, or {timeout} ms",
+            "force": "force {request}", "check": "an event of {key}", "cancel": "cancel {key}",
+            "advance": "{by} ms go by",
+        }.get(request["do"], str(request["do"]))
+        keys = " or ".join(request.get("keys", ()))
+        return words.format_map({**request, "keys": keys})
+
+    # --- answers -------------------------------------------------------------------------
+
+    def possible(self, request: Message) -> Iterator[Answer]:
+        """See ``PlainConversation``."""
+        do = str(request["do"])
+        if do in _COUNTS:
+            action, most = _COUNTS[do]
+            for count in range(most + 2):
+                yield Answer(str(count), (action, (("count", count),)))
+                if self._is_exact(do):
+                    yield Answer(str(count), ("listed_exactly", (("count", count),)))
+        elif do in ("watch", "force"):
+            yield from self._possible_of_one(request)
+        elif do not in ("ready", "soon"):
+            yield from self._possible_of_some(request)
+
+    def _possible_of_one(self, request: Message) -> Iterator[Answer]:
+        number = REQUESTS.index(request["request"])
+        for done in (0, 1):
+            for expired in (0, 1):
+                for answer in (0, 1):
+                    step = self._about_one(request, 1, done, expired, answer)
+                    words = _words_of([number] * done, [number] * expired, bool(answer))
+                    yield Answer(words, step)
+        if request["do"] == "watch":
+            yield Answer("it is tried three times", self._about_one(request, 3, 0, 0, 0))
+        for other in range(self._made):
+            if other != number:
+                yield Answer(f"{REQUESTS[other]} is completed", ("stray", (("request", other),)))
+
+    def _possible_of_some(self, request: Message) -> Iterator[Answer]:
+        everybody = list(range(self._made))
+        sets = [[], *([each] for each in everybody), everybody]
+        for those in sets:
+            for expired in ([], those) if request["do"] == "advance" else ([],):
+                for count in {len(those), len(those) + 1} if request["do"] == "check" else {0}:
+                    step = _about_some(request, those, expired, count)
+                    yield Answer(_words_of(those, expired, count), step)
+
+    def seen(self, request: Message, answer: Any) -> Seen:
+        """See ``PlainConversation``."""
+        do = str(request["do"])
+        if do in _COUNTS:
+            return self._counted(do, answer)
+        if do in ("ready", "soon"):
+            return self._prepared(do, REQUESTS.index(request["request"]))
+        return self._reported(request, answer)
+
+    def _counted(self, do: str, count: int) -> Seen:
+        action, most = _COUNTS[do]
+        told = (("count", min(count, most + 1)),)
+        exact: tuple[Step, ...] = (("listed_exactly", told),) if self._is_exact(do) else ()
+        return Seen(((action, told), *exact), str(count))
+
+    def _is_exact(self, do: str) -> bool:
+        """Whether what is on the lists follows from the calls."""
+        return do == "watched" and "estimate" in self.can
+
+    def _prepared(self, do: str, number: int) -> Seen:
+        (self._ready if do == "ready" else self._soon).add(number)
+        steps = (("become_ready", (("request", number),)),) if do == "ready" else ()
+        return Seen(steps or (("nothing", ()),), "done")
+
+    def _reported(self, request: Message, report: Message) -> Seen:
+        calls = [(each["call"], REQUESTS.index(each["request"])) for each in report["calls"]
+                 if each["request"] in REQUESTS]
+        done = [number for call, number in calls if call == "complete"]
+        expired = [number for call, number in calls if call == "expire"]
+        words = _words_of(done, expired, report["answer"])
+        about_one = request["do"] in ("watch", "force")
+        own = REQUESTS.index(request["request"]) if about_one else None
+        steps = [*_odd(calls)]
+        if request["do"] != "advance":
+            steps += [("disordered", (("request", each),)) for each in expired if each != own]
+        if about_one:
+            steps += [("stray", (("request", each),)) for each in done if each != own]
+            tries = sum(call == ("try", own) for call in calls)
+            steps.append(self._about_one(
+                request, tries, own in done, own in expired, report["answer"]))
+        else:
+            steps.append(_about_some(request, done, expired, report["answer"]))
+        if request["do"] == "advance" and "estimate" in self.can:
+            steps.append(("reaped", ()))
+        if request["do"] == "watch":
+            self._ready.update(self._soon & {self._made})
+            self._made += 1
+        self._ended.update(done)
+        return Seen(tuple(steps), words)
+
+    def _about_one(
+        self, request: Message, tries: int, done: int, expired: int, answer: int
+    ) -> Step:
+        number = REQUESTS.index(request["request"])
+        outcome = (("completed", int(done)), ("expired", int(expired)), ("answer", int(answer)))
+        if request["do"] == "force":
+            return "forced", (("request", number), *outcome)
+        meanwhile = number in self._soon and number not in self._ready
+        return "made", (
+            ("request", number), ("keys", _NUMBER_OF_KEYS[tuple(request["keys"])]),
+            ("timeout", TIMEOUTS.index(request["timeout"])), ("meanwhile", int(meanwhile)),
+            ("tries", min(tries, _TRIES_MAX)), *outcome)
+
+
+def _odd(calls: Sequence[tuple[str, int]]) -> Iterator[Step]:
+    """What no call should show: completed twice, or expired before it is completed, or twice."""
+    before: Counter[tuple[str, int]] = Counter()
+    for call, number in calls:
+        if call == "complete" and before[call, number]:
+            yield "again", (("request", number),)
+        if call == "expire" and (before[call, number] or not before["complete", number]):
+            yield "disordered", (("request", number),)
+        before[call, number] += 1
+
+
+def _about_some(request: Message, done: Requests, expired: Requests, answer: int) -> Step:
+    those = ("those", _set_of(done))
+    if request["do"] == "check":
+        return "checked", (
+            ("key", KEYS.index(request["key"])), those, ("count", min(answer, len(REQUESTS) + 1)))
+    if request["do"] == "cancel":
+        return "cancelled", (("key", KEYS.index(request["key"])), those)
+    return "advanced", (("by", PERIODS.index(request["by"])), those, ("expired", _set_of(expired)))
+
+
+def _set_of(requests: Requests) -> int:
+    return sum(1 << each for each in set(requests))
+
+
+def _words_of(done: Requests, expired: Requests, answer: object) -> str:
+    told = [f"{REQUESTS[each]} {what}" for what, those in (
+        ("is completed", done), ("expires", expired)) for each in those]
+    if isinstance(answer, bool):
+        return ", ".join(told) or ("true" if answer else "nothing is completed")
+    return ", ".join([*told, f"answer {answer}"])
+
+
+def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
+    return {"K": len(REQUESTS), "J": len(KEYS), "Q": capacity, "S": 1 << len(REQUESTS)}
+
+
+_WATCH: Final = ("watch",)
+_ENDING: Final = ("force", "check", "advance")
+
+KAFKA_PURGATORY_SUITE: Final = Suite(
+    name="kafka.purgatory",
+    version=1,
+    port="kafka.purgatory",
+    watches=(Watch(ObservedPurgatory),),
+    weights={"watch": 5, "ready": 2, "soon": 1, "force": 2, "check": 2, "advance": 2,
+             "cancel": 1, "watched": 1, "delayed": 1, "estimate": 1, "keys": 1},
+    needs={
+        "KAFKA-P1": (_WATCH, _ENDING),
+        "KAFKA-P1ER": (_WATCH, ("advance",)),
+        "KAFKA-P2L": (_WATCH, ("advance",)),
+        "KAFKA-P3": (_WATCH, ("soon", "ready"), ("check", "soon")),
+        "KAFKA-P3W": (_WATCH, ("watched", "keys")),
+        "KAFKA-P4": (_WATCH, ("delayed",)),
+        "KAFKA-P4N": (_WATCH, ("delayed",)),
+        "KAFKA-P5": (_WATCH, ("estimate",)),
+        "KAFKA-P5U": (_WATCH, ("estimate",)),
+        "KAFKA-P6": (_WATCH, ("advance",), ("watched",)),
+        "KAFKA-P6E": (_WATCH, ("advance",), ("watched",), ("estimate",)),
+        "KAFKA-P7": (_WATCH, ("keys",)),
+        "KAFKA-P8": (_WATCH, ("check",)),
+        "KAFKA-P10": (_WATCH,),
+        "KAFKA-P20": (_WATCH, _ENDING),
+        "KAFKA-P21": (_WATCH, ("advance",)),
+        "KAFKA-P22": (_WATCH, ("ready",)),
+        "KAFKA-P23": (_WATCH, ("force",)),
+        "KAFKA-P24": (_WATCH,),
+        "KAFKA-P25": (_WATCH, ("watched",)),
+        "KAFKA-P26": (_WATCH, ("cancel",)),
+    },
+    epilogue=(
+        Act("watched"), Act("delayed"), Act("check"), Act("check", pick=1), Act("watched"),
+        Act("keys"), Act("advance"), Act("watched"), Act("delayed"), Act("estimate"),
+        Act("advance", pick=2), Act("advance", pick=2), Act("watched"), Act("delayed"),
+        Act("keys"), Act("estimate"),
+    ),
+    constants=_constants,
+    converse=PurgatoryConversation,
+    scene="A purgatory. Purge interval: {capacity}.",
+)

@@ -1,0 +1,140 @@
+"""The scenes of the suite ``kafka.races``: what is there, which threads there are, what they call.
+
+Each is the smallest in which one of Kafka's races can happen. Calls are those of the port. Times
+are such that, with two buckets of 1 ms in each wheel, a task of 3 ms begins in the second
+wheel and is cascaded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+__all__ = ["HORIZON", "SCENES", "RaceScene", "calls_in_words"]
+
+HORIZON: Final = 1000
+"""An advance to this time is beyond all deadlines."""
+
+Calls = tuple[Mapping[str, Any], ...]
+
+
+@dataclass(frozen=True)
+class RaceScene:
+    """``setup`` is performed before, ``threads`` run side by side, ``finish`` comes after."""
+
+    name: str
+    threads: Mapping[str, Calls]
+    setup: Calls = ()
+    finish: Calls = ()
+
+
+def watch(request: str, *keys: str, **more: Any) -> Mapping[str, Any]:
+    """A request is watched at time 0; its timeout is 2 ms."""
+    return {"call": "watch", "request": request, "keys": list(keys), "timeout": 2, "now": 0, **more}
+
+
+def ready(request: str) -> Mapping[str, Any]:
+    """What it waits for comes true."""
+    return {"call": "ready", "request": request}
+
+
+def check(key: str) -> Mapping[str, Any]:
+    """An event of the key."""
+    return {"call": "check", "key": key}
+
+
+def advance(to: int) -> Mapping[str, Any]:
+    """The timer is driven."""
+    return {"call": "advance", "to": to}
+
+
+def add(task: str, delay: int) -> Mapping[str, Any]:
+    """A task, at time 0."""
+    return {"call": "add", "task": task, "delay": delay, "now": 0}
+
+
+def own(call: str, request: str) -> Mapping[str, Any]:
+    """A group changes, or a partition is appended to: an event of the key a."""
+    return {"call": call, "request": request, "key": "a"}
+
+
+DRAIN: Final = advance(HORIZON)
+SWEEP: Final = (DRAIN, check("a"))
+
+_SCENES: Final = (
+    RaceScene(
+        "completion against expiry",
+        {"completer": ({"call": "force", "request": "r1"},), "driver": (advance(2),)},
+        setup=(watch("r1", "a"),), finish=SWEEP),
+    RaceScene(
+        "trigger between try and watch",
+        {"requester": (watch("r1", "a"),), "trigger": (ready("r1"), check("a"))},
+        finish=SWEEP),
+    RaceScene(
+        "two keys",
+        {"requester": (watch("r1", "a", "b"),), "trigger": (ready("r1"), check("b"))},
+        finish=(*SWEEP, check("b"))),
+    RaceScene(
+        "cancel against cascade",
+        {"driver": (advance(2), advance(3)), "canceller": ({"call": "cancel", "task": "t1"},)},
+        setup=(add("t1", 3),), finish=(DRAIN,)),
+    RaceScene(
+        "two overflows",
+        {"adder": (add("t1", 3),), "other adder": (add("t2", 3),)},
+        finish=(DRAIN,)),
+    RaceScene(
+        "two in a bucket",
+        {"adder": (add("t1", 1),), "other adder": (add("t2", 1),)},
+        finish=(DRAIN,)),
+    RaceScene(
+        "an empty list",
+        {"sweeper": (check("a"),), "other sweeper": (check("a"),),
+         "requester": (watch("r2", "a"),)},
+        setup=(watch("r1", "a"), ready("r1")), finish=(ready("r2"), check("a"))),
+    RaceScene(
+        "a group changes",
+        {"event": (check("a"),), "member": (own("change", "r1"),)},
+        setup=(watch("r1", "a", of="group"),), finish=SWEEP),
+    RaceScene(
+        "a member joins",
+        {"event": (check("a"),), "member": (watch("r2", "a", of="group", under=True),)},
+        setup=(watch("r1", "a", of="group"),), finish=SWEEP),
+    RaceScene(
+        "a heartbeat",
+        {"heart": ({"call": "heartbeat"},), "trigger": (ready("r1"), check("a"))},
+        setup=(watch("r1", "a", locked_by="group"),), finish=SWEEP),
+    RaceScene(
+        "a partition",
+        {"append": (own("append", "r1"),), "fetch": (check("a"),),
+         "controller": ({"call": "elect"},)},
+        setup=(watch("r1", "a", of="partition"),), finish=SWEEP),
+)
+
+SCENES: Final[Mapping[str, RaceScene]] = {scene.name: scene for scene in _SCENES}
+
+
+_WORDS: Final = {
+    "watch": "watches {request} for {keys}", "add": "adds {task} for {delay} ms",
+    "ready": "makes {request} ready", "check": "tells of an event of {key}",
+    "force": "completes {request} by force", "cancel": "cancels {task}",
+    "advance": "drives the timer to {to} ms", "change": "changes the group: {request} is ready",
+    "append": "appends to the partition: {request} is ready", "elect": "elects another leader",
+    "heartbeat": "sends a heartbeat to the group",
+}
+
+
+def calls_in_words(calls: Calls | list[Mapping[str, Any]]) -> str:
+    """Calls for a reader."""
+    return ", then ".join(_call_in_words(call) for call in calls)
+
+
+def _call_in_words(call: Mapping[str, Any]) -> str:
+    fields = {name: " and ".join(map(str, value)) if isinstance(value, list) else value
+              for name, value in call.items()}
+    words = _WORDS[call["call"]].format_map(fields)
+    if call.get("of"):
+        words += f" as the {call['of']}'s"
+    if call.get("locked_by") or call.get("under"):
+        words += ", under the group's lock" if call.get("under") else ", with the group's lock"
+    return words

@@ -1,0 +1,89 @@
+"""A queue whose items can be taken from their time on, the earliest first.
+
+java.util.concurrent.DelayQueue as Kafka uses it, with the time told. Items of the same time
+leave in the order in which they came; Java's queue promises no order there.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from heapq import heapify, heappop, heappush
+from typing import Generic, TypeVar
+
+from .locks import LockFactory
+
+__all__ = ["DelayQueue", "LockedDelayQueue"]
+
+T = TypeVar("T")
+
+
+class DelayQueue(Generic[T]):
+    """A binary heap: O(log k) to offer and to take. For one thread."""
+
+    __slots__ = ("_heap", "_turn")
+
+    def __init__(self) -> None:
+        self._heap: list[tuple[int, int, T]] = []
+        self._turn = itertools.count()
+
+    def offer(self, item: T, time: int) -> None:
+        """``item`` can be taken from ``time`` (ms) on."""
+        heappush(self._heap, (time, next(self._turn), item))
+
+    def poll(self, now: int) -> T | None:
+        """Take the earliest item whose time has come at ``now``; None if there is none."""
+        heap = self._heap
+        if heap and heap[0][0] <= now:
+            return heappop(heap)[2]
+        return None
+
+    def first_time(self) -> int | None:
+        """When the earliest item can be taken; None if the queue is empty."""
+        heap = self._heap
+        return heap[0][0] if heap else None
+
+    def discard(self, unwanted: Callable[[T], bool]) -> int:
+        """Drop every unwanted item; how many. It looks at all of them: O(k)."""
+        heap = self._heap
+        before = len(heap)
+        heap[:] = [row for row in heap if not unwanted(row[2])]
+        heapify(heap)
+        return before - len(heap)
+
+    def items(self) -> list[T]:
+        """All items, in no order."""
+        return [item for _, _, item in self._heap]
+
+    def __len__(self) -> int:
+        return len(self._heap)
+
+
+class LockedDelayQueue(DelayQueue[T]):
+    """The same for several threads: each call is one step."""
+
+    __slots__ = ("_lock",)
+
+    def __init__(self, lock: LockFactory) -> None:
+        super().__init__()
+        self._lock = lock()
+
+    def offer(self, item: T, time: int) -> None:
+        """As above."""
+        with self._lock:
+            super().offer(item, time)
+
+    def poll(self, now: int) -> T | None:
+        """As above."""
+        with self._lock:
+            return super().poll(now)
+
+    def first_time(self) -> int | None:
+        """As above."""
+        with self._lock:
+            return super().first_time()
+
+    def discard(self, unwanted: Callable[[T], bool]) -> int:
+        """As above."""
+        with self._lock:
+            return super().discard(unwanted)

@@ -1,0 +1,44 @@
+"""What the timers need of locks, made from whatever makes a mutex.
+
+One thread needs none. Several pass ``threading.RLock``, or a lock whose holder a test decides.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from typing import Final, TypeAlias
+
+__all__ = ["READERS", "LockFactory", "Mutex", "SharedLock"]
+
+Mutex: TypeAlias = AbstractContextManager[object]
+LockFactory: TypeAlias = Callable[[], Mutex]
+
+READERS: Final = 4
+
+
+class SharedLock:
+    """A readers-writer lock of ``READERS`` stripes: a reader holds one of them, a writer all.
+
+    More readers than that wait for each other, which costs time and nothing else. The mutexes
+    need not be reentrant, as long as nobody reads who reads or writes already.
+    """
+
+    __slots__ = ("_stripes", "_turn")
+
+    def __init__(self, lock: LockFactory) -> None:
+        self._stripes = tuple(lock() for _ in range(READERS))
+        self._turn = itertools.count()
+
+    def reading(self) -> Mutex:
+        """A stripe, to be entered: others may read, nobody writes."""
+        return self._stripes[next(self._turn) % READERS]
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """All stripes, always in the same order: nobody else is in."""
+        with ExitStack() as held:
+            for stripe in self._stripes:
+                held.enter_context(stripe)
+            yield

@@ -1,0 +1,243 @@
+"""The purgatory as its callers see it: each call, and the callbacks that it causes.
+
+Theory. The state and what a call does to it are those of ``purgatory``; here each call comes with
+what an implementation was seen to do, and the rules say what that has to be. Callbacks are judged
+at the call in which they come: a request is completed by the request for it, by an event of one of
+its keys, by force, or by its timeout, and in sequence each of these is told apart. The counts of
+the lists and of the timer are judged when they are asked for.
+
+Two designs are judged. The new one has an estimate, by which its purges follow from the calls; what
+is on its lists is known exactly. Of the old one only the bounds are known: pending requests are
+watched, and when the reaper has gone round there are few that are not.
+
+Sets of requests are numbers: request r stands for 2 ** r. Times are ms, and the timer's tick is 1.
+
+Source: "Apache Kafka, Purgatory, and Hierarchical Timing Wheels"; kafka.md 1.4, 1.5.
+"""
+
+from __future__ import annotations
+
+from ..notation import (
+    MUST, action, array, boolean, const, guard_rule, integer, one_of, require, table, upto,
+)
+from ..notation.rules import seen_from_outside
+from .purgatory import Purgatory, PurgatoryCalls, Request
+from .purgatory_answers import AnsweringPurgatory
+from .purgatory_races import Race
+
+__all__ = ["PERIODS", "TIMEOUTS", "ObservedPurgatory"]
+
+CODE = "kafka.md 1.4"
+
+_STATED = (*Purgatory.rules_declared, *Race.rules_declared, *AnsweringPurgatory.rules_declared)
+ONCE = seen_from_outside(_STATED, "KAFKA-P1")
+EXPIRY = seen_from_outside(_STATED, "KAFKA-P1ER")
+IN_TIME = seen_from_outside(_STATED, "KAFKA-P2L")
+TRIGGERED = seen_from_outside(_STATED, "KAFKA-P3")
+WATCHED = seen_from_outside(_STATED, "KAFKA-P3W")
+OUT_OF_TIMER = seen_from_outside(_STATED, "KAFKA-P4")
+IN_TIMER = seen_from_outside(_STATED, "KAFKA-P4N")
+NOT_LOW = seen_from_outside(_STATED, "KAFKA-P5")
+NOT_HIGH = seen_from_outside(_STATED, "KAFKA-P5U")
+FEW_DEAD = seen_from_outside(_STATED, "KAFKA-P6")
+REASON = seen_from_outside(_STATED, "KAFKA-P6E")
+NO_EMPTY_KEYS = seen_from_outside(_STATED, "KAFKA-P7")
+COUNTED = seen_from_outside(_STATED, "KAFKA-P8")
+TWO_TRIES = seen_from_outside(_STATED, "KAFKA-P10")
+
+FOUNDED = guard_rule(
+    "KAFKA-P20", MUST,
+    "A request is completed only if it is ready and tried, or forced, or its timeout has passed.",
+    source=f"002, introduction ('criteria'); {CODE}")
+TOLD = guard_rule(
+    "KAFKA-P21", MUST, "If the timeout completed a request, its expiry callback is called.",
+    source=f"{CODE}; kafka.md 1.5 P1 ('iff')")
+AT_ONCE = guard_rule(
+    "KAFKA-P22", MUST, "A request that is ready when it is made is completed at once.",
+    source=f"{CODE} (first try)")
+FORCED = guard_rule(
+    "KAFKA-P23", MUST, "Whoever forces a request that is not completed completes it.",
+    source=f"{CODE} (forceComplete)")
+RETURNED = guard_rule(
+    "KAFKA-P24", MUST,
+    "A call about one request answers whether this call completed it.",
+    source=f"{CODE} (tryCompleteElseWatch, forceComplete)")
+LEAVING = guard_rule(
+    "KAFKA-P25", MUST,
+    "What an event, a purge or a cancelled key takes off a list is no longer on it.",
+    source=f"{CODE} (tryCompleteWatched, purgeCompleted); KAFKA-664")
+ABANDONED = guard_rule(
+    "KAFKA-P26", MUST, "To cancel a key completes nothing.",
+    source=f"{CODE} (cancelForKey)")
+
+
+TIMEOUTS = (2, 5, 45)
+"""How long requests wait, in ms; the last one is beyond the lowest wheel."""
+
+PERIODS = (1, 3, 42)
+"""The time between two rounds of the reaper, in ms."""
+
+
+class ObservedPurgatory(PurgatoryCalls):
+    """Requests 0 .. K - 1, keys 0 .. J - 1, and what is seen of each call."""
+
+    S = const(8, at_least=2)        # sets of requests: 2 ** K
+    ones = table((1, 2, 4, 8, 16, 32))
+    timeouts = table(TIMEOUTS)
+    periods = table(PERIODS)
+
+    left = array(upto(PurgatoryCalls.K), integer(0, max(TIMEOUTS)))
+    rested = boolean(True)          # nothing was completed since the reaper's round
+
+    def has(self, those: int, request: int) -> bool:
+        """Whether a request is in a set."""
+        one: int = self.ones[request]
+        return those // one % 2 == 1
+
+    # --- calls about one request -----------------------------------------------------------
+
+    @action(request=upto(PurgatoryCalls.K), keys=upto(PurgatoryCalls.J + 1),
+            timeout=one_of(timeouts), meanwhile=upto(2), tries=upto(5), completed=upto(2),
+            expired=upto(2), answer=upto(2))
+    def made(
+        self, request: int, keys: int, timeout: int, meanwhile: int, tries: int,
+        completed: int, expired: int, answer: int,
+    ) -> None:
+        """try_complete_else_watch; ``meanwhile``: it becomes ready after its first try."""
+        ready = request in self.ready
+        self.make(request, keys, meanwhile)
+        self.left[request] = self.timeouts[timeout]
+        require(completed == 0 or ready or meanwhile == 1, FOUNDED)
+        require(expired == 0, EXPIRY)
+        require(completed == 1 or not ready, AT_ONCE)
+        require(completed == 1 or meanwhile == 0, TRIGGERED)
+        require(answer == completed, RETURNED)
+        require(tries <= 2, TWO_TRIES)
+        self.rested = self.rested and completed == 0
+
+    @action(request=upto(PurgatoryCalls.K), completed=upto(2), expired=upto(2),
+            answer=upto(2))
+    def forced(self, request: int, completed: int, expired: int, answer: int) -> None:
+        """force_complete."""
+        require(self.phase[request] != Request.NEW)
+        require(completed == 0 or self.is_open(request), ONCE)
+        require(expired == 0, EXPIRY)
+        require(completed == 1 or not self.is_open(request), FORCED)
+        require(answer == completed, RETURNED)
+        self.complete(request)
+        self.rested = self.rested and completed == 0
+
+    @action(request=upto(PurgatoryCalls.K))
+    def again(self, request: int) -> None:
+        """A request is completed for the second time in one call."""
+        require(False, ONCE)
+
+    @action(request=upto(PurgatoryCalls.K))
+    def disordered(self, request: int) -> None:
+        """The expiry callback comes before completion, or twice, or in a call that is not about
+        the request's timeout."""
+        require(False, EXPIRY)
+
+    @action(request=upto(PurgatoryCalls.K))
+    def stray(self, request: int) -> None:
+        """A request is completed by a call about another one."""
+        require(not self.is_over(request), ONCE)
+        require(False, FOUNDED)
+
+    def is_over(self, request: int) -> bool:
+        """Completed."""
+        return self.phase[request] == Request.COMPLETED
+
+    # --- events, time ----------------------------------------------------------------------
+
+    @action(key=upto(PurgatoryCalls.J), those=upto(S), count=upto(PurgatoryCalls.K + 2))
+    def checked(self, key: int, those: int, count: int) -> None:
+        """check_and_complete, which completed those requests and answered a count."""
+        for request in range(self.K):
+            hit = self.has(those, request)
+            due = self.is_due(request, key)
+            require(not hit or not self.is_over(request), ONCE)
+            require(hit or not due, TRIGGERED)
+            require(not hit or due, FOUNDED)
+        hits = sum(self.has(those, request) for request in range(self.K))
+        require(count == hits, COUNTED)
+        if key in self.keys:
+            self.check_and_complete(key)
+        self.rested = self.rested and hits == 0
+
+    def is_due(self, request: int, key: int) -> bool:
+        """Whether an event of the key has to complete it."""
+        return (self.is_open(request) and request in self.ready
+                and key * self.K + request in self.watched)
+
+    @action(by=one_of(periods), those=upto(S), expired=upto(S))
+    def advanced(self, by: int, those: int, expired: int) -> None:
+        """Time passes; those requests are completed, and of some the expiry callback comes."""
+        for request in range(self.K):
+            hit = self.has(those, request)
+            due = self.phase[request] == Request.PENDING and self.left[request] <= self.periods[by]
+            require(not hit or not self.is_over(request), ONCE)
+            require(hit or not self.has(expired, request), EXPIRY)
+            require(self.has(expired, request) or not hit, TOLD)
+            require(hit or not due, IN_TIME)
+            require(not hit or due, FOUNDED)
+            self.left[request] = max(0, self.left[request] - self.periods[by])
+            if due:
+                self.expire(request)
+        self.rested = True
+
+    @action
+    def reaped(self) -> None:
+        """The round of a reaper that goes by the estimate."""
+        if self.has_to_purge():
+            self.start_purge()
+            for key in range(self.J):
+                if key in self.to_purge:
+                    self.purge(key)
+
+    @action(key=upto(PurgatoryCalls.J), those=upto(S))
+    def cancelled(self, key: int, those: int) -> None:
+        """cancel_for_key, in which those requests were completed."""
+        require(those == 0, ABANDONED)
+        if key in self.keys:
+            self.abandon(key)
+
+    # --- counts ----------------------------------------------------------------------------
+
+    @action(count=upto(PurgatoryCalls.J * PurgatoryCalls.K + 2))
+    def listed(self, count: int) -> None:
+        """``watched``: the lengths of all lists, of whatever design."""
+        pending = sum(
+            self.phase[request] == Request.PENDING and key * self.K + request in self.wanted
+            for request in range(self.K) for key in range(self.J))
+        require(count >= pending, WATCHED)
+        abandoned = any(phase == Request.ABANDONED for phase in self.phase)
+        require(count <= pending + self.J * self.Q or not self.rested or abandoned, FEW_DEAD)
+        require(count <= len(self.watched), LEAVING)
+
+    @action(count=upto(PurgatoryCalls.J * PurgatoryCalls.K + 2))
+    def listed_exactly(self, count: int) -> None:
+        """``watched`` of a purgatory with an estimate."""
+        require(count >= len(self.watched), REASON)
+
+    @action(count=upto(PurgatoryCalls.K + 2))
+    def delayed(self, count: int) -> None:
+        """The size of the timer."""
+        require(count <= len(self.timer), OUT_OF_TIMER)
+        require(count >= len(self.timer), IN_TIMER)
+
+    @action(count=upto(PurgatoryCalls.J * PurgatoryCalls.K + 2))
+    def estimated(self, count: int) -> None:
+        """E. It means nothing any more when something was cancelled for a key."""
+        usual = all(phase != Request.ABANDONED for phase in self.phase)
+        require(count >= self.distinct() or not usual, NOT_LOW)
+        require(count <= len(self.timer) + self.done or not usual, NOT_HIGH)
+
+    @action(count=upto(PurgatoryCalls.J + 2))
+    def keyed(self, count: int) -> None:
+        """How many keys have lists."""
+        pending = sum(any(
+            self.phase[request] == Request.PENDING and key * self.K + request in self.wanted
+            for request in range(self.K)) for key in range(self.J))
+        require(count >= pending, WATCHED)
+        require(count <= len(self.keys), NO_EMPTY_KEYS)

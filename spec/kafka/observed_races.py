@@ -1,0 +1,200 @@
+"""What can be seen of a timer and a purgatory from outside, while several threads use them.
+
+Theory of operation
+-------------------
+``purgatory_races``, ``purgatory_lists``, ``purgatory_locks`` and ``timer_races`` explain, at the
+steps of the code, why each of their rules holds. An observer sees less: when a thread calls and
+when its call returns, when a callback runs and in which thread, and, when all are through, how many
+entries the timer counts and how many keys there are. The rules are the same ones; here is what they
+mean to him.
+
+- *At most once*, and *expiry for the winner, after completion*, show in the callbacks.
+- *No trigger is lost* shows when all are through: a request whose watching is over and whose event
+  was told after it had become ready is completed by then.
+- *On the list that its key has* shows by an event that nothing else overlaps: it completes every
+  request that is ready and watched for its key.
+- *A cancelled task does not run* is more than code can promise while it is on its way to be run.
+  Seen from outside: an advance that begins after the cancel has returned does not run it.
+- *Out of the timer* shows in the size only if no calls overlapped. Whoever puts an entry into a
+  bucket tests before whether its task was cancelled, and what is cancelled between the test and
+  the link stays as a dead entry until its bucket expires, at the latest until an advance beyond
+  all deadlines. A dead entry is never run. So an advance that begins when a request is completed,
+  and watched by nobody any more, does not run it.
+- *Deadlock* is that some threads are not through, and none can go on.
+
+Source: kafka.md 1.4, 1.5 and section 4; TimerTaskList, DelayedOperation of Kafka 3.9.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from ..notation import Machine, action, array, boolean, const, integer, require, subset, upto
+from ..notation.rules import seen_from_outside
+from .purgatory_lists import WatcherLists
+from .purgatory_locks import Programs
+from .purgatory_races import Race
+from .timer import SingleUseTimer
+from .timer_races import Cascade, OverflowWheel
+
+__all__ = ["Call", "ObservedRaces"]
+
+ONCE = seen_from_outside(Race.rules_declared, "KAFKA-P1R")
+EXPIRY = seen_from_outside(Race.rules_declared, "KAFKA-P1ER")
+TRIGGER = seen_from_outside(Race.rules_declared, "KAFKA-P3")
+OUT_OF_TIMER = seen_from_outside(Race.rules_declared, "KAFKA-P4R")
+WATCHED = seen_from_outside(WatcherLists.rules_declared, "KAFKA-P3I")
+EMPTY_LISTS = seen_from_outside(WatcherLists.rules_declared, "KAFKA-P7L")
+DEADLOCK = seen_from_outside(Programs.rules_declared, "KAFKA-P9")
+ALL_RUN = seen_from_outside(SingleUseTimer.rules_declared, "KAFKA-W1L")
+CANCELLED = seen_from_outside(Cascade.rules_declared, "KAFKA-W1CR")
+COUNTED = seen_from_outside(Cascade.rules_declared, "KAFKA-W2L")
+ONE_WHEEL = seen_from_outside(OverflowWheel.rules_declared, "KAFKA-W10")
+INITIALISED = seen_from_outside(OverflowWheel.rules_declared, "KAFKA-W11")
+
+
+class Call(IntEnum):
+    """What a thread may call; of a request or a task, but for those that say so."""
+
+    WATCH = 0       # a request is put into the purgatory
+    ADD = 1         # a task is put into the timer
+    READY = 2       # what the request waits for comes true
+    CHECK = 3       # an event that all requests wait for is told; of no one request
+    FORCE = 4
+    CANCEL = 5      # a task
+    ADVANCE = 6     # the timer is driven; of no one request
+    DRAIN = 7       # the same, to beyond all deadlines
+    OTHER = 8       # an owner of requests is busy with something else
+
+
+class ObservedRaces(Machine):
+    """T threads and Q requests or tasks."""
+
+    T = const(4, at_least=1)
+    Q = const(4, at_least=1)
+
+    busy = subset(upto(T))              # threads that are in a call
+    there = subset(upto(Q))             # put into the timer or the purgatory, and the call is over
+    ready = subset(upto(Q))
+    told = subset(upto(Q))              # its event was told after it had become ready
+    asking = subset(upto(Q))            # what an event is about that nothing overlaps
+    done = subset(upto(Q))              # completed
+    winner = array(upto(Q), integer(0, T, init=T))      # who completed it; T: nobody
+    ran = subset(upto(Q))
+    cancelled = subset(upto(Q))         # and the call has returned
+    barred = subset(upto(T * Q))        # thread t must not run task q: t * Q + q
+    levels = subset(upto(4))            # of the overflow wheels that were made
+    expired = subset(upto(Q))
+    overlapped = boolean(False)         # two calls
+    drained = boolean(False)
+    swept = boolean(False)              # events were told since
+
+    # --- calls ---------------------------------------------------------------------------
+
+    @action(thread=upto(T), call=Call, request=upto(Q))
+    def calls(self, thread: int, call: Call, request: int) -> None:
+        """A thread calls."""
+        if call == Call.CHECK:
+            for each in range(self.Q):
+                if each in self.ready:
+                    self.told.add(each)
+                    if each in self.there:
+                        self.asking.add(each)
+        if len(self.busy) > 0:
+            self.overlapped = True
+            for each in range(self.Q):
+                self.asking.discard(each)
+        self.busy.add(thread)
+        if call == Call.ADVANCE or call == Call.DRAIN:
+            for each in range(self.Q):
+                if each in self.there and (each in self.cancelled or each in self.done):
+                    self.barred.add(thread * self.Q + each)
+        if call == Call.DRAIN:
+            self.overlapped = len(self.busy) > 1
+
+    @action(thread=upto(T), call=Call, request=upto(Q))
+    def returns(self, thread: int, call: Call, request: int) -> None:
+        """Its call is over. What an advance runs, it runs before it returns."""
+        alone = len(self.busy) <= 1
+        require(call != Call.DRAIN or not alone or self.pending() == 0, ALL_RUN)
+        self.busy.discard(thread)
+        for each in range(self.Q):
+            self.barred.discard(thread * self.Q + each)
+        if call == Call.WATCH or call == Call.ADD:
+            self.there.add(request)
+        if call == Call.READY:
+            self.ready.add(request)
+        if call == Call.CANCEL:
+            self.cancelled.add(request)
+        if call == Call.DRAIN:
+            self.drained = True
+        if call == Call.CHECK:
+            self.swept = self.drained
+            for each in range(self.Q):
+                require(each not in self.asking or each in self.done, WATCHED)
+                self.asking.discard(each)
+
+    @action(thread=upto(T))
+    def fails(self, thread: int) -> None:
+        """A call ends in an error: it has met something that was not ready to be used."""
+        require(False, INITIALISED)
+        self.busy.discard(thread)
+
+    # --- callbacks -----------------------------------------------------------------------
+
+    @action(thread=upto(T), request=upto(Q))
+    def completes(self, thread: int, request: int) -> None:
+        """onComplete."""
+        require(request not in self.done, ONCE)
+        self.done.add(request)
+        self.winner[request] = thread
+
+    @action(thread=upto(T), request=upto(Q))
+    def expires(self, thread: int, request: int) -> None:
+        """onExpiration."""
+        require(request in self.done and self.winner[request] == thread, EXPIRY)
+        require(request not in self.expired, EXPIRY)
+        self.expired.add(request)
+
+    @action(thread=upto(T), request=upto(Q))
+    def runs(self, thread: int, request: int) -> None:
+        """The timer runs a task; a request is one."""
+        barred = thread * self.Q + request in self.barred
+        require(not barred or request in self.done, CANCELLED)
+        require(not barred, OUT_OF_TIMER)
+        self.ran.add(request)
+
+    @action(level=upto(4))
+    def makes_wheel(self, level: int) -> None:
+        """An overflow wheel."""
+        require(level not in self.levels, ONE_WHEEL)
+        self.levels.add(level)
+
+    # --- at rest -------------------------------------------------------------------------
+
+    @action
+    def stands(self) -> None:
+        """A thread has taken some steps, and nothing was to be seen."""
+
+    @action
+    def stuck(self) -> None:
+        """Not all threads are through, and none of them can go on."""
+        require(False, DEADLOCK)
+
+    @action(size=upto(Q + 3), keys=upto(4))
+    def rests(self, size: int, keys: int) -> None:
+        """All are through: the timer counts size - 1 entries, and so many keys have a list."""
+        for each in range(self.Q):
+            pending = each in self.there and each not in self.done
+            require(not pending or each not in self.told, TRIGGER)
+        require(size - 1 >= self.pending(), COUNTED)
+        lazy = sum(each in self.cancelled and each not in self.ran for each in range(self.Q))
+        extra = 0 if self.drained else lazy
+        require(self.overlapped or size - 1 <= self.pending() + extra, OUT_OF_TIMER)
+        require(not self.swept or keys == 0, EMPTY_LISTS)
+
+    def pending(self) -> int:
+        """What still has to run or to be completed."""
+        return sum(
+            each in self.there and each not in self.done and each not in self.ran
+            and each not in self.cancelled for each in range(self.Q))

@@ -1,0 +1,265 @@
+"""What can be seen of a timer from outside: tasks go in, some are cancelled, and some run.
+
+Theory. ``timer`` explains wheels, buckets and clocks. Nobody outside sees them; what is seen is
+when tasks run. That is decided by the task's deadline d = (time of its add) + delay, by the time
+of the add, and by the *law* of the timer, of which there are four:
+
+    tick      max(add, floor(d / u) * u)     Kafka's wheels with the tick u: early by up to u - 1
+    deadline  max(add, d)                    asyncio's call_at, trio's deadlines, a queue of tasks
+    in-order  the same; and tasks that are due together run in the order of their adds (sched)
+    timeout   add + max(1, delay), in order; setTimeout, which takes a delay below 1 ms for 1 ms
+
+The driver is never late: time is virtual, and whoever drives the timer stops at each instant at
+which it wants to run. So a task has exactly one instant at which it may run. What a timer says
+of itself, how many tasks it holds, how many buckets are queued and how many wheels were made, is
+judged as well where it says so. A timer with *lazy deletion* holds cancelled tasks too.
+
+Source: TimingWheel and SystemTimer of Kafka 3.9, kafka.md 1.1 to 1.5; the documentation of
+asyncio.loop.call_at, sched.scheduler, trio.CancelScope; HTML, 8.6 'Timers' ('in order').
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from ..expectations import expect
+from ..notation import (
+    MUST, Machine, action, always, array, choice, const, guard_rule, integer, require, upto,
+)
+from .timer import Phase
+
+__all__ = ["EXPECTATIONS", "Law", "ObservedTimer"]
+
+WHEEL = "002, 'Hierarchical Timing Wheel'"
+EXACT = "asyncio.loop.call_at; sched.scheduler.enterabs; trio.CancelScope.deadline"
+SET_TIMEOUT = "HTML 8.6, 'Timers'; Node.js, 'setTimeout'"
+
+ONCE = guard_rule(
+    "KAFKA-W20", MUST, "A task runs once at most for each time that it is added.",
+    source=f"{WHEEL}; kafka.md 1.5 W1; KAFKA-385",
+)
+NOT_CANCELLED = guard_rule(
+    "KAFKA-W21", MUST, "A task that was cancelled before it ran does not run.",
+    source=f"{WHEEL} (stop-timer); kafka.md 1.5 W1; KAFKA-2226",
+)
+TICK_NOT_EARLY = guard_rule(
+    "KAFKA-W22", MUST,
+    "A timer with a tick u runs no task before max(time of its add, floor(deadline / u) * u).",
+    source=f"{WHEEL}; kafka.md 1.5 W3",
+)
+TICK_NOT_LATE = guard_rule(
+    "KAFKA-W23", MUST,
+    "A timer with a tick u runs each task at max(time of its add, floor(deadline / u) * u), not "
+    "later, unless it is cancelled.",
+    source=f"{WHEEL} ('expire all timer tasks in it'); kafka.md 1.5 W1, W3; KAFKA-4051",
+)
+NOT_EARLY = guard_rule(
+    "KAFKA-W24", MUST, "An exact timer runs no task before its deadline.",
+    source=f"{EXACT}; 002, 'Old Purgatory Design'",
+)
+NOT_LATE = guard_rule(
+    "KAFKA-W25", MUST,
+    "An exact timer runs each task at its deadline, not later, unless it is cancelled.",
+    source=f"{EXACT}; 002, 'Old Purgatory Design'; KAFKA-4051",
+)
+AT_LEAST_ONE = guard_rule(
+    "KAFKA-W26", MUST, "To setTimeout, a delay of less than 1 ms is one of 1 ms.",
+    source=SET_TIMEOUT,
+)
+IN_ORDER = guard_rule(
+    "KAFKA-W27", MUST, "Tasks that are due together run in the order in which they were added.",
+    source=f"{SET_TIMEOUT}; sched.scheduler ('in the order of their insertion')",
+)
+SIZE = guard_rule(
+    "KAFKA-W28", MUST,
+    "The timer's size is the number of tasks added, less those that ran or were cancelled.",
+    source="002, 'Purging Watcher Lists' ('exactly at any time'); kafka.md 1.5 W2; KAFKA-1616",
+)
+QUEUE = guard_rule(
+    "KAFKA-W29", MUST, "There are at most n buckets of each wheel in the DelayQueue.",
+    source="002, 'Driving Clock using DelayQueue' ('capped by the number of buckets'); "
+           "kafka.md 1.5 W6",
+)
+WHEELS = guard_rule(
+    "KAFKA-W30", MUST,
+    "There are no more wheels than the longest delay and the clock's staleness reach.",
+    source=f"{WHEEL} ('on-demand'); kafka.md 1.5 W8",
+)
+HELD = guard_rule(
+    "KAFKA-W31", MUST,
+    "A timer with lazy deletion holds every task that is to run, and none that ran.",
+    source="002, 'Old Purgatory Design'; kafka.md 1.4",
+)
+
+
+class Law(IntEnum):
+    """When a timer runs a task."""
+
+    TICK = 0
+    DEADLINE = 1
+    IN_ORDER = 2
+    TIMEOUT = 3
+
+
+class ObservedTimer(Machine):
+    """Tasks go in and run. Each call is followed by what ran, and then by ``rest``."""
+
+    u = const(1, at_least=1)            # tick
+    n = const(2, at_least=2)            # buckets of a wheel
+    K = const(2, at_least=1)            # tasks
+    D = const(3)                        # the longest delay
+    H = const(6)                        # the last instant, and the last deadline
+    T = const(4)                        # the adds for which there is room
+    M = const(4, at_least=1)            # wheels that are looked for
+    S = const(0)                        # the time at which the timer is made
+
+    now = integer(0, H, init=S)
+    phase = array(upto(K), choice(Phase))
+    due = array(upto(K), integer(0, H))         # by the timer's law; 0 unless it is pending
+    brief = array(upto(K), integer(0, 1))       # pending, and added with a delay of 0
+    turn = array(upto(K), integer(0, T))        # of its add, among the pending ones
+    added = integer(0, T)
+    ran_of_them = integer(0, T)
+    longest = integer(0, D)             # the longest delay so far
+
+    # --- calls ---------------------------------------------------------------------------
+
+    @action(task=upto(K), delay=upto(D + 1), law=Law)
+    def add(self, task: int, delay: int, law: Law) -> None:
+        """A task is added; one that is pending is added anew."""
+        require(self.added < self.T and self.now + max(delay, 1) <= self.H)
+        self.added += 1
+        self.phase[task] = Phase.PENDING
+        self.due[task] = self.due_at(delay, law)
+        self.brief[task] = 1 if delay == 0 else 0
+        self.turn[task] = self.added
+        self.longest = max(self.longest, delay)
+
+    def due_at(self, delay: int, law: Law) -> int:
+        """The one instant at which a task that is added now may run."""
+        deadline = self.now + delay
+        if law == Law.TICK:
+            return max(self.now, deadline - deadline % self.u)
+        return max(self.now + 1, deadline) if law == Law.TIMEOUT else deadline
+
+    @action(task=upto(K))
+    def cancel(self, task: int) -> None:
+        """A task is cancelled; unless it is pending, that changes nothing."""
+        if self.phase[task] == Phase.PENDING:
+            self.phase[task] = Phase.CANCELLED
+            self.forget(task)
+
+    @action(until=upto(H + 1))
+    def elapse(self, until: int) -> None:
+        """Time passes."""
+        require(until >= self.now)
+        self.now = until
+
+    # --- what is seen then ---------------------------------------------------------------
+
+    @action(task=upto(K), at=upto(H + 1), law=Law)
+    def ran(self, task: int, at: int, law: Law) -> None:
+        """A task has run, at that instant."""
+        require(self.phase[task] != Phase.CANCELLED, NOT_CANCELLED)
+        require(self.phase[task] == Phase.PENDING, ONCE)
+        early = at < self.due[task] or at > self.now
+        require(not early or law != Law.TICK, TICK_NOT_EARLY)
+        require(not early or law != Law.TIMEOUT or self.brief[task] == 0, AT_LEAST_ONE)
+        require(not early or law == Law.TICK, NOT_EARLY)
+        require(at <= self.due[task] or law != Law.TICK, TICK_NOT_LATE)
+        require(at <= self.due[task] or law == Law.TICK, NOT_LATE)
+        ordered = law == Law.IN_ORDER or law == Law.TIMEOUT
+        require(not ordered or self.is_first(task), IN_ORDER)
+        self.phase[task] = Phase.RAN
+        self.ran_of_them += 1
+        self.forget(task)
+
+    @action
+    def stray(self) -> None:
+        """A task has run that nobody ever named."""
+        require(False, ONCE)
+
+    def is_first(self, task: int) -> bool:
+        """Nobody who is due at the same instant was added before."""
+        return all(
+            self.phase[other] != Phase.PENDING or self.due[other] != self.due[task]
+            or self.turn[other] >= self.turn[task]
+            for other in range(self.K)
+        )
+
+    def forget(self, task: int) -> None:
+        """It is pending no more."""
+        self.due[task] = 0
+        self.brief[task] = 0
+        self.turn[task] = 0
+
+    @action(law=Law)
+    def rest(self, law: Law) -> None:
+        """Nothing more runs at this instant."""
+        require(self.is_all_run() or law != Law.TICK, TICK_NOT_LATE)
+        require(self.is_all_run() or law == Law.TICK, NOT_LATE)
+
+    def is_all_run(self) -> bool:
+        """Nobody is pending whose instant has come."""
+        return all(
+            self.phase[task] != Phase.PENDING or self.due[task] > self.now
+            for task in range(self.K)
+        )
+
+    # --- what the timer says of itself ---------------------------------------------------
+
+    @action(count=upto(T + 1))
+    def sized(self, count: int) -> None:
+        """Its size."""
+        require(count == self.pending(), SIZE)
+
+    @action(count=upto(T + 1))
+    def held(self, count: int) -> None:
+        """How many tasks it holds, cancelled ones included."""
+        require(count >= self.pending() and count <= self.added - self.ran_of_them, HELD)
+
+    @action(buckets=upto(M * n + 1), wheels=upto(M + 1))
+    def queued(self, buckets: int, wheels: int) -> None:
+        """How many buckets are in its queue, and how many wheels it has made."""
+        require(buckets <= self.n * wheels, QUEUE)
+        require(all(
+            level > wheels - 1 or self.tick(level) <= self.reach(level)
+            for level in range(1, self.M)
+        ), WHEELS)
+
+    def reach(self, level: int) -> int:
+        """How far a deadline may lie beyond the clock of the wheel below a level, which stood at
+        the beginning of its own tick when the timer was made, and may stand there still."""
+        return self.longest + self.now - self.S + self.tick(level - 1) - 1
+
+    def tick(self, level: int) -> int:
+        """u, n u, n n u, …"""
+        found = self.u
+        for _ in range(level):
+            found = found * self.n
+        return found
+
+    def pending(self) -> int:
+        """Tasks that are to run."""
+        return sum(phase == Phase.PENDING for phase in self.phase)
+
+    # --- what is true of all of it -------------------------------------------------------
+
+    @always("KAFKA-W32", MUST, "A task that is not pending has no instant at which it is to run.",
+            source=f"{WHEEL}; the state that the guard rules leave behind", task=upto(K))
+    def nothing_else_is_due(self, task: int) -> bool:
+        """Neither one that ran nor one that was cancelled."""
+        return self.phase[task] == Phase.PENDING or self.due[task] == 0
+
+    @always("KAFKA-W33", MUST, "No more tasks are pending than were added and did not run.",
+            source="kafka.md 1.5 W2; the state that the guard rules leave behind")
+    def pending_tasks_were_added(self) -> bool:
+        """So a timer's size is within what a timer with lazy deletion holds."""
+        return self.pending() <= self.added - self.ran_of_them
+
+
+EXPECTATIONS = (
+    expect(ObservedTimer, "KAFKA-W32", "holds", "only pending tasks have an instant", u=(1, 2),
+           K=1, D=2, H=3, T=2),
+    expect(ObservedTimer, "KAFKA-W33", "holds", "what runs was added", u=1, K=2, D=1, H=2, T=3),
+)

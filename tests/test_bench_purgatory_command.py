@@ -1,0 +1,77 @@
+"""``python -m checkvalve.conformance.bench.purgatory``: its options, files and figure."""
+
+from __future__ import annotations
+
+import json
+import xml.etree.ElementTree as ElementTree
+from math import inf
+from pathlib import Path
+
+import pytest
+
+from checkvalve.conformance.bench.purgatory.__main__ import PROGRAM, command
+from checkvalve.conformance.bench.purgatory.driver import Measured
+from checkvalve.conformance.bench.purgatory.plot import COLOURS, draw, ticks
+from checkvalve.conformance.bench.purgatory.report import document
+from checkvalve.conformance.bench.purgatory.rows import Plan, Row
+from checkvalve.conformance.bench.purgatory.workload import CASES
+from checkvalve.conformance.cli.outcome import run
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def test_the_figure_is_well_formed_and_has_every_point() -> None:
+    """Two diagrams for each case, with a dot for each contender and target, and a legend."""
+    rows = [Row("real", case, name, rate,
+                (Measured(requests=3000, seconds=1.0, all_seconds=1.2, cpu_seconds=0.6),))
+            for case in CASES for name in COLOURS for rate in (1000, 2000, inf)]
+    root = ElementTree.fromstring(draw(document(Plan(), rows, [])))
+    dots = root.findall(f".//{SVG}circle")
+    assert len(dots) == 2 * len(rows) + len(COLOURS)
+    places = [float(dot.get(axis, "nan")) for dot in dots for axis in ("cx", "cy")]
+    assert all(0 < place < 1000 for place in places)
+
+
+@pytest.mark.parametrize("largest", [0.3, 1, 1.04, 7, 99, 150, 105_000])
+def test_ticks_reach_beyond_the_largest_figure(largest: float) -> None:
+    """They begin at 0, are evenly spaced, and not too many."""
+    found = ticks(largest)
+    assert found[0] == 0 and found[-2] < largest <= found[-1] * (1 + 1e-9)
+    assert 4 <= len(found) <= 9
+
+
+def test_a_small_run_writes_figures_and_drawing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Every contender is in the JSON, and every aim is on the screen, met or not."""
+    code = run(command, [
+        "--num", "100", "--rate", "2000", "--rates", "2000,none", "--repeats", "1", "--timeout",
+        "10", "--seconds", "0.02", "--limit", "0.5", "--json", str(tmp_path / "found.json"),
+        "--svg", str(tmp_path / "found.svg"),
+    ], PROGRAM)
+    printed = capsys.readouterr().out
+    found = json.loads((tmp_path / "found.json").read_text())
+    assert code == 0 and len(found["rows"]) == 2 * (4 + 2 * 3)
+    assert len(found["aims"]) == 11
+    assert all(f"{aim['text']}: " in printed for aim in found["aims"])
+    assert ElementTree.fromstring((tmp_path / "found.svg").read_text()).tag == f"{SVG}svg"
+
+
+@pytest.mark.parametrize(("arguments", "said"), [
+    (["--num", "0"], "not in the range"),
+    (["--rates", "fast"], "give whole numbers"),
+    (["--rates", ""], "give whole numbers"),
+    (["--seconds", "nan"], "nan is not a number"),
+    (["--wheel-size", "1"], "not in the range"),
+    (["--no-real", "--svg", "x.svg"], "there are none"),
+    (["--json", "no/such/folder/x.json"], "there is no such folder"),
+    (["--fast"], "No such option"),
+])
+def test_bad_usage_is_told_and_measures_nothing(
+    arguments: list[str], said: str, capsys: pytest.CaptureFixture[str],
+) -> None:
+    """One message on stderr with what to do next, and the exit code 64."""
+    assert run(command, ["--quick", *arguments], PROGRAM) == 64
+    told = capsys.readouterr()
+    assert said in told.err and "Traceback" not in told.err
+    assert "virtual time" not in told.out

@@ -1,0 +1,184 @@
+"""The suite of the purgatory: no false alarm, and no twin that gets away."""
+
+from __future__ import annotations
+
+import random
+import shlex
+import sys
+from copy import deepcopy
+from functools import cache
+from pathlib import Path
+from statistics import median
+
+import pytest
+
+from checkvalve.conformance.ports import PORTS
+from checkvalve.conformance.ports.tables import operations_table, policies_table, settings_table
+from checkvalve.conformance.results import PASSED, CaseRow
+from checkvalve.conformance.suites import RunSettings, plan, run_case, suite_named
+from checkvalve.conformance.suites.conduct import Order, conduct
+from checkvalve.conformance.suites.replay import replay
+from checkvalve.conformance.suites.summary import NOT_APPLICABLE
+from checkvalve.conformance.targets import resolve_target
+from checkvalve.conformance.zoo.catalogue import KILLED, Trophy, hunt
+from checkvalve.conformance.zoo.kafka_purgatory import ZOO
+from checkvalve.conformance.zoo.twin import CoreTwin
+from checkvalve.spec.engines.interpreter import Step
+from checkvalve.spec.engines.monitor import Monitor
+from checkvalve.spec.kafka.observed_purgatory import ObservedPurgatory
+from checkvalve.spec.kafka.purgatory import CancellingPurgatory, Purgatory
+from checkvalve.spec.notation import Machine, bind
+
+NAME = "kafka.purgatory"
+NEW, OLD = "reference.purgatory", "reference.purgatory.old"
+RULES = suite_named(NAME).rules()
+ONLY_NEW = {"KAFKA-P4", "KAFKA-P4N", "KAFKA-P6E", "KAFKA-P5", "KAFKA-P5U", "KAFKA-P7",
+            "KAFKA-P26"}
+
+
+@cache
+def trophy_of(name: str) -> Trophy:
+    """What the hunt for a twin came to, with its first failure."""
+    return hunt(ZOO[name], enough=1)
+
+
+@pytest.mark.parametrize("target", [NEW, OLD])
+def test_the_references_pass_and_every_rule_that_applies_is_exercised(target: str) -> None:
+    """In process; what does not apply to the old design is said, not skipped."""
+    order = Order(NAME, len(RULES), settings=RunSettings(programs=4))
+    summary, _ = conduct(target, order)
+    expected = {rule.id: PASSED for rule in RULES} | (
+        dict.fromkeys(ONLY_NEW, NOT_APPLICABLE) if target == OLD else {})
+    assert {each.rule.id: each.verdict for each in summary.results} == expected
+
+
+@pytest.mark.parametrize("target", [NEW, OLD])
+def test_the_references_pass_behind_the_protocol(target: str) -> None:
+    """As programs that speak JSON lines, with the same rows."""
+    host = f"{shlex.quote(sys.executable)} -m checkvalve.conformance.adapters.host"
+    for case in plan(NAME, cases=len(RULES), seed=1)[::5]:
+        there, here = (run_case(NAME, each, case, RunSettings(programs=2))
+                       for each in (f"command:{host} {target}", target))
+        assert (there.verdict, there.exercised) == (here.verdict, here.exercised), there.message
+
+
+@pytest.mark.parametrize("twin", ZOO.values(), ids=ZOO)
+def test_a_twin_is_killed_by_its_rule(twin: CoreTwin) -> None:
+    """Within a few cases; its fixture fails again, and not on what it was made from."""
+    trophy = trophy_of(twin.name)
+    assert trophy.verdict == KILLED
+    assert trophy.fixture is not None
+    assert trophy.fixture.length <= 8
+    assert replay(trophy.fixture, resolve_target(f"zoo:{twin.name}")).same
+    original = OLD if "old" in twin.core.__name__.lower() else NEW
+    assert replay(trophy.fixture, resolve_target(original)).breach is None
+
+
+def test_every_rule_has_a_twin_that_breaks_it() -> None:
+    """A rule without one has not been shown to detect anything."""
+    assert {twin.rule for twin in ZOO.values()} == {rule.id for rule in RULES}
+
+
+def test_half_of_the_fixtures_have_at_most_four_steps() -> None:
+    """Those of every fourth twin; the others have no more than eight."""
+    trophies = map(trophy_of, list(ZOO)[::4])
+    assert median(trophy.fixture.length for trophy in trophies if trophy.fixture) <= 4
+
+
+def test_two_runs_give_identical_rows() -> None:
+    """A row is a pure function of suite, target, case and settings."""
+    def run() -> list[CaseRow]:
+        return [run_case(NAME, "zoo:purgatory-stale-estimate", case, RunSettings(programs=3))
+                for case in plan(NAME, cases=len(RULES), seed=5)[::8]]
+
+    assert run() == run()
+
+
+def test_a_request_that_was_never_made_is_declined() -> None:
+    """Definitely: nothing has happened."""
+    session = resolve_target(NEW).open()
+    session.request({"do": "hello", "protocol": 1, "port": NAME, "settings": {"capacity": 1}})
+    reply = session.request({"do": "force", "request": "r1"})
+    assert (reply["error"], reply["definite"]) == ("unknown-request", True)
+    session.close()
+
+
+# ---- the observer and the chapter -----------------------------------------------------------
+
+SIZE = {"K": 3, "J": 2, "Q": 1}
+
+
+def observed(seed: int, length: int = 30) -> list[Step]:
+    """What an observer sees of a random run of the chapter's machine."""
+    chance = random.Random(seed)
+    interpreter = bind(CancellingPurgatory, **SIZE).interpreter
+    state, seen = interpreter.initial(), []
+    for _ in range(length):
+        purging = interpreter.look(state).to_purge      # type: ignore[attr-defined]
+        # A purge is one step of the observer's; the timeouts here have no order.
+        choices = [each for each in interpreter.successors(state) if each[0][0] != "expire"
+                   and (not purging or each[0][0] == "purge")]
+        if not choices:
+            break
+        name = chance.choice(sorted({step[0] for step, _ in choices}))
+        step, after = chance.choice([each for each in choices if each[0][0] == name])
+        before = deepcopy(interpreter.look(state))
+        if name == "start_purge":
+            seen.append(("reaped", ()))
+        elif name != "purge":
+            seen.append(as_seen(step, before, interpreter.look(after)))
+        state = after
+        if not interpreter.look(after).to_purge:        # type: ignore[attr-defined]
+            seen += counts(interpreter.look(after))
+    return seen
+
+
+def as_seen(step: Step, before: Machine, after: Machine) -> Step:
+    """A step of the chapter's purgatory as the observer's."""
+    assert isinstance(before, Purgatory)
+    assert isinstance(after, Purgatory)
+    name, arguments = step[0], dict(step[1])
+    new = [at for at in range(SIZE["K"]) if after.completions[at] > before.completions[at]]
+    those = ("those", sum(1 << each for each in new))
+    outcome = (("completed", len(new)), ("expired", 0), ("answer", len(new)))
+    if name == "make":
+        request, ready = arguments["request"], arguments["request"] in before.ready
+        return "made", (
+            ("request", request), ("keys", arguments["keys"]), ("timeout", 2),
+            ("meanwhile", arguments["meanwhile"]), ("tries", 1 if ready else 2), *outcome)
+    if name == "force":
+        return "forced", (("request", arguments["request"]), *outcome)
+    if name == "check_and_complete":
+        return "checked", (("key", arguments["key"]), those, ("count", len(new)))
+    if name == "cancel_for_key":
+        return "cancelled", (("key", arguments["key"]), those)
+    return step
+
+
+def counts(machine: Machine) -> list[Step]:
+    """What is asked of the chapter's purgatory."""
+    assert isinstance(machine, Purgatory)
+    numbers = {"listed": len(machine.watched), "listed_exactly": len(machine.watched),
+               "delayed": len(machine.timer), "estimated": machine.estimate,
+               "keyed": len(machine.keys)}
+    return [(name, (("count", number),)) for name, number in numbers.items()]
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_what_the_chapter_s_purgatory_does_the_observer_explains(seed: int) -> None:
+    """Two chapters, one purgatory: what the one does and counts, the other allows."""
+    monitor = Monitor(bind(ObservedPurgatory, **SIZE, S=1 << SIZE["K"]))
+    assert next(filter(None, (monitor.observe([step]) for step in observed(seed))), None) is None
+
+
+def test_the_walks_are_about_something() -> None:
+    """Every kind of call, and purges, are among them."""
+    names = {step[0] for seed in range(30) for step in observed(seed)}
+    assert names >= {"made", "forced", "checked", "cancelled", "become_ready", "reaped", "listed"}
+
+
+def test_the_page_has_the_tables_of_the_port() -> None:
+    """docs/kafka-ports.md is written from them."""
+    page = (Path(__file__).resolve().parent.parent / "docs" / "kafka-ports.md").read_text("utf-8")
+    for table in (operations_table, policies_table, settings_table):
+        assert table(PORTS[NAME]) in page

@@ -1,0 +1,151 @@
+"""The suite of timers: no false alarm, every twin caught, and every target judged by its law."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import sys
+
+import pytest
+
+from checkvalve.conformance.adapters.session import InProcessTarget
+from checkvalve.conformance.adapters.timer import ReferenceTimer
+from checkvalve.conformance.results import PASSED, VIOLATED, CaseRow
+from checkvalve.conformance.suites import RunSettings, plan, run_case
+from checkvalve.conformance.suites.conduct import Order, conduct
+from checkvalve.conformance.suites.replay import replay
+from checkvalve.conformance.suites.run import run_program
+from checkvalve.conformance.suites.suite import Act, Program
+from checkvalve.conformance.suites.summary import NOT_APPLICABLE
+from checkvalve.conformance.suites.timer import DELAYS, TASKS, TIMER_SUITE, WAITS
+from checkvalve.conformance.targets import resolve_target
+from checkvalve.conformance.zoo.catalogue import KILLED, hunt, twins
+from checkvalve.conformance.zoo.kafka_timer import ZOO, OpenTimer
+from checkvalve.conformance.zoo.twin import CoreTwin
+from checkvalve.spec.notation import InputError
+
+TICK = {"KAFKA-W22", "KAFKA-W23"}
+EXACT = {"KAFKA-W24", "KAFKA-W25"}
+ALWAYS = {"KAFKA-W20", "KAFKA-W21"}
+WHEELS = {"KAFKA-W29", "KAFKA-W30"}
+ORDER, SIZE, HELD, CLAMP = {"KAFKA-W27"}, {"KAFKA-W28"}, {"KAFKA-W31"}, {"KAFKA-W26"}
+
+APPLICABLE = {
+    "reference.timer": ALWAYS | TICK | SIZE | WHEELS,
+    "reference.timer.old": ALWAYS | EXACT | HELD,
+    "asyncio.timer": ALWAYS | EXACT,
+    "sched": ALWAYS | EXACT | ORDER | SIZE,
+    "trio.timer": ALWAYS | EXACT,
+}
+ORIGINALS = {
+    **{name: "reference.timer.old" for name in ZOO if name.startswith("timer-old-")},
+    "timer-lifo": "sched", "timer-unclamped": "",
+}
+"""What a twin is a twin of, if not of the wheels; none clamps the delay of setTimeout."""
+
+RARE = "timer-horizon"
+"""Its bug takes a course of events that random programs seldom take."""
+
+
+def add(task: int, delay: int) -> Act:
+    """An add of the suite's."""
+    return Act("add", task + TASKS * DELAYS.index(delay))
+
+
+def wait(milliseconds: int) -> Act:
+    """Time passes."""
+    return Act("elapse", WAITS.index(milliseconds))
+
+
+@pytest.mark.parametrize("target", APPLICABLE)
+def test_a_target_passes_the_rules_of_its_law_and_no_other_applies(target: str) -> None:
+    """What does not apply is said to be not applicable, rule by rule."""
+    order = Order("timer", 9, settings=RunSettings(programs=8))
+    summary, _ = conduct(target, order)
+    verdicts = {result.rule.id: result.verdict for result in summary.results}
+    passed = {rule for rule, verdict in verdicts.items() if verdict == PASSED}
+    assert passed == APPLICABLE[target]
+    assert {verdicts[rule] for rule in verdicts.keys() - passed} == {NOT_APPLICABLE}
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="needs node")
+def test_mock_timers_of_node_take_a_delay_of_0_as_it_is() -> None:
+    """setTimeout itself takes it for 1 ms; in all else they do as it does."""
+    settings = RunSettings(programs=4)
+    rows = [run_case("timer", "js.timer", case, settings)
+            for case in plan("timer", cases=10, seed=0)]
+    assert {row.verdict for row in rows} <= {PASSED, VIOLATED}
+    assert {row.rule for row in rows if row.verdict == VIOLATED} == {"KAFKA-W26"}
+
+
+def test_the_reference_passes_behind_the_protocol_with_the_same_rows() -> None:
+    """As a program that speaks JSON lines."""
+    host = f"{shlex.quote(sys.executable)} -m checkvalve.conformance.adapters.host"
+    for case in plan("timer", cases=4, seed=1):
+        there, here = (
+            run_case("timer", target, case, RunSettings(programs=3))
+            for target in (f"command:{host} reference.timer", "reference.timer"))
+        assert (there.verdict, there.exercised) == (PASSED, here.exercised), there.message
+
+
+def test_the_wheel_that_twins_are_made_of_passes() -> None:
+    """Unchanged it does what the reference does."""
+    adapter_type = type("Open", (ReferenceTimer,), {"core": OpenTimer})
+    target = InProcessTarget("open", adapter_type)
+    program: Program = tuple(
+        act for at in range(12) for act in (add(at % TASKS, DELAYS[at % 8]), wait(1), wait(2)))
+    for capacity in (1, 2, 3):
+        assert not run_program(TIMER_SUITE, target, program, capacity).breaches
+
+
+@pytest.mark.parametrize("twin", ZOO.values(), ids=ZOO)
+def test_a_twin_is_killed_by_its_rule_or_argued_equivalent(twin: CoreTwin) -> None:
+    """Its fixture is short, fails again, and not on the timer that it is a twin of."""
+    if twin.name == RARE:
+        return
+    if twin.equivalent:
+        rows = [run_case("timer", f"zoo:{twin.name}", case, RunSettings(programs=10))
+                for case in plan("timer", cases=7, seed=0)]
+        assert {row.verdict for row in rows} == {PASSED}
+        return
+    trophy = hunt(twin, enough=1)
+    assert trophy.verdict == KILLED
+    assert trophy.fixture is not None
+    assert trophy.fixture.length <= 8
+    assert replay(trophy.fixture, resolve_target(f"zoo:{twin.name}")).same
+    original = ORIGINALS.get(twin.name, "reference.timer")
+    if original:
+        assert replay(trophy.fixture, resolve_target(original)).breach is None
+
+
+def test_a_horizon_that_is_one_tick_too_long_is_seen_where_two_buckets_expire_together() -> None:
+    """The cascaded task takes over the bucket of one that is due, and runs with it."""
+    program = (wait(1), add(0, 1), add(0, 9), wait(1), add(1, 4), wait(9))
+    runs = [run_program(TIMER_SUITE, resolve_target(target), program, 2)
+            for target in (f"zoo:{RARE}", "reference.timer")]
+    assert [[breach.rule.id for breach in run.breaches] for run in runs] == [["KAFKA-W22"], []]
+
+
+def test_every_rule_has_a_twin_that_breaks_it() -> None:
+    """A rule without one has not been shown to detect anything."""
+    rules = {rule.id for rule in TIMER_SUITE.rules()}
+    assert {twin.rule for twin in ZOO.values() if not twin.equivalent} == rules
+
+
+def test_twins_are_selected_by_suite_by_chapter_and_by_what_is_above_it() -> None:
+    """timer, kafka.timer, kafka; and a name without twins is refused."""
+    names = list(ZOO)
+    assert [twin.name for twin in twins(["timer"])] == names
+    assert [twin.name for twin in twins(["kafka.timer"])] == names
+    assert {*names} < {twin.name for twin in twins(["kafka"])}
+    with pytest.raises(InputError, match="no suite 'kafka.tim' has a zoo"):
+        list(twins(["kafka.tim"]))
+
+
+def test_two_runs_give_identical_rows() -> None:
+    """A row is a pure function of suite, target, case and settings."""
+    def run() -> list[CaseRow]:
+        return [run_case("timer", "zoo:timer-tick-early", case, RunSettings(programs=3))
+                for case in plan("timer", cases=3, seed=5)]
+
+    assert run() == run()

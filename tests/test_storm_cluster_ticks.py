@@ -1,0 +1,86 @@
+"""Ticks through recvQ, and topologies without ackers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from random import Random
+
+import pytest
+
+from checkvalve.reference.storm.cluster import run
+from checkvalve.reference.storm.executor import Log, SpoutTask
+from checkvalve.reference.storm.faults import scenario
+from checkvalve.reference.storm.topologies import WORD_COUNT, Kind, Message, TopologyMisuse
+from checkvalve.reference.storm.worker import Place, Settings, Worker
+
+UNTRACKED = replace(WORD_COUNT, ackers=0)
+
+
+def worker_of(capacity: int) -> tuple[Worker, list[str]]:
+    """A worker that has every task of the word count, and the words of its record."""
+    words: list[str] = []
+    tasks = [task for each in WORD_COUNT.tasks_of().values() for task in each]
+    return Worker(
+        WORD_COUNT, Place(0, 0, dict.fromkeys(tasks, 0)), Settings(capacity=capacity), Log(4),
+        Random(0), record=lambda what, *_: words.append(what), now=lambda: 0), words
+
+
+def ticks_in(worker: Worker) -> list[int]:
+    """The tasks in whose recvQ a tick stands."""
+    return [task for task, inbox in worker.inputs.items()
+            if any(message.kind is Kind.TICK for message in inbox._recvq)]
+
+
+def test_a_full_recvq_delays_the_ticks_of_the_tasks_behind_it() -> None:
+    """D14: there is one timer, and it waits; a task is owed one tick at most."""
+    worker, _ = worker_of(1)
+    full = worker.inputs[3]
+    assert full.publish("1", Message(Kind.DATA, 1, 0, 3, 0, (0, 0, "x")))
+    worker.tick()
+    worker.tick()
+    assert ticks_in(worker) == [0, 1, 2]
+    full.poll()
+    assert worker.run_timer()
+    assert ticks_in(worker) == [0, 1, 2, 3, 4, 5]
+    assert worker.contents() == []
+
+
+def test_a_root_times_out_when_the_spout_gets_to_its_ticks() -> None:
+    """Not when the periods are over."""
+    worker, words = worker_of(8)
+    spout = worker.tasks[0]
+    assert isinstance(spout, SpoutTask) and spout.call()
+    for _ in range(3):
+        worker.tick()
+    assert "failed" not in words
+    spout.call()
+    assert words.count("failed") == 1
+
+
+def test_without_ackers_every_tuple_is_processed_once_and_nothing_is_tracked() -> None:
+    """Where nothing fails, that is enough: ack() is called at once, and the topology rests."""
+    one = replace(scenario(UNTRACKED, 0), faults=(), settings=Settings(max_pending=1))
+    history = run(one)
+    sinks = UNTRACKED.tasks_of()["count"]
+    counted = [event for event in history
+               if event.what == "processed" and event.about[0] in sinks]
+    assert len(counted) == one.messages * UNTRACKED.parts
+    assert history[-1].what == "rested"
+    assert not {"root", "acked", "failed", "reached"} & {event.what for event in history}
+
+
+def test_without_ackers_what_is_lost_is_counted_and_not_replayed() -> None:
+    """At most once: what was emitted was processed or lost, whatever the faults."""
+    lost = 0
+    for seed in range(30):
+        words = [event.what for event in run(scenario(UNTRACKED, seed))]
+        assert words[-1] == "rested"
+        assert words.count("emitted") == words.count("processed") + words.count("lost")
+        lost += words.count("lost")
+    assert lost > 0
+
+
+def test_fewer_ackers_than_none_are_refused() -> None:
+    """With a message that names them."""
+    with pytest.raises(TopologyMisuse, match="0 ackers or more"):
+        replace(WORD_COUNT, ackers=-1)

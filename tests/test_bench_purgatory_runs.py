@@ -95,11 +95,11 @@ def test_a_run_in_real_time_ends_with_everything_over() -> None:
 
 
 def test_a_run_that_reaches_its_limit_stops() -> None:
-    """What came is counted, and no more comes."""
+    """What came until then is counted, and no more comes."""
     workload = draw(LOW, inf, 100_000, 1)
     settings = Settings(timeout=5)
     measured = in_real_time(NewPurgatory(settings), workload, settings, limit=0.005)
-    assert 0 < measured.requests < 100_000
+    assert measured.requests < 100_000
 
 
 def test_a_ratio_is_the_median_of_pairs() -> None:

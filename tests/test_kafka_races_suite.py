@@ -11,18 +11,24 @@ from statistics import median
 
 import pytest
 
-from checkvalve.conformance.adapters.kafka_races import Kit
+from checkvalve.conformance.adapters.kafka_races import Kit, ReferenceRaces
+from checkvalve.conformance.adapters.session import InProcessTarget
+from checkvalve.conformance.ports.base import Message
 from checkvalve.conformance.results import PASSED
 from checkvalve.conformance.suites import RunSettings, plan, run_case, suite_named
 from checkvalve.conformance.suites.conduct import Order, conduct
+from checkvalve.conformance.suites.fixture import read_fixture
 from checkvalve.conformance.suites.race_scenes import SCENES
 from checkvalve.conformance.suites.race_search import search_races
 from checkvalve.conformance.suites.replay import replay
+from checkvalve.conformance.suites.run import run_program
+from checkvalve.conformance.suites.suite import Act
 from checkvalve.conformance.targets import resolve_target
 from checkvalve.conformance.zoo.catalogue import KILLED, Trophy, hunt
 from checkvalve.conformance.zoo.kafka_races import ZOO
 from checkvalve.spec.chapters import chapters
 from checkvalve.spec.kafka.observed_races import ObservedRaces
+from checkvalve.spec.notation.errors import InputError, TargetError
 
 SUITE, TARGET = "kafka.races", "reference.kafka.races"
 LARGE = {"two keys", "two overflows", "two in a bucket", "an empty list", "a partition"}
@@ -103,11 +109,40 @@ def test_the_reference_gives_the_same_rows_behind_the_protocol() -> None:
 
 def test_a_run_leaves_no_thread_behind() -> None:
     """Not even where a twin ends in a deadlock."""
-    before = threading.active_count()
     fixture = trophy_of("kafka-5970-group-lock").fixture
     assert fixture is not None
     replay(fixture, resolve_target("zoo:kafka-5970-group-lock"))
-    assert threading.active_count() == before
+    assert "scheduled" not in {thread.name for thread in threading.enumerate()}
+
+
+@pytest.mark.parametrize("change", [
+    {"request": "r9"}, {"request": None}, {"call": "watch", "does": "returns", "request": []},
+    {"thread": ""}, {"does": "sings"},
+])
+def test_a_target_that_reports_nonsense_is_told_so(change: dict[str, object]) -> None:
+    """An event about what is not there is the target's fault, and no crash of ours."""
+    class Confused(ReferenceRaces):
+        def settle(self) -> Message:    # type: ignore[override]
+            reply = super().settle()
+            reply["events"][0] |= {"does": "completes", "request": "r1", **change}
+            return reply
+
+    program = tuple(
+        Act(do, about=(("scene", "trigger between try and watch"), about)) for do, about in (
+            ("spawn", ("thread", "requester")), ("spawn", ("thread", "trigger"))))
+    with pytest.raises(TargetError):
+        run_program(suite_named(SUITE), InProcessTarget("confused", Confused),
+                    (*program, Act("settle")), 1)
+
+
+def test_a_fixture_of_another_scene_is_refused() -> None:
+    """What no scene contains cannot be asked for."""
+    fixture = trophy_of("kafka-1989-not-cancelled").fixture
+    assert fixture is not None
+    document = json.loads(fixture.to_json())
+    document["steps"][0]["request"]["calls"] = [{"call": "elect"}]
+    with pytest.raises(InputError, match="of no scene"):
+        replay(read_fixture(json.dumps(document), "here"), resolve_target(TARGET))
 
 
 def test_a_fixture_tells_where_the_threads_stand() -> None:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import shlex
 import shutil
 import sys
+from pathlib import Path
 
 import pytest
 
 from checkvalve.conformance.adapters.session import InProcessTarget
 from checkvalve.conformance.adapters.timer import ReferenceTimer
+from checkvalve.conformance.ports.tables import operations_table, policies_table, settings_table
+from checkvalve.conformance.ports.timer import TIMER
 from checkvalve.conformance.results import PASSED, VIOLATED, CaseRow
 from checkvalve.conformance.suites import RunSettings, plan, run_case
 from checkvalve.conformance.suites.conduct import Order, conduct
@@ -140,6 +143,13 @@ def test_twins_are_selected_by_suite_by_chapter_and_by_what_is_above_it() -> Non
     assert {*names} < {twin.name for twin in twins(["kafka"])}
     with pytest.raises(InputError, match="no suite 'kafka.tim' has a zoo"):
         list(twins(["kafka.tim"]))
+
+
+def test_the_page_has_the_tables_of_the_port() -> None:
+    """docs/kafka-ports.md is not written by hand where it repeats the port."""
+    page = (Path(__file__).parents[1] / "docs" / "kafka-ports.md").read_text()
+    for table in (operations_table, policies_table, settings_table):
+        assert table(TIMER) in page
 
 
 def test_two_runs_give_identical_rows() -> None:

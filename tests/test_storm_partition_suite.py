@@ -22,6 +22,7 @@ from checkvalve.conformance.zoo.twin import CoreTwin
 from checkvalve.spec.engines.interpreter import Step
 from checkvalve.spec.engines.monitor import Monitor
 from checkvalve.spec.notation import bind
+from checkvalve.spec.storm.guarantees import BackingOff
 from checkvalve.spec.storm.observed_partition import ObservedPartition
 from checkvalve.spec.storm.source import PartitionManager
 
@@ -90,12 +91,16 @@ def test_two_runs_give_identical_rows() -> None:
 LOG, FETCH, TRIES = 3, 2, 3
 
 
-def observed(seed: int, dropped: int, length: int = 40) -> list[Step]:
+def observed(
+    seed: int, dropped: int, length: int = 40, *,
+    machine: type[PartitionManager] = PartitionManager, **constants: int,
+) -> list[Step]:
     """What an observer sees of a random run of the chapter's machine."""
     chance = random.Random(seed)
     interpreter = bind(
-        PartitionManager, L=LOG, F=FETCH, M=0, X=TRIES, Y=1, G=dropped).interpreter
-    state, seen = interpreter.initial(), [("appended", (("count", LOG),))]
+        machine, L=LOG, F=FETCH, M=0, X=TRIES, Y=1, G=dropped, **constants).interpreter
+    state = interpreter.initial()
+    seen: list[Step] = [("appended", (("count", LOG),))]
     for _ in range(length):
         choices = list(interpreter.successors(state))
         if not choices:
@@ -111,6 +116,8 @@ def observed(seed: int, dropped: int, length: int = 40) -> list[Step]:
             seen.append((name, arguments))
         elif name == "commit":
             seen.append(("committed_at", (("position", now.committed),)))
+        elif name == "time_passes":
+            seen.append(("waits", (("milliseconds", 1),)))
         elif name in ("crash", "drop"):
             seen.append(("restarted", ()) if name == "crash" else ("compacted", arguments))
         state = after
@@ -123,6 +130,14 @@ def test_what_the_chapter_s_manager_does_the_observer_explains(seed: int, droppe
     """Two chapters, one source: what the one emits and commits, the other allows."""
     monitor = Monitor(bind(ObservedPartition, L=LOG, F=FETCH, M=0, X=TRIES))
     steps = observed(seed, dropped)
+    assert next(filter(None, (monitor.observe([step]) for step in steps)), None) is None
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_what_the_manager_that_backs_off_does_the_observer_explains(seed: int) -> None:
+    """Where retries wait, too, and each longer than the one before."""
+    monitor = Monitor(bind(ObservedPartition, L=LOG, F=FETCH, M=0, X=TRIES, D=1, B=3))
+    steps = observed(seed, 1, machine=BackingOff, first=1, longest=3)
     assert next(filter(None, (monitor.observe([step]) for step in steps)), None) is None
 
 

@@ -107,14 +107,16 @@ def natural(rule_id: str) -> list[tuple[int, str]]:
 def _suites_with(rule: Rule) -> list[str]:
     from ..suites.catalogue import SUITES
 
-    return [suite.name for suite in SUITES.values() if rule in suite.rules()]
+    # By id: an observer's machine cites a rule of another chapter (``seen_from_outside``).
+    return [suite.name for suite in SUITES.values() if suite.rule(rule.id) is not None]
 
 
 def _monitors(rule: Rule) -> Iterator[str]:
     from ..suites.catalogue import SUITES
 
     for suite in SUITES.values():
-        for machine in suite.machines(rule):
+        cited = suite.rule(rule.id)
+        for machine in () if cited is None else suite.machines(cited):
             module = machine.__module__.removeprefix("checkvalve.spec.")
             yield f"{module}.{machine.__name__}"
 

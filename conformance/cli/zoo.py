@@ -37,7 +37,11 @@ def command(suites: tuple[str, ...], seed: int, stories: bool, histories: bool,
     from ..zoo.catalogue import hunts
 
     if histories:
+        from ...spec.notation.errors import InputError
         from ..zoo.histories import lines
+
+        if as_json:
+            raise InputError("--histories prints no JSON", next_step="Leave out one of the two.")
 
         click.echo("\n".join(lines()))
         return EXPECTED

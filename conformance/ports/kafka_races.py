@@ -34,6 +34,7 @@ def _is_event(value: object) -> bool:
 def _is_standing(value: object) -> bool:
     return (isinstance(value, dict) and NAME.accepts(value.get("thread"))
             and all(isinstance(value.get(field), str) for field in ("at", "text", "waits_for"))
+            and list_of(lambda each: isinstance(each, str))(value.get("held_by"))
             and isinstance(value.get("done"), bool))
 
 
@@ -50,7 +51,8 @@ def _is_rest(value: object) -> bool:
 
 CALLS_KIND: Final = Kind('a list of {"call": name, …}', list_of(_is_call))
 RAN: Final = Kind(
-    '{"events": list, "standing": {"thread", "at", "text", "waits_for", "done"}}', _is_ran)
+    '{"events": list, "standing": {"thread", "at", "text", "waits_for", "held_by", "done"}}',
+    _is_ran)
 REST: Final = Kind('{"events": list, "stuck": list of standings, "size": integer, "keys": count}',
                    _is_rest)
 

@@ -34,7 +34,8 @@ def words_table(words: Mapping[str, Word]) -> str:
     """One row a word of a history: what follows it, and what it tells."""
     rows = ["| event | tells |", "|---|---|"]
     return "\n".join(rows + [
-        f"| `{' '.join([name, *word.fields])}` | {_meaning(word)} |" for name, word in words.items()])
+        f"| `{' '.join([name, *word.fields])}` | {_meaning(word)} |"
+        for name, word in words.items()])
 
 
 def _meaning(word: Word) -> str:

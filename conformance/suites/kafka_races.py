@@ -254,7 +254,7 @@ def _standing_in_words(standing: Message) -> str:
     place = f"{standing['at']}, {standing['text']}" if standing["at"] else "its beginning"
     if not standing["waits_for"]:
         return f"it stands at {place}"
-    holders = " and ".join(map(str, standing.get("held_by", ()))) or "nobody"
+    holders = " and ".join(map(str, standing["held_by"])) or "nobody"
     return (f"{standing['thread']} waits at {place}, for {standing['waits_for']}, "
             f"which {holders} has")
 

@@ -7,11 +7,11 @@ A program deploys a topology, plans what goes wrong, and lets it run. The histor
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from random import Random
 from typing import Any, Final
 
-from ...reference.storm.faults import Fault, What, scenario
+from ...reference.storm.faults import Fault, Scenario, What, scenario
 from ...reference.storm.topologies import PING_PONG, TOPOLOGIES, Topology, ping_pong
 from ...spec.notation.errors import InputError, TargetError
 from ...spec.notation.rules import Rule
@@ -40,6 +40,9 @@ _IN_WORDS: Final[Mapping[str, str]] = {
 }
 _UNSETTLED: Final = 6
 """Faults about a status that are planned besides, where a stall is looked for."""
+
+_MUCH: Final = 9
+"""Messages of a run in which a stall is looked for."""
 
 _ENDS: Final = ("rested", "stalled")
 
@@ -148,29 +151,33 @@ _OF_A_FAULT: Final = {
 def _draw(random: Random, can: Collection[str], focus: Rule) -> Program:
     """A topology, its sizes, and up to five faults.
 
-    Where a stall is looked for, it may be a circle of bolts, and has more faults that can make
-    a sender wait for what it is never told.
+    Where a stall is looked for, it may be a circle of bolts; else much is under way, and there
+    are more faults that can make a sender wait for what it is never told.
     """
     circular = focus is PROGRESS and random.random() < 0.125
     topology = ping_pong(circles=True) if circular else random.choice([*TOPOLOGIES.values()])
     one = scenario(topology, random.getrandbits(32))
+    if focus is PROGRESS and one.workers > 1:
+        one = _unsettled(one, random)
     sizes = asdict(one.settings)
     del sizes["capacity"]
     deployed = {"topology": topology.name, "workers": one.workers, "messages": one.messages,
                 **sizes, "seed": one.seed}
-    faults = [*one.faults]
-    if focus is PROGRESS and one.workers > 1:
-        faults += [_about_a_status(random, one.workers) for _ in range(_UNSETTLED)]
-    faults.sort(key=lambda fault: fault.at)
+    faults = sorted(one.faults, key=lambda fault: fault.at)
     acts = [act for act in map(_act_of, faults) if act.do in can]
     return (Act("deploy", about=tuple(deployed.items())), *acts, Act("run"))
 
 
-def _about_a_status(random: Random, workers: int) -> Fault:
-    on = random.randrange(workers)
-    to = (on + random.randrange(1, workers)) % workers
-    what = random.choice((What.LOSE_STATUS, What.LOSE_STATUS, What.CUT))
-    return Fault(random.randrange(60), what, on, to, random.randrange(1, 20))
+def _unsettled(one: Scenario, random: Random) -> Scenario:
+    """With as many messages under way as there can be, and faults about their statuses."""
+    faults = [*one.faults]
+    for _ in range(_UNSETTLED):
+        on = random.randrange(one.workers)
+        to = (on + random.randrange(1, one.workers)) % one.workers
+        what = random.choice((What.LOSE_STATUS, What.LOSE_STATUS, What.CUT))
+        faults.append(Fault(random.randrange(60), what, on, to, random.randrange(1, 20)))
+    settings = replace(one.settings, max_pending=0)
+    return replace(one, settings=settings, messages=_MUCH, faults=tuple(faults))
 
 
 def _act_of(fault: Fault) -> Act:
@@ -181,18 +188,23 @@ def _act_of(fault: Fault) -> Act:
 
 
 _EASIER: Final[Mapping[str, int]] = {
-    "messages": 1, "workers": 1, "overflow_limit": 0, "max_pending": 0, "per_round": 1,
-    "at": 0, "lasts": 1,
+    "messages": 1, "workers": 1, "max_pending": 0, "per_round": 1, "at": 0, "lasts": 1,
+    "overflow_limit": 0,
 }
 """Fields whose numbers make a run easier to follow the closer they come to this one."""
 
+_ALL_OR_NOTHING: Final = ("overflow_limit", "max_pending")
+"""Limits, which are taken away or left. Below those that are drawn a sound cluster need not come
+to rest: an overflowQ of one drops what is replayed, again and again."""
+
 
 def _easier(act: Act) -> Iterator[Act]:
-    """With one number less: the least, or half way there."""
+    """With one number less: the least, or half way there; or without a limit."""
     fields = dict(act.about)
     for name, least in _EASIER.items():
         number = int(fields.get(name, least))
-        for value in sorted({least, (number + least) // 2}):
+        half_way = least if name in _ALL_OR_NOTHING else (number + least) // 2
+        for value in sorted({least, half_way}):
             if value < number:
                 yield act._replace(about=tuple({**fields, name: value}.items()))
 

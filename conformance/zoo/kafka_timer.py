@@ -37,18 +37,23 @@ class OpenWheel(TimingWheel):
         return True
 
     def is_cancelled(self, entry: TimerTaskEntry) -> bool:
+        """Whether the task has another entry by now, or none."""
         return entry.cancelled
 
     def is_expired(self, deadline: int) -> bool:
+        """Within the present tick, or before it."""
         return deadline < self.clock + self.tick
 
     def is_covered(self, deadline: int) -> bool:
+        """Within the wheel's interval."""
         return deadline < self.clock + self.interval
 
     def slot(self, number: int) -> int:
+        """The bucket of a tick, by its number."""
         return number
 
     def is_new(self, bucket: TimerTaskList, expiration: int) -> bool:
+        """Whether the bucket is to be offered."""
         return bucket.set_expiration(expiration)
 
     def with_overflow(self, tick: int, start: int) -> TimingWheel:
@@ -81,6 +86,7 @@ class OpenTimer(Timer):
         self._queue.discard(lambda bucket: True)
 
     def flush(self, bucket: TimerTaskList) -> None:
+        """The clock moves, and the tasks are placed again."""
         self._wheel.advance(bucket.expiration)
         self.empty(bucket, self._place)
 
@@ -157,6 +163,7 @@ class WallClockSetBack(Timer):
         return found + self.BY
 
     def wall(self, now: int) -> int:
+        """What the wall clock shows."""
         return now if now < self.AT else now - self.BY
 
 
@@ -216,6 +223,7 @@ class RunWithoutCascade(OpenTimer):
         self.empty(bucket, self.run_now)
 
     def run_now(self, entry: TimerTaskEntry) -> None:
+        """Its task goes to the executor."""
         self._submit(entry.task)
 
 

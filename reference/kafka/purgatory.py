@@ -22,7 +22,9 @@ before a call returns. They may call the purgatory. No lock but the operation's 
 
 Invariants
 ----------
-* a request is completed at most once, and then never in the timer when all calls have returned;
+* a request is completed at most once, and then not in the timer when all calls have returned; with
+  threads, one that is completed while it is put there may stay as a dead entry, which is never
+  run, until its bucket expires;
 * a pending request is on the list of each of its keys, and in the timer, unless cancelled;
 * no key has an empty list when all calls have returned;
 * after ``advance``, and without threads, no more than ``purge_interval`` completed requests are on

@@ -91,7 +91,7 @@ def scenario(topology: Topology, seed: int) -> Scenario:
     random = Random(f"{topology.name} {seed}")
     workers = random.choice((1, 2, 2, 3, 3))
     settings = Settings(
-        capacity=random.choice((1, 2, 4)), overflow_limit=random.choice((0, 0, 0, 2, 6)),
+        capacity=random.choice((1, 2, 4)), overflow_limit=random.choice((0, 0, 0, 4, 8)),
         transfer_capacity=random.choice((1, 4, 8)), max_pending=random.choice((0, 0, 1, 4)),
         per_round=random.choice((1, 1, 2, 4)), reminder=random.choice((1, 4, 16)))
     faults = [_fault(random, topology, workers) for _ in range(random.randrange(6))]

@@ -21,6 +21,9 @@ Four of these steps look superfluous, and each is there because of a race:
   to cancel.
 - onExpiration for the winner only.
 
+``Race`` takes timer.add for one step. Under threads it is two, and then even the second look does
+not keep a completed request out of the timer at rest: see ``LinkingLater``.
+
 Tries are made under the request's lock. That is a convenience of its callers and not needed for
 any of the rules; but whoever replaces it by a tryLock has to make up for what he skips. A thread
 that finds the lock taken and goes away relies on the holder, who may have tried already
@@ -42,8 +45,8 @@ from ..notation import (
 )
 
 __all__ = [
-    "EXPECTATIONS", "AskingTryLock", "ExpiringAnyway", "NotCancelling", "Race", "TryLock",
-    "TryPerKey", "WithoutCas", "WithoutRecheck", "WithoutSecondTry",
+    "EXPECTATIONS", "AskingTryLock", "ExpiringAnyway", "LinkingLater", "NotCancelling", "Race",
+    "TryLock", "TryPerKey", "WithoutCas", "WithoutRecheck", "WithoutSecondTry",
 ]
 
 CODE = "DelayedOperation, kafka.md 1.4"
@@ -374,6 +377,54 @@ class WithoutRecheck(Race):
         self.requester = Asking.DONE
 
 
+class LinkingLater(Race):
+    """timer.add in the two steps that it has under threads: the entry is tested, then linked.
+
+    A winner in between finds no list to take the entry out of, and the request forgets it; so
+    the second look finds nothing to cancel either. The dead entry is never run, and goes with its
+    bucket: the timer is only right in the end, even when everybody is through.
+    """
+
+    linking = boolean(False)            # tested, and not linked yet
+    dead = boolean(False)               # cancelled in between
+
+    @action(fair=True)
+    def add_to_timer(self) -> None:
+        """Only the test: the entry is the request's own."""
+        require(self.requester == Asking.ADD and not self.linking)
+        self.linking = True
+
+    @action(fair=True)
+    def link(self) -> None:
+        """Into the bucket, dead or alive."""
+        require(self.linking)
+        self.linking = False
+        self.in_timer = True
+        self.requester = Asking.LOOK_AGAIN
+
+    @action(fair=True, thread=Thread)
+    def cancel(self, thread: Thread) -> None:
+        """Out of the bucket that the entry is in; the request forgets its entry."""
+        require(self.ending[thread] == Ending.CANCEL)
+        self.dead = self.dead or self.linking
+        self.in_timer = False
+        self.ending[thread] = Ending.COMPLETE
+
+    @action(fair=True)
+    def look_again(self) -> None:
+        """An entry that was forgotten cannot be cancelled."""
+        require(self.requester == Asking.LOOK_AGAIN)
+        if self.completed and not self.dead:
+            self.in_timer = False
+        self.requester = Asking.DONE
+
+    @leads_to("KAFKA-P4D", MUST, "A completed request is not in the timer for ever.",
+              source=f"{CODE}; TimingWheel.add tests TimerTaskEntry.cancelled, and then links")
+    def dead_entries_go(self) -> tuple[bool, bool]:
+        """With their bucket, at the latest."""
+        return self.completed and self.in_timer, not self.in_timer
+
+
 class ExpiringAnyway(Race):
     """onExpiration also where somebody else was first (the old purgatory, KAFKA-1989)."""
 
@@ -464,6 +515,10 @@ EXPECTATIONS = (
            "no second try: a trigger between try and watch", J=(1, 2)),
     expect(WithoutSecondTry, "KAFKA-P2LR", "holds", "… only the timeout ends it", J=(1, 2)),
     expect(WithoutRecheck, "KAFKA-P4R", "violated", "no second look after timer.add", J=1),
+    expect(LinkingLater, "KAFKA-P4R", "violated",
+           "completed between timer.add's test and its link: a dead entry", J=1),
+    expect(LinkingLater, "KAFKA-P4D", "holds", "… which goes with its bucket", J=(1, 2)),
+    expect(LinkingLater, "KAFKA-P1R", "holds", "… and is never completed again", J=1),
     expect(ExpiringAnyway, "KAFKA-P1ER", "violated", "expired without winning (KAFKA-1989)", J=1),
     expect(TryPerKey, "KAFKA-P3", "holds", "a try per key (KAFKA-1952) loses nothing", J=(1, 3)),
     expect(TryPerKey, "KAFKA-P10", "violated", "… but costs a try per key (KAFKA-1952)", J=(1, 3)),

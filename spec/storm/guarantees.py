@@ -10,6 +10,8 @@ that waits. Each is the manager of ``source`` with a few decisions changed.
   repeats nothing, and loses what was fetched and not yet processed. Nothing is replayed.
 - *No guarantee*: the position of the reader is committed from time to time. Then a crash
   repeats what came after the last commit and loses what came before it and was not processed.
+- *Without ackers* nothing is tracked: ack() is called for a message as soon as it was emitted,
+  a commit passes it, and nothing is ever replayed but what a crash repeats.
 - *Back-off*: the n-th retry of a message waits for min(longest, first * 2 ** (n - 1)). The
   offset stays pending all the while, so no commit passes it; whatever else there is goes on
   being fetched. A crash forgets how often a message has failed.
@@ -27,7 +29,7 @@ from ..notation import (
 from .source import PartitionManager
 
 __all__ = [
-    "EXPECTATIONS", "BackingOff", "CommittingBeforeProcessing", "CommittingOnTimer",
+    "EXPECTATIONS", "AckedAtEmit", "BackingOff", "CommittingBeforeProcessing", "CommittingOnTimer",
     "RetryingAtOnce",
 ]
 
@@ -80,6 +82,23 @@ class CommittingOnTimer(PartitionManager):
     def completed(self) -> int:
         """The position of the reader."""
         return self.emitted_to
+
+
+class AckedAtEmit(PartitionManager):
+    """Without ackers: nothing is tracked, and a message is acked as soon as it was emitted."""
+
+    @action(fair=True)
+    def next(self) -> None:
+        """Emitted, and done with as far as the spout knows."""
+        if self.waiting:
+            self.pending.discard(self.waiting[0])
+        super().next()
+
+    @action(offset=upto(PartitionManager.L))
+    def fail(self, offset: int) -> None:
+        """Nobody is told."""
+        super().fail(offset)
+        require(False)
 
 
 class BackingOff(PartitionManager):
@@ -170,6 +189,9 @@ EXPECTATIONS = (
     expect(CommittingBeforeProcessing, LOST, "violated", "… a crash loses it", X=0),
     expect(CommittingOnTimer, SAFE, "violated", "NO_GUARANTEE: neither sure …", X=0, Y=0),
     expect(CommittingOnTimer, LOST, "violated", "… as a crash shows", X=0),
+    expect(AckedAtEmit, SAFE, "violated", "without ackers a commit says little", Y=0),
+    expect(AckedAtEmit, LOST, "violated", "… a crash loses what was under way"),
+    expect(AckedAtEmit, "STORM-K8", "holds", "… and nothing is repeated but by a crash"),
     *(expect(BackingOff, rule, "holds", about, L=2, X=2, longest=(1, 2)) for rule, about in (
         ("STORM-K16", "a retry waits for its time"),
         (SAFE, "… which no commit passes"),

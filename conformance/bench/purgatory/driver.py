@@ -22,7 +22,7 @@ from .workload import Settings, Workload
 __all__ = ["Measured", "in_real_time", "in_virtual_time"]
 
 BATCH = 100  # requests between two looks at the clock
-TIMEOUTS_TO_FINISH = 5
+GRACE = 1.0  # seconds after the last timeout for a contender that is late
 
 
 @dataclass
@@ -162,9 +162,8 @@ def in_real_time(
 
 
 def _finish(driver: _Driver) -> None:
-    """Let what is pending come to its end, unless that takes several timeouts."""
-    timeout = driver.settings.timeout / 1000
-    driver.limit = driver.seconds() + TIMEOUTS_TO_FINISH * timeout
+    """Let what is pending come to its end, unless it takes much longer than it should."""
+    driver.limit = driver.seconds() + driver.settings.timeout / 1000 + GRACE
     while driver.pending:
         driver.wait_until(driver.now + 1)
         if not driver.advance(int(driver.seconds() * 1000)):

@@ -1,0 +1,51 @@
+"""Every schedule with few preemptions of Kafka's races: how many there are, and that none is bad.
+
+``python -m checkvalve.conformance.bench.races`` runs the reference's real threads; with
+``--twin NAME`` those of one of the zoo. It takes minutes: some scenes have 100,000 schedules.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+
+from ..adapters.kafka_races import Kit
+from ..suites.race_scenes import SCENES
+from ..suites.race_search import search_races
+from ..zoo.kafka_races import ZOO
+
+__all__ = ["main"]
+
+HEADINGS = ("scene", "schedules", "histories", "schedules/s", "broken")
+WIDTHS = (32, 11, 11, 13, 0)
+
+
+def main() -> int:
+    """Search and print; 1 if a rule is broken, else 0."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--preemptions", type=int, default=2, choices=range(5))
+    parser.add_argument("--scene", action="append", choices=sorted(SCENES), help="only this one")
+    parser.add_argument("--twin", choices=sorted(ZOO), help="instead of the reference")
+    options = parser.parse_args()
+    kit = Kit() if options.twin is None else ZOO[options.twin].kit
+    _show(HEADINGS)
+    broken = False
+    for name in options.scene or SCENES:
+        begun = time.perf_counter()
+        searched = search_races(kit, SCENES[name], preemptions=options.preemptions)
+        rate = searched.schedules / (time.perf_counter() - begun)
+        rules = sorted({found.rule.id for found in searched.found})
+        broken = broken or bool(rules)
+        _show((name, f"{searched.schedules:,}", f"{searched.histories:,}", f"{rate:,.0f}",
+               ", ".join(rules) or "none"))
+    return int(broken)
+
+
+def _show(cells: tuple[str, ...]) -> None:
+    print("".join(cell.ljust(width) for cell, width in zip(cells, WIDTHS, strict=True)),
+          flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -40,7 +40,7 @@ def explore(
 ) -> None:
     """Call ``attempt`` with each of the programs of a seed, at most ``examples`` of them.
 
-    Each ends with the suite's epilogue, as far as the target can do it.
+    Each does something, and ends with the suite's epilogue, as far as the target can do it.
     """
     from hypothesis import HealthCheck, Phase, Verbosity, given
     from hypothesis import seed as seeded
@@ -50,7 +50,8 @@ def explore(
 
     @seeded(seed)
     @settings_of(
-        max_examples=examples, database=None, deadline=None, derandomize=False,
+        # One more, since Hypothesis begins with the simplest of all: the one that does nothing.
+        max_examples=examples + 1, database=None, deadline=None, derandomize=False,
         # Its shrinker stops by the clock, and so could not give the same row twice on
         # machines of different speed; ours counts runs. See shrink.py.
         phases=(Phase.generate,),
@@ -58,7 +59,8 @@ def explore(
     )
     @given(_programs(suite, can, focus))
     def attempt_one(program: Program) -> None:
-        attempt(program + epilogue)
+        if program:
+            attempt(program + epilogue)
 
     attempt_one()
 

@@ -80,7 +80,9 @@ def work(order: Order | None) -> Callable[[Batches], Batches]:
         import sys
 
         # Shipped code may come from a zip on a relative path, and the work changes folder.
-        sys.path[:] = [os.path.abspath(place) for place in sys.path]
+        # (What is no place is the name of somebody's import hook, and stays as it is.)
+        sys.path[:] = [os.path.abspath(place) if os.path.exists(place) else place
+                       for place in sys.path]
         try:
             from checkvalve.conformance.engines.task import execute
         except ImportError as error:

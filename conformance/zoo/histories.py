@@ -48,7 +48,7 @@ _MESSAGING: Final = (
          "STORM-3751 cluster-STORM-3751"),
     _row("STORM-3376", "what arrives before the callback is set is dropped",
          "STORM-3376 cluster-STORM-3376"),
-    _row("STORM-2983", "the transfer thread is not started", "",
+    _row("STORM-2983", "the transfer thread is not started", "cluster-STORM-2983",
          "storm.crossing.WithoutTransferThread"),
     _row("review of PR 2241", "flush tuples are enabled by the wrong configuration",
          "STORM-2306-flush", "storm.batching.BatchingAsWritten"),

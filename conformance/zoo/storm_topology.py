@@ -242,6 +242,13 @@ class SentTwice(Worker):
         return {peer: [*messages, messages[-1]] for peer, messages in taken.items()}
 
 
+class WithoutTransferThread(Worker):
+    """What is to leave the worker waits for a thread that nobody has started."""
+
+    def drain(self, is_writable: Callable[[int], bool]) -> dict[int, list[Message]]:
+        return {}
+
+
 # ---- the table ------------------------------------------------------------------------------
 
 
@@ -305,6 +312,8 @@ _TWINS: Final = (
                  "STORM-3751, PR 8896", worker=UnguardedReceiver),
     TopologyTwin("cluster-STORM-329", "STORM-C15", "the transfer thread waits for a dead worker",
                  "STORM-329, STORM-404, STORM-510", worker=FaithfulToTheDead),
+    TopologyTwin("cluster-STORM-2983", "STORM-C13", "the transfer thread is not started",
+                 "STORM-2983", worker=WithoutTransferThread),
     TopologyTwin("cluster-STORM-996", "STORM-C1", "a batch is sent out of order", "STORM-996",
                  worker=Shuffled),
     TopologyTwin("cluster-sent-twice", "STORM-C1", "the end of a batch is sent twice",

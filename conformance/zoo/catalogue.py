@@ -26,8 +26,11 @@ _MODULES: Final = (
     "kafka_timer", "kafka_purgatory", "kafka_races")
 """Modules beside this one, each with a table ``ZOO`` of its twins by name."""
 
-_CHAPTERS: Final = {"timer": "kafka.timer"}
-"""The chapter whose bugs a suite's twins have, where it is not named as the suite."""
+_CHAPTERS: Final[Mapping[str, tuple[str, ...]]] = {
+    "timer": ("kafka.timer",),
+    "kafka.races": ("kafka.timer_races", "kafka.purgatory_races"),
+}
+"""The chapters whose bugs a suite's twins have, where they are not named as the suite."""
 
 _FOUND_ENOUGH: Final = 3
 _SHORT_ENOUGH: Final = 3
@@ -158,8 +161,8 @@ def twins(suites: Iterable[str] = ()) -> Iterator[Specimen]:
 
 def _selects(name: str, suite: str) -> bool:
     """By the suite's own name or that of its chapter, or as all that is below a name."""
-    names = (suite, _CHAPTERS.get(suite, suite))
-    return any(each == name or each.startswith(f"{name}.") for each in names)
+    names = (suite, *_CHAPTERS.get(suite, ()))
+    return any(each == name or each.startswith((f"{name}.", f"{name}_")) for each in names)
 
 
 def hunt(twin: Specimen, seed: int = 0, enough: int = _FOUND_ENOUGH) -> Trophy:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import importlib.util
 import sys
-import traceback
+from contextlib import redirect_stdout
 from pathlib import Path
 
 from checkvalve.spec.chapters import Chapter
 from checkvalve.spec.expectations import expect
-from checkvalve.spec.notation.errors import CheckvalveError, InputError
+from checkvalve.spec.notation.errors import CheckvalveError, InputError, line_in
 
 __all__ = ["load_chapter"]
 
@@ -17,22 +17,26 @@ __all__ = ["load_chapter"]
 def load_chapter(path: Path) -> Chapter:
     """The chapter in a file; what it lacks in EXPECTATIONS is that every rule holds.
 
-    The file is run, as any module is that is imported. Raises InputError where it cannot be
-    run, or defines no machine.
+    The file is run, as any module is that is imported; what it prints goes to stderr. Raises
+    InputError, with the file's line, where it cannot be run, defines no machine, or promises
+    what cannot be decided.
     """
-    name = path.stem
+    # A name of its own: the file may be called as a module is that others import.
+    name = f"{path.stem} (a chapter of its own)"
     specification = importlib.util.spec_from_file_location(name, path)
     if not path.is_file() or specification is None or specification.loader is None:
         raise InputError("there is no such Python file", str(path), "Check the path.")
     module = importlib.util.module_from_spec(specification)
     sys.modules[name] = module
     try:
-        specification.loader.exec_module(module)
-    except CheckvalveError:
+        with redirect_stdout(sys.stderr):
+            specification.loader.exec_module(module)
+    except CheckvalveError as error:
+        error.where = error.where or _place(path, error)
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise _cannot_run(path, error) from error
-    chapter = Chapter(name, module)
+    chapter = Chapter(path.stem, module)
     if not chapter.machines and not chapter.lemmas:
         raise InputError("this file defines no machine", str(path),
                          "Derive a class from checkvalve.spec.notation.Machine.")
@@ -42,14 +46,23 @@ def load_chapter(path: Path) -> Chapter:
             for machine in chapter.machines
             for rule in machine.rules_declared if rule.predicate is not None
         )
+    if not chapter.expectations and not chapter.lemmas:
+        raise InputError("this file has no rule to decide", str(path),
+                         "Give a machine a rule, as with @always; docs/notation.md has them.")
     return chapter
 
 
-def _cannot_run(path: Path, error: Exception) -> InputError:
-    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__)
-             if frame.filename == str(path)]
-    line = lines[-1] if lines else getattr(error, "lineno", None)
-    where = f"{path}:{line}" if line else str(path)
+def _place(path: Path, error: BaseException) -> str:
+    """``file:line`` of the user's own line that ``error`` comes from, as far as it is known."""
+    line = line_in(error, str(path))
+    if line is None and isinstance(error, SyntaxError):
+        line = error.lineno
+    return f"{path}:{line}" if line else str(path)
+
+
+def _cannot_run(path: Path, error: BaseException) -> InputError:
     told = " ".join(str(error).split())
-    return InputError(f"this file cannot be run: {type(error).__name__}: {told}", where,
-                      "Run it with python to see the whole trace.")
+    what = (f"this file ends the program that reads it (SystemExit: {told})"
+            if isinstance(error, SystemExit)
+            else f"this file cannot be run: {type(error).__name__}: {told}")
+    return InputError(what, _place(path, error), "Run it with python to see the whole trace.")

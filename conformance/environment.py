@@ -1,13 +1,17 @@
 """What this machine has: Java for Spark, node for JavaScript, packages, memory, cores.
 
+Also how checkvalve itself came here, and so how to install what belongs to it.
+
 Nothing here raises an error: a thing that is missing, or that cannot be asked, is a finding.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import platform
 import re
+import shlex
 import shutil
 import subprocess
 from collections.abc import Iterator, Mapping
@@ -19,8 +23,8 @@ from checkvalve.spec.notation.errors import InputError
 
 __all__ = [
     "JAVA_ADVICE", "JAVA_AT_LEAST", "NODE_ADVICE", "NODE_AT_LEAST", "SPARK_MODULE",
-    "EXTRAS", "Java", "Node", "available_memory", "find_java", "find_node", "java_environment",
-    "missing_extra", "package_version", "total_memory", "usable_cores",
+    "EXTRAS", "Java", "Node", "available_memory", "find_java", "find_node", "install_command",
+    "java_environment", "missing_extra", "package_version", "total_memory", "usable_cores",
 ]
 
 JAVA_AT_LEAST = 17
@@ -184,8 +188,35 @@ def missing_extra(error: ImportError) -> InputError | None:
     module = (error.name or "").partition(".")[0]
     if module not in EXTRAS:
         return None
-    step = f"Install it with: python -m pip install 'checkvalve[{EXTRAS[module]}]'"
+    step = f"Install it with: {install_command(EXTRAS[module])}"
     return InputError(f"the Python package {module} is not installed", "", step)
+
+
+def install_command(extra: str) -> str:
+    """The shell command that adds an extra, from where checkvalve itself was installed."""
+    # Beside the files of a clone, also where a tree of links stands in for them.
+    clone = Path(__file__).resolve().parent.parent
+    if (clone / "pyproject.toml").is_file():
+        what = ["-e", f"{clone}[{extra}]"]
+    else:
+        what = [f"checkvalve[{extra}]{_installed_from()}"]
+    return shlex.join(["python", "-m", "pip", "install", *what])
+
+
+def _installed_from() -> str:
+    """`` @ URL`` of what checkvalve was installed from; empty where that was an index.
+
+    The record is direct_url.json of the Python packaging user guide.
+    """
+    try:
+        record = metadata.distribution("checkvalve").read_text("direct_url.json")
+        origin = json.loads(record or "{}")
+    except (metadata.PackageNotFoundError, ValueError):
+        return ""
+    url, version = origin.get("url", ""), origin.get("vcs_info", {})
+    if version:
+        url = f"{version['vcs']}+{url}@{version['commit_id']}"
+    return f" @ {url}" if url else ""
 
 
 def usable_cores() -> int:

@@ -8,7 +8,14 @@ from pathlib import Path
 
 from checkvalve.spec.notation.errors import InputError
 
-__all__ = ["write_whole"]
+__all__ = ["check_writable", "write_whole"]
+
+
+def check_writable(path: Path) -> None:
+    """Make the folder of ``path``, and try to write there; InputError if it cannot be done."""
+    handle, name = _draft(path)
+    os.close(handle)
+    os.unlink(name)
 
 
 def write_whole(path: Path, text: str) -> None:
@@ -16,11 +23,7 @@ def write_whole(path: Path, text: str) -> None:
 
     Raises InputError if it cannot be written.
     """
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    except OSError as error:
-        raise _unwritable(path, error) from error
+    handle, name = _draft(path)
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             file.write(text)
@@ -31,6 +34,15 @@ def write_whole(path: Path, text: str) -> None:
         if isinstance(error, OSError):
             raise _unwritable(path, error) from error
         raise
+
+
+def _draft(path: Path) -> tuple[int, str]:
+    """A new file beside ``path``, whose folder is made: its descriptor and its name."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    except OSError as error:
+        raise _unwritable(path, error) from error
 
 
 def _umask() -> int:

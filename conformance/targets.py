@@ -16,12 +16,13 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from ..spec.notation.errors import InputError
-from .adapters.loading import load_factory
+from .adapters.loading import load_factory, split_place
 from .adapters.session import InProcessTarget
 from .ports.base import Adapter, Target, excerpt
 
 __all__ = [
-    "TIMEOUT_SECONDS", "adapter_factory", "known_targets", "reference_of", "resolve_target",
+    "TIMEOUT_SECONDS", "adapter_factory", "check_name", "known_targets", "reference_of",
+    "resolve_target",
 ]
 
 TIMEOUT_SECONDS: Final = 5.0
@@ -108,6 +109,20 @@ def resolve_target(spec: str, *, timeout: float = TIMEOUT_SECONDS) -> Target:
     if kind == "python":
         return _hosted(spec, rest, timeout)
     return InProcessTarget(spec, adapter_factory(spec))
+
+
+def check_name(spec: str) -> None:
+    """Raise the ``InputError`` of a spec that names nothing on any machine.
+
+    Nothing is imported or started: a module or a program may be missing here alone.
+    """
+    kind, colon, rest = spec.partition(":")
+    if kind == "command":
+        _split(rest)
+    elif kind == "python":
+        split_place(rest)
+    elif spec not in _JAVASCRIPT and (kind == "zoo" or not colon):
+        adapter_factory(spec)
 
 
 def known_targets(port: str = "") -> dict[str, str]:

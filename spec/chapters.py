@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from types import ModuleType
+from typing import TypeVar
 
 from .expectations import Expectation
 from .lemmas import Lemma
 from .notation.errors import InputError
 from .notation.machine import Machine
 from .notation.rules import Rule
+from .notation.source import syntax_of_file
 
 __all__ = ["CHAPTERS", "Chapter", "chapters", "machine_named"]
+
+Entry = TypeVar("Entry", Expectation, Lemma)
 
 CHAPTERS = {
     "flow.credit": "one credit-controlled link",
@@ -78,13 +83,36 @@ class Chapter:
 
     @property
     def expectations(self) -> tuple[Expectation, ...]:
-        """What the chapter's author promises."""
-        return tuple(getattr(self.module, "EXPECTATIONS", ()))
+        """What the chapter's author promises; InputError if that is no table of such."""
+        return self._table("EXPECTATIONS", Expectation)
 
     @property
     def lemmas(self) -> tuple[Lemma, ...]:
-        """The claims of a chapter about an algebra."""
-        return tuple(getattr(self.module, "LEMMAS", ()))
+        """The claims of a chapter about an algebra; InputError if that is no table of such."""
+        return self._table("LEMMAS", Lemma)
+
+    def _table(self, name: str, of: type[Entry]) -> tuple[Entry, ...]:
+        found = getattr(self.module, name, ())
+        if not isinstance(found, list | tuple):
+            found = (found,)
+        wrong = [item for item in found if not isinstance(item, of)]
+        if not wrong:
+            return tuple(found)
+        raise InputError(
+            f"{name} has {wrong[0]!r}, which is no {of.__name__}", self._where(name),
+            f"Write {name} = (…,) with the calls whose results it lists; docs/notation.md has "
+            "an example.",
+        )
+
+    def _where(self, name: str) -> str:
+        """``file:line`` of the assignment to a name."""
+        file = self.module.__file__ or ""
+        lines = [
+            node.lineno for node in syntax_of_file(file).body
+            if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign)
+            and name in {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+        ]
+        return f"{file}:{lines[-1]}" if lines else file
 
     @property
     def rules(self) -> tuple[Rule, ...]:

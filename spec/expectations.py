@@ -6,10 +6,15 @@ prints expected against found.
 
 from __future__ import annotations
 
+import ast
+import builtins
+import difflib
+import inspect
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from .notation.errors import InputError
 from .notation.machine import Machine
 
 __all__ = ["Expectation", "expect", "prove"]
@@ -24,7 +29,8 @@ class Expectation:
     ``verdict`` is ``holds`` or ``violated``; with ``where`` (a condition over the
     constants, as text) it is violated exactly where that is true and holds elsewhere.
     ``for_all`` names constants that a proof leaves symbolic; empty means exhaustive search.
-    ``lemmas`` are rules that the proof may use once they are proved.
+    ``lemmas`` are rules that the proof may use once they are proved. Raises InputError for
+    what the machine does not have.
     """
 
     machine: type[Machine]
@@ -36,6 +42,30 @@ class Expectation:
     for_all: tuple[str, ...] = ()
     lemmas: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        machine: object = self.machine
+        if not (inspect.isclass(machine) and issubclass(machine, Machine)):
+            raise InputError(f"an expectation is about a machine, not {machine!r}",
+                             next_step="Give the class, as in expect(Link, …).")
+        rules = [r.id for r in self.machine.rules_declared if r.predicate is not None]
+        constants = list(self.machine.constants_declared)
+        grid = [name for name, _ in self.grid]
+        self._only("verdict", [self.verdict], ["holds", "violated"])
+        self._only("decidable rule", [self.rule, *self.lemmas], rules)
+        self._only("constant", [*grid, *self.for_all], constants)
+        self._only(f"constant in the grid of where={self.where!r}:", _names(self.where), grid)
+
+    def _only(self, what: str, given: Iterable[str], known: list[str]) -> None:
+        for name in given:
+            if name not in known:
+                near = difflib.get_close_matches(str(name), known, n=1)
+                raise InputError(
+                    f"the expectation of {self.machine.__name__} {self.rule} is wrong: "
+                    f"there is no {what} {name!r}",
+                    next_step=f"Did you mean {near[0]!r}?" if near
+                    else f"Known here: {', '.join(known) or 'none'}.",
+                )
+
     def points(self) -> Iterator[dict[str, Any]]:
         """Every choice of constants; a callable's values may depend on those before it."""
         yield from _points(self.grid, {})
@@ -44,8 +74,29 @@ class Expectation:
         """The verdict that is expected for these constants."""
         if not self.where:
             return self.verdict
-        # The condition is the chapter author's own text, never a user's input.
-        return "violated" if eval(self.where, {}, dict(constants)) else "holds"  # noqa: S307
+        try:
+            # The condition is the chapter author's own text, never a user's input.
+            broken = eval(self.where, {}, dict(constants))  # noqa: S307
+        except Exception as error:
+            raise InputError(
+                f"the condition where={self.where!r} fails for {constants}: {error}",
+                next_step="Let it be true or false for all constants of the grid.",
+            ) from error
+        return "violated" if broken else "holds"
+
+
+def _names(where: str) -> list[str]:
+    """The names that a condition uses, but for Python's own."""
+    if not where:
+        return []
+    try:
+        names = [n for n in ast.walk(ast.parse(where, mode="eval")) if isinstance(n, ast.Name)]
+    except (SyntaxError, ValueError) as error:
+        raise InputError(f"where={where!r} is not a condition: {error}",
+                         next_step="Write one over the constants, as in where=\"b > C\".",
+                         ) from None
+    bound = {name.id for name in names if isinstance(name.ctx, ast.Store)}
+    return [n.id for n in names if n.id not in bound and not hasattr(builtins, n.id)]
 
 
 def _points(

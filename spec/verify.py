@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator
+from contextlib import redirect_stdout
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +14,7 @@ from .engines.verdict import Budget, Outcome, Verdict
 from .expectations import Expectation
 from .lemmas import decide
 from .notation.bound import bind
+from .notation.errors import InputError
 from .notation.machine import Machine, constants_of
 
 __all__ = ["Row", "verify", "verify_chapter"]
@@ -60,8 +63,17 @@ def verify(selected: Iterable[Chapter], budget: Budget | None = None) -> Iterato
 def verify_chapter(chapter: Chapter, budget: Budget) -> Iterator[Row]:
     """One row for each expectation and each choice of its constants.
 
-    Expectations of one machine under the same constants share one search.
+    Expectations of one machine under the same constants share one search. Raises InputError,
+    with the chapter's file, for a mistake of its author.
     """
+    try:
+        yield from _rows(chapter, budget)
+    except InputError as error:
+        error.where = error.where or chapter.module.__file__ or ""
+        raise
+
+
+def _rows(chapter: Chapter, budget: Budget) -> Iterator[Row]:
     decided: dict[tuple[Any, ...], Verdict] = {}
     for expectation in chapter.expectations:
         for constants in expectation.points():
@@ -100,7 +112,8 @@ def _search(
         )
     )
     items = [item for rule in wanted for item in instances(bound, rule)]
-    found = check_rules(bound, items, budget)
+    with redirect_stdout(sys.stderr):  # an action may print; a report is not the place for it
+        found = check_rules(bound, items, budget)
     by_rule: dict[str, list[Verdict]] = {}
     for item, verdict in zip(items, found, strict=True):
         by_rule.setdefault(item.rule.id, []).append(verdict)

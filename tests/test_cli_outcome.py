@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import click
 import pytest
@@ -101,7 +104,8 @@ def test_a_missing_extra_is_named_with_the_command_that_installs_it(
 ) -> None:
     """A module of an extra that is not installed leads to that extra."""
     run(raising(ModuleNotFoundError("No module named 'janus'", name="janus")), ["fail"])
-    assert "pip install 'checkvalve[targets]'" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "pip install" in told and "[targets]'" in told
 
 
 def test_a_closed_pipe_ends_quietly() -> None:
@@ -121,3 +125,44 @@ def test_a_closed_pipe_ends_quietly() -> None:
         process.stdout.close()
         assert process.stderr.read() == b""
     assert process.returncode == 141
+
+
+def test_a_sigterm_ends_a_command_as_an_interrupt_does(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The exit code is the shell's, and the next SIGTERM is handled as before the run."""
+    before = signal.getsignal(signal.SIGTERM)
+    assert run(ending(lambda: os.kill(os.getpid(), signal.SIGTERM)), ["fail"]) == 143
+    assert capsys.readouterr().err == "Terminated.\n"
+    assert signal.getsignal(signal.SIGTERM) is before
+
+
+def test_a_sigterm_leaves_no_process_behind() -> None:
+    """Whatever holds stdout has ended when it comes to its end: workers, and who serves them."""
+    program = (
+        "import os, signal\n"
+        "from concurrent.futures import ProcessPoolExecutor\n"
+        "from checkvalve.conformance.cli import main\n"
+        "begin = ProcessPoolExecutor.map\n"
+        "def begin_and_end(*arguments, **options):\n"
+        "    begin(*arguments, **options)\n"
+        "    os.kill(os.getpid(), signal.SIGTERM)\n"
+        "ProcessPoolExecutor.map = begin_and_end\n"
+        "main(['conform', 'reference', '--cases', '5000', '--jobs', '2'])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, timeout=60,
+                          check=False)
+    assert (done.returncode, done.stderr) == (143, b"Terminated.\n")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize("arguments", [["--help"], ["frobnicate", "--json"]])
+def test_a_full_stdout_is_told_once_and_ends_with_64(arguments: list[str]) -> None:
+    """One message on stderr, also where the document of an error finds no room."""
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "checkvalve.conformance.cli", *arguments], stdout=full,
+            stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 64
+    assert "cannot write the output" in done.stderr
+    assert "internal error" not in done.stderr and "Traceback" not in done.stderr

@@ -109,6 +109,23 @@ def test_a_huge_file_is_refused() -> None:
     assert "characters" in refused("#" * (MAX_CHARACTERS + 1)).what
 
 
+@pytest.mark.parametrize("character", ["#", "é", "\U0001f600"])
+def test_a_huge_file_is_refused_by_the_one_limit(character: str, tmp_path: Path) -> None:
+    """In characters, however many bytes each of them takes."""
+    path = tmp_path / "d.yaml"
+    for length in (MAX_CHARACTERS + 1, 5 * MAX_CHARACTERS):
+        path.write_text(character * length, encoding="utf-8")
+        with pytest.raises(InputError, match=f"{MAX_CHARACTERS} allowed|{MAX_CHARACTERS} char"):
+            load_file(path)
+
+
+@pytest.mark.parametrize(("written", "value"), [("0o17", 15), ("0x1F", 31), ("017", 17)])
+def test_numbers_are_those_of_yaml_1_2(written: str, value: int) -> None:
+    """Its core schema has octal and hexadecimal numbers, and no other base."""
+    assert load(changed("capacity: 4", f"capacity: {written}")).links["source->sink"].capacity \
+        == value
+
+
 @pytest.mark.parametrize("kind", ["broadcast", "merge, policy: fair"])
 def test_a_task_with_too_many_ways_to_move_is_refused(kind: str) -> None:
     """Sixty links that may each be full or not have 2 ** 60 ways to be written."""

@@ -88,7 +88,7 @@ def test_both_readers_agree_on_damaged_designs(plain: Any, data: st.DataObject) 
 
 @pytest.mark.parametrize("name", ["two bolts", "a-b_c.d e", "b2"])
 def test_a_name_that_does_what_the_hint_says_is_accepted(name: str) -> None:
-    """Letters, digits, and single _, -, . or blanks: for designs, tasks and pools alike."""
+    """Letters, digits and _, single -, . or blanks: for designs, tasks and pools alike."""
     design = load(f"""
 checkvalve: 1
 name: {name}
@@ -100,9 +100,9 @@ pools: {{{name}: {{threads: 1}}}}
     assert {name} == set(design.pools) == set(design.tasks) - {"t"}
 
 
-@pytest.mark.parametrize("name", ["' a'", "'a '", "a/b", "'../a'", "'a:b'"])
+@pytest.mark.parametrize("name", ["' a'", "'a '", "a/b", "'../a'", "'a:b'", "2b", "a..b", "a."])
 def test_a_name_that_is_no_file_name_is_refused_with_the_hint(name: str) -> None:
-    """A drawing is named after its design."""
+    """A drawing is named after its design; all names follow one rule."""
     with pytest.raises(InputError) as caught:
         load(f"checkvalve: 1\nname: {name}\ntasks: {{t: {{kind: sink}}}}\n")
     assert "blanks between them" in caught.value.next_step

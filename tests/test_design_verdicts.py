@@ -227,6 +227,19 @@ links:
 """)
 
 
+def test_a_ring_that_its_filter_can_empty_is_stuck_but_may_rest_behind_a_source_that_ends() -> None:
+    """What has no source is meant to go on for ever."""
+    ring = """
+links:
+  - {name: on, from: a, to: b, capacity: 2, initial: 1}
+  - {name: back, from: b, to: a, capacity: 2}
+"""
+    assert deadlocks("tasks: {a: {kind: map}, b: {kind: filter}}" + ring)
+    for count, stuck in ((", count: 1", False), ("", True)):
+        tasks = f"tasks: {{s: {{kind: source{count}}}, a: {{kind: merge}}, b: {{kind: filter}}}}"
+        assert deadlocks(tasks + ring + "  - {from: s, to: a, capacity: 1}") == stuck
+
+
 def test_a_part_that_is_stuck_is_found_while_another_part_goes_on() -> None:
     """Each connected part is checked on its own."""
     assert deadlocks("""

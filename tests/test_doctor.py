@@ -11,7 +11,13 @@ import pytest
 from checkvalve.conformance import environment
 from checkvalve.conformance.cli import doctor, root
 from checkvalve.conformance.cli.outcome import run
-from checkvalve.conformance.environment import JAVA_ADVICE, SPARK_MODULE, find_java, find_node
+from checkvalve.conformance.environment import (
+    JAVA_ADVICE,
+    SPARK_MODULE,
+    find_java,
+    find_node,
+    install_command,
+)
 
 
 def program(path: Path, script: str) -> None:
@@ -96,5 +102,38 @@ def test_a_missing_part_of_the_core_ends_with_2(
     assert run(root, ["doctor", "--json"]) == 2
     findings = json.loads(capsys.readouterr().out)["findings"]
     advice = {finding["name"]: finding["advice"] for finding in findings}
-    assert "pip install 'z3-solver'" in advice["z3-solver"]
-    assert "pip install 'checkvalve[targets]'" in advice["trio"]
+    assert "pip install z3-solver" in advice["z3-solver"]
+    assert "[targets]'" in advice["trio"]
+
+
+def test_in_a_clone_an_extra_is_installed_from_the_clone(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Any other copy would hide the clone's own code."""
+    (tmp_path / "pyproject.toml").touch()
+    monkeypatch.setattr(environment, "__file__", str(tmp_path / "conformance" / "it.py"))
+    assert install_command("spark") == f"python -m pip install -e '{tmp_path}[spark]'"
+
+
+ORIGINS = {
+    None: "",
+    '{"url": "file:///c.whl", "archive_info": {}}': " @ file:///c.whl",
+    '{"url": "https://h/c.git", "vcs_info": {"vcs": "git", "commit_id": "1a"}}':
+        " @ git+https://h/c.git@1a",
+    "rubbish": "",
+}
+
+
+@pytest.mark.parametrize("record", ORIGINS)
+def test_elsewhere_an_extra_comes_from_where_checkvalve_came(
+    record: str | None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """From the file or repository that the installer has recorded, or else from the index."""
+    class Recorded:
+        def read_text(self, name: str) -> str | None:
+            return record if name == "direct_url.json" else None
+
+    monkeypatch.setattr(environment, "__file__", str(tmp_path / "conformance" / "it.py"))
+    monkeypatch.setattr(environment.metadata, "distribution", lambda name: Recorded())
+    wanted = f"checkvalve[spark]{ORIGINS[record]}"
+    assert install_command("spark") == f"python -m pip install '{wanted}'"

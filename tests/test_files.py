@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from checkvalve.conformance.files import write_whole
+from checkvalve.conformance.files import check_writable, write_whole
 from checkvalve.spec.notation.errors import InputError
 
 
@@ -31,3 +31,11 @@ def test_a_place_that_cannot_be_written_is_bad_input(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="cannot write"):
         write_whole(tmp_path / "file" / "report.json", "{}")
+
+
+def test_a_trial_leaves_a_file_as_it_is(tmp_path: Path) -> None:
+    """Nothing is written to it, and nothing is left beside it."""
+    path = tmp_path / "report.json"
+    path.write_text("old")
+    check_writable(path)
+    assert path.read_text() == "old" and list(tmp_path.iterdir()) == [path]

@@ -99,6 +99,7 @@ Change = Callable[[dict[str, Any]], object]
 HOSTILE: dict[str, Change] = {
     "another format": lambda d: d.update(format="junit"),
     "a later version": lambda d: d.update(version=2),
+    "a version of true": lambda d: d.update(version=True),
     "no steps": lambda d: d.update(steps=[]),
     "too many steps": lambda d: d.update(steps=d["steps"] * 200),
     "steps that are no list": lambda d: d.update(steps={"0": 1}),
@@ -189,6 +190,13 @@ def test_no_change_of_a_fixture_does_more_than_be_refused(
         replay(read_fixture(json.dumps(document), "f"), resolve_target("reference"))
 
 
+def test_a_fixture_in_which_a_key_comes_twice_is_refused(text: str) -> None:
+    """Readers differ on which of the two counts."""
+    twice = text.replace('"version": 1', '"version": 1, "version": 1')
+    with pytest.raises(InputError, match="not a fixture: .*'?version'? comes twice"):
+        read_fixture(twice, "f.json")
+
+
 # --- the command ---------------------------------------------------------------------------
 
 def test_replay_exits_with_what_it_found(
@@ -211,6 +219,19 @@ def test_replay_refuses_what_the_target_cannot_do(
     file.write_text(text)
     assert run(root, ["replay", str(file), "deque"]) == 64
     assert "cannot do 'put'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("what", ["an unknown operation", "another item"])
+def test_replay_blames_the_file_for_what_no_target_could_do(
+    text: str, what: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The message names the file and the place in it, and sends nobody to another target."""
+    file = tmp_path / "f.json"
+    file.write_text(changed(text, SENSELESS[what]))
+    assert run(root, ["replay", str(file), "reference"]) == 64
+    told = capsys.readouterr().err
+    assert str(file) in told and "steps[0].request" in told and "another target" not in told
+    assert "on a target" not in told
 
 
 @pytest.mark.parametrize("content", [b"", b"\xff\xfe\x00", b"{}", b"x" * (FIXTURE_BYTES_MAX + 2)])

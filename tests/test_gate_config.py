@@ -57,6 +57,13 @@ def test_everything_that_is_listed_comes_back(tmp_path: Path) -> None:
     ),)
 
 
+def test_what_only_this_machine_lacks_is_no_mistake_in_the_file(tmp_path: Path) -> None:
+    """A program or a module that is missing is found out when its target is run."""
+    targets = ("command:./none", "python:none:make", "js")
+    text = f"[[suites]]\nsuite = \"queue\"\ntargets = {list(targets)}\n"
+    assert load(write(tmp_path, text)).suites[0].targets == targets
+
+
 def test_a_file_is_as_good_as_its_folder(tmp_path: Path) -> None:
     """Naming the file itself loads the same."""
     folder = write(tmp_path, GOOD)
@@ -82,6 +89,15 @@ WRONG = [
     ("verify = [\n\"flow\"\n", 2, "not TOML", "Mend"),
     ("verify = [\"flow\"]\nx y\n", 2, "not TOML", "Mend"),
     ("# nothing\n", None, "nothing is listed", "List designs"),
+    ("verify = [\n\"flow\",\n\"nope\",\n]\n", 3, "no chapter 'nope'", "flow.credit"),
+    ("[[suites]]\nsuite = \"nope\"\ntargets = [\"deque\"]\n", 2, "no suite 'nope'", "queue"),
+    ("[[suites]]\nsuite = \"queue\"\ntargets = [\"deque\"]\n[[suites]]\nsuite = \"queue\"\n"
+     "targets = [\"js\",\n\"nope\"]\n", 7, "no target nope", "deque"),
+    ("[[suites]]\nsuite = \"queue\"\ntargets = [\"zoo:nope\"]\n", 3, "no twin nope", "Use one of"),
+    ("[[suites]]\nsuite = \"queue\"\ntargets = [\"deque\"]\n[suites.known]\n"
+     "deque = [\"QUEUE-1\",\n\"QUEUE-99\"]\n", 6, "no rule 'QUEUE-99'", "QUEUE-1"),
+    ("[[suites]]\nsuite = \"queue\"\ntargets = [\"deque\"]\nknown = {deque = [\"QUEUE-99\"]}\n",
+     4, "no rule 'QUEUE-99'", "QUEUE-1"),
 ]
 
 

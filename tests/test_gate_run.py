@@ -85,12 +85,6 @@ def test_a_known_failure_that_does_not_fail_ends_with_1(gate: Path) -> None:
     assert code == 1 and [row["property"] for row in stale] == ["QUEUE-1"]
 
 
-def test_a_known_failure_that_is_no_rule_is_bad_input(gate: Path) -> None:
-    """A misspelt rule would hide nothing, and would look as if it did."""
-    code, document = run_gate(gate, SUITE + 'known = {"queue.Queue" = ["QUEUE-999"]}\n')
-    assert code == 64 and "QUEUE-999" in document["results"][0]["message"]
-
-
 def test_an_optional_target_that_is_missing_decides_nothing(
     gate: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -106,9 +100,8 @@ def test_an_optional_target_that_is_missing_decides_nothing(
 @pytest.mark.parametrize("config", [
     '[[designs]]\nfiles = ["broken.yaml", "line.yaml"]\n',
     SUITE.replace("queue.Queue", "python:no.such.module:make"),
-    SUITE.replace("queue.Queue", "no-such-target"),
-    SUITE.replace('suite = "queue"', 'suite = "no-such-suite"'),
-    'verify = ["no-such-chapter"]\n',
+    SUITE.replace("queue.Queue", "command:./no-such-program"),
+    SUITE.replace("queue.Queue", "reference.timer"),
 ])
 def test_what_cannot_be_run_is_a_row_and_ends_with_64(gate: Path, config: str) -> None:
     """Bad input is named in the report, with what to do; the files are written all the same."""
@@ -183,10 +176,20 @@ def test_json_prints_the_same_document_as_the_file(
     assert json.loads(capsys.readouterr().out) == document
 
 
-def test_a_file_that_cannot_be_written_is_bad_input(
-    gate: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(("outputs", "what"), [
+    (["--junit", "line.yaml/x.xml"], "line.yaml/x.xml: cannot write"),
+    (["--junit", "out", "--json-file", "./out"], "name the same file"),
+    (["--json-file", "line.yaml"], "--json-file would overwrite"),
+    (["--junit", "checkvalve.toml"], "--junit would overwrite"),
+])
+def test_outputs_that_cannot_be_are_refused_before_anything_is_run(
+    gate: Path, capsys: pytest.CaptureFixture[str], outputs: list[str], what: str
 ) -> None:
-    """The message names the file."""
-    (gate / "checkvalve.toml").write_text('verify = ["flow"]\n')
-    assert run(root, ["gate", str(gate), "--junit", "line.yaml/x.xml"]) == 64
-    assert "line.yaml/x.xml" in capsys.readouterr().err
+    """Not writable, the same twice, or an input: one message, no row, no file touched."""
+    config = '[[designs]]\nfiles = ["*.yaml"]\n'
+    (gate / "checkvalve.toml").write_text(config)
+    assert run(root, ["gate", *outputs]) == 64
+    told = capsys.readouterr()
+    assert told.out == "" and what in told.err
+    assert (gate / "checkvalve.toml").read_text() == config
+    assert (gate / "line.yaml").read_text() == GOOD_DESIGN

@@ -54,13 +54,18 @@ def misuses(purgatory: Waiting, used: Request) -> list[Callable[[], object]]:
         lambda: purgatory.advance(4),
         lambda: Request(-1),
         lambda: type(purgatory)(-1),
+        lambda: purgatory.try_complete_else_watch(Request(9), "ab", 5),
+        lambda: purgatory.try_complete_else_watch(Request(9), ("b", []), 5),
+        lambda: purgatory.try_complete_else_watch(Request(9), ("b",), 5.5),  # type: ignore[arg-type]
+        lambda: purgatory.advance("6"),  # type: ignore[arg-type]
+        lambda: type(purgatory)(1, start="0"),  # type: ignore[arg-type]
     ]
 
 
-@pytest.mark.parametrize("which", range(6))
+@pytest.mark.parametrize("which", range(11))
 @pytest.mark.parametrize("make", BOTH)
 def test_a_misuse_raises_and_changes_nothing(make: type[Waiting], which: int) -> None:
-    """No key, an operation used before, time going back, negative numbers."""
+    """Bad keys, an operation used before, a time that goes back or is none, bad numbers."""
     purgatory = make(1)     # type: ignore[call-arg]
     assert isinstance(purgatory, BOTH)
     used = Request(9)

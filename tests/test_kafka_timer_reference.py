@@ -172,6 +172,21 @@ def test_misuse_changes_nothing() -> None:
     assert (timer.size, timer.next_expiration()) == (1, 20)
 
 
+@pytest.mark.parametrize("kind", [Timer, OldTimer])
+def test_a_pending_task_survives_what_is_no_time(kind: type[Timer | OldTimer]) -> None:
+    """A time or a delay that is no whole number of ms is refused before the old entry goes."""
+    timer, task = kind(), Task(30, [0])
+    timer.add(task, 0)
+    with pytest.raises(TimerMisuse, match="whole ms"):
+        timer.add(task, 0.5)  # type: ignore[arg-type]
+    task.delay = 1.5  # type: ignore[misc,assignment]
+    with pytest.raises(TimerMisuse, match="whole ms"):
+        timer.add(task, 0)
+    with pytest.raises(TimerMisuse, match="cannot be '9' ms"):
+        timer.advance("9")  # type: ignore[arg-type]
+    assert (timer.size, timer.next_expiration()) == (1, 30 if kind is OldTimer else 20)
+
+
 def test_threads_share_a_timer_with_locks() -> None:
     """Three threads add tasks while a fourth drives: every task runs once."""
     timer, ran = Timer(1, 4, lock=threading.RLock), []

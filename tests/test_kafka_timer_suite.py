@@ -104,8 +104,6 @@ def test_the_wheel_that_twins_are_made_of_passes() -> None:
 @pytest.mark.parametrize("twin", ZOO.values(), ids=ZOO)
 def test_a_twin_is_killed_by_its_rule_or_argued_equivalent(twin: CoreTwin) -> None:
     """Its fixture is short, fails again, and not on the timer that it is a twin of."""
-    if twin.name == RARE:
-        return
     if twin.equivalent:
         rows = [run_case("timer", f"zoo:{twin.name}", case, RunSettings(programs=10))
                 for case in plan("timer", cases=7, seed=0)]
@@ -129,6 +127,11 @@ def test_a_horizon_that_is_one_tick_too_long_is_seen_where_two_buckets_expire_to
     assert [[breach.rule.id for breach in run.breaches] for run in runs] == [["KAFKA-W22"], []]
 
 
+def test_a_rare_course_of_events_is_found_within_a_few_cases() -> None:
+    """The programs for its rule are drawn from what goes through the upper wheels."""
+    assert hunt(ZOO[RARE], enough=1).cases <= 12
+
+
 def test_every_rule_has_a_twin_that_breaks_it() -> None:
     """A rule without one has not been shown to detect anything."""
     rules = {rule.id for rule in TIMER_SUITE.rules()}
@@ -139,7 +142,7 @@ def test_twins_are_selected_by_suite_by_chapter_and_by_what_is_above_it() -> Non
     """timer, kafka.timer, kafka; and a name without twins is refused."""
     names = list(ZOO)
     assert [twin.name for twin in twins(["timer"])] == names
-    assert [twin.name for twin in twins(["kafka.timer"])] == names
+    assert [twin.name for twin in twins(["kafka.timer"])][:len(names)] == names
     assert {*names} < {twin.name for twin in twins(["kafka"])}
     with pytest.raises(InputError, match="no suite 'kafka.tim' has a zoo"):
         list(twins(["kafka.tim"]))

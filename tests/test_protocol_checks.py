@@ -165,3 +165,26 @@ def test_what_the_page_says_to_try_by_hand_works() -> None:
         ["sh", "-c", command], cwd=ROOT, capture_output=True, text=True, check=True, timeout=60)
     assert [line.partition('"ok": ')[2] for line in done.stdout.splitlines()][1:] == [
         "true}", "false}", '"a"}']
+
+
+@pytest.mark.parametrize(("message", "claims"), [
+    ({"do": "poll"}, True), ({"do": "settle"}, False),
+])
+def test_an_operation_that_was_promised_is_not_unknown(message: Message, claims: bool) -> None:
+    """Neither one that ``can`` names, nor one that every adapter has."""
+    greeting = GREETING | {"can": ["poll"] if claims else []}
+    adapter = Scripted()
+    adapter.replies = iter([{"ok": greeting}, {"error": "unknown-operation", "definite": True}])
+    session = InProcessTarget("scripted", lambda: adapter).open()
+    session.request(HELLO)
+    with pytest.raises(TargetError, match=f"'unknown-operation' to '{message['do']}'"):
+        session.request(message)
+
+
+def test_a_name_in_can_that_the_port_does_not_have_is_told() -> None:
+    """Misspelt, it would turn off the rules that need the operation."""
+    adapter = Scripted()
+    adapter.replies = iter([{"ok": GREETING | {"can": ["offer", "pol"]}}])
+    session = InProcessTarget("scripted", lambda: adapter).open()
+    with pytest.raises(TargetError, match="names 'pol', which is no operation of the port queue"):
+        session.request(HELLO)

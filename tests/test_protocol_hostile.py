@@ -49,6 +49,8 @@ AT_HELLO = {
     "prints rubbish": ("read(); say('hello there\\n'); hang()", "not JSON"),
     "prints bytes that are not UTF-8": ("read(); say(b'\\xff\\xfe\\n'); hang()", "not JSON"),
     "prints NaN": ("read(); say('{\"id\":1,\"ok\":NaN}\\n'); hang()", "NaN is not JSON"),
+    "repeats a key":
+        ("read(); say('{\"id\":1,\"ok\":null,\"ok\":5}\\n'); hang()", "the key ok comes twice"),
     "nests without end": ("read(); say('[' * 100000 + '\\n'); hang()", "not JSON"),
     "prints a list": ("read(); say('[1]\\n'); hang()", "not a JSON object"),
     "prints an empty line": ("read(); say('\\n'); hang()", "not JSON"),

@@ -40,6 +40,7 @@ RUNS = [
     ["rules"],
     ["tla", "flow.credit.Link"],
     ["zoo", "queue"],
+    ["zoo", "--histories"],
     ["verify", "flow.credit"],
 ]
 
@@ -69,7 +70,8 @@ def test_a_gate_fits_its_schema(
     """What a gate prints, with rows of every kind."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "checkvalve.toml").write_text(
-        'verify = ["flow", "none"]\n[[suites]]\nsuite = "queue"\ncases = 4\ntargets = ["deque"]\n'
+        'verify = ["flow"]\n[[suites]]\nsuite = "queue"\ncases = 4\n'
+        'targets = ["deque", "command:./none"]\n'
     )
     document = printed(capsys, "gate")
     jsonschema.validate(document, schema("gate"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,9 +13,10 @@ import jsonschema
 import pytest
 
 from checkvalve.conformance.cli import root
+from checkvalve.conformance.cli.conform import SUITE_NAMES
 from checkvalve.conformance.cli.outcome import run
 from checkvalve.conformance.suites import plan
-from checkvalve.conformance.suites.catalogue import suite_named
+from checkvalve.conformance.suites.catalogue import SUITES, suite_named
 from checkvalve.conformance.suites.conduct import Engine
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -35,10 +37,18 @@ def schema(name: str) -> dict[str, Any]:
 
 def test_a_sound_queue_passes(capsys: pytest.CaptureFixture[str]) -> None:
     """Exit code 0, a row for each rule, and no claim beyond the sample."""
-    code, out, _ = conform(capsys, "reference", "--cases", "2")
+    code, out, _ = conform(capsys, "reference", "--cases", "12")
     assert code == 0
     assert all(rule in out for rule in RULES)
     assert "PASSED: " in out and "it is not a proof" in out
+
+
+def test_a_pass_by_few_cases_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    """The line with the verdict tells how few, and which rules nothing could have broken."""
+    code, out, _ = conform(capsys, "reference", "--cases", "2")
+    assert code == 0
+    (line,) = (line for line in out.splitlines() if line.startswith("PASSED"))
+    assert "by few cases (2 for 12 rules): " in line and "not exercised (QUEUE-10" in line
 
 
 def test_a_broken_queue_is_told_as_a_story(capsys: pytest.CaptureFixture[str]) -> None:
@@ -60,7 +70,7 @@ def test_a_broken_should_fails_the_run_until_it_is_known(
     capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The closing line says which rule it is, and how strong."""
-    sound = ["asyncio.Queue", "--cases", "12", "--seed", "1"]
+    sound = ["asyncio.Queue", "--cases", "12", "--seed", "1", "--capacity", "1"]
     code, out, _ = conform(capsys, *sound)
     assert code == 1
     assert "VIOLATED: QUEUE-12 (SHOULD) violated" in out
@@ -172,3 +182,49 @@ def test_partitions_and_code_to_ship_reach_the_cluster(monkeypatch: pytest.Monke
     run(root, ["conform", "reference", "--cases", "1", "--engine", "spark", "--master", "local",
                "--partitions", "7", "--ship"])
     assert asked == [(7, True)]
+
+
+def test_help_names_every_suite(capsys: pytest.CaptureFixture[str]) -> None:
+    """The names in the help are those of the catalogue, in its order."""
+    assert tuple(SUITES) == SUITE_NAMES
+    _, out, _ = conform(capsys, "--help")
+    assert all(name in out for name in SUITES)
+
+
+def test_an_unknown_suite_is_answered_with_those_that_there_are(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """All of them."""
+    code, _, err = conform(capsys, "reference", "--suite", "stack")
+    assert code == 64 and all(name in err for name in SUITES)
+
+
+@pytest.mark.parametrize("seconds", ["nan", "inf", "-1", "0", "soon"])
+@pytest.mark.parametrize("command", [
+    ["conform", "reference", "--timeout"], ["replay", "x.json", "reference", "--timeout"],
+    ["check", "x.yaml", "--max-seconds"], ["verify", "flow", "--max-seconds"],
+])
+def test_a_time_limit_is_a_number_above_0(
+    command: list[str], seconds: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Anything else is bad usage, with what to write."""
+    assert run(root, [*command, seconds]) == 64
+    told = capsys.readouterr().err
+    assert f"'{seconds}' is not a number of seconds above 0" in told and "write for example" in told
+
+
+@pytest.mark.parametrize("lack", ["pyarrow", "room"])
+def test_a_table_that_cannot_be_written_is_refused_before_any_case(
+    lack: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Without pyarrow, or where a folder's name is that of a file."""
+    monkeypatch.setattr("checkvalve.conformance.suites.conduct.conduct", None)
+    out = tmp_path / "rows.parquet"
+    if lack == "pyarrow":
+        monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
+    else:
+        pytest.importorskip("pyarrow")
+        (tmp_path / "file").touch()
+        out = tmp_path / "file" / "rows.parquet"
+    code, _, err = conform(capsys, "reference", "--out", str(out))
+    assert code == 64 and ("[spark]" in err if lack == "pyarrow" else str(out) in err)

@@ -185,6 +185,21 @@ def test_a_target_that_fails_at_once_is_asked_only_once(
     assert {result.verdict for result in summary.results} == {"not run"}
 
 
+def test_a_target_that_cannot_do_what_it_claims_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is told which operation it is, and no rule passes on the strength of it."""
+    target = target_from("""
+        from checkvalve.conformance.adapters.base import Declined
+        class Adapter(Base):
+            def take(self):
+                raise Declined("unknown-operation")
+    """, tmp_path, monkeypatch, "boasting_adapter")
+    summary, _ = conduct(target, Order(cases=6))
+    assert summary.verdict == "error"
+    assert "'take'" in summary.error
+
+
 def test_a_definite_error_means_that_nothing_happened(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -278,6 +293,14 @@ def test_a_known_violation_that_is_gone_is_told(broken: dict[str, CaseRow]) -> N
     """Whoever mends a queue hears that its entry can go."""
     assert summarise("queue", "t", [a_row(0, PASSED)], ["QUEUE-1"]).no_longer_broken == (
         "QUEUE-1",)
+
+
+def test_a_pass_with_little_exercised_has_a_reservation() -> None:
+    """As many rules that nothing could break as others, in however many cases."""
+    rows = [CaseRow("queue", "1", "t", at, at, PASSED, "", 9, "", json.dumps(exercised), "")
+            for at in range(36) for exercised in [{"QUEUE-1": 0, "QUEUE-2": 3}]]
+    summary = summarise("queue", "t", rows)
+    assert (summary.reservation, summary.not_exercised) == ("with little exercised", ("QUEUE-1",))
 
 
 def test_a_run_in_which_nothing_could_break_is_unknown() -> None:

@@ -47,6 +47,14 @@ def test_a_rule_that_nothing_could_break_is_not_called_passed() -> None:
     assert verdicts["QUEUE-10"] == NOT_EXERCISED
 
 
+def test_a_default_run_exercises_on_the_reference_every_rule_that_can_be() -> None:
+    """Of the one that cannot be, the report says what it would take."""
+    summary, _ = conduct("reference", Order(settings=RunSettings(programs=5)))
+    assert summary.not_exercised == ("QUEUE-10",) and not summary.reservation
+    (told,) = (each.message for each in summary.results if each.verdict == NOT_EXERCISED)
+    assert "woken waiters run later than the request" in told
+
+
 def test_what_a_target_cannot_do_is_not_applicable() -> None:
     """A deque has no put and no cancel: their rules say nothing about it."""
     summary, rows = conduct("deque", Order(cases=2), engine=Engine())

@@ -82,6 +82,13 @@ def test_a_fixture_breaks_the_same_rule_again_and_not_on_the_reference(name: str
     assert replay(fixture, resolve_target("reference")).breach is None
 
 
+def test_a_few_cases_find_a_plain_bug() -> None:
+    """They try all capacities: with capacity 1 there is no order to keep."""
+    rows = [run_case("queue", "zoo:last-in-first-out", case, RunSettings())
+            for case in plan("queue", cases=6, seed=0)]
+    assert "QUEUE-3" in {row.rule for row in rows if row.verdict == VIOLATED}
+
+
 def test_two_runs_give_identical_rows() -> None:
     """A row is a pure function of suite, target, case and settings."""
     settings = RunSettings(programs=6)

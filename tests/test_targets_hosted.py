@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -211,6 +211,15 @@ STUCK = POLL + """
 """
 
 
+@contextmanager
+def killed_at_last(process: subprocess.Popen[bytes]) -> Iterator[None]:
+    """A failure must not wait for the process that did not end."""
+    try:
+        yield
+    finally:
+        process.kill()
+
+
 @pytest.mark.parametrize(("ending", "code"), [(signal.SIGINT, 130), (signal.SIGKILL, -9)])
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a hanging child may stay")
 def test_a_child_ends_with_the_harness(tmp_path: Path, ending: int, code: int) -> None:
@@ -221,7 +230,9 @@ def test_a_child_ends_with_the_harness(tmp_path: Path, ending: int, code: int) -
     with subprocess.Popen(
         [sys.executable, "-m", "checkvalve.conformance.cli", "conform", "python:mine:Target",
          "--timeout", "600"], cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL,
-    ) as harness:
+        # What runs in the background of a shell without job control is born deaf to it.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    ) as harness, killed_at_last(harness):
         assert select.select([pipe], [], [], PATIENCE_SECONDS)[0]
         child = os.pidfd_open(int(os.read(pipe, 20)))
         os.close(pipe)

@@ -14,7 +14,7 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Any, Final
 
 from ...spec.notation.errors import TargetError
-from ..ports.base import Message, excerpt
+from ..ports.base import Message, excerpt, unique_keys
 from .child import Child
 from .session import CheckedSession
 
@@ -128,7 +128,8 @@ def converse(child: Child, message: Message, patience: float | None = None) -> M
     child.number += 1
     line = child.ask(json.dumps({"id": child.number} | message).encode() + b"\n", patience)
     try:
-        reply = json.loads(line.decode(), parse_constant=_refuse_constant)
+        reply = json.loads(
+            line.decode(), parse_constant=_refuse_constant, object_pairs_hook=unique_keys)
     except (ValueError, RecursionError) as error:
         raise child.failed(
             f"printed a line that is not JSON ({excerpt(str(error))})", line) from None

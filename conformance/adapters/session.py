@@ -7,7 +7,9 @@ from typing import Protocol
 
 from ...spec.notation.errors import InputError, TargetError
 from ..ports import PORTS
-from ..ports.base import Adapter, Kind, Message, Port, check_reply, check_request, excerpt
+from ..ports.base import (
+    Adapter, Kind, Message, Operation, Port, check_reply, check_request, excerpt,
+)
 from .guard import guarded
 
 __all__ = ["CheckedSession", "InProcessTarget", "Transport"]
@@ -39,6 +41,7 @@ class CheckedSession:
         self._name = name
         self._transport = transport
         self._port: Port | None = None
+        self._can: frozenset[str] = frozenset()
         self._tickets: dict[object, Kind] = {}
         self._now_ms = 0
         self._broken = False
@@ -54,6 +57,7 @@ class CheckedSession:
         try:
             reply = self._transport.exchange(message | {"now": self._now_ms})
             checked = check_reply(self._name, port, operation, reply, self._tickets)
+            self._keep_to_its_word(operation, checked)
         except TargetError:
             self._broken = True
             self._transport.close(failed=True)
@@ -61,6 +65,21 @@ class CheckedSession:
         if "waiting" in checked and operation.completion is not None:
             self._tickets[checked["waiting"]] = operation.completion
         return checked
+
+    def _keep_to_its_word(self, operation: Operation, reply: Message) -> None:
+        """Refuse that an operation is unknown to a target that says it can do it."""
+        if operation.name == "hello":
+            self._can = frozenset(reply.get("ok", {}).get("can", ()))
+        elif reply.get("error") == "unknown-operation":
+            if operation.name in self._can:
+                claim, advice = "which its `can` names", ", or leave it out of `can`"
+            elif not operation.optional:
+                claim, advice = "which every adapter has", ""
+            else:
+                return
+            raise TargetError(
+                f"{self._name} answered 'unknown-operation' to {operation.name!r}, {claim}",
+                next_step=f"Give the adapter the operation{advice}.")
 
     def close(self) -> None:
         """See ``Session.close``."""

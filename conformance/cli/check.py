@@ -44,7 +44,8 @@ def command(
     """Check design files for deadlock, growth without bound, loss, failure and starvation.
 
     Exit code 0 if every verdict is what its design expects (holds, where it says nothing),
-    1 if one is not, 2 if one could not be decided, 64 for a file that is not a design.
+    1 if one is not, 2 if one could not be decided, 64 for a file that is not a design:
+    then none of the others is checked either.
     A design may take 60 s, unless --max-seconds says otherwise.
     """
     from checkvalve.spec.design.check import Settings
@@ -134,7 +135,7 @@ def _repaired(report: DesignReport, say: bool) -> DesignReport:
 
 def _coloured(line: str) -> str:
     """Marks in colour; click leaves the colours out where nobody can see them."""
-    for mark, colour in (("  ok  ", "green"), ("  BAD ", "red")):
+    for mark, colour in (("  ok  ", "green"), ("  BAD ", "red"), ("  ?   ", "yellow")):
         if line.startswith(mark):
             return click.style(mark, fg=colour, bold=True) + line[len(mark):]
     return line

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ import click
 from checkvalve.spec.notation.errors import InputError
 from checkvalve.spec.notation.labels import counted
 
+from .options import Seconds
 from .outcome import BAD_INPUT, EXPECTED, UNKNOWN, VIOLATED
 
 if TYPE_CHECKING:
@@ -20,7 +22,13 @@ if TYPE_CHECKING:
     from ..suites.conduct import Engine
     from ..suites.summary import RuleResult, Summary
 
-__all__ = ["command"]
+__all__ = ["SUITE_NAMES", "command"]
+
+SUITE_NAMES = (
+    "queue", "storm.input", "storm.status", "storm.acker", "storm.spout", "storm.partition",
+    "storm.topology", "timer", "kafka.purgatory", "kafka.races",
+)
+"""The names in the catalogue of suites, whose import would take longer than help may."""
 
 _CODES = {"violated": VIOLATED, "error": BAD_INPUT, "unknown": UNKNOWN, "passed": EXPECTED}
 _COLOURS = {"violated": "bold red", "passed": "green", "flaky": "bold yellow"}
@@ -28,14 +36,15 @@ _COLOURS = {"violated": "bold red", "passed": "green", "flaky": "bold yellow"}
 
 @click.command("conform")
 @click.argument("targets", nargs=-1, required=True, metavar="TARGET...")
-@click.option("--suite", default="queue", show_default=True, help="The suite to run.")
+@click.option("--suite", default="queue", show_default=True, metavar="SUITE",
+              help=f"The suite to run: {', '.join(SUITE_NAMES)}.")
 @click.option("--cases", type=click.IntRange(1, 1_000_000), default=36, show_default=True,
               help="Cases; each tries some twenty programs.")
 @click.option("--seed", type=click.IntRange(0, 2**53 - 1), default=0, show_default=True,
               help="The seed that all cases come from.")
 @click.option("--capacity", type=click.IntRange(1, 64),
               help="The capacity  [default: those of the suite in turn]")
-@click.option("--timeout", type=click.FloatRange(0, 3600, min_open=True), default=5.0,
+@click.option("--timeout", type=Seconds(most=3600), default=5.0,
               show_default=True, help="Seconds that a target has for one reply.")
 @click.option("--jobs", type=click.IntRange(1, 256), default=1, show_default=True,
               help="Processes of the local engine.")
@@ -77,6 +86,8 @@ def command(
     engine = _engine(**where)
     for target in targets:  # all, before anything is run
         resolve_target(target, timeout=timeout)
+    if out is not None:
+        _check_table(out)
     rows: list[CaseRow] = []
     done: list[tuple[Summary, dict[str, str]]] = []
     with engine.opened() as opened:
@@ -95,6 +106,14 @@ def command(
         document = _document(done, code, suite=suite, cases=cases, seed=seed)
         click.echo(json.dumps(document, indent=1, ensure_ascii=False))
     return code
+
+
+def _check_table(out: Path) -> None:
+    """Raise now what writing the table would raise after all cases."""
+    from ..files import check_writable
+
+    import_module("pyarrow.parquet")
+    check_writable(out)
 
 
 def _engine(
@@ -203,8 +222,10 @@ def _conclusion(summary: Summary) -> Iterator[str]:
     for result in summary.results:
         if result.verdict != "violated":
             tally[result.verdict] = tally.get(result.verdict, 0) + 1
-    parts += [f"{count} {verdict}" for verdict, count in tally.items()]
-    yield f"{summary.verdict.upper()}: {'; '.join(parts)}."
+    named = {"not exercised": f" ({', '.join(summary.not_exercised)})"}
+    parts += [f"{count} {verdict}{named.get(verdict, '')}" for verdict, count in tally.items()]
+    how_well = summary.reservation if summary.verdict == "passed" else ""
+    yield f"{summary.verdict.upper()}{how_well and f' {how_well}'}: {'; '.join(parts)}."
     if "passed" in tally:
         yield "Passed means that these cases found no breach; it is not a proof."
     if summary.no_longer_broken:

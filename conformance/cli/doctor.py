@@ -69,9 +69,10 @@ def _packages() -> Iterator[Finding]:
         if version is not None:
             yield Finding(name, "there", extra is None, version, purpose)
             continue
-        what = f"checkvalve[{extra}]" if extra else name
-        advice = f"Install it: python -m pip install '{what}'"
-        yield Finding(name, "missing", extra is None, "not installed", purpose, advice)
+        command = (environment.install_command(extra) if extra
+                   else f"python -m pip install {name}")
+        yield Finding(name, "missing", extra is None, "not installed", purpose,
+                      f"Install it: {command}")
 
 
 def _java() -> Finding:

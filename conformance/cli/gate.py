@@ -7,8 +7,10 @@ from pathlib import Path
 
 import click
 
-from ..files import write_whole
-from ..gate import Report, Row, load, run_gate
+from checkvalve.spec.notation.errors import InputError
+
+from ..files import check_writable, write_whole
+from ..gate import GateConfig, Report, Row, load, run_gate
 from ..gate.junit import junit
 from ..gate.text import heading, lines_of, verdict_line
 
@@ -36,6 +38,7 @@ def command(config: Path, as_json: bool, json_file: Path, junit_file: Path) -> i
     Exit codes: 0 all as expected, 1 something violated, 2 something unknown, 64 bad input.
     """
     settings = load(config)
+    _check_outputs(settings, json_file, junit_file)
     report = run_gate(settings, (lambda rows: None) if as_json else _Printer().show)
     document = json.dumps(report.document(), indent=2)
     write_whole(json_file, document + "\n")
@@ -45,6 +48,20 @@ def command(config: Path, as_json: bool, json_file: Path, junit_file: Path) -> i
     else:
         _close(report, json_file, junit_file)
     return report.exit_code
+
+
+def _check_outputs(settings: GateConfig, json_file: Path, junit_file: Path) -> None:
+    """Raise InputError, before anything is run, for a file that must not or cannot be written."""
+    if json_file.resolve() == junit_file.resolve():
+        raise InputError("--json-file and --junit name the same file", str(json_file),
+                         "Give each a path of its own.")
+    read = [settings.path, *(file for designs in settings.designs for file in designs.files)]
+    inputs = {file.resolve() for file in read}
+    for option, path in (("--json-file", json_file), ("--junit", junit_file)):
+        if path.resolve() in inputs:
+            raise InputError(f"{option} would overwrite what this gate reads", str(path),
+                             "Give a path that is not listed.")
+        check_writable(path)
 
 
 class _Printer:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import functools
+import math
 import re
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 import click
 
-__all__ = ["budget_options", "size"]
+__all__ = ["Seconds", "budget_options", "size"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 _UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30}
@@ -33,11 +34,34 @@ class _Size(click.ParamType):  # type: ignore[type-arg]
 size = _Size()
 
 
+class Seconds(click.ParamType):  # type: ignore[type-arg]
+    """A number of seconds above 0, up to ``most``."""
+
+    name = "seconds"
+
+    def __init__(self, most: float = math.inf) -> None:
+        self._most = most
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """The number; fails with a usage error, also for one that is no number or has no end."""
+        try:
+            seconds = float(value)
+        except ValueError:
+            seconds = math.nan
+        if not (0 < seconds <= self._most and math.isfinite(seconds)):
+            limit = "" if math.isinf(self._most) else f" and at most {self._most:g}"
+            self.fail(f"{value!r} is not a number of seconds above 0{limit}; write for example 5",
+                      param, ctx)
+        return seconds
+
+
 def budget_options(command: F) -> F:
     """Add --max-memory, --max-seconds and --max-states; the command gets ``budget``."""
     @click.option("--max-memory", type=size,
                   help="End each search as unknown when its tables need more, e.g. 2G.")
-    @click.option("--max-seconds", type=click.FloatRange(min=0, min_open=True),
+    @click.option("--max-seconds", type=Seconds(),
                   help="End each search as unknown after this many seconds.")
     @click.option("--max-states", type=click.IntRange(min=1),
                   help="End each search as unknown if there are more states.")

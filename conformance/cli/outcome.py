@@ -3,28 +3,35 @@
 Exit codes: what the command returns (0 as expected, 1 violated, 2 unknown); 64 for bad
 usage and for what only the user or the target's author can mend; 70 for an error of
 checkvalve itself (64 and 70 are EX_USAGE and EX_SOFTWARE of sysexits.h); 130 after an
-interrupt and 141 when nobody reads the output any more, as a shell would have it.
+interrupt, 143 after a SIGTERM and 141 when nobody reads the output any more, as a shell would
+have it.
 """
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import signal
 import sys
-from collections.abc import Sequence
-from types import TracebackType
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from types import FrameType, TracebackType
 
 import click
 
 from checkvalve.spec.notation.errors import CheckvalveError, InputError, InternalError
 
 __all__ = [
-    "BAD_INPUT", "BROKEN_PIPE", "INTERNAL", "INTERRUPTED", "EXPECTED", "UNKNOWN", "VIOLATED",
-    "run",
+    "BAD_INPUT", "BROKEN_PIPE", "INTERNAL", "INTERRUPTED", "EXPECTED", "TERMINATED", "UNKNOWN",
+    "VIOLATED", "run",
 ]
 
 EXPECTED, VIOLATED, UNKNOWN, BAD_INPUT, INTERNAL = 0, 1, 2, 64, 70
-INTERRUPTED, BROKEN_PIPE = 130, 141
+INTERRUPTED, BROKEN_PIPE, TERMINATED = 130, 141, 143
+
+_UNWRITABLE = (errno.ENOSPC, errno.EIO, errno.EFBIG, errno.EDQUOT)
+"""What the system says of an output that takes no more."""
 
 SHOW_TRACEBACK = "CHECKVALVE_TRACEBACK"
 """Set this environment variable to see where an error came from."""
@@ -33,30 +40,84 @@ SHOW_TRACEBACK = "CHECKVALVE_TRACEBACK"
 def run(group: click.Command, arguments: list[str], program: str = "checkvalve") -> int:
     """Run ``group`` on ``arguments`` and return the exit code; raises nothing."""
     try:
+        with _termination_interrupts():
+            return _end(group, arguments, program)
+    except _Terminated:
+        _say("Terminated.")
+        return TERMINATED
+    except (KeyboardInterrupt, click.Abort):
+        _say("Interrupted.")
+        return INTERRUPTED
+    except BrokenPipeError:
+        _stop_writing()
+        return BROKEN_PIPE
+    except OSError as error:
+        _stop_writing()
+        what = f"cannot write the output: {error.strerror or error}"
+        return _report(InputError(what, "", "Make room for it, or send it elsewhere."), ())
+
+
+class _Terminated(KeyboardInterrupt):
+    """A SIGTERM: whatever ends its workers on an interrupt does so on this."""
+
+
+@contextmanager
+def _termination_interrupts() -> Iterator[None]:
+    """Turn a SIGTERM into an interrupt, unless somebody has other plans for it already."""
+    def interrupt(_number: int, _frame: FrameType | None) -> None:
+        raise _Terminated
+
+    try:
+        ours = signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+        if ours:
+            signal.signal(signal.SIGTERM, interrupt)
+    except ValueError:  # only the main thread of a process may
+        ours = False
+    try:
+        yield
+    finally:
+        if ours:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+def _end(group: click.Command, arguments: list[str], program: str) -> int:
+    """The exit code; raises only what ends the output or the run, of which nothing is left to
+    say on stdout."""
+    code: object = EXPECTED
+    try:
         # Not group.main: it turns a closed pipe into the exit code 1, which means violated.
         with group.make_context(program, list(arguments)) as context:
             code = group.invoke(context)
-        sys.stdout.flush()
     except click.exceptions.Exit as end:
-        return end.exit_code
-    except (KeyboardInterrupt, click.Abort):
-        click.echo("Interrupted.", err=True)
-        return INTERRUPTED
-    except BrokenPipeError:
-        return _stop_writing()
+        code = end.exit_code
+    except (BrokenPipeError, click.Abort):
+        raise
     except click.ClickException as error:
-        return _report(_from_usage(error), arguments)
+        code = _report(_from_usage(error), arguments)
     except CheckvalveError as error:
-        return _report(error, arguments)
-    except Exception as error:  # noqa: BLE001 - the last resort: no traceback for the user
-        return _report(_from_unexpected(error), arguments)
+        code = _report(error, arguments)
+    except Exception as error:  # the last resort: no traceback for the user
+        if _is_of_output(error):
+            raise
+        code = _report(_from_unexpected(error), arguments)
+    if sys.stdout is not None:  # so it is where the shell has closed it
+        sys.stdout.flush()
     return code if isinstance(code, int) else EXPECTED
 
 
-def _stop_writing() -> int:
+def _is_of_output(error: Exception) -> bool:
+    """Whether a stream takes no more: an error about a file would name it."""
+    return isinstance(error, OSError) and error.filename is None and error.errno in _UNWRITABLE
+
+
+def _stop_writing() -> None:
     # Python flushes stdout once more when it exits, which would print a traceback.
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return BROKEN_PIPE
+
+
+def _say(text: str) -> None:
+    with suppress(OSError):  # stderr may be full as well, and the exit code still tells
+        click.echo(text, err=True)
 
 
 def _from_usage(error: click.ClickException) -> InputError:
@@ -103,7 +164,7 @@ def _report(error: CheckvalveError, arguments: Sequence[str]) -> int:
     if error.fault == "us":
         step = (f"{step} This is an error of checkvalve; please report it with the command that "
                 f"showed it and what it prints with {SHOW_TRACEBACK}=1.").strip()
-    click.echo(_message(error, step), err=True)
+    _say(_message(error, step))
     if os.environ.get(SHOW_TRACEBACK):
         import traceback  # only here: half a millisecond of every start otherwise
 

@@ -11,6 +11,7 @@ import click
 
 from checkvalve.spec.notation.errors import InputError
 
+from .options import Seconds
 from .outcome import EXPECTED, VIOLATED
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ __all__ = ["command"]
 @click.command("replay")
 @click.argument("fixture", type=click.Path(path_type=Path), metavar="FIXTURE")
 @click.argument("target", metavar="TARGET")
-@click.option("--timeout", type=click.FloatRange(0, 3600, min_open=True), default=5.0,
+@click.option("--timeout", type=Seconds(most=3600), default=5.0,
               show_default=True, help="Seconds that the target has for one reply.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(fixture: Path, target: str, timeout: float, as_json: bool) -> int:

@@ -91,18 +91,20 @@ def _code(rows: Iterable[Row]) -> int:
 
 def _summary(group: list[Row]) -> str:
     """One line for all rows of an expectation."""
+    from checkvalve.spec.engines.verdict import mark
     first = group[0]
     wrong = [row for row in group if not row.as_expected]
-    mark = "ok " if not wrong else "BAD"
+    known = {mark(row.verdict.outcome, row.as_expected) for row in group}
+    shown = next(word for word in ("BAD", "?  ", "ok ") if word in known)
+    methods = " or ".join(dict.fromkeys(row.verdict.method for row in group))
     expected = _counted(row.expected for row in group)
     states = max(row.verdict.states for row in group)
     seconds = sum(row.verdict.seconds for row in group)
     steps = [row.steps for row in group if row.steps]
     line = (
-        f"{mark} {f'{first.chapter}.{first.machine}'.rstrip('.')} {first.rule} "
+        f"{shown} {f'{first.chapter}.{first.machine}'.rstrip('.')} {first.rule} "
         f"[{_spans(group)}]\n"
-        f"      {first.about.rstrip('.') or 'as promised'}: expected {expected}; "
-        f"{first.verdict.method}"
+        f"      {first.about.rstrip('.') or 'as promised'}: expected {expected}; {methods}"
     )
     if states:
         line += f", {'up to ' if len(group) > 1 else ''}{counted(states, 'state')}"
@@ -112,8 +114,8 @@ def _summary(group: list[Row]) -> str:
     line += f", {seconds:.2f} s"
     if wrong:
         row = wrong[0]
-        shown = f", first [{_constants(row)}]" if len(group) > 1 else ""
-        line += (f"\n      {len(wrong)} of {counted(len(group), 'row')} not as expected{shown}: "
+        which = f", first [{_constants(row)}]" if len(group) > 1 else ""
+        line += (f"\n      {len(wrong)} of {counted(len(group), 'row')} not as expected{which}: "
                  f"found {row.verdict.outcome.value} {row.verdict.reason}".rstrip())
     return line
 
@@ -146,12 +148,13 @@ def _constants(row: Row) -> str:
 
 
 def _lines(group: list[Row]) -> Iterator[str]:
+    from checkvalve.spec.engines.verdict import mark
     for row in group:
-        mark = "ok " if row.as_expected else "BAD"
         found = row.verdict
         yield (
-            f"{mark} {row.chapter}.{row.machine} {row.rule} [{_constants(row)}] expected "
-            f"{row.expected}, found {found.outcome.value}; {found.method}, "
+            f"{mark(found.outcome, row.as_expected)} {row.chapter}.{row.machine} {row.rule} "
+            f"[{_constants(row)}] expected {row.expected}, found "
+            f"{found.outcome.value}; {found.method}, "
             f"{counted(found.states, 'state')}, {counted(row.steps, 'step')}, {found.seconds:.2f} s"
         )
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from checkvalve.spec.design.source import MAX_CHARACTERS
 from checkvalve.spec.notation.errors import InputError
 
 __all__ = ["MAX_BYTES", "read_text"]
 
-MAX_BYTES = 1_048_576
+MAX_BYTES = 4 * MAX_CHARACTERS
+"""What a text of ``MAX_CHARACTERS`` takes at most, in UTF-8."""
 
 
 def read_text(path: Path) -> str:
@@ -32,8 +34,8 @@ def read_text(path: Path) -> str:
         raise InputError(f"cannot read this file: {reason}", str(path),
                          "Give a file that you may read.") from None
     if len(data) > MAX_BYTES:
-        raise InputError(f"the file is larger than {MAX_BYTES} bytes", str(path),
-                         "Split the design into several files.")
+        raise InputError(f"the file has more than the {MAX_CHARACTERS} characters allowed",
+                         str(path), "Split the design into several files.")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

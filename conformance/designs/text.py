@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from checkvalve.spec.design.findings import DesignReport, Finding, GraphCycle, in_short
-from checkvalve.spec.engines.verdict import Outcome
+from checkvalve.spec.engines.verdict import Outcome, mark
 from checkvalve.spec.notation.labels import counted
 
 __all__ = ["lines", "numbered"]
@@ -27,8 +27,8 @@ def lines(report: DesignReport) -> Iterator[str]:
 
 
 def _verdict(finding: Finding, width: int) -> str:
-    mark = "ok " if finding.as_expected else "BAD"
-    line = f"{mark} {finding.name:<{width}}  {finding.outcome.value:<8}"
+    known = mark(finding.outcome, finding.as_expected)
+    line = f"{known} {finding.name:<{width}}  {finding.outcome.value:<8}"
     if not finding.as_expected:
         line += f"  (expected: {finding.expected})"
     line += f"  {finding.method}"

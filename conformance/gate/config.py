@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import partial
 from glob import glob
 from pathlib import Path
 from typing import Any
@@ -100,6 +101,12 @@ def _parsed(path: Path, text: str) -> Table:
         raise InputError("this nests too deeply", str(path), "Use plain lists.") from error
 
 
+def _rule_of(suite: str, rule: str) -> None:
+    from ..suites.summary import known_rules
+
+    known_rules(suite, [rule])
+
+
 class _Reader:
     """Turns tables into the dataclasses above, and knows where each key stands."""
 
@@ -119,7 +126,38 @@ class _Reader:
             raise InputError("nothing is listed here", str(self._path),
                              "List designs ([[designs]]), suites ([[suites]]) or chapters "
                              "(verify = [\"flow\"]).")
+        self._check_names(config)
         return config
+
+    def _check_names(self, config: GateConfig) -> None:
+        """Look up the suites, rules, targets and chapters, each where its catalogue is."""
+        if config.verify:
+            from checkvalve.spec.chapters import chapters
+
+            for name in config.verify:
+                self._look_up("", 0, "verify", name, lambda name: next(chapters([name])))
+        if config.suites:
+            from ..suites.catalogue import suite_named
+            from ..targets import check_name
+
+            for at, suite in enumerate(config.suites):
+                self._look_up("suites", at, "suite", suite.suite, suite_named)
+                for target in suite.targets:
+                    self._look_up("suites", at, "targets", target, check_name)
+                for target, rules in suite.known.items():
+                    for rule in rules:
+                        self._look_up("suites.known", at, target, rule,
+                                      partial(_rule_of, suite.suite))
+
+    def _look_up(
+        self, table: str, at: int, key: str, name: str, look_up: Callable[[str], object]
+    ) -> None:
+        """Say of the InputError that ``look_up`` raises where in this file ``name`` stands."""
+        try:
+            look_up(name)
+        except InputError as error:
+            line = self._location.line_of_name(table, at, key, name)
+            raise InputError(error.what, f"{self._path}:{line}", error.next_step) from error
 
     def _designs(self, table: Table, at: int) -> Designs:
         self._known_keys(table, "designs", at, ("files", "max_seconds"))

@@ -37,6 +37,16 @@ class Location:
                 return number
         return header
 
+    def line_of_name(self, table: str, at: int, key: str, name: str) -> int:
+        """The line of ``name`` in the list at ``key``; that of the key if it cannot be seen."""
+        begin = self.line(table, at, key)
+        for number, line in enumerate(self._lines[begin - 1:], begin):
+            if number > begin and _HEADER.match(line):
+                break
+            if f'"{name}"' in line or f"'{name}'" in line:
+                return number
+        return begin
+
     @staticmethod
     def of_syntax_error(message: str, text: str) -> tuple[str, int]:
         """What the parser complains of, and the line; the last line for "end of document"."""

@@ -17,6 +17,7 @@ from ...spec.notation.errors import InputError, TargetError
 __all__ = [
     "PROTOCOL_VERSION", "Adapter", "Argument", "Kind", "Message", "Operation", "Port",
     "Session", "Target", "check_reply", "check_request", "excerpt",
+    "unique_keys",
 ]
 
 PROTOCOL_VERSION: Final = 1
@@ -219,6 +220,20 @@ def _check_fields(
             )
 
 
+def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The object of some members, for ``object_pairs_hook`` of the module json.
+
+    Raises ``ValueError`` for a key that comes twice, of which Python's own reader takes the last
+    and others the first.
+    """
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the key {excerpt(twice)} comes twice")
+    return members
+
+
 def check_reply(
     target: str, port: Port, operation: Operation, reply: object, tickets: Mapping[object, Kind]
 ) -> Message:
@@ -293,6 +308,11 @@ def _fault_of_hello(port: Port, greeting: Message) -> str | None:
     for field, kind in (("name", NAME), ("version", NAME), ("can", NAMES), ("policy", NAME)):
         if not kind.accepts(greeting.get(field)):
             return f"ok.{field} must be {kind.words}"
+    # A misspelt name would turn off the rules that need the operation, and nobody would know.
+    unknown = [name for name in greeting["can"] if name not in port.operations]
+    if unknown:
+        return (f"ok.can names {excerpt(unknown[0])!r}, which is no operation of the port "
+                f"{port.name}; they are {', '.join(port.capabilities())}")
     if greeting["policy"] not in port.policies:
         return f"ok.policy must be one of: {', '.join(port.policies)}"
     if not isinstance(greeting.get("again", True), bool):

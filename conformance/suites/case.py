@@ -105,10 +105,14 @@ class _Search:
 
     @property
     def capacity(self) -> int:
-        """The capacity of this case; it changes once all rules have had their turn."""
-        turn = self.case.index // max(1, len(self.rules))
+        """The capacity of this case.
+
+        A rule that is in focus again has the next one, and so has the next rule: some cases
+        try all capacities, and enough of them every rule with each.
+        """
+        turn, rule = divmod(self.case.index, max(1, len(self.rules)))
         takes = self.suite.capacities
-        return self.settings.capacity or takes[turn % len(takes)]
+        return self.settings.capacity or takes[(turn + rule) % len(takes)]
 
     def row(self) -> CaseRow:
         try:

@@ -14,7 +14,7 @@ from typing import Any, Final
 from ...spec.notation.errors import InputError
 from ...spec.notation.labels import counted
 from ...spec.notation.rules import Rule
-from ..ports.base import Message
+from ..ports.base import Message, unique_keys
 from ..results import Case
 from .judge import Breach
 from .run import Run
@@ -134,7 +134,8 @@ def read_fixture(text: str, where: str) -> Fixture:
     if len(text.encode("utf-8", "surrogatepass")) > FIXTURE_BYTES_MAX:
         raise _bad("it is larger than 1 MiB", where)
     try:
-        document = json.loads(text, parse_constant=_no_constant)
+        document = json.loads(
+            text, parse_constant=_no_constant, object_pairs_hook=unique_keys)
     except json.JSONDecodeError as error:
         raise _bad(f"it is not JSON: {error.msg}", f"{where}:{error.lineno}") from None
     except (RecursionError, ValueError) as error:
@@ -161,7 +162,7 @@ def _problems(document: object) -> Iterator[str]:
         return
     if document.get("format") != FORMAT:
         yield f'its "format" is not "{FORMAT}"'
-    if document.get("version") != VERSION:
+    if not _is_number(document.get("version"), VERSION, VERSION):
         yield f'its "version" is not {VERSION}, the one that this checkvalve reads'
     for name, fits, wanted in _FIELDS:
         if name not in document:

@@ -10,7 +10,7 @@ what happens without it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from ...spec.notation.rules import Rule
@@ -80,10 +80,15 @@ def _programs(suite: Suite, can: Collection[str], focus: Rule) -> SearchStrategy
         kept = [
             name for name, out in zip(names, left_out, strict=True) if name in needed or not out
         ]
+        few: Mapping[str, Sequence[int]] = {}
         if favoured and bits[-1]:
             kept = [name for name in names if name in favoured]
+            few = suite.favoured_picks.get(focus.id, few)
         table = [name for name in kept for _ in range(suite.weights[name])]
-        return tuple(_acts(table, bits[2 * len(names): drawn], wide))
+        acts = _acts(table, bits[2 * len(names): drawn], wide)
+        return tuple(
+            act._replace(pick=few[act.do][act.pick % len(few[act.do])]) if act.do in few else act
+            for act in acts)
 
     # One flat tuple: every layer of strategies costs more than a run of the program.
     return st.tuples(*[st.booleans()] * (drawn + bool(favoured))).map(program)

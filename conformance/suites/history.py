@@ -9,7 +9,7 @@ requests, it also makes smaller what the first of them set up.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from random import Random
 
 from ...spec.notation.machine import Action, Machine
@@ -46,6 +46,7 @@ class HistorySuite:
     settings: Callable[[int], Mapping[str, int]]
     capacities: tuple[int, ...]
     scene: str
+    takes_more: Mapping[str, str] = field(default_factory=dict)
 
     def rules(self) -> tuple[Rule, ...]:
         """See ``AnySuite``."""

@@ -107,7 +107,8 @@ class PurgatoryConversation(PlainConversation):
             for expired in (0, 1):
                 for answer in (0, 1):
                     step = self._about_one(request, 1, done, expired, answer)
-                    words = _words_of([number] * done, [number] * expired, bool(answer))
+                    calls = [("complete", number)] * done + [("expire", number)] * expired
+                    words = _words_of(calls, bool(answer))
                     yield Answer(words, step)
         if request["do"] == "watch":
             yield Answer("it is tried three times", self._about_one(request, 3, 0, 0, 0))
@@ -116,13 +117,14 @@ class PurgatoryConversation(PlainConversation):
                 yield Answer(f"{REQUESTS[other]} is completed", ("stray", (("request", other),)))
 
     def _possible_of_some(self, request: Message) -> Iterator[Answer]:
-        everybody = list(range(self._made))
-        sets = [[], *([each] for each in everybody), everybody]
-        for those in sets:
-            for expired in ([], those) if request["do"] == "advance" else ([],):
-                for count in {len(those), len(those) + 1} if request["do"] == "check" else {0}:
+        everybody, is_check = tuple(range(self._made)), request["do"] == "check"
+        for those in dict.fromkeys([(), *((each,) for each in everybody), everybody]):
+            for expired in dict.fromkeys(((), those)) if request["do"] == "advance" else [()]:
+                calls = [(what, each) for each in those for what in ("complete", "expire")
+                         if what == "complete" or expired]
+                for count in (len(those), len(those) + 1) if is_check else (0,):
                     step = _about_some(request, those, expired, count)
-                    yield Answer(_words_of(those, expired, count), step)
+                    yield Answer(_words_of(calls, count if is_check else True), step)
 
     def seen(self, request: Message, answer: Any) -> Seen:
         """See ``PlainConversation``."""
@@ -153,7 +155,7 @@ class PurgatoryConversation(PlainConversation):
                  if each["request"] in REQUESTS]
         done = [number for call, number in calls if call == "complete"]
         expired = [number for call, number in calls if call == "expire"]
-        words = _words_of(done, expired, report["answer"])
+        words = _words_of(calls, report["answer"])
         about_one = request["do"] in ("watch", "force")
         own = REQUESTS.index(request["request"]) if about_one else None
         steps = [*_odd(calls)]
@@ -213,9 +215,12 @@ def _set_of(requests: Requests) -> int:
     return sum(1 << each for each in set(requests))
 
 
-def _words_of(done: Requests, expired: Requests, answer: object) -> str:
-    told = [f"{REQUESTS[each]} {what}" for what, those in (
-        ("is completed", done), ("expires", expired)) for each in those]
+_WORDS: Final = {"complete": "is completed", "expire": "expires"}
+
+
+def _words_of(calls: Sequence[tuple[str, int]], answer: object) -> str:
+    """The callbacks in their order, for that is what some rules are about."""
+    told = [f"{REQUESTS[each]} {_WORDS[what]}" for what, each in calls if what in _WORDS]
     if isinstance(answer, bool):
         return ", ".join(told) or ("true" if answer else "nothing is completed")
     return ", ".join([*told, f"answer {answer}"])

@@ -311,4 +311,8 @@ QUEUE_SUITE: Final = Suite(
     epilogue=(Act("settle"), *(Act("poll"),) * 5, Act("settle")),
     constants=_constants,
     converse=QueueConversation,
+    takes_more={
+        "QUEUE-10": "a target whose woken waiters run later than the request that woke them, so "
+                    "that one can be cancelled in between",
+    },
 )

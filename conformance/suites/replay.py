@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...spec.notation.errors import InputError
 from ...spec.notation.rules import Rule
-from ..ports.base import Target
+from ..ports import PORTS
+from ..ports.base import Operation, Target, excerpt
 from .catalogue import suite_named
 from .fixture import Fixture
 from .judge import Breach
@@ -47,6 +49,7 @@ def replay(fixture: Fixture, target: Target, where: str = "") -> Replay:
     if fixture.document["port"] != suite.port:
         raise InputError(f"the suite {suite.name} uses the port {suite.port!r}, and no other",
                          where, 'Mend "port".')
+    operations = _operations(fixture, where)
     if dict(suite.settings(fixture.capacity)) != fixture.document["settings"]:
         raise InputError(f"the suite {suite.name} runs with no such settings", where,
                          f"Use {dict(suite.settings(fixture.capacity))}.")
@@ -55,25 +58,41 @@ def replay(fixture: Fixture, target: Target, where: str = "") -> Replay:
         items_max = max(ITEMS_MAX, fixture.length + 2)
         judge = suite.judge(fixture.capacity, items_max, rule)
         conversation = suite.converse(session, fixture.capacity, items_max)
-        said, left_at = _converse(conversation, judge, fixture, where)
+        said, left_at = _converse(conversation, judge, fixture, operations, where)
     finally:
         session.close()
     words = tuple(exchange.words for exchange in said)
     return _outcome(target.name, judge, rule, fixture, words, left_at)
 
 
+def _operations(fixture: Fixture, where: str) -> list[Operation]:
+    """What each step asks for. Raises ``InputError`` for what the fixture's port does not have."""
+    port = PORTS[fixture.document["port"]]
+    for number, request in enumerate(fixture.requests):
+        if request["do"] not in port.operations or request["do"] == "hello":
+            raise InputError(
+                f"step {number + 1} of the fixture asks for {excerpt(request['do'])!r}, which is "
+                f"no operation of the port {port.name}", where,
+                f'Mend "do" of steps[{number}].request; docs/fixtures.md describes the file.')
+    return [port.operations[request["do"]] for request in fixture.requests]
+
+
 def _converse(
-    conversation: Conversation, judge: AnyJudge, fixture: Fixture, where: str
+    conversation: Conversation, judge: AnyJudge, fixture: Fixture,
+    operations: Sequence[Operation], where: str,
 ) -> tuple[list[Exchange], int | None]:
     said: list[Exchange] = []
-    for number, request in enumerate(fixture.requests):
+    for number, (request, operation) in enumerate(zip(fixture.requests, operations, strict=True)):
         try:
             act = conversation.act_for(request)
         except InputError as error:
+            lacking = operation.optional and operation.name not in conversation.can
+            advice = (
+                "Replay it on a target that can do what the fixture asks for." if lacking
+                else f"Mend steps[{number}].request; docs/fixtures.md describes the file.")
             raise InputError(
                 f"step {number + 1} of the fixture cannot be replayed: {error.what}", where,
-                error.next_step or "Replay it on a target that can do what the fixture asks for.",
-            ) from None
+                error.next_step or advice) from None
         if act is None:
             return said, number
         exchange = conversation.say(act)
@@ -95,4 +114,3 @@ def _outcome(
         at = breach.step
         words = (*words[:at], breach.in_words(words[at]), *words[at + 1:])
     return Replay(target, breach, same, words, left_at)
-

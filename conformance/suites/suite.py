@@ -180,6 +180,11 @@ class AnySuite(Protocol):
         ...
 
     @property
+    def takes_more(self) -> Mapping[str, str]:
+        """By rule that some targets give no occasion to break: what an occasion takes."""
+        ...
+
+    @property
     def settings(self) -> Callable[[int], Mapping[str, int]]:
         """The settings of ``hello`` that go with a capacity."""
         ...
@@ -240,8 +245,10 @@ class Suite:
 
     Cases take the ``capacities`` in turn; ``settings`` are those of ``hello`` that go with a
     capacity, and ``scene`` puts them into words. ``favoured`` has, for rules that take a rare
-    course of events to break, the operations that half of the programs consist of. ``picks``
-    is how many values there are to pick from; 0: any three neighbours will do.
+    course of events to break, the operations that half of the programs consist of; and
+    ``favoured_picks``, for some of these rules, the only values that those programs pick, by
+    operation. ``picks`` is how many values there are to pick from; 0: any three neighbours
+    will do.
     """
 
     name: str
@@ -257,7 +264,9 @@ class Suite:
     capacities: tuple[int, ...] = (1, 2, 3)
     scene: str = "A queue of capacity {capacity}."
     favoured: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    favoured_picks: Mapping[str, Mapping[str, tuple[int, ...]]] = field(default_factory=dict)
     picks: int = 0
+    takes_more: Mapping[str, str] = field(default_factory=dict)
 
     def rules(self) -> tuple[Rule, ...]:
         """See ``AnySuite``."""

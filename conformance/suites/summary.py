@@ -73,6 +73,19 @@ class Summary:
         return "unknown" if nothing or any(each.verdict == FLAKY for each in found) else PASSED
 
     @property
+    def reservation(self) -> str:
+        """Why a pass of this run is worth less than others, to stand after ``passed``; or empty."""
+        verdicts = [each.verdict for each in self.results if each.verdict != NOT_APPLICABLE]
+        if self.cases < len(verdicts):
+            return f"by few cases ({self.cases} for {counted(len(verdicts), 'rule')})"
+        return "with little exercised" if 2 * len(self.not_exercised) >= len(verdicts) else ""
+
+    @property
+    def not_exercised(self) -> tuple[str, ...]:
+        """The ids of the rules that apply and that no step could have broken."""
+        return tuple(each.rule.id for each in self.results if each.verdict == NOT_EXERCISED)
+
+    @property
     def no_longer_broken(self) -> tuple[str, ...]:
         """The ids of the rules that are said to be broken and were exercised without a breach."""
         return tuple(each.rule.id for each in self.results
@@ -131,5 +144,7 @@ def _silent(
     if rows and all(row.verdict == ERROR for row in rows):
         return NOT_RUN, "the target failed"
     if any(rule.id in count for count in counts):
-        return NOT_EXERCISED, "no step of these cases could have broken it"
+        more = suite.takes_more.get(rule.id)
+        takes = f"; that takes {more}" if more else ""
+        return NOT_EXERCISED, f"no step of these cases could have broken it{takes}"
     return NOT_APPLICABLE, f"it needs {'; and '.join(suite.missing(rule, ()))}"

@@ -8,7 +8,8 @@ from typing import Any, Final
 
 from ...spec.engines.interpreter import Step
 from ...spec.kafka.observed_timer import Law, ObservedTimer
-from ..ports.base import Message, Session
+from ...spec.notation.errors import InputError
+from ..ports.base import Message, Session, excerpt
 from .plain import PlainConversation, Seen
 from .suite import Act, Answer, Exchange, Suite, Watch
 
@@ -59,6 +60,13 @@ class TimerConversation(PlainConversation):
         if act.do in ("add", "cancel", "elapse"):
             return replace(exchange, possible=(), completions=exchange.possible)
         return exchange
+
+    def act_for(self, request: Mapping[str, Any]) -> Act:
+        """See ``Conversation``: what is asked for does not depend on the answers before."""
+        act = super().act_for(request)
+        if act is None:
+            raise InputError(f"{excerpt(dict(request))} is not what this suite would ask for here")
+        return act
 
     def asked(self, request: Message) -> str:
         """See ``PlainConversation``."""
@@ -145,6 +153,9 @@ def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
 
 _TO_RUN: Final = (("add",), ("elapse",))
 _EXACT: Final = ("deadline", "in-order", "timeout")
+_FROM_ABOVE: Final = tuple(
+    task + TASKS * DELAYS.index(delay) for delay in (4, 9) for task in range(TASKS))
+"""Adds that go through upper wheels, and meet others of them in a lower one as time passes."""
 
 TIMER_SUITE: Final = Suite(
     name="timer",
@@ -174,5 +185,6 @@ TIMER_SUITE: Final = Suite(
     scene="A timer. Tick, if it has one: {capacity} ms; buckets of a wheel, if any: {wheel}.",
     favoured={"KAFKA-W29": ("add", "queue"), "KAFKA-W22": ("add", "elapse"),
               "KAFKA-W23": ("add", "elapse")},
+    favoured_picks={"KAFKA-W22": {"add": _FROM_ABOVE, "elapse": (0,)}},
     picks=_PICKS,
 )

@@ -174,8 +174,12 @@ def hunt(twin: Specimen, seed: int = 0, enough: int = _FOUND_ENOUGH) -> Trophy:
     from ..results import VIOLATED
     from ..suites import RunSettings, plan, run_case, suite_named
     from ..suites.fixture import read_fixture
+    from ..suites.run import capabilities
+    from ..targets import resolve_target
 
-    rules = [rule.id for rule in suite_named(twin.suite).rules()]
+    suite, target = suite_named(twin.suite), resolve_target(f"zoo:{twin.name}")
+    # Cases take in turn the rules that apply to the twin.
+    rules = [rule.id for rule in suite.applicable(capabilities(suite, target, 1))]
     at, count = rules.index(twin.rule), len(rules)
     found: list[Fixture] = []
     others: set[str] = set()

@@ -35,6 +35,8 @@ class OldTimer(TaskRunner):
         self, tick: int = 1, wheel_size: int = 20, start: int = 0, *,
         submit: Submit | None = None, lock: LockFactory | None = None,
     ) -> None:
+        if type(start) is not int:
+            raise TimerMisuse(f"times are whole ms, not {start!r}")
         super().__init__(submit)
         self._queue: Final[DelayQueue[TimerTaskEntry]] = (
             DelayQueue() if lock is None else LockedDelayQueue(lock))
@@ -47,7 +49,12 @@ class OldTimer(TaskRunner):
         return len(self._queue)
 
     def add(self, task: TimerTask, now: int) -> None:
-        """Run the task ``task.delay`` ms after ``now``, in an ``advance``. Re-schedules."""
+        """Run the task ``task.delay`` ms after ``now``, in an ``advance``. Re-schedules.
+
+        Raises ``TimerMisuse``.
+        """
+        if type(now) is not int or type(task.delay) is not int:
+            raise TimerMisuse(f"times are whole ms, not {now!r}, nor a delay of {task.delay!r}")
         if self._lock is not None and task.task_lock is None:
             raise TimerMisuse("a timer with locks needs tasks with locks: TimerTask(delay, lock)")
         deadline = now + task.delay
@@ -58,8 +65,8 @@ class OldTimer(TaskRunner):
 
         Raises ``TimerMisuse`` if ``now`` is before the ``now`` of an earlier call.
         """
-        if now < self._last:
-            raise TimerMisuse(f"the time was {self._last} ms and cannot be {now} ms now")
+        if type(now) is not int or now < self._last:
+            raise TimerMisuse(f"the time was {self._last} ms and cannot be {now!r} ms now")
         self._last = now
         first = entry = self._queue.poll(now)
         while entry is not None:

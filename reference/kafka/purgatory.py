@@ -62,6 +62,8 @@ class Waiting:
         if type(purge_interval) is not int or purge_interval < 0:
             raise PurgatoryMisuse(
                 f"a purge interval is an integer from 0 up, not {purge_interval!r}")
+        if type(start) is not int:
+            raise PurgatoryMisuse(f"the time is a number of ms, not {start!r}")
         self.purge_interval: Final = purge_interval
         self.lists: WatcherLists = (
             WatcherLists() if lock is None else LockedWatcherLists(lock, shards))
@@ -79,8 +81,13 @@ class Waiting:
     def try_complete_else_watch(self, operation: DelayedOperation, keys: Keys, now: int) -> bool:
         """Complete the operation if it is ready, else let it wait; whether this call's tries
         completed it. ``now`` (ms) is when its timeout begins. Raises ``PurgatoryMisuse``."""
-        if not keys or operation.used or now < self._now or self._has_locks:
+        if (not keys or type(keys) is str or operation.used or type(now) is not int
+                or now < self._now or self._has_locks):
             self._check(operation, keys, now)
+        try:
+            hash(tuple(keys))
+        except TypeError:
+            raise PurgatoryMisuse(f"keys are looked up: {keys!r} has one without a hash") from None
         operation.used = True
         if operation.safe_try_complete_or_else(self._watch, keys):
             return True
@@ -89,10 +96,13 @@ class Waiting:
         return False
 
     def _check(self, operation: DelayedOperation, keys: Keys, now: int) -> None:
-        if not keys:
-            raise PurgatoryMisuse("a request needs a key at least: no event could complete it")
+        if not keys or type(keys) is str:
+            raise PurgatoryMisuse(
+                f"a request has a sequence of at least one key, which an event can name: {keys!r}")
         if operation.used:
             raise PurgatoryMisuse("this operation was handed to a purgatory before")
+        if type(now) is not int:
+            raise PurgatoryMisuse(f"the time is a number of ms, not {now!r}")
         if self._has_locks:
             # Another thread may have told a later time meanwhile: that is nobody's mistake.
             if operation.task_lock is None or operation.mutex is None:
@@ -128,6 +138,8 @@ class Waiting:
     # -- the reaper ---------------------------------------------------------------------------
 
     def _tell_time(self, now: int) -> None:
+        if type(now) is not int:
+            raise PurgatoryMisuse(f"the time is a number of ms, not {now!r}")
         if now < self._now:
             raise PurgatoryMisuse(f"the time was {self._now} ms and cannot be {now} ms now")
         self._now = now

@@ -99,6 +99,8 @@ class Timer(TaskRunner):
 
         A task that is in the timer already is re-scheduled. Raises ``TimerMisuse``.
         """
+        if type(now) is not int or type(task.delay) is not int:
+            raise TimerMisuse(f"times are whole ms, not {now!r}, nor a delay of {task.delay!r}")
         if self._shared is not None:
             self._add_locked(task, now)
         elif not self._wheel.add(TimerTaskEntry(task, now + task.delay)):
@@ -122,8 +124,8 @@ class Timer(TaskRunner):
 
         Raises ``TimerMisuse`` if ``now`` is before the ``now`` of an earlier call.
         """
-        if now < self._last:
-            raise TimerMisuse(f"the time was {self._last} ms and cannot be {now} ms now")
+        if type(now) is not int or now < self._last:
+            raise TimerMisuse(f"the time was {self._last} ms and cannot be {now!r} ms now")
         self._last = now
         bucket = self._queue.poll(now)
         if bucket is not None:

@@ -105,7 +105,7 @@ class _Checker:
     def _pattern(self, node: Node, pattern: str, what: str, _: Schema) -> None:
         if isinstance(node.value, str) and not re.search(pattern.replace("$", r"\Z"), node.value):
             self._fail(node, f"{what} {_show(node.value)} has characters that are not allowed",
-                       "Begin with a letter; use letters, digits, and single '_', '-', '.' "
+                       "Begin with a letter; use letters, digits and '_', with single '-', '.' "
                        "or blanks between them.")
 
     def _maxLength(self, node: Node, longest: int, what: str, _: Schema) -> None:

@@ -25,6 +25,7 @@ MAX_NODES = 20_000
 _MAX_DIGITS = 18
 
 _INTEGER = re.compile(r"[-+]?[0-9]+")
+_BASED = re.compile(r"0o[0-7]+|0x[0-9a-fA-F]+")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _SPECIAL_FLOAT = re.compile(r"[-+]?(\.inf|\.Inf|\.INF)|\.nan|\.NaN|\.NAN")
 _NULLS = {"", "~", "null", "Null", "NULL"}
@@ -179,11 +180,11 @@ class _Builder:
             return None
         if text in _BOOLEANS:
             return _BOOLEANS[text]
-        if _INTEGER.fullmatch(text):
+        if _INTEGER.fullmatch(text) or _BASED.fullmatch(text):
             if len(text) > _MAX_DIGITS:
                 raise self._error(event, f"a number of {len(text)} digits is too large",
                                   f"Use at most {_MAX_DIGITS} digits.")
-            return int(text)
+            return int(text, 0) if _BASED.fullmatch(text) else int(text)
         if _SPECIAL_FLOAT.fullmatch(text):
             return float(text.replace(".", "", 1))
         return float(text) if _FLOAT.fullmatch(text) else text

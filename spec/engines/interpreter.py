@@ -10,7 +10,9 @@ import itertools
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ..notation.errors import InputError, InternalError, ModelFault
+from ..notation.errors import (
+    CheckvalveError, InputError, InternalError, ModelFault, line_in, raised_here,
+)
 from ..notation.labels import show_step, show_value
 from ..notation.layout import Layout
 from ..notation.machine import Action, Machine, values_of
@@ -22,6 +24,9 @@ __all__ = ["Args", "Interpreter", "State", "Step", "choices", "show_step", "show
 State = tuple[Any, ...]
 Args = tuple[tuple[str, int], ...]
 Step = tuple[str, Args]
+
+_FAULTS = (Overflow, IndexError, ZeroDivisionError, AssertionError)
+"""What a machine's code raises where its author forgot a guard."""
 
 
 class Interpreter:
@@ -82,9 +87,10 @@ class Interpreter:
             action.function(instance, **dict(args))
         except Disabled:
             return None
-        except (Overflow, IndexError, ZeroDivisionError) as problem:
+        except Exception as problem:
+            _reraise_ours(problem)
             raise ModelFault(
-                f"{show_step(name, args)} fails: {problem}", place(action),
+                f"{show_step(name, args)} fails: {_told(problem)}", place(action),
                 "Add the guard that keeps the action from this state.",
             ) from problem
         return self.layout.save(instance, place(action), state)
@@ -115,14 +121,26 @@ class Interpreter:
         raise InputError(f"{self.machine.__name__} has no rule {rule_id}")
 
     def holds(self, rule: Rule, args: Args, state: State, after: State | None = None) -> Any:
-        """What a rule's predicate returns in a state (or, for a step rule, of a step)."""
+        """What a rule's predicate returns in a state (or, for a step rule, of a step).
+
+        Raises ModelFault where it fails, as by a division by zero.
+        """
         if rule.predicate is None:
             raise InternalError(f"{rule.id} is a guard rule and has no predicate")
-        before = self.look(state)
-        if after is None:
-            return rule.predicate(before, **dict(args))
-        self.layout.load(self._after, after)
-        return rule.predicate(before, self._after, **dict(args))
+        machines = [self.look(state)]
+        if after is not None:
+            self.layout.load(self._after, after)
+            machines.append(self._after)
+        try:
+            return rule.predicate(*machines, **dict(args))
+        except Exception as problem:
+            _reraise_ours(problem)
+            file = rule.predicate.__code__.co_filename
+            raise ModelFault(
+                f"the rule {rule.id} fails in a state that can be reached: {_told(problem)}",
+                f"{file}:{line_in(problem, file)}",
+                "Let it be true or false in every state.",
+            ) from problem
 
 
 def choices(over: tuple[tuple[str, Any], ...], constants: Mapping[str, Any]) -> list[Args]:
@@ -132,6 +150,18 @@ def choices(over: tuple[tuple[str, Any], ...], constants: Mapping[str, Any]) -> 
     return [
         tuple(zip(names, values, strict=True)) for values in itertools.product(*domains)
     ]
+
+
+def _reraise_ours(problem: Exception) -> None:
+    """Raise again what the machine's author cannot mend."""
+    if isinstance(problem, CheckvalveError) or (
+        not isinstance(problem, _FAULTS) and raised_here(problem)
+    ):
+        raise problem
+
+
+def _told(problem: Exception) -> str:
+    return str(problem) or type(problem).__name__
 
 
 def place(action: Action) -> str:

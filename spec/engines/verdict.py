@@ -8,7 +8,7 @@ from enum import Enum
 
 from ..notation.labels import show_step
 
-__all__ = ["Budget", "Outcome", "Trace", "TraceStep", "Value", "Verdict"]
+__all__ = ["Budget", "Outcome", "Trace", "TraceStep", "Value", "Verdict", "mark"]
 
 Value = int | tuple["Value", ...]
 """A slot's value: an int (booleans as 0 and 1), a record as the tuple of its fields, or a
@@ -21,6 +21,13 @@ class Outcome(Enum):
     HOLDS = "holds"
     VIOLATED = "violated"
     UNKNOWN = "unknown"
+
+
+def mark(outcome: Outcome, as_expected: bool) -> str:
+    """Three letters before a line of a report: as expected, not so, or not known."""
+    if as_expected:
+        return "ok "
+    return "?  " if outcome is Outcome.UNKNOWN else "BAD"
 
 
 @dataclass(frozen=True)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from .errors import InputError
+from .errors import CheckvalveError, InputError, line_in
 from .machine import Machine, constants_of
 from .model import LoweredRule, Model
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ..engines.interpreter import Interpreter
 
 __all__ = ["BoundMachine", "bind"]
@@ -56,10 +58,23 @@ def bind(machine: type[Machine], **constants: Any) -> BoundMachine:
     instance = object.__new__(machine)
     instance.__dict__.update(values)
     for assumption in machine.assumptions_declared:
-        if not assumption(instance):
+        if not _is_true(assumption, instance):
             shown = ", ".join(f"{name}={value}" for name, value in values.items())
             raise InputError(
                 f"{machine.__name__} does not allow {shown}: it assumes "
                 f"{assumption.__name__.replace('_', ' ')}",
             )
     return BoundMachine(machine, values)
+
+
+def _is_true(assumption: Callable[[Machine], object], constants: Machine) -> bool:
+    try:
+        return bool(assumption(constants))
+    except CheckvalveError:
+        raise
+    except Exception as error:
+        file = assumption.__code__.co_filename
+        raise InputError(
+            f"the assumption {assumption.__name__} fails: {error}",
+            f"{file}:{line_in(error, file)}", "Let it be true or false of all constants.",
+        ) from error

@@ -5,11 +5,12 @@ Each says what happened, whose fault it is, where, and what to do next.
 
 from __future__ import annotations
 
+import os
 from typing import ClassVar, Literal
 
 __all__ = [
     "CheckvalveError", "InputError", "InternalError", "ModelFault", "NotationError",
-    "TargetError",
+    "TargetError", "line_in", "raised_here",
 ]
 
 Blame = Literal["input", "target", "us"]
@@ -85,3 +86,26 @@ class InternalError(CheckvalveError):
     """checkvalve contradicts itself; please report it with the command that showed it."""
 
     blame = "us"
+
+
+# --- whose fault an exception of Python's is --------------------------------------------------
+
+_HERE = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+
+
+def line_in(error: BaseException, file: str) -> int | None:
+    """The line of ``file`` that ``error`` comes from, the innermost one, if it is in its trace."""
+    wanted = os.path.realpath(file)
+    lines = [line for name, line in _frames(error) if os.path.realpath(name) == wanted]
+    return lines[-1] if lines else None
+
+
+def raised_here(error: BaseException) -> bool:
+    """Whether checkvalve's own code raised ``error``, not the code of a user's machine."""
+    *_, (name, _) = _frames(error) or [("", None)]
+    return os.path.realpath(name).startswith(_HERE + os.sep)
+
+
+def _frames(error: BaseException) -> list[tuple[str, int | None]]:
+    import traceback  # not for the starts where all goes well
+    return [(f.filename, f.lineno) for f in traceback.extract_tb(error.__traceback__)]

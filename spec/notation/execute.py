@@ -56,7 +56,8 @@ class Executor(Evaluator):
 
     def _statement(self, ctx: Context, node: ast.stmt) -> None:
         if isinstance(node, ast.Expr):
-            if not isinstance(node.value, ast.Constant):  # a docstring
+            if not (isinstance(node.value, ast.Constant)  # a docstring
+                    or self._only_looks(ctx, node.value)):
                 self.value(ctx, node.value)
         elif isinstance(node, ast.Assign | ast.AnnAssign):
             self._assign(ctx, node)
@@ -74,9 +75,13 @@ class Executor(Evaluator):
                       self.source.where(node))
         elif not isinstance(node, ast.Pass):
             raise self.refuse(
-                node, f"the notation has no {type(node).__name__} statement",
-                "docs/notation.md lists what actions and rules may contain.",
-            )
+                node, f"the notation has no {type(node).__name__} statement")
+
+    def _only_looks(self, ctx: Context, node: ast.expr) -> bool:
+        """Whether this is a call of ``print`` or ``breakpoint``: for who runs it with CPython."""
+        return (isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+                and node.func.id in ("print", "breakpoint")
+                and node.func.id not in ctx.names and node.func.id not in self.source.names)
 
     def _branch(
         self, ctx: Context, node: ast.If, body: list[ast.stmt], orelse: list[ast.stmt]

@@ -108,13 +108,21 @@ class _Lowering:
     ) -> tuple[Context, Value]:
         run = Executor(self.machine, self.constants)
         run.after = self._state(e.ReadAfter) if extra else {}
-        names = [a.arg for a in source_of(function).node.args.args]
+        source = source_of(function)
+        names = [a.arg for a in source.node.args.args]
+        expected = [*names[:1 + len(extra)], *(name for name, _ in args)]
+        if len(names) <= len(extra) or sorted(names) != sorted(expected):
+            raise source.error(
+                source.node, f"{function.__name__} has the parameters ({', '.join(names)}), but "
+                f"is called with ({', '.join(expected)})",
+                "Give each parameter its domain in the decorator, and no other.",
+            )
         given: dict[str, Value] = dict(zip(names, (Static(MachineRef()), *extra), strict=False))
         given.update((name, as_static(int(value))) for name, value in args)
         ctx = Context(dict(self.before), {}, [], [], mutable=mutable)
         run.calls.append(function)
         inner = ctx.call(given)
-        run.block(inner, source_of(function).node.body)
+        run.block(inner, source.node.body)
         return ctx, Static(None) if inner.returned is None else inner.returned
 
     def _action(self, action: Action, args: tuple[tuple[str, int], ...]) -> LoweredAction:

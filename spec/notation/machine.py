@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar, overload
 
-from .errors import InputError
+from .errors import InputError, NotationError
 from .rules import Rule
 from .types import (
-    ConstDecl, Decl, Disabled, Domain, DomainLike, Sym, TableDecl, domain_values,
+    ConstDecl, Decl, Disabled, Domain, DomainLike, Sym, TableDecl, checked_domain,
+    domain_values,
 )
 
 __all__ = ["Action", "Machine", "action", "assume", "constants_of", "number", "require"]
@@ -48,6 +49,9 @@ def action(
     **over: DomainLike,
 ) -> F | Callable[[F], F]:
     """Mark a method as an action; ``over`` gives each parameter its finite domain."""
+    for domain in over.values():
+        checked_domain(domain)
+
     def mark(method: F) -> F:
         found = Action(method.__name__, method, fair, internal, tuple(over.items()))
         method.__checkvalve_action__ = found  # type: ignore[attr-defined]
@@ -94,7 +98,7 @@ class Machine:
             name: value.__checkvalve_action__ for name, value in members.items()
             if hasattr(value, "__checkvalve_action__")
         }
-        cls.rules_declared = _rules(members)
+        cls.rules_declared = _rules(cls.__name__, members)
         cls.assumptions_declared = tuple(
             value for value in members.values() if hasattr(value, "__checkvalve_assume__")
         )
@@ -111,17 +115,41 @@ def _members(cls: type) -> Iterator[tuple[str, Any]]:
             yield name, getattr(cls, name)
 
 
-def _rules(members: Mapping[str, Any]) -> tuple[Rule, ...]:
+def _rules(machine: str, members: Mapping[str, Any]) -> tuple[Rule, ...]:
+    """The rules of a machine's members; NotationError where two of them have one id.
+
+    An override has its base's name, so only the one that counts is among the members.
+    """
     found: dict[str, Rule] = {}
     for value in members.values():
         rule = getattr(value, "__checkvalve_rule__", None)
         if isinstance(rule, Rule):
-            found[rule.id] = rule
+            first = found.setdefault(rule.id, rule)
+            if first is not rule:
+                raise _same_id(machine, first, rule)
     for value in members.values():
         if hasattr(value, "__checkvalve_action__") or _is_helper(value):
             for rule in _cited(value):
-                found.setdefault(rule.id, rule)
+                first = found.setdefault(rule.id, rule)
+                if first.statement != rule.statement:  # the same one may be cited and decided
+                    raise _same_id(machine, first, rule, value)
     return tuple(found.values())
+
+
+def _same_id(
+    machine: str, first: Rule, second: Rule, citing: Callable[..., Any] | None = None
+) -> NotationError:
+    def place(function: Callable[..., Any] | None) -> str:
+        code = getattr(function, "__code__", None)
+        return "a guard" if code is None else f"{code.co_filename}:{code.co_firstlineno}"
+
+    def told(rule: Rule) -> str:
+        return rule.name if rule.predicate is not None else f"{rule.statement!r}"
+    return NotationError(
+        f"two rules of {machine} have the id {first.id}: {told(first)} "
+        f"({place(first.predicate)}) and {told(second)}", place(citing or second.predicate),
+        "Give each rule an id of its own; a variant overrides a rule by a method of its name.",
+    )
 
 
 def _is_helper(value: Any) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, Literal
 
-from .types import DomainLike
+from .types import DomainLike, checked_domain
 
 __all__ = [
     "MUST", "SHOULD", "Kind", "Rule", "Strength", "always", "eventually_always",
@@ -63,6 +63,9 @@ def _decorator(kind: Kind) -> Callable[..., type_of_decorator]:
     def with_details(
         id: str, strength: Strength, statement: str, *, source: str, **over: DomainLike
     ) -> type_of_decorator:
+        for domain in over.values():
+            checked_domain(domain)
+
         def mark(predicate: Callable[..., Any]) -> Callable[..., Any]:
             rule = Rule(id, strength, statement, source, kind, predicate, tuple(over.items()))
             predicate.__checkvalve_rule__ = rule  # type: ignore[attr-defined]

@@ -30,6 +30,13 @@ _ORDER: dict[type[ast.cmpop], Callable[[e.Expr, e.Expr], e.Expr]] = {
     ast.Lt: e.lt, ast.LtE: e.le,
     ast.Gt: lambda a, b: e.lt(b, a), ast.GtE: lambda a, b: e.le(b, a),
 }
+_MISUSE = (
+    ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError,
+)
+"""What reading an expression may raise that CPython would not evaluate either: too few
+arguments, a number where a queue is needed."""
+_SEE_DOCS = "docs/notation.md lists what actions and rules may contain."
+MOST_ROUNDS = 100_000
 
 
 @dataclass(frozen=True)
@@ -65,7 +72,7 @@ class Evaluator:
 
     def refuse(self, node: ast.AST, what: str, next_step: str = "") -> NotationError:
         """The error for a construct that the notation does not have."""
-        return self.source.error(node, what, next_step)
+        return self.source.error(node, what, next_step or _SEE_DOCS)
 
     def run_function(self, ctx: Context, method: Method, args: dict[str, Value]) -> Value:
         """Inline a call; the executor of statements provides it."""
@@ -78,15 +85,16 @@ class Evaluator:
         handler = self._handlers.get(type(node))
         if handler is None:
             raise self.refuse(
-                node, f"the notation has no {type(node).__name__} expression",
-                "docs/notation.md lists what actions and rules may contain.",
-            )
+                node, f"the notation has no {type(node).__name__} expression")
         try:
             return handler(self, ctx, node)
         except NotationError as error:
             if error.where:
                 raise
             raise self.refuse(node, error.what, error.next_step) from None
+        except _MISUSE as error:
+            raise self.refuse(
+                node, f"the notation cannot read {ast.unparse(node)}: {error}") from error
 
     def truth(self, ctx: Context, node: ast.expr) -> e.Expr:
         """The truth of an expression."""
@@ -145,7 +153,9 @@ class Evaluator:
             return self.after[name] if ref.after else ctx.state[name]
         found = getattr(self.machine, name, None)
         if found is None:
-            raise self.refuse(node, f"{self.machine.__name__} has no attribute {name}")
+            raise self.refuse(
+                node, f"{self.machine.__name__} has no attribute {name}",
+                f"Declare it in the class, as in `{name} = integer(0, 3)`.")
         if hasattr(found, "__code__"):
             return Static(Method(found, on_machine=True, after=ref.after))
         return as_static(found)
@@ -271,7 +281,11 @@ class Evaluator:
         bounds = [self.number(ctx, argument) for argument in node.args]
         fixed = [static_int(bound) for bound in bounds]
         if all(bound is not None for bound in fixed):
-            return [(e.TRUE, e.Lit(i)) for i in range(*(b for b in fixed if b is not None))]
+            rounds = range(*(b for b in fixed if b is not None))
+            if len(rounds) > MOST_ROUNDS:
+                raise self.refuse(node, f"{ast.unparse(node)} goes round {len(rounds)} times, "
+                                  f"more than {MOST_ROUNDS}", "Loop over fewer values.")
+            return [(e.TRUE, e.Lit(i)) for i in rounds]
         top = known.upper(bounds[-1])
         start = 0 if len(bounds) == 1 else fixed[0]
         if top is None or start is None or len(bounds) > 2:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from enum import IntEnum
+from enum import EnumMeta, IntEnum
 from typing import Any, TypeVar, cast
 
 from .errors import InputError
@@ -18,8 +18,8 @@ from .errors import InputError
 __all__ = [
     "Array", "BoolDecl", "ChoiceDecl", "ConstDecl", "Decl", "Domain", "DomainLike", "Fifo",
     "FifoDecl", "IntDecl", "RecordDecl", "SetDecl", "Sym", "TableDecl", "array", "boolean",
-    "choice", "const", "domain_values", "each", "fifo", "integer", "one_of", "record", "subset",
-    "table", "upto",
+    "checked_domain", "choice", "const", "domain_values", "each", "fifo", "integer",
+    "one_of", "record", "subset", "table", "upto",
 ]
 
 T = TypeVar("T")
@@ -107,6 +107,21 @@ class Domain:
 DomainLike = Domain | type[IntEnum]
 
 
+def checked_domain(of: Any) -> Any:
+    """``of`` if it is a domain; InputError otherwise."""
+    if isinstance(of, Domain | EnumMeta):
+        return of
+    raise InputError(f"{of!r} is not a domain", next_step="Give upto(n), one_of(table) or an "
+                     "IntEnum whose members are 0, 1, 2, …")
+
+
+def _bound(value: Any) -> Any:
+    if isinstance(value, int | Sym):
+        return value
+    raise InputError(f"{value!r} is not a whole number, nor an expression over constants",
+                     next_step="Give one, as in integer(0, C - 1).")
+
+
 def each(of_table: tuple[Any, ...]) -> int:
     """In the element of an array: the entry of a constant table at the element's own index."""
     return cast(int, Sym("each", (of_table,)))
@@ -114,7 +129,7 @@ def each(of_table: tuple[Any, ...]) -> int:
 
 def upto(size: int) -> Domain:
     """The domain ``0 .. size - 1``."""
-    return Domain(size)
+    return Domain(_bound(size))
 
 
 def one_of(of_table: tuple[Any, ...]) -> Domain:
@@ -203,7 +218,8 @@ class SetDecl(Decl):
 
 def integer(lo: int, hi: int, init: int | None = None) -> int:
     """An integer in ``lo .. hi``; it starts as ``init``, or as ``lo`` where none is given."""
-    return cast(int, IntDecl(lo, hi, init))
+    return cast(int, IntDecl(
+        _bound(lo), _bound(hi), None if init is None else _bound(init)))
 
 
 def boolean(init: bool = False) -> bool:
@@ -213,7 +229,7 @@ def boolean(init: bool = False) -> bool:
 
 def choice(of: type[E], init: E | None = None) -> E:
     """A member of an enumeration; it starts as the first where none is given."""
-    return cast(E, ChoiceDecl(of, 0 if init is None else int(init)))
+    return cast(E, ChoiceDecl(checked_domain(of), 0 if init is None else int(init)))
 
 
 def record(of: Callable[..., T], **fields: Any) -> T:
@@ -223,17 +239,18 @@ def record(of: Callable[..., T], **fields: Any) -> T:
 
 def fifo(of: T, capacity: int, init: tuple[T, ...] = ()) -> Fifo[T]:
     """A bounded FIFO sequence of ``of``; empty at first unless ``init`` lists elements."""
-    return cast("Fifo[T]", FifoDecl(cast(Decl, of), capacity, init))
+    return cast("Fifo[T]", FifoDecl(cast(Decl, of), _bound(capacity), init))
 
 
 def array(over: DomainLike, of: T) -> Array[T]:
     """One ``of`` for each value of a domain."""
-    return cast("Array[T]", ArrayDecl(over, cast(Decl, of)))
+    return cast("Array[T]", ArrayDecl(checked_domain(over), cast(Decl, of)))
 
 
 def subset(of: DomainLike, init: Sequence[int] = ()) -> set[int]:
     """A subset of a domain; empty at first unless ``init`` lists members."""
-    return cast("set[int]", SetDecl(of, tuple(int(value) for value in init)))
+    return cast("set[int]", SetDecl(
+        checked_domain(of), tuple(int(value) for value in init)))
 
 
 # --- values that CPython works on -------------------------------------------------------

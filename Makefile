@@ -5,7 +5,7 @@ SHELL := /bin/sh
 .DEFAULT_GOAL := help
 BIN := .venv/bin
 
-.PHONY: help gate test lint types unit bench bench-storm bench-purgatory races doctor wheel ci clean core dev programs
+.PHONY: help gate test lint types unit bench bench-storm bench-purgatory races oracles doctor wheel ci clean core dev programs
 
 help: ## List the targets.
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 10
@@ -36,6 +36,9 @@ bench-purgatory: core ## Kafka's new and old purgatory, and asyncio's timers (7 
 
 races: core ## Kafka's races under every schedule with two preemptions, in real threads (5 min).
 	@$(BIN)/python -m checkvalve.conformance.bench.races $(ARGS)
+
+oracles: dev programs ## What the book says of liveness, by a plain algorithm and by TLC (10 min).
+	@$(BIN)/python -m checkvalve.conformance.bench.oracles $(ARGS)
 
 doctor: core ## Show what this machine has and what each part needs.
 	@$(BIN)/checkvalve doctor

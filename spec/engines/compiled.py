@@ -13,9 +13,8 @@ from ..notation.labels import counted
 from ..notation.model import Fault, LoweredRule
 from .graph import Graph
 from .interpreter import show_step
-from .search import (
-    SAFETY, HasRule, budget_spent, fair_steps, fault_error, method_of, trace_of, violated,
-)
+from .replay import HasRule, fair_steps, trace_of
+from .search import SAFETY, budget_spent, fault_error, method_of, violated
 from .verdict import Budget, Outcome, Verdict
 
 if TYPE_CHECKING:

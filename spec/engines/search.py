@@ -7,34 +7,24 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Protocol
+from typing import Literal
 
 from ..notation.bound import BoundMachine
-from ..notation.errors import InputError, InternalError, ModelFault
+from ..notation.errors import InputError, ModelFault
 from ..notation.labels import counted
 from ..notation.rules import Rule
 from .graph import Graph, explore_with_interpreter
-from .interpreter import Args, Interpreter, choices, show_step
-from .verdict import Budget, Outcome, Trace, TraceStep, Verdict
+from .interpreter import Args, Interpreter, choices
+from .replay import HasRule, fair_steps, trace_of
+from .verdict import Budget, Outcome, Trace, Verdict
 
-__all__ = ["Engine", "RuleInstance", "check_rules", "instances", "trace_of"]
+__all__ = ["Engine", "RuleInstance", "check_rules", "instances"]
 
 Engine = Literal["auto", "interpreter", "native"]
 ATTEMPTS_BEFORE_NATIVE = 40_000
 """Steps that the interpreter tries before native code takes over: about 0.15 s."""
 
 SAFETY = ("always", "step", "never stuck")
-
-
-class HasRule(Protocol):
-    """A rule for one choice of its parameters (RuleInstance, or a LoweredRule)."""
-
-    @property
-    def rule(self) -> Rule:
-        """The rule."""
-    @property
-    def args(self) -> Args:
-        """The values of its parameters."""
 
 
 @dataclass(frozen=True)
@@ -181,65 +171,6 @@ def _lasso(
     else:
         lasso = find_recurring(graph, fair, [not value for value in values])
     return (None, None) if lasso is None else (list(lasso.steps), lasso.loop)
-
-
-def fair_steps(interpreter: Interpreter) -> list[int]:
-    """The indices of the steps that are fair."""
-    actions = interpreter.machine.actions_declared
-    return [i for i, (name, _) in enumerate(interpreter.steps()) if actions[name].fair]
-
-
-# --- traces ------------------------------------------------------------------------------------
-
-def trace_of(
-    interpreter: Interpreter, path: Sequence[int], item: HasRule, loop: int | None = None
-) -> Trace:
-    """Replay step indices with the interpreter, and check that they break the rule.
-
-    Raises InternalError if they do not: then an engine contradicts the oracle.
-    """
-    state = interpreter.initial()
-    states, steps = [state], []
-    for number in path:
-        name, args = interpreter.steps()[number]
-        after = interpreter.step(state, name, args)
-        if after is None:
-            raise _disagreement(interpreter, path, item, f"{show_step(name, args)} is disabled")
-        state = after
-        states.append(state)
-        steps.append(TraceStep(name, args, interpreter.slots(state)))
-    if not _breaks(interpreter, states, item, loop):
-        raise _disagreement(interpreter, path, item, "the rule holds at its end")
-    return Trace(interpreter.slots(states[0]), tuple(steps), loop)
-
-
-def _breaks(
-    interpreter: Interpreter, states: list[Any], item: HasRule, loop: int | None
-) -> bool:
-    rule, args, last = item.rule, item.args, states[-1]
-    if rule.kind == "always":
-        return not interpreter.holds(rule, args, last)
-    if rule.kind == "step":
-        return len(states) > 1 and not interpreter.holds(rule, args, states[-2], last)
-    if rule.kind == "never stuck":
-        stuck = next(interpreter.successors(last), None) is None
-        return stuck and not interpreter.holds(rule, args, last)
-    if loop is None or states[loop] != last:
-        return False
-    cycle = [interpreter.holds(rule, args, state) for state in states[loop:]]
-    if rule.kind == "leads to":
-        return not any(q for _, q in cycle)
-    return not all(cycle)
-
-
-def _disagreement(
-    interpreter: Interpreter, path: Sequence[int], item: HasRule, what: str
-) -> InternalError:
-    labels = ", ".join(show_step(*interpreter.steps()[number]) for number in path)
-    return InternalError(
-        f"a counterexample to {item.rule.id} does not replay ({what}): {labels}",
-        next_step="Please report this with the machine and the command.",
-    )
 
 
 def fault_error(message: str, where: str, steps: tuple[str, ...]) -> ModelFault:

@@ -1,0 +1,91 @@
+"""Every promise about liveness in the rule book, held against the two oracles."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from checkvalve.spec.chapters import Chapter
+from checkvalve.spec.engines.search import instances
+from checkvalve.spec.engines.tla import export
+from checkvalve.spec.expectations import Expectation
+from checkvalve.spec.notation.bound import bind
+from checkvalve.spec.notation.machine import Machine
+
+from .plain import PlainGraph, is_violated
+from .tlc import run_tlc, violates_liveness
+
+__all__ = ["Opinion", "Promise", "opinion", "promises"]
+
+LIVENESS = ("leads to", "eventually always")
+
+
+@dataclass(frozen=True)
+class Promise:
+    """A rule about what happens in the end, of a machine with its constants, and its verdict."""
+
+    expectation: Expectation
+    constants: dict[str, Any]
+
+    @property
+    def expected(self) -> str:
+        """``holds`` or ``violated``; ``checkvalve verify`` decides whether the engines agree."""
+        return self.expectation.expected(self.constants)
+
+    @property
+    def words(self) -> str:
+        """What it is about, on one line."""
+        values = ", ".join(f"{name}={value}" for name, value in self.constants.items())
+        return f"{self.expectation.machine.__name__}({values}) {self.expectation.rule}"
+
+
+@dataclass(frozen=True)
+class Opinion:
+    """What an oracle found, or empty texts where the machine is too large for it."""
+
+    states: int
+    plain: str = ""
+    tlc: str = ""
+
+
+def promises(chapter: Chapter) -> Iterator[Promise]:
+    """What a chapter promises about liveness, and a search decides."""
+    for expectation in chapter.expectations:
+        kind = next(rule.kind for rule in expectation.machine.rules_declared
+                    if rule.id == expectation.rule)
+        if kind in LIVENESS and not expectation.for_all:
+            for constants in expectation.points():
+                yield Promise(expectation, constants)
+
+
+def opinion(promise: Promise, most: int, tlc: bool) -> Opinion:
+    """What the oracles say, if the machine has at most so many states; TLC only if asked."""
+    graph = _explored(promise.expectation.machine, tuple(promise.constants.items()), most)
+    if not graph.complete:
+        return Opinion(len(graph.states))
+    rule, bound = promise.expectation.rule, graph.bound
+    broken = any(is_violated(graph, item) for item in instances(bound, rule))
+    confirmed = ""
+    if tlc:
+        with tempfile.TemporaryDirectory() as folder:
+            output = run_tlc(export(bound, rules=[rule]), Path(folder))
+        confirmed = _word(violates_liveness(output))
+    return Opinion(len(graph.states), _word(broken), confirmed)
+
+
+@lru_cache(maxsize=2)
+def _explored(
+    machine: type[Machine], constants: tuple[tuple[str, Any], ...], most: int
+) -> PlainGraph:
+    """The states of a machine; most promises about one machine follow each other."""
+    graph = PlainGraph(bind(machine, **dict(constants)))
+    graph.explore(most)
+    return graph
+
+
+def _word(violated: bool) -> str:
+    return "violated" if violated else "holds"

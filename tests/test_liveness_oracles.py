@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import assume, given, settings
 
-from checkvalve.conformance.bench.oracles.expectations import opinion, promises
+from checkvalve.conformance.bench.oracles.expectations import explored, opinion, promises
 from checkvalve.conformance.bench.oracles.plain import PlainGraph, is_violated
 from checkvalve.conformance.bench.oracles.tlc import jar_of_tlc, run_tlc, violates_liveness
 from checkvalve.spec.chapters import Chapter, chapters
@@ -71,12 +71,13 @@ def test_tlc_agrees_with_the_engines_on_random_machines(machine: type[Machine]) 
 @pytest.mark.parametrize("chapter", WITH_LIVENESS, ids=lambda chapter: chapter.name)
 def test_both_oracles_confirm_what_a_chapter_promises(chapter: Chapter) -> None:
     """Each promise about liveness, for the first constants that make a small machine."""
-    seen = set()
+    seen, graph = set(), None
     for promise in promises(chapter):
         key = promise.expectation.machine, promise.expectation.rule, promise.expected
         if key in seen:
             continue
-        found = opinion(promise, STATES, tlc=True)
+        graph = explored(promise, STATES, graph)
+        found = opinion(promise, graph, tlc=True)
         if found.plain:
             seen.add(key)
             assert (found.plain, found.tlc) == (promise.expected, promise.expected), promise.words

@@ -12,7 +12,7 @@ import sys
 
 from checkvalve.spec.chapters import chapters
 
-from .expectations import opinion, promises
+from .expectations import explored, opinion, promises
 from .tlc import jar_of_tlc
 
 __all__ = ["main"]
@@ -32,11 +32,12 @@ def main() -> int:
     has_tlc = jar_of_tlc() is not None
     _show(HEADINGS)
     plain = confirmed = wrong = total = 0
+    graph = None
     for chapter in chapters():
         for promise in promises(chapter):
-            found = opinion(promise, options.states, tlc=False)
-            if has_tlc and found.plain and found.states <= options.tlc_states:
-                found = opinion(promise, options.states, tlc=True)
+            graph = explored(promise, options.states, graph)
+            asked = has_tlc and len(graph.states) <= options.tlc_states
+            found = opinion(promise, graph, tlc=asked)
             said = {found.plain, found.tlc} - {""}
             agrees = said <= {promise.expected}
             total += 1

@@ -5,7 +5,6 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +13,11 @@ from checkvalve.spec.engines.search import instances
 from checkvalve.spec.engines.tla import export
 from checkvalve.spec.expectations import Expectation
 from checkvalve.spec.notation.bound import bind
-from checkvalve.spec.notation.machine import Machine
 
 from .plain import PlainGraph, is_violated
 from .tlc import run_tlc, violates_liveness
 
-__all__ = ["Opinion", "Promise", "opinion", "promises"]
+__all__ = ["Opinion", "Promise", "explored", "opinion", "promises"]
 
 LIVENESS = ("leads to", "eventually always")
 
@@ -62,9 +60,24 @@ def promises(chapter: Chapter) -> Iterator[Promise]:
                 yield Promise(expectation, constants)
 
 
-def opinion(promise: Promise, most: int, tlc: bool) -> Opinion:
-    """What the oracles say, if the machine has at most so many states; TLC only if asked."""
-    graph = _explored(promise.expectation.machine, tuple(promise.constants.items()), most)
+def explored(promise: Promise, most: int, before: PlainGraph | None = None) -> PlainGraph:
+    """The states of a promise's machine, at most so many.
+
+    ``before`` is taken again if it is of the same machine and constants, as those of most
+    promises are that follow each other.
+    """
+    bound = bind(promise.expectation.machine, **promise.constants)
+    if before is not None and before.bound.machine is bound.machine and (
+        before.bound.constants == bound.constants
+    ):
+        return before
+    graph = PlainGraph(bound)
+    graph.explore(most)
+    return graph
+
+
+def opinion(promise: Promise, graph: PlainGraph, tlc: bool) -> Opinion:
+    """What the oracles say, if all states are in the graph; TLC only if asked."""
     if not graph.complete:
         return Opinion(len(graph.states))
     rule, bound = promise.expectation.rule, graph.bound
@@ -75,16 +88,6 @@ def opinion(promise: Promise, most: int, tlc: bool) -> Opinion:
             output = run_tlc(export(bound, rules=[rule]), Path(folder))
         confirmed = _word(violates_liveness(output))
     return Opinion(len(graph.states), _word(broken), confirmed)
-
-
-@lru_cache(maxsize=2)
-def _explored(
-    machine: type[Machine], constants: tuple[tuple[str, Any], ...], most: int
-) -> PlainGraph:
-    """The states of a machine; most promises about one machine follow each other."""
-    graph = PlainGraph(bind(machine, **dict(constants)))
-    graph.explore(most)
-    return graph
 
 
 def _word(violated: bool) -> str:

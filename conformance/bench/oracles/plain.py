@@ -9,7 +9,7 @@ by the interpreter.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -54,20 +54,23 @@ class PlainGraph:
     def where_fair_runs_stay(self, inside: set[int], again: set[int] | None = None) -> set[int]:
         """The states from which a fair run stays in a set, and meets ``again`` for ever."""
         stay = set(inside)
-        goals: list[Callable[[int], bool]] = [
-            lambda state, step=step: self._settles(state, step, stay) for step in self.fair()]
-        if again is not None:
-            goals.append(again.__contains__)
         size = -1
         while size != len(stay):
             size = len(stay)
-            for goal in goals:
-                stay &= self._can_reach([state for state in stay if goal(state)], stay)
+            for step in self.fair():
+                stay &= self._can_reach(self._settled(step, stay), stay)
+            if again is not None:
+                stay &= self._can_reach(stay & again, stay)
         return stay
 
-    def _settles(self, state: int, fair: Any, stay: set[int]) -> bool:
-        enabled = [target for step, target in self.steps[state] if step == fair]
-        return not enabled or any(target in stay for target in enabled)
+    def _settled(self, fair: Any, stay: set[int]) -> set[int]:
+        """The states in which a fair step is disabled, or is taken and stays inside."""
+        found = set()
+        for state in stay:
+            enabled = [target for step, target in self.steps[state] if step == fair]
+            if not enabled or any(target in stay for target in enabled):
+                found.add(state)
+        return found
 
     def _can_reach(self, goals: Iterable[int], stay: set[int]) -> set[int]:
         sources: dict[int, list[int]] = {}

@@ -223,8 +223,8 @@ def _terms(request: Message, capacity: int) -> Terms:
     return terms_of(topology, capacity=capacity, **sizes)
 
 
-def _judging(capacity: int, focus: Rule | None, counting: bool) -> RunJudge:
-    return RunJudge(capacity, focus, counting, _terms)
+def _judging(capacity: int, focus: Rule | None, counting: bool, candidates: int) -> RunJudge:
+    return RunJudge(capacity, focus, counting, _terms, candidates)
 
 
 STORM_TOPOLOGY_SUITE: Final = HistorySuite(

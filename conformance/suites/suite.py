@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ...spec.engines.interpreter import Step
+from ...spec.engines.monitor import STATES_MAX
 from ...spec.notation.machine import Machine
 from ...spec.notation.rules import Rule
 from ..ports.base import Message, Session
@@ -142,6 +143,11 @@ class AnyJudge(Protocol):
         ...
 
     @property
+    def unjudged(self) -> Collection[str]:
+        """The ids of the rules whose machine lost track: what followed was not judged by it."""
+        ...
+
+    @property
     def blind(self) -> bool:
         """Whether nothing that is still to come could show a breach that is looked for."""
         ...
@@ -215,9 +221,13 @@ class AnySuite(Protocol):
         ...
 
     def judge(
-        self, capacity: int, items_max: int, focus: Rule | None, counting: bool = False
+        self, capacity: int, items_max: int, focus: Rule | None, counting: bool = False,
+        candidates: int = STATES_MAX,
     ) -> AnyJudge:
-        """A judge for one run; ``focus`` is the rule that is looked for (None: any)."""
+        """A judge for one run; ``focus`` is the rule that is looked for (None: any).
+
+        ``candidates`` bounds the states in which each of its machines may be at one time.
+        """
         ...
 
     def explore(
@@ -294,12 +304,13 @@ class Suite:
     # written in terms of suites, and so are imported when they are used.
 
     def judge(
-        self, capacity: int, items_max: int, focus: Rule | None, counting: bool = False
+        self, capacity: int, items_max: int, focus: Rule | None, counting: bool = False,
+        candidates: int = STATES_MAX,
     ) -> AnyJudge:
         """See ``AnySuite``."""
         from .judge import Judge
 
-        return Judge(self, capacity, items_max, focus, counting)
+        return Judge(self, capacity, items_max, focus, counting, candidates)
 
     def explore(
         self, can: Collection[str], focus: Rule, seed: int, examples: int,

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-__all__ = ["ERROR", "FLAKY", "PASSED", "UNKNOWN", "VIOLATED", "Case", "CaseRow"]
+__all__ = [
+    "ERROR", "FLAKY", "KEY", "PASSED", "UNKNOWN", "VIOLATED", "Case", "CaseRow", "sort_rows",
+]
+
+KEY = ("suite", "suite_version", "target", "case", "seed")
+"""The columns that name a row; no two rows of a run agree in all of them."""
 
 PASSED, VIOLATED, FLAKY, ERROR, UNKNOWN = "passed", "violated", "flaky", "error", "unknown"
 """The verdicts of a case. ``passed`` is a sample's word: nothing was found, no more. ``unknown``:
@@ -45,3 +51,8 @@ class CaseRow:
     fixture: str
     unjudged: str = "{}"
     can: str = "[]"
+
+
+def sort_rows(rows: Iterable[CaseRow]) -> list[CaseRow]:
+    """``rows`` in the order of their key."""
+    return sorted(rows, key=lambda row: tuple(getattr(row, name) for name in KEY))

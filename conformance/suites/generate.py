@@ -73,6 +73,8 @@ def _programs(suite: Suite, can: Collection[str], focus: Rule) -> SearchStrategy
     wide = _BITS + (suite.picks - 1).bit_length() if suite.picks else _BITS
     drawn = 2 * len(names) + wide * LENGTH_MAX
     needed = {group[0] for group in suite.needs[focus.id] if len(group) == 1} | {"settle"}
+    # What makes the test of the rule whole is as little to be left out as what it needs.
+    needed |= {each.takes[0] for each in suite.fuller.get(focus.id, ()) if len(each.takes) == 1}
 
     def program(bits: tuple[bool, ...]) -> Program:
         # One in four of the operations that the rule in focus can do without is left out.

@@ -91,7 +91,7 @@ class Judge:
         constants = tuple(suite.constants(capacity, items_max).items())
         self._eyes = [
             _Eye(watch, constants, candidates) for watch in suite.watches
-            if watch.adds is None or focus is None or watch.adds is focus
+            if counting or watch.adds is None or focus is None or watch.adds is focus
         ]
         self._focus = focus
         self._counting = counting

@@ -63,7 +63,8 @@ def run_program(
     """Run a program on a fresh instance, until it ends or no machine is left to judge.
 
     ``focus`` is the rule that is looked for (None: any); ``count`` fills ``exercised``, at
-    the price of half the speed; ``candidates`` is as for ``AnySuite.judge``. Raises ``TargetFailed`` when the target fails to answer.
+    the price of half the speed; ``candidates`` is as for ``AnySuite.judge``. Raises
+    ``TargetFailed`` when the target fails to answer.
     """
     items_max = max(ITEMS_MAX, len(program) + 2)
     judge = suite.judge(capacity, items_max, focus, count, candidates)

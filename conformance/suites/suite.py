@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from .judge import Breach
 
 __all__ = [
-    "Act", "Answer", "AnyJudge", "AnySuite", "Conversation", "Exchange", "Program", "Suite",
-    "Watch", "by_number",
+    "Act", "Answer", "AnyJudge", "AnySuite", "Conversation", "Exchange", "Fuller", "Program",
+    "Suite", "Watch", "by_number",
 ]
 
 
@@ -42,6 +42,21 @@ class Act(NamedTuple):
 
 
 Program = tuple[Act, ...]
+
+
+class Fuller(NamedTuple):
+    """What makes the test of a rule whole, beyond the operations that the rule needs.
+
+    A target that offers none of ``takes`` is tested by the rule in a weaker form: then
+    ``finds``, a noun phrase, is not looked for.
+    """
+
+    takes: tuple[str, ...]
+    finds: str
+
+    def in_words(self) -> str:
+        """What was not looked for, and the operation that would allow it."""
+        return f"{self.finds}: that takes {' or '.join(self.takes)}"
 
 
 class Answer(NamedTuple):
@@ -191,6 +206,11 @@ class AnySuite(Protocol):
         ...
 
     @property
+    def fuller(self) -> Mapping[str, tuple[Fuller, ...]]:
+        """By rule that can also be tested in a weaker form: what makes its test whole."""
+        ...
+
+    @property
     def settings(self) -> Callable[[int], Mapping[str, int]]:
         """The settings of ``hello`` that go with a capacity."""
         ...
@@ -277,6 +297,7 @@ class Suite:
     favoured_picks: Mapping[str, Mapping[str, tuple[int, ...]]] = field(default_factory=dict)
     picks: int = 0
     takes_more: Mapping[str, str] = field(default_factory=dict)
+    fuller: Mapping[str, tuple[Fuller, ...]] = field(default_factory=dict)
 
     def rules(self) -> tuple[Rule, ...]:
         """See ``AnySuite``."""

@@ -243,7 +243,7 @@ def _conclusion(summary: Summary) -> Iterator[str]:
     yield f"{summary.verdict.upper()}{how_well and f' {how_well}'}: {'; '.join(parts)}."
     if "passed" in tally:
         yield "Passed means that these cases found no breach; it is not a proof."
-    if summary.unknown and not summary.error:
+    if summary.unknown and summary.verdict == "unknown":
         yield _NEXT_STEP
     if summary.no_longer_broken:
         yield f"Known to be broken, but not seen to be: {', '.join(summary.no_longer_broken)}."

@@ -17,7 +17,7 @@ from ..ports.base import Target
 from ..results import ERROR, FLAKY, PASSED, UNKNOWN, VIOLATED, Case, CaseRow
 from .catalogue import suite_named
 from .fixture import Fixture, fixture_of
-from .generate import generator_version
+from .generate import GENERATOR
 from .run import Run, capabilities, run_program
 from .shrink import shrink
 from .suite import AnySuite, Program
@@ -59,7 +59,7 @@ def _require(fits: bool, name: str, low: int, high: int) -> None:
 
 def suite_version(suite: AnySuite) -> str:
     """What a row's meaning depends on besides its seed."""
-    return f"{suite.version}+hypothesis.{generator_version()}"
+    return f"{suite.version}+generator.{GENERATOR}"
 
 
 def plan(suite: str, *, cases: int, seed: int) -> list[Case]:
@@ -118,11 +118,13 @@ class _Search:
         """The capacity of this case.
 
         A rule that is in focus again has the next one, and so has the next rule: some cases
-        try all capacities, and enough of them every rule with each.
+        try all capacities, and enough of them every rule with each that can tell something.
         """
-        turn, rule = divmod(self.case.index, max(1, len(self.rules)))
-        takes = self.suite.capacities
-        return self.settings.capacity or takes[(turn + rule) % len(takes)]
+        if self.settings.capacity or not self.rules:
+            return self.settings.capacity or self.suite.capacities[0]
+        turn, place = divmod(self.case.index, len(self.rules))
+        takes = self.suite.telling.get(self.rules[place].id, self.suite.capacities)
+        return takes[(turn + place) % len(takes)]
 
     def row(self) -> CaseRow:
         try:

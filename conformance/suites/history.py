@@ -48,6 +48,7 @@ class HistorySuite:
     capacities: tuple[int, ...]
     scene: str
     takes_more: Mapping[str, str] = field(default_factory=dict)
+    telling: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     fuller: Mapping[str, tuple[Fuller, ...]] = field(default_factory=dict)
 
     def rules(self) -> tuple[Rule, ...]:

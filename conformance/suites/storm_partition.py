@@ -180,6 +180,13 @@ STORM_PARTITION_SUITE: Final = Suite(
     constants=_constants,
     converse=PartitionConversation,
     settings=_settings,
+    telling={"STORM-K27": (1,), "STORM-K28": (3,), "STORM-K29": (1, 2), "STORM-K31": (1, 3),
+             "STORM-K35": (1,)},
+    courses={
+        "STORM-K27": (("append", "next", "fail", "next", "wait", "next"),
+                      ("append", "next", "next", "fail", "fail", "wait", "next")),
+        "STORM-K35": (("append", "next", "fail", "wait", "next", "fail", "wait", "next"),),
+    },
     favoured={
         "STORM-K25": ("append", "next", "ack", "fail", "commit"),
         "STORM-K35": ("append", "next", "fail", "wait"),

@@ -263,12 +263,20 @@ STORM_STATUS_SUITE: Final = Suite(
     constants=_constants,
     converse=StatusConversation,
     settings=_settings,
+    telling={"STORM-O2": (1, 2)},
     favoured={
         "STORM-O1": ("spill", "spill halfway", "drain", "check"),
         "STORM-O6": ("spill", "spill halfway", "drain", "check", "finish"),
         "STORM-O8": ("spill", "drain", "check", "deliver", "lose"),
+        "STORM-O2": ("spill", "spill halfway", "check", "deliver"),
         "STORM-O10": ("spill", "spill halfway", "drain", "check", "disconnect",
                       "connect halfway"),
+    },
+    courses={
+        # The status changes while a connection is being made, or has just changed.
+        "STORM-O10": (
+            ((Act("spill"),), "disconnect", "connect halfway", (Act("drain"),), "check"),
+            ((Act("spill"),), (Act("drain"),), "disconnect", "connect halfway", "check")),
     },
     scene=("Two workers, {tasks} tasks; a reminder when an overflowQ has grown by more than "
            "{capacity}, a lost status made good within {repeat} checks."),

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from .judge import Breach
 
 __all__ = [
-    "Act", "Answer", "AnyJudge", "AnySuite", "Conversation", "Exchange", "Fuller", "Program",
-    "Suite", "Watch", "by_number",
+    "Act", "Answer", "AnyJudge", "AnySuite", "Conversation", "Course", "Exchange", "Fuller",
+    "Program", "Suite", "Watch", "by_number",
 ]
 
 
@@ -42,6 +42,9 @@ class Act(NamedTuple):
 
 
 Program = tuple[Act, ...]
+
+Course = tuple[str | tuple[Act, ...], ...]
+"""A course of events: in this order, an operation that picks at random, or one of some acts."""
 
 
 class Fuller(NamedTuple):
@@ -196,6 +199,11 @@ class AnySuite(Protocol):
         ...
 
     @property
+    def telling(self) -> Mapping[str, tuple[int, ...]]:
+        """By rule that only some capacities give occasion to break: those that do."""
+        ...
+
+    @property
     def scene(self) -> str:
         """The settings in words, as a format."""
         ...
@@ -274,10 +282,12 @@ class Suite:
     at least one operation of every group.
 
     Cases take the ``capacities`` in turn; ``settings`` are those of ``hello`` that go with a
-    capacity, and ``scene`` puts them into words. ``favoured`` has, for rules that take a rare
-    course of events to break, the operations that half of the programs consist of; and
-    ``favoured_picks``, for some of these rules, the only values that those programs pick, by
-    operation. ``picks`` is how many values there are to pick from; 0: any three neighbours
+    capacity, and ``scene`` puts them into words; cases that look for a rule of ``telling`` take
+    only the capacities that it names. ``favoured`` has, for rules that take a rare course of
+    events to break, the operations that half of the programs consist of, the more often the
+    more often it is named; and ``favoured_picks``, for some of these rules, the only values
+    that those programs pick, by operation. ``courses`` has, for some rules, the rare courses
+    themselves: half of the programs that are not drawn from all operations go along one. ``picks`` is how many values there are to pick from; 0: any three neighbours
     will do.
     """
 
@@ -292,9 +302,11 @@ class Suite:
     converse: Callable[[Session, int, int], Conversation]
     settings: Callable[[int], Mapping[str, int]] = _capacity_alone
     capacities: tuple[int, ...] = (1, 2, 3)
+    telling: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     scene: str = "A queue of capacity {capacity}."
     favoured: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     favoured_picks: Mapping[str, Mapping[str, tuple[int, ...]]] = field(default_factory=dict)
+    courses: Mapping[str, tuple[Course, ...]] = field(default_factory=dict)
     picks: int = 0
     takes_more: Mapping[str, str] = field(default_factory=dict)
     fuller: Mapping[str, tuple[Fuller, ...]] = field(default_factory=dict)

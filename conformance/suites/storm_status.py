@@ -273,6 +273,8 @@ STORM_STATUS_SUITE: Final = Suite(
                       "connect halfway"),
     },
     courses={
+        # The flag is looked up; the next check clears it; then it is set.
+        "STORM-O1": (((Act("spill"),), (Act("drain"),), "spill halfway", "check", "finish"),),
         # The status changes while a connection is being made, or has just changed.
         "STORM-O10": (
             ((Act("spill"),), "disconnect", "connect halfway", (Act("drain"),), "check"),

@@ -6,13 +6,14 @@ import json
 import subprocess
 import sys
 import textwrap
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checkvalve.conformance.results import ERROR, FLAKY, PASSED, VIOLATED, CaseRow
+from checkvalve.conformance.results import ERROR, FLAKY, PASSED, UNKNOWN, VIOLATED, CaseRow
 from checkvalve.conformance.suites import RunSettings, plan, run_case
 from checkvalve.conformance.suites.conduct import Order, conduct
 from checkvalve.conformance.suites.generate import LENGTH_MAX, explore

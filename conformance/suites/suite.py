@@ -287,8 +287,10 @@ class Suite:
     events to break, the operations that half of the programs consist of, the more often the
     more often it is named; and ``favoured_picks``, for some of these rules, the only values
     that those programs pick, by operation. ``courses`` has, for some rules, the rare courses
-    themselves: half of the programs that are not drawn from all operations go along one. ``picks`` is how many values there are to pick from; 0: any three neighbours
-    will do.
+    themselves: half of the programs that are not drawn from all operations go along one.
+    ``picks`` is how many values there are to pick from; 0: any three neighbours will do.
+    ``takes_more`` says, of rules that some targets give no occasion to break, what that takes;
+    ``fuller``, of rules that can also be tested in a weaker form, what makes the test whole.
     """
 
     name: str

@@ -168,7 +168,7 @@ def test_who_asks_for_a_number_of_cases_gets_so_many() -> None:
 
 def test_a_default_run_exercises_every_rule_of_the_reference_enough() -> None:
     """It goes on beyond its first cases where it has to, and its rows depend on nothing else."""
-    order = Order("storm.status", settings=QUICK)
+    order = Order("storm.status", settings=RunSettings(programs=6))
     summary, rows = conduct("reference.storm.status", order)
     assert summary.verdict == PASSED and len(rows) > 36
     covered = coverage(suite_named("storm.status"), rows)

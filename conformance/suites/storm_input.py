@@ -329,7 +329,8 @@ STORM_INPUT_SUITE: Final = Suite(
     },
     fuller={
         "STORM-I1": (Fuller(("step",), "the race of an arrival with a task that has looked at "
-                            "one of its two queues (D2)"),),
+                            "one of its two queues (D2)"),
+                     Fuller(("publish",), "the order of a local sender's tuples (STORM-342)")),
     },
     scene=("A task's input: recvQ of {capacity}, overflow limit {overflow_limit} (0: none), "
            "batches of {batch}."),

@@ -9,7 +9,7 @@ from ...spec.engines.interpreter import Step
 from ...spec.notation.errors import InputError, TargetError
 from ...spec.storm.observed_status import ObservedStatus
 from ..ports.base import PROTOCOL_VERSION, Message, Session, excerpt
-from .suite import Act, Answer, Exchange, Suite, Watch, show_json
+from .suite import Act, Answer, Exchange, Fuller, Suite, Watch, show_json
 
 __all__ = ["STORM_STATUS_SUITE", "StatusConversation"]
 
@@ -263,16 +263,20 @@ STORM_STATUS_SUITE: Final = Suite(
     constants=_constants,
     converse=StatusConversation,
     settings=_settings,
-    telling={"STORM-O2": (1, 2)},
     favoured={
         "STORM-O1": ("spill", "spill halfway", "drain", "check"),
         "STORM-O6": ("spill", "spill halfway", "drain", "check", "finish"),
         "STORM-O8": ("spill", "drain", "check", "deliver", "lose"),
-        "STORM-O2": ("spill", "spill halfway", "check", "deliver"),
         "STORM-O10": ("spill", "spill halfway", "drain", "check", "disconnect",
                       "connect halfway"),
     },
+    fuller={
+        "STORM-O10": (
+            Fuller(("connect",), "a status that changes while a connection is made (D5)"),),
+    },
     courses={
+        # One overflowQ grows, by more than the reminder of any capacity.
+        "STORM-O2": (((Act("spill"),),) * 6,),
         # The flag is looked up; the next check clears it; then it is set.
         "STORM-O1": (((Act("spill"),), (Act("drain"),), "spill halfway", "check", "finish"),),
         # The status changes while a connection is being made, or has just changed.

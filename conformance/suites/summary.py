@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -130,7 +130,8 @@ def summarise(
     errors = [row.message for row in rows if row.verdict == ERROR]
     error = "" if not errors else f"{errors[0]} ({len(errors)} of {counted(len(rows), 'case')})"
     covered = coverage(chosen, rows)
-    can = next((found for row in rows if (found := json.loads(row.can))), [])
+    told: Iterator[list[str]] = (json.loads(row.can) for row in rows)
+    can = next(filter(None, told), [])
     return Summary(
         suite, rows[0].suite_version if rows else "", target, len(rows),
         tuple(

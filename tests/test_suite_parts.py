@@ -66,7 +66,7 @@ def test_a_program_names_no_more_items_than_the_machines_have() -> None:
 
 
 def test_drawing_programs_leaves_no_files_behind(tmp_path: Path) -> None:
-    """Hypothesis keeps nothing in the folder of whoever runs a suite."""
+    """Nothing is kept in the folder of whoever runs a suite."""
     script = (
         "from checkvalve.conformance.suites import *\n"
         "for case in plan('queue', cases=1, seed=0):\n"

@@ -140,7 +140,7 @@ class _Search:
         focus = self.rules[self.case.index % len(self.rules)]
 
         def attempt(program: Program) -> None:
-            # Raising would end the search, but Hypothesis then runs the program once more.
+            # What is drawn after a failure is not run.
             if self.found is None and self.failure is None:
                 self._attempt(program, focus)
 

@@ -29,18 +29,23 @@ NAMED, OTHERWISE, MISSED, EQUIVALENT = "named", "found otherwise", "missed", "eq
 
 @dataclass(frozen=True)
 class Find:
-    """What a default run finds of a twin.
+    """What a default run finds of a twin; it crosses processes, which a twin cannot.
 
     ``fixture`` is the failure of the twin's own rule, or else the first that was found;
     ``others`` are the ids of other rules that were seen broken, in their order; ``first`` is
     the number of cases up to the first failure, ``cases`` that of all that were run.
     """
 
-    twin: Specimen
+    name: str
     fixture: Fixture | None
     others: tuple[str, ...]
     first: int
     cases: int
+
+    @property
+    def twin(self) -> Specimen:
+        """The twin of that name."""
+        return zoos()[self.name]
 
     @property
     def verdict(self) -> str:
@@ -100,7 +105,7 @@ def find(name: str, seed: int = 0) -> Find:
     own = next((row for _, row in broken if row.rule == twin.rule), None)
     shown = own or next((row for _, row in broken), None)
     others = dict.fromkeys(row.rule for _, row in broken if row.rule != twin.rule)
-    return Find(twin, None if shown is None else read_fixture(shown.fixture, name),
+    return Find(name, None if shown is None else read_fixture(shown.fixture, name),
                 tuple(others), broken[0][0] if broken else 0, len(rows))
 
 

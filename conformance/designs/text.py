@@ -60,6 +60,7 @@ def _violation(finding: Finding) -> Iterator[str]:
     if finding.cycle:
         around = " -> ".join([*(wait.task for wait in finding.cycle), finding.cycle[0].task])
         yield f"  The circle: {around}"
+    yield from _endless(finding)
 
 
 def numbered(steps: Sequence[str], first: int) -> Iterator[str]:
@@ -73,6 +74,22 @@ def numbered(steps: Sequence[str], first: int) -> Iterator[str]:
         else:
             yield f"    {number:>5}  {block[0]}"
         number += len(block) * times
+
+
+def _endless(finding: Finding) -> Iterator[str]:
+    """The waits that nobody can end: where there is no circle, they are the reason."""
+    endless = list(dict.fromkeys(
+        (wait.what, wait.where, wait.gone) for wait in finding.waits if not wait.on
+    ))
+    for what, where, gone in endless:
+        done = f": {' and '.join(gone)} will not any more" if gone else ""
+        yield f"  {'Also nobody' if finding.cycle else 'Nobody'} gives {_thing(what, where)}{done}."
+
+
+def _thing(what: str, where: str) -> str:
+    return {"room": f"room in {where}", "data": f"data to {where}",
+            "a thread": f"back a thread of {where}",
+            "an acquire": f"an acquire of {where}"}[what]
 
 
 def _waits(finding: Finding) -> Iterator[str]:

@@ -17,14 +17,12 @@ from functools import partial
 from typing import Literal
 
 from ..engines.verdict import Budget, Outcome, Trace, Verdict
-from .explain import (
-    Blocked, blocked_at_end, closed_cycle, end_marking, helping, marking_of, steps_of,
-    told_waits,
-)
+from .explain import end_marking, helping, marking_of, steps_of, told_waits
 from .findings import DesignReport, Finding, GraphCycle
 from .language import Design, Flow, Kind
 from .links import Unbounded
 from .rows import Place, Row, Table
+from .stuck import Blocked, closed_cycle, waits_in
 from .translate import Aim, translate
 from .waits import WaitGraph, wait_graph
 
@@ -323,7 +321,7 @@ def _finding(design: Design, table: Table, rule: str, verdict: Verdict) -> Findi
     contents = tuple((p.of, marking[p.name]) for p in table.places if p.role == "queue")
     if rule == "DESIGN-2" or (loop is not None and loop < len(steps)):
         return make(steps=steps, loop=loop, contents=contents)  # nobody waits for ever there
-    waits = blocked_at_end(design, table, marking)
+    waits = waits_in(design, table, marking)
     return make(steps=steps, waits=tuple(waits), cycle=tuple(closed_cycle(waits)),
                 contents=contents)
 

@@ -1,42 +1,17 @@
-"""A trace and its last state in the words of the design: steps, waits, and the cycle."""
+"""A trace, and the cycles of the wait-for graph, in the words of the design."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 
 from ..engines.verdict import Trace
 from .language import Design, Kind, Step, StepKind, Task
-from .rows import Place, Row, Table
+from .rows import Place, Table
+from .stuck import Blocked
 from .translate import own_place, position_of, program
-from .waits import SHARED, Cycle, Failure, Helps, Wait
+from .waits import Cycle, Failure, Helps, Wait
 
-__all__ = [
-    "Blocked", "blocked_at_end", "closed_cycle", "end_marking", "helping", "marking_of",
-    "steps_of", "told_waits",
-]
-
-
-@dataclass(frozen=True)
-class Blocked:
-    """A task that waits: for ``what`` (room, data, a thread) in ``where`` (a link or pool).
-
-    ``on`` are the tasks that could end the wait.
-    """
-
-    task: str
-    what: str
-    where: str
-    on: tuple[str, ...]
-
-    def sentence(self) -> str:
-        """The wait as a sentence."""
-        held = {"room": "which only {} can make", "data": "which only {} can bring",
-                "a thread": "all of which are with {}"}[self.what]
-        others = " or ".join(self.on) or "nobody"
-        thing = {"room": "room", "data": "data", "a thread": "a thread"}[self.what]
-        link = "of" if self.what == "a thread" else "in"
-        return f"{self.task} waits for {thing} {link} {self.where}, {held.format(others)}"
+__all__ = ["end_marking", "helping", "marking_of", "steps_of", "told_waits"]
 
 
 def steps_of(table: Table, trace: Trace) -> list[str]:
@@ -60,56 +35,15 @@ def marking_of(table: Table, state: Mapping[str, object]) -> dict[str, int]:
     return found
 
 
-def blocked_at_end(design: Design, table: Table, marking: Mapping[str, int]) -> list[Blocked]:
-    """Who waits for what in a marking, task by task, without doubles."""
-    places = {place.name: place for place in table.places}
-    found: dict[Blocked, None] = {}
-    for row in table.offers:
-        if not row.own:
-            continue
-        failing = _failing(row, marking)
-        if not failing:
-            found.update(dict.fromkeys(_unmet(design, table, row, marking)))
-        if failing and all(places[name].role in SHARED for name, _ in failing):
-            for name, few in failing:
-                found[_blocked(design, row.task, places[name], few, marking)] = None
-    return list(found)
-
-
-def _unmet(
-    design: Design, table: Table, row: Row, marking: Mapping[str, int]
-) -> Iterator[Blocked]:
-    """The links without room at which a task is ready and nobody meets it."""
-    for name, writing in sorted(row.effect.meets):
-        link = design.links[name]
-        others = link.readers if writing else link.writers
-        ready = any(
-            other.task in others and (name, not writing) in other.effect.meets
-            and not _failing(other, marking) for other in table.offers
-        )
-        if not ready:
-            yield Blocked(row.task, "room" if writing else "data", name, others)
-
-
-def _failing(row: Row, marking: Mapping[str, int]) -> list[tuple[str, bool]]:
-    effect = row.effect
-    few = [(place, True) for place, n in effect.at_least.items() if marking[place] < n]
-    many = [(place, False) for place, n in effect.at_most.items() if marking[place] > n]
-    return few + many
-
-
-def _blocked(
-    design: Design, task: str, place: Place, few: bool,
-    marking: Mapping[str, int] | None = None,
-) -> Blocked:
-    """The wait for one place; in a marking, only threads that are held are waited for."""
+def _told(design: Design, task: str, place: Place, few: bool) -> Blocked:
+    """The wait for one place, in whatever state it is."""
     if place.role == "pool" and few:
         return Blocked(task, "a thread", place.of, tuple(
             user.name for user in design.tasks.values()
-            if _can_give_back(user, place.of, marking)
+            if _can_give_back(user, place.of, None)
         ))
     if place.role == "pool":  # it gives back what it has not taken
-        return Blocked(task, "room", place.of, tuple(
+        return Blocked(task, "an acquire", place.of, tuple(
             user.name for user in design.tasks.values()
             if place.of in user.pool or any(_taken(step, place.of) > 0 for step in user.steps)
         ))
@@ -186,7 +120,7 @@ def told_waits(design: Design, table: Table, cycle: Cycle) -> tuple[Blocked, ...
     """
     places = {place.name: place for place in table.places}
     found = [
-        _blocked(design, wait.agent, places[failure.place], failure.few)
+        _told(design, wait.agent, places[failure.place], failure.few)
         for wait, failure in zip(cycle.waits, cycle.followed, strict=True)
         if not wait.announces
     ]
@@ -194,31 +128,3 @@ def told_waits(design: Design, table: Table, cycle: Cycle) -> tuple[Blocked, ...
         return ()
     start = min(range(len(found)), key=lambda i: (found[i].task, found[i].where, found[i].what))
     return tuple(found[start:] + found[:start])
-
-
-def closed_cycle(waits: Sequence[Blocked]) -> list[Blocked]:
-    """Waits that form a cycle (each task waits on the next), the shortest; empty if none."""
-    import networkx
-    graph: networkx.DiGraph[str] = networkx.DiGraph()
-    for wait in waits:
-        for other in wait.on:
-            if not graph.has_edge(wait.task, other):
-                graph.add_edge(wait.task, other, wait=wait)
-    best: list[Blocked] = []
-    for component in networkx.strongly_connected_components(graph):
-        for start in sorted(component):
-            cycle = _shortest_through(graph.subgraph(component), start)
-            if cycle and (not best or len(cycle) < len(best)):
-                best = cycle
-    return best
-
-
-def _shortest_through(graph: object, start: str) -> list[Blocked]:
-    import networkx
-    assert isinstance(graph, networkx.DiGraph)
-    found: list[str] = []
-    for successor in graph.successors(start):
-        path = networkx.shortest_path(graph, successor, start)
-        if not found or len(path) + 1 < len(found):
-            found = [start, *path]
-    return [graph.edges[a, b]["wait"] for a, b in zip(found, found[1:], strict=False)]

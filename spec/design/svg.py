@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from html import escape
 
 from ..notation.labels import counted
-from .explain import Blocked
 from .findings import DesignReport
 from .language import Design, Flow, Kind, Link, Merging, Task
 from .layout import Arrow, lay_out
+from .stuck import Blocked
 
 __all__ = ["draw"]
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from .rows import Place, Row, Table
 from .waits import SHARED
 
-__all__ = ["Ahead"]
+__all__ = ["Ahead", "is_dead"]
 
 MAX_OWN_STATES = 5_000
 """Own states of one task that are walked over; beyond, it is taken to have all its steps ahead.
@@ -48,6 +48,14 @@ class _Step:
         return tuple(there)
 
 
+def is_dead(row: Row, most: Mapping[str, int]) -> bool:
+    """Whether a row asks for more than a place can ever hold, or for room for more; ``most`` is
+    what each place can hold."""
+    effect = row.effect
+    return (any(n > most[place] for place, n in effect.at_least.items())
+            or any(n < 0 for n in effect.at_most.values()))
+
+
 class Ahead:
     """What every task has ahead in one marking."""
 
@@ -59,8 +67,10 @@ class Ahead:
             if place.role not in NOBODYS and place.role != "progress":
                 self._own.setdefault(place.of, []).append(place)
         self._rows: dict[str, list[Row]] = {}
+        most = {place.name: place.most for place in table.places}
         for row in table.offers:
-            if row.own and row.effect.fair:  # nobody may wait for an accident
+            # nobody may wait for an accident, or for what can never be
+            if row.own and row.effect.fair and not is_dead(row, most):
                 self._rows.setdefault(row.task, []).append(row)
         self._known: dict[str, Sequence[Row]] = {}
 

@@ -61,7 +61,7 @@ class Finding:
 
 def _wait(wait: Blocked) -> dict[str, Any]:
     return {"task": wait.task, "for": wait.what, "in": wait.where, "on": list(wait.on),
-            "gone": list(wait.gone)}
+            "gone": list(wait.gone), "never": wait.never}
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,8 @@ position or its turn forbids is no wait but a decision. So is what a row asks of
 task stands at the other end of: a merge that prefers an input, or passes one over in its turn,
 takes another only where the first is empty, and a writer drops only where the link is full. What
 is left of a way's guards fails in a link or a pool, and is what the task needs. A way that needs
-more than another one is not told: the other would be open first.
+more than another one is not told: the other would be open first. Nor is one that needs more than
+can ever be (two elements of a link with one slot), unless the task has no other.
 
 A wait is *on* the tasks that still have a step ahead that would end it (see ``ahead``). Those
 that had one, and have it no more, are *gone*. In a stuck state, the walk from a wait to those it
@@ -25,8 +26,9 @@ from .translate import position_of
 
 __all__ = ["Blocked", "closed_cycle", "waits_in"]
 
-Need = tuple[str, str]
-"""What is needed ("room", "data", "a thread", "an acquire"), and of which link or pool."""
+Need = tuple[str, str, bool]
+"""What is needed ("room", "data", "a thread", "an acquire"), of which link or pool, and whether
+it is more than can ever be."""
 
 WORDS = {
     "room": ("room in {}", "which only {} can make"),
@@ -42,7 +44,8 @@ class Blocked:
     or an acquire of a pool to which it gives back more than anybody has taken.
 
     ``on`` are the tasks that could end the wait, ``gone`` those that no longer can: they have
-    ended, or are past the step that would have.
+    ended, or are past the step that would have. ``never`` says that nobody ever could, for
+    more is asked at once than fits.
     """
 
     task: str
@@ -50,10 +53,13 @@ class Blocked:
     where: str
     on: tuple[str, ...]
     gone: tuple[str, ...] = ()
+    never: bool = False
 
     def sentence(self) -> str:
         """The wait as a sentence."""
         thing, held = WORDS[self.what]
+        if self.never:
+            return f"{self.task} waits for more {thing.format(self.where)} than can ever be"
         if not self.on:
             done = f": {' and '.join(self.gone)} will not any more" if self.gone else ""
             return f"{self.task} waits for {thing.format(self.where)}, which nobody gives{done}"
@@ -67,10 +73,7 @@ def waits_in(design: Design, table: Table, marking: Mapping[str, int]) -> list[B
     A task that has ended, or that goes on but does nothing except dropping, waits for nothing.
     """
     state = _State(design, table, marking)
-    return [
-        Blocked(task, what, where, *state.helpers((what, where)))
-        for task in design.tasks for what, where in state.needs(task)
-    ]
+    return [state.told(task, need) for task in design.tasks for need in state.needs(task)]
 
 
 class _State:
@@ -96,6 +99,8 @@ class _State:
     def needs(self, task: str) -> list[Need]:
         """What the task needs in one or another of its ways; none if one is open."""
         ways = [way for row in self._offers.get(task, ()) if (way := self._way(row)) is not None]
+        able = [way for way in ways if not any(never for _, _, never in way)]
+        ways = able or [{need: None for need in way if need[2]} for way in ways]
         least = [way for way in ways if not any(other.keys() < way.keys() for other in ways)]
         return list(dict.fromkeys(need for way in least for need in way))
 
@@ -103,7 +108,7 @@ class _State:
         """What a row needs; None if it is not up to others that it is closed."""
         found: dict[Need, None] = {}
         for place, few in self._failing(row):
-            need = self._need(row.task, self.places[place], few)
+            need = self._need(row, self.places[place], few)
             if need is None:
                 return None
             found[need] = None
@@ -118,16 +123,18 @@ class _State:
             found.update(self._only_together(meetings, ends))
         return found
 
-    def _need(self, task: str, place: Place, few: bool) -> Need | None:
+    def _need(self, row: Row, place: Place, few: bool) -> Need | None:
         """What a guard that fails asks of others; None if it is a decision of the task's."""
+        never = (row.effect.at_least[place.name] > place.most if few
+                 else row.effect.at_most[place.name] < 0)
         if place.role == "pool":
-            return ("a thread" if few else "an acquire"), place.of
+            return ("a thread" if few else "an acquire"), place.of, never
         if place.role not in ("queue", "permits"):
             return None
         link = self.design.links[place.of]
         if place.role == "queue" and few:
-            return ("data", link.name) if task in link.readers else None
-        return ("room", link.name) if task in link.writers else None
+            return ("data", link.name, never) if set(row.tasks) & {*link.readers} else None
+        return ("room", link.name, never) if set(row.tasks) & {*link.writers} else None
 
     def _failing(self, row: Row) -> list[tuple[str, bool]]:
         effect, marking = row.effect, self.marking
@@ -164,15 +171,24 @@ class _State:
         ready = [joint for joint in meetings
                  if self._since(joint) and not any(map(self._failing, joint.parts))]
         for joint in ready:
-            for name, few in self._failing(joint):
-                needs = [self._need(task, self.places[name], few) for task in joint.tasks]
-                yield from (need for need in needs if need is not None)
+            needs = [self._need(joint, self.places[p], few) for p, few in self._failing(joint)]
+            yield from (need for need in needs if need is not None)
         if not ready:
             yield from map(_end, ends)
 
     # --- who could help ----------------------------------------------------------------------
 
-    def helpers(self, need: Need) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    def told(self, task: str, need: Need) -> Blocked:
+        """The wait of a task for what it needs."""
+        what, where, never = need
+        if never:
+            return Blocked(task, what, where, (), never=True)
+        on, gone = self._who(need)
+        if what == "an acquire":  # its own would come after what it waits to do
+            on = tuple(other for other in on if other != task)
+        return Blocked(task, what, where, on, gone)
+
+    def _who(self, need: Need) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The tasks that could give what is needed, and those that no longer can."""
         if need not in self._helpers:
             able = [task for task in self.design.tasks if self._could(task, need)]
@@ -182,7 +198,7 @@ class _State:
         return self._helpers[need]
 
     def _could(self, task: str, need: Need) -> bool:
-        what, where = need
+        what, where, _ = need
         if what == "a thread":
             return self.ahead.gains(task, self._place("pool", where), 1)
         if what == "an acquire":
@@ -191,7 +207,7 @@ class _State:
 
     def _gives(self, row: Row, need: Need) -> bool:
         """Whether the row would bring a link what is needed there."""
-        what, where = need
+        what, where, _ = need
         link = self.design.links[where]
         if link.capacity == 0:
             return (where, what == "data") in row.effect.meets
@@ -201,7 +217,7 @@ class _State:
     def _is_done_with(self, task: str, need: Need) -> bool:
         """Whether the task once could have given what is needed, and is past that; of a pool,
         only who gives or keeps more than it takes or gives back."""
-        what, where = need
+        what, where, _ = need
         rows, left = self.ahead.all_rows(task), self.ahead.rows(task)
         if what in ("room", "data"):
             return any(self._gives(row, need) for row in rows)
@@ -217,7 +233,7 @@ class _State:
 
 def _end(end: Meeting) -> Need:
     link, writing = end
-    return ("room" if writing else "data"), link
+    return ("room" if writing else "data"), link, False
 
 
 # --- circles ---------------------------------------------------------------------------------

@@ -39,7 +39,7 @@ def complaints(report: DesignReport) -> list[str]:
     if judge is None:
         return ["no state at the end of these steps is stuck and has these contents"]
     return [
-        *(fault for wait in finding.waits for fault in judge.of_wait(wait)),
+        *(fault for wait in finding.waits for fault in judge.of_wait(wait, finding.waits)),
         *judge.of_silence(finding.waits), *judge.of_circle(finding),
         *_of_graph(report, finding),
     ]
@@ -89,6 +89,7 @@ class Judge:
         self.steps: list[tuple[Step, Row]] = [
             ((action, args), table.row_of(action, args[0][1])) for action, args in self.run.steps()
         ]
+        self._freed: dict[tuple[Blocked, ...], bool] = {}
         self.meets = any(link.capacity == 0 for link in design.links.values())
 
     # --- states -----------------------------------------------------------------------------
@@ -137,11 +138,15 @@ class Judge:
 
     # --- a row ------------------------------------------------------------------------------
 
-    def of_wait(self, wait: Blocked) -> Iterator[str]:
+    def of_wait(self, wait: Blocked, told: Sequence[Blocked]) -> Iterator[str]:
         """What is wrong with one row."""
         if self.is_met(wait.where):
+            if wait.never == any(_moves_at(words, wait.where)
+                                 for _, row in self.rows_of(wait.task)
+                                 for _, words in _segments(row)):
+                yield f"{wait}: that there is never anybody, or that there is, is wrong"
             yield from self.of_meeting(wait)
-        elif wait.never == self.is_needed(wait):
+        elif wait.never == self.is_needed(wait, told):
             yield f"{wait}: {wait.task} would not move sooner if it had that"
         able = set[str]() if wait.never else {
             task for task in self.design.tasks if self.could(task, wait, self.state)
@@ -174,46 +179,55 @@ class Judge:
                for _, words in _segments(row)):
             yield f"{wait}: its own places keep {wait.task} from it"
 
-    def is_needed(self, wait: Blocked) -> bool:
-        """Whether some set of links and pools lets the task move if changed, and does not
-        without the one that the wait names."""
-        others = [o for o in self.shared_of(wait.task) if o != wait.where]
-        for size in range(min(3, len(others)) + 1):
+    def is_needed(self, wait: Blocked, told: Sequence[Blocked]) -> bool:
+        """Whether some set of what the task is said to wait for lets it move if it changes, and
+        no part of that set without this wait does."""
+        others = [o for o in told if o.task == wait.task and o != wait]
+        for size in range(len(others) + 1):
             for group in combinations(others, size):
-                if self.frees(wait.task, (*group, wait.where), wait) \
-                        and not any(self.frees(wait.task, part, wait) for part in _parts(
-                            group, wait.where)):
+                if self.frees(wait.task, (*group, wait)) and not any(
+                    self.frees(wait.task, part) for part in _parts(group, wait)
+                ):
                     return True
         return False
 
-    def shared_of(self, task: str) -> list[str]:
-        """The links and pools that a task's steps touch."""
-        touched = {p for _, row in self.rows_of(task)
-                   for p in (*row.effect.at_least, *row.effect.at_most)}
-        return list(dict.fromkeys(
-            self.places[p].of for p in sorted(touched)
-            if self.places[p].role in ("queue", "permits", "pool")))
+    def frees(self, task: str, waits: Sequence[Blocked]) -> bool:
+        """Whether the task can move if these waits end: other numbers of tokens in their links
+        and pools, in the direction that they say; at a link without room, partners that are
+        ready."""
+        if tuple(waits) not in self._freed:
+            self._freed[tuple(waits)] = self._try(task, waits)
+        return self._freed[tuple(waits)]
 
-    def frees(self, task: str, wheres: Sequence[str], wait: Blocked) -> bool:
-        """Whether other contents of these links and pools let the task move. The one that is
-        waited for changes only in the direction that the wait says."""
+    def _try(self, task: str, waits: Sequence[Blocked]) -> bool:
+        by = {wait.where: wait for wait in waits}
         names = [n for n, p in self.places.items()
-                 if p.of in wheres and p.role in ("queue", "permits", "pool")]
+                 if p.of in by and p.role in ("queue", "permits", "pool")]
         now = self.marking(self.state)
-        ranges = [self.values(self.places[n], now[n], wait) for n in names]
-        steps = self.rows_of(task)
-        return any(
-            self.moves(row, step, there)
-            for values in product(*ranges)
-            for there in [self.changed(self.state, dict(zip(names, values, strict=True)))]
-            for step, row in steps
-        )
+        ranges = [self.values(self.places[n], now[n], by[self.places[n].of], len(names))
+                  for n in names]
+        met = any(self.is_met(where) for where in by)
+        mine = {name for name, p in self.places.items() if self.is_mine(task, p)}
+        for values in product(*ranges):
+            there = self.changed(self.state, dict(zip(names, values, strict=True)))
+            for step, row in self.rows_of(task):
+                ready = {} if not met else {
+                    place: n for place, n in self.wanted(row).items() if place not in mine}
+                if self.moves(row, step, self.changed(there, ready)):
+                    return True
+        return False
 
-    def values(self, place: Place, now: int, wait: Blocked) -> list[int]:
-        """Numbers of tokens to try in a place."""
-        every = list(range(place.most + 1)) if place.most <= 4 else [0, now, place.most]
-        if place.of != wait.where:
-            return every
+    def is_mine(self, task: str, place: Place) -> bool:
+        """Whether the task itself looks at a place."""
+        if place.of == task and place.role not in SHARED:
+            return True
+        its = self.design.tasks[task]
+        links = (*self.design.inputs(task), *self.design.outputs(task))
+        return place.of in (*its.pool, *(s.target for s in its.steps), *(k.name for k in links))
+
+    def values(self, place: Place, now: int, wait: Blocked, among: int) -> list[int]:
+        """Numbers of tokens to try in a place, in the direction that the wait says."""
+        every = range(place.most + 1) if place.most * among <= 12 else sorted({0, now, place.most})
         more = wait.what in ("data", "a thread") or place.role == "permits"
         return [n for n in every if (n >= now if more else n <= now)]
 
@@ -229,13 +243,12 @@ class Judge:
         if self.is_met(wait.where):
             ends = "to" if wait.what == "data" else "from"
             return any(
-                words.find(f" {ends} {wait.where}") >= 0
-                for _, row in self.within(task, state)
+                f" {ends} {wait.where}" in words for _, row in self.within(task, state)
                 for name, words in _segments(row) if name == task)
         if wait.where in self.design.links:
             sign = 1 if wait.what == "data" else -1
             queue = f"elements in {wait.where}"
-            return any(sign * row.effect.change.get(queue, 0) > 0
+            return any(sign * _change(row, task, queue) > 0
                        for _, row in self.within(task, state))
         sign = 1 if wait.what == "a thread" else -1
         return self.balance(task, f"free threads of {wait.where}", sign, state)
@@ -258,12 +271,10 @@ class Judge:
         for step, row in self.rows_of(task):
             if not row.effect.fair:
                 continue
-            effect = row.effect
-            wanted = {
-                place: max(effect.at_least.get(place, 0), -effect.change.get(place, 0), 0)
-                for place in (*effect.at_least, *effect.at_most, *effect.change)
-                if place not in own
-            }
+            wanted = self.wanted(row)
+            if any(not 0 <= n <= self.places[p].most for p, n in wanted.items()):
+                continue
+            wanted = {place: n for place, n in wanted.items() if place not in own}
             try:
                 there = self.run.step(self.changed(state, wanted), *step)
             except ModelFault:  # two partners would give back the one thread: never
@@ -272,6 +283,16 @@ class Judge:
                 after = self.marking(there)
                 yield self.changed(state, {place: after[place] for place in own}), row
 
+    @staticmethod
+    def wanted(row: Row) -> dict[str, int]:
+        """The least in each place with which the row's guards hold."""
+        effect = row.effect
+        return {
+            place: max(effect.at_least.get(place, 0), -effect.change.get(place, 0), 0)
+            if effect.at_most.get(place, 0) >= 0 else -1
+            for place in (*effect.at_least, *effect.at_most, *effect.change)
+        }
+
     def balance(self, task: str, pool: str, sign: int, state: State) -> bool:
         """Whether the task can come to have given more to the pool than it took (or the other
         way round, if ``sign`` is -1) since this state."""
@@ -279,7 +300,7 @@ class Judge:
         while left and len(seen) < MAX_OWN_STATES:
             here, given = left.pop(0)
             for there, row in self.helped(task, here):
-                now = given + sign * row.effect.change.get(pool, 0)
+                now = given + sign * _change(row, task, pool)
                 if now > 0:
                     return True
                 if now >= -FARTHEST and (there, now) not in seen:
@@ -338,12 +359,18 @@ def _segments(row: Row) -> Iterator[tuple[str, str]]:
         yield task, ", ".join(words)
 
 
+def _change(row: Row, task: str, place: str) -> int:
+    """What the task's own part of a step does to a place."""
+    return sum(part.effect.change.get(place, 0) for part in row.parts or (row,)
+               if part.task == task)
+
+
 def _moves_at(words: str, link: str) -> bool:
     return f" to {link}" in words or f" from {link}" in words
 
 
-def _parts(group: Sequence[str], where: str) -> Iterator[tuple[str, ...]]:
-    """Every proper part of the group with ``where``."""
-    whole = (*group, where)
+def _parts(group: Sequence[Blocked], wait: Blocked) -> Iterator[tuple[Blocked, ...]]:
+    """Every proper part of the group with this wait."""
+    whole = (*group, wait)
     for size in range(len(whole)):
         yield from combinations(whole, size)

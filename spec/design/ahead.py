@@ -49,11 +49,11 @@ class _Step:
 
 
 def is_dead(row: Row, most: Mapping[str, int]) -> bool:
-    """Whether a row asks for more than a place can ever hold, or for room for more; ``most`` is
-    what each place can hold."""
-    effect = row.effect
-    return (any(n > most[place] for place, n in effect.at_least.items())
-            or any(n < 0 for n in effect.at_most.values()))
+    """Whether a row asks for more than a place can ever hold, or for less than nothing; ``most``
+    is what each place can hold."""
+    least, room = row.effect.at_least, row.effect.at_most
+    return (any(n > min(most[place], room.get(place, n)) for place, n in least.items())
+            or any(n < 0 for n in room.values()))
 
 
 class Ahead:

@@ -44,8 +44,8 @@ class Blocked:
     or an acquire of a pool to which it gives back more than anybody has taken.
 
     ``on`` are the tasks that could end the wait, ``gone`` those that no longer can: they have
-    ended, or are past the step that would have. ``never`` says that nobody ever could, for
-    more is asked at once than fits.
+    ended, or are past the step that would have. ``never`` says that nobody ever could: more is
+    asked at once than fits, or nobody is at the other end.
     """
 
     task: str
@@ -59,7 +59,7 @@ class Blocked:
         """The wait as a sentence."""
         thing, held = WORDS[self.what]
         if self.never:
-            return f"{self.task} waits for more {thing.format(self.where)} than can ever be"
+            return f"{self.task} waits for {thing.format(self.where)} as there can never be"
         if not self.on:
             done = f": {' and '.join(self.gone)} will not any more" if self.gone else ""
             return f"{self.task} waits for {thing.format(self.where)}, which nobody gives{done}"
@@ -83,6 +83,7 @@ class _State:
         self.design = design
         self.marking = marking
         self.ahead = Ahead(table, marking)
+        self.at_start = Ahead(table, {place.name: place.start for place in table.places})
         self.places = {place.name: place for place in table.places}
         self._joined: dict[int, list[Row]] = {}
         for row in table.joined:
@@ -116,6 +117,8 @@ class _State:
         if row.effect.unless and not any(self._since(joint) for joint in meetings):
             return None
         ends = sorted(row.effect.meets)
+        if ends and not meetings:  # nobody there ever writes, or reads
+            return {(what, link, True): None for what, link, _ in map(_end, ends)}
         for end in ends:
             if not any(self._comes(joint, row, end) for joint in meetings):
                 found[_end(end)] = None
@@ -191,19 +194,21 @@ class _State:
     def _who(self, need: Need) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The tasks that could give what is needed, and those that no longer can."""
         if need not in self._helpers:
-            able = [task for task in self.design.tasks if self._could(task, need)]
-            gone = [task for task in self.design.tasks
-                    if task not in able and self._is_done_with(task, need)]
+            able = [task for task in self.design.tasks if self._could(task, need, self.ahead)]
+            gone = [
+                task for task in self.design.tasks if task not in able
+                and (self._could(task, need, self.at_start) or self._keeps(task, need))
+            ]
             self._helpers[need] = tuple(able), tuple(gone)
         return self._helpers[need]
 
-    def _could(self, task: str, need: Need) -> bool:
+    def _could(self, task: str, need: Need, ahead: Ahead) -> bool:
         what, where, _ = need
         if what == "a thread":
-            return self.ahead.gains(task, self._place("pool", where), 1)
+            return ahead.gains(task, self._place("pool", where), 1)
         if what == "an acquire":
-            return self.ahead.gains(task, self._place("pool", where), -1)
-        return any(self._gives(row, need) for row in self.ahead.rows(task))
+            return ahead.gains(task, self._place("pool", where), -1)
+        return any(self._gives(row, need) for row in ahead.rows(task))
 
     def _gives(self, row: Row, need: Need) -> bool:
         """Whether the row would bring a link what is needed there."""
@@ -214,18 +219,16 @@ class _State:
         change = row.effect.change.get(LinkPlaces(link, Unbounded(1, abstract=True)).queue, 0)
         return change > 0 if what == "data" else change < 0
 
-    def _is_done_with(self, task: str, need: Need) -> bool:
-        """Whether the task once could have given what is needed, and is past that; of a pool,
-        only who gives or keeps more than it takes or gives back."""
+    def _keeps(self, task: str, need: Need) -> bool:
+        """Whether the task is a script that has taken threads and will never give them back."""
         what, where, _ = need
-        rows, left = self.ahead.all_rows(task), self.ahead.rows(task)
-        if what in ("room", "data"):
-            return any(self._gives(row, need) for row in rows)
-        if self.design.tasks[task].kind is not Kind.SCRIPT:
+        if what != "a thread" or self.design.tasks[task].kind is not Kind.SCRIPT:
             return False
         pool, position = self._place("pool", where), position_of(self.design.tasks[task])
-        at = {row.effect.at_least[position]: row.effect.change.get(pool, 0) for row in rows}
-        return sum(at.values()) != 0 and not any(row.effect.change.get(pool) for row in left)
+        at = {row.effect.at_least[position]: row.effect.change.get(pool, 0)
+              for row in self.ahead.all_rows(task)}
+        return sum(at.values()) < 0 and not any(
+            row.effect.change.get(pool) for row in self.ahead.rows(task))
 
     def _place(self, role: str, of: str) -> str:
         return next(p.name for p in self.places.values() if p.role == role and p.of == of)

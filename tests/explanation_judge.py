@@ -142,7 +142,8 @@ class Judge:
         """What is wrong with one row."""
         if self.is_met(wait.where):
             if wait.never == any(_moves_at(words, wait.where)
-                                 for _, row in self.rows_of(wait.task)
+                                 for step, row in self.rows_of(wait.task)
+                                 if self.moves_ever(step, row)
                                  for _, words in _segments(row)):
                 yield f"{wait}: that there is never anybody, or that there is, is wrong"
             yield from self.of_meeting(wait)
@@ -204,30 +205,28 @@ class Judge:
         names = [n for n, p in self.places.items()
                  if p.of in by and p.role in ("queue", "permits", "pool")]
         now = self.marking(self.state)
-        ranges = [self.values(self.places[n], now[n], by[self.places[n].of], len(names))
-                  for n in names]
+        ranges = [self.values(self.places[n], now[n], by[self.places[n].of]) for n in names]
         met = any(self.is_met(where) for where in by)
-        mine = {name for name, p in self.places.items() if self.is_mine(task, p)}
         for values in product(*ranges):
             there = self.changed(self.state, dict(zip(names, values, strict=True)))
             for step, row in self.rows_of(task):
-                ready = {} if not met else {
-                    place: n for place, n in self.wanted(row).items() if place not in mine}
+                theirs = {
+                    place for part in row.parts if met and part.task != task
+                    for place in (*part.effect.at_least, *part.effect.at_most)} - {*names}
+                ready = {place: n for place, n in self.wanted(row).items() if place in theirs}
                 if self.moves(row, step, self.changed(there, ready)):
                     return True
         return False
 
-    def is_mine(self, task: str, place: Place) -> bool:
-        """Whether the task itself looks at a place."""
-        if place.of == task and place.role not in SHARED:
-            return True
-        its = self.design.tasks[task]
-        links = (*self.design.inputs(task), *self.design.outputs(task))
-        return place.of in (*its.pool, *(s.target for s in its.steps), *(k.name for k in links))
+    def moves_ever(self, step: Step, row: Row) -> bool:
+        """Whether there is any marking at all in which a step is possible."""
+        wanted = self.wanted(row)
+        return all(0 <= n <= self.places[p].most for p, n in wanted.items()) \
+            and self.moves(row, step, self.changed(self.state, wanted))
 
-    def values(self, place: Place, now: int, wait: Blocked, among: int) -> list[int]:
+    def values(self, place: Place, now: int, wait: Blocked) -> list[int]:
         """Numbers of tokens to try in a place, in the direction that the wait says."""
-        every = range(place.most + 1) if place.most * among <= 12 else sorted({0, now, place.most})
+        every = range(place.most + 1) if place.most <= 4 else sorted({0, now, place.most})
         more = wait.what in ("data", "a thread") or place.role == "permits"
         return [n for n in every if (n >= now if more else n <= now)]
 
@@ -321,8 +320,9 @@ class Judge:
 
     def drops(self, task: str) -> bool:
         """Whether it may be one that goes on, but only loses elements."""
-        return any(link.flow.value.startswith("drop") for link in self.design.links.values()
-                   if link.capacity is not None)
+        return any(link.flow.value.startswith("drop") for link in self.design.outputs(task)) or (
+            self.meets and any(k.flow.value.startswith("drop") for k in self.design.links.values())
+        )
 
     def of_circle(self, finding: Finding) -> Iterator[str]:
         """The circle closes, and is told if there is one; else somebody waits for nobody."""

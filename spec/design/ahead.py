@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from .rows import Place, Row, Table
 from .waits import SHARED
 
-__all__ = ["Ahead", "is_dead"]
+__all__ = ["Ahead", "dead_rows"]
 
 MAX_OWN_STATES = 5_000
 """Own states of one task that are walked over; beyond, it is taken to have all its steps ahead.
@@ -48,18 +48,31 @@ class _Step:
         return tuple(there)
 
 
-def is_dead(row: Row, most: Mapping[str, int]) -> bool:
-    """Whether a row asks for more than a place can ever hold, or for less than nothing; ``most``
-    is what each place can hold."""
+def dead_rows(table: Table) -> frozenset[int]:
+    """The rows (offers, by ``id``) that can never be taken, whatever the marking: they ask for
+    more than fits, or for less than nothing, or for a partner that there is none of."""
+    most = {place.name: place.most for place in table.places}
+    living = {
+        id(part) for row in table.joined if not _asks_too_much(row, most) for part in row.parts
+    }
+    return frozenset(
+        id(row) for row in table.offers
+        if _asks_too_much(row, most) or (row.effect.meets and id(row) not in living)
+    )
+
+
+def _asks_too_much(row: Row, most: Mapping[str, int]) -> bool:
     least, room = row.effect.at_least, row.effect.at_most
     return (any(n > min(most[place], room.get(place, n)) for place, n in least.items())
             or any(n < 0 for n in room.values()))
 
 
 class Ahead:
-    """What every task has ahead in one marking."""
+    """What every task has ahead in one marking; the ``dead_rows`` are not ahead of anybody."""
 
-    def __init__(self, table: Table, marking: Mapping[str, int]) -> None:
+    def __init__(
+        self, table: Table, marking: Mapping[str, int], dead: frozenset[int] = frozenset()
+    ) -> None:
         self.table = table
         self.marking = marking
         self._own: dict[str, list[Place]] = {}
@@ -67,10 +80,9 @@ class Ahead:
             if place.role not in NOBODYS and place.role != "progress":
                 self._own.setdefault(place.of, []).append(place)
         self._rows: dict[str, list[Row]] = {}
-        most = {place.name: place.most for place in table.places}
         for row in table.offers:
             # nobody may wait for an accident, or for what can never be
-            if row.own and row.effect.fair and not is_dead(row, most):
+            if row.own and row.effect.fair and id(row) not in dead:
                 self._rows.setdefault(row.task, []).append(row)
         self._known: dict[str, Sequence[Row]] = {}
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from .ahead import Ahead
+from .ahead import Ahead, dead_rows
 from .language import Design, Kind
 from .links import LinkPlaces, Unbounded
 from .rows import Meeting, Place, Row, Table
@@ -45,7 +45,7 @@ class Blocked:
 
     ``on`` are the tasks that could end the wait, ``gone`` those that no longer can: they have
     ended, or are past the step that would have. ``never`` says that nobody ever could: more is
-    asked at once than fits, or nobody is at the other end.
+    asked at once than fits, or there is nobody whom the task could meet at a link without room.
     """
 
     task: str
@@ -82,8 +82,10 @@ class _State:
     def __init__(self, design: Design, table: Table, marking: Mapping[str, int]) -> None:
         self.design = design
         self.marking = marking
-        self.ahead = Ahead(table, marking)
-        self.at_start = Ahead(table, {place.name: place.start for place in table.places})
+        self.dead = dead_rows(table)
+        self.ahead = Ahead(table, marking, self.dead)
+        start = {place.name: place.start for place in table.places}
+        self.at_start = Ahead(table, start, self.dead)
         self.places = {place.name: place for place in table.places}
         self._joined: dict[int, list[Row]] = {}
         for row in table.joined:
@@ -117,7 +119,7 @@ class _State:
         if row.effect.unless and not any(self._since(joint) for joint in meetings):
             return None
         ends = sorted(row.effect.meets)
-        if ends and not meetings:  # nobody there ever writes, or reads
+        if ends and id(row) in self.dead and not any(never for _, _, never in found):
             return {(what, link, True): None for what, link, _ in map(_end, ends)}
         for end in ends:
             if not any(self._comes(joint, row, end) for joint in meetings):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from checkvalve.spec.design.findings import DesignReport, Finding, GraphCycle, in_short
+from checkvalve.spec.design.stuck import Blocked
 from checkvalve.spec.engines.verdict import Outcome, mark
 from checkvalve.spec.notation.labels import counted
 
@@ -78,18 +79,19 @@ def numbered(steps: Sequence[str], first: int) -> Iterator[str]:
 
 def _endless(finding: Finding) -> Iterator[str]:
     """The waits that nobody can end: where there is no circle, they are the reason."""
-    endless = list(dict.fromkeys(
-        (wait.what, wait.where, wait.gone) for wait in finding.waits if not wait.on
-    ))
-    for what, where, gone in endless:
-        done = f": {' and '.join(gone)} will not any more" if gone else ""
-        yield f"  {'Also nobody' if finding.cycle else 'Nobody'} gives {_thing(what, where)}{done}."
+    yield from dict.fromkeys(f"  {_why_nobody(wait)}" for wait in finding.waits if not wait.on)
 
 
-def _thing(what: str, where: str) -> str:
-    return {"room": f"room in {where}", "data": f"data to {where}",
-            "a thread": f"back a thread of {where}",
-            "an acquire": f"an acquire of {where}"}[what]
+def _why_nobody(wait: Blocked) -> str:
+    does = {"room": f"make room in {wait.where}", "data": f"bring data to {wait.where}",
+            "a thread": f"give back threads of {wait.where}",
+            "an acquire": f"acquire {wait.where} before that"}[wait.what]
+    if wait.never:
+        return f"Nobody can ever {does} as {wait.task} needs it."
+    if not wait.gone:
+        return f"Nobody can {does}."
+    done = " and ".join(wait.gone) + (" is" if len(wait.gone) == 1 else " are")
+    return f"Nobody can {does} any more: {done} done with it."
 
 
 def _waits(finding: Finding) -> Iterator[str]:
@@ -119,8 +121,10 @@ def _graph(report: DesignReport) -> Iterator[str]:
     more = "" if report.all_cycles else "more than "
     every = f"  Wait-for graph: {more}{counted(len(report.cycles), 'elementary cycle')} of waits"
     if not possible:
-        yield every + (", all of them impossible." if report.all_cycles else "; those listed "
-                       "are all impossible.")
+        every += (", all of them impossible" if report.all_cycles else "; those listed are all "
+                  "impossible")
+        stuck = any(finding.waits and not finding.cycle for finding in report.findings)
+        yield every + ("; what is stuck here is no circle." if stuck else ".")
         return
     groups: dict[tuple[str, ...], list[GraphCycle]] = {}
     for cycle in possible:

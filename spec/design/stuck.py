@@ -23,6 +23,7 @@ from .language import Design, Kind
 from .links import LinkPlaces, Unbounded
 from .rows import Meeting, Place, Row, Table
 from .translate import position_of
+from .waits import SHARED
 
 __all__ = ["Blocked", "closed_cycle", "waits_in"]
 
@@ -101,10 +102,14 @@ class _State:
 
     def needs(self, task: str) -> list[Need]:
         """What the task needs in one or another of its ways; none if one is open."""
-        ways = [way for row in self._offers.get(task, ()) if (way := self._way(row)) is not None]
+        rows = self._offers.get(task, ())
+        ways = [way for row in rows if (way := self._way(row)) is not None]
         able = [way for way in ways if not any(never for _, _, never in way)]
-        ways = able or [{need: None for need in way if need[2]} for way in ways]
-        least = [way for way in ways if not any(other.keys() < way.keys() for other in ways)]
+        if not able:
+            never = not any(self._may_choose(row) for row in rows)
+            able = [{(what, where, never): None for what, where, dead in way if dead}
+                    for way in ways]
+        least = [way for way in able if not any(other.keys() < way.keys() for other in able)]
         return list(dict.fromkeys(need for way in least for need in way))
 
     def _way(self, row: Row) -> dict[Need, None] | None:
@@ -127,6 +132,11 @@ class _State:
         if ends and not found:
             found.update(self._only_together(meetings, ends))
         return found
+
+    def _may_choose(self, row: Row) -> bool:
+        """Whether a row is not dead, and closed only by what links and pools hold."""
+        return id(row) not in self.dead and all(
+            self.places[place].role in SHARED for place, _ in self._failing(row))
 
     def _need(self, row: Row, place: Place, few: bool) -> Need | None:
         """What a guard that fails asks of others; None if it is a decision of the task's."""

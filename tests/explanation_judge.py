@@ -14,7 +14,7 @@ from itertools import combinations, product
 
 from checkvalve.spec.design.check import parts
 from checkvalve.spec.design.findings import DesignReport, Finding
-from checkvalve.spec.design.language import Design, Kind
+from checkvalve.spec.design.language import Design
 from checkvalve.spec.design.links import Unbounded
 from checkvalve.spec.design.net import Net
 from checkvalve.spec.design.rows import Place, Row, Table
@@ -111,8 +111,8 @@ class Judge:
 
     def marking(self, state: State) -> dict[str, int]:
         """The tokens in each place."""
-        slots = self.run.slots(state)
-        return {name: slots[f"marking[{i}]"] for name, i in self.number.items()}
+        (tokens,) = state  # the net has one variable, an array
+        return dict(zip(self.places, tokens, strict=True))
 
     def contents(self) -> dict[str, int]:
         """How many elements each link holds."""
@@ -121,9 +121,11 @@ class Judge:
 
     def changed(self, state: State, values: Mapping[str, int]) -> State:
         """The state with other numbers of tokens in some places."""
-        slots = self.run.slots(state)
-        return self.run.from_slots(
-            {**slots, **{f"marking[{self.number[name]}]": n for name, n in values.items()}})
+        (tokens,) = state
+        there = list(tokens)
+        for name, n in values.items():
+            there[self.number[name]] = n
+        return (tuple(there),)
 
     def moves(self, row: Row, step: Step, state: State) -> bool:
         """Whether a step is possible in a state, reachable or not."""
@@ -158,7 +160,7 @@ class Judge:
             yield f"{wait}: {sorted(able - set(wait.on))} could end it too"
         for task in wait.gone:
             once = self.could(task, wait, self.run.initial())
-            keeps = self.design.tasks[task].kind is Kind.SCRIPT and wait.where in self.design.pools
+            keeps = wait.what == "a thread"  # who has taken, and cannot give
             if task in able or not (once or keeps):
                 yield f"{wait}: {task} is not one that could have ended it"
 
@@ -212,11 +214,20 @@ class Judge:
             for step, row in self.rows_of(task):
                 theirs = {
                     place for part in row.parts if met and part.task != task
-                    for place in (*part.effect.at_least, *part.effect.at_most)} - {*names}
+                    for place in (*part.effect.at_least, *part.effect.at_most)}
+                theirs -= {*names, *self.missing(row, task)}
                 ready = {place: n for place, n in self.wanted(row).items() if place in theirs}
                 if self.moves(row, step, self.changed(there, ready)):
                     return True
         return False
+
+    def missing(self, row: Row, task: str) -> Iterator[str]:
+        """The places of which the task's own part of a step asks what is not so."""
+        now = self.marking(self.state)
+        for part in row.parts or (row,):
+            if part.task == task:
+                yield from (p for p, n in part.effect.at_least.items() if now[p] < n)
+                yield from (p for p, n in part.effect.at_most.items() if now[p] > n)
 
     def moves_ever(self, step: Step, row: Row) -> bool:
         """Whether there is any marking at all in which a step is possible."""
@@ -276,11 +287,12 @@ class Judge:
             wanted = {place: n for place, n in wanted.items() if place not in own}
             try:
                 there = self.run.step(self.changed(state, wanted), *step)
-            except ModelFault:  # two partners would give back the one thread: never
-                continue
+            except ModelFault:  # the partner needs the thread that this task holds
+                there = state
             if there is not None:
-                after = self.marking(there)
-                yield self.changed(state, {place: after[place] for place in own}), row
+                now = self.marking(state)
+                yield self.changed(state, {
+                    place: now[place] + row.effect.change.get(place, 0) for place in own}), row
 
     @staticmethod
     def wanted(row: Row) -> dict[str, int]:

@@ -90,8 +90,10 @@ def _why_nobody(wait: Blocked) -> str:
         return f"Nobody can ever {does} as {wait.task} needs it."
     if not wait.gone:
         return f"Nobody can {does}."
-    done = " and ".join(wait.gone) + (" is" if len(wait.gone) == 1 else " are")
-    return f"Nobody can {does} any more: {done} done with it."
+    done = "is done" if len(wait.gone) == 1 else "are done"
+    if wait.what == "a thread":
+        done = "will not"
+    return f"Nobody can {does} any more: {' and '.join(wait.gone)} {done}."
 
 
 def _waits(finding: Finding) -> Iterator[str]:

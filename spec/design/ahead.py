@@ -104,7 +104,8 @@ class Ahead:
         """
         held = self.table.holders.get(pool, frozenset()) & {p.name for p in self._places(task)}
         if held and sign > 0:
-            return any(self.marking[place] > 0 for place in held)
+            gives = any(row.effect.change.get(pool, 0) > 0 for row in self.rows(task))
+            return gives and any(self.marking[place] > 0 for place in held)
         steps = [(step, sign * step.row.effect.change.get(pool, 0)) for step in self._steps(task)]
         if all(n <= 0 for _, n in steps):
             return False

@@ -82,6 +82,7 @@ class _State:
 
     def __init__(self, design: Design, table: Table, marking: Mapping[str, int]) -> None:
         self.design = design
+        self.table = table
         self.marking = marking
         self.dead = dead_rows(table)
         self.ahead = Ahead(table, marking, self.dead)
@@ -232,13 +233,16 @@ class _State:
         return change > 0 if what == "data" else change < 0
 
     def _keeps(self, task: str, need: Need) -> bool:
-        """Whether the task is a script that has taken threads and will never give them back."""
+        """Whether the task has taken threads and will never give them back."""
         what, where, _ = need
-        if what != "a thread" or self.design.tasks[task].kind is not Kind.SCRIPT:
+        if what != "a thread":
             return False
-        pool, position = self._place("pool", where), position_of(self.design.tasks[task])
-        at = {row.effect.at_least[position]: row.effect.change.get(pool, 0)
-              for row in self.ahead.all_rows(task)}
+        pool, rows = self._place("pool", where), self.ahead.all_rows(task)
+        if self.design.tasks[task].kind is not Kind.SCRIPT:
+            held = self.table.holders.get(pool, frozenset())
+            return any(self.marking[p] > 0 for p in held if self.places[p].of == task)
+        position = position_of(self.design.tasks[task])
+        at = {row.effect.at_least[position]: row.effect.change.get(pool, 0) for row in rows}
         return sum(at.values()) < 0 and not any(
             row.effect.change.get(pool) for row in self.ahead.rows(task))
 

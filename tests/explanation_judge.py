@@ -61,17 +61,14 @@ def deadlock_of(design: Design, finding: Finding) -> Judge | None:
 
 
 def _of_graph(report: DesignReport, finding: Finding) -> Iterator[str]:
-    """A circle that is there is one that the wait-for graph must not exclude."""
-    told = [_bare(cycle.waits) for cycle in report.cycles if not cycle.excluded]
+    """A circle that is there is one that the wait-for graph must not exclude (where a task
+    waits on another in two links, the graph names one of them)."""
+    told = [[wait.task for wait in cycle.waits] for cycle in report.cycles if not cycle.excluded]
     if not finding.cycle or not report.all_cycles or not report.cycles:
         return
-    circle = _bare(finding.cycle)
+    circle = [wait.task for wait in finding.cycle]
     if not any(circle[i:] + circle[:i] in told for i in range(len(circle))):
         yield f"the circle {circle} is not among those that the graph lists as possible"
-
-
-def _bare(waits: Sequence[Blocked]) -> list[tuple[str, str, str]]:
-    return [(wait.task, wait.what, wait.where) for wait in waits]
 
 
 class Judge:

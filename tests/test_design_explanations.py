@@ -85,7 +85,7 @@ def test_the_judge_sees_a_wrong_explanation(spoil: str) -> None:
     assert complaints(spoilt)
 
 
-@pytest.mark.parametrize("policy", ["policy: fair", "policy: preferred, prefers: retry"])
+@pytest.mark.parametrize("policy", ["policy: fair", "policy: preferred, prefers: s0"])
 @pytest.mark.parametrize("sources", [1, 2])
 def test_whose_turn_it_is_and_what_is_preferred_is_no_wait(policy: str, sources: int) -> None:
     """A merge never waits for room in a link that it reads."""

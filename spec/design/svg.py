@@ -18,6 +18,7 @@ BOX_HEIGHT = 52
 COLUMN_GAP = 170
 ROW_HEIGHT = 104
 MARGIN = 36
+POOL_GAP = 66  # between the lowest box and the pools
 TOP = 84
 CHARACTER = 7.3  # the usual width of a character at 13 px
 
@@ -82,7 +83,9 @@ class _Drawing:
         self.lines = {name: _describe(task) for name, task in design.tasks.items()}
         self.columns = self._columns()
         self.boxes = {name: self._box(name) for name in design.tasks}
-        self.height = max(box.y for box in self.boxes.values()) + BOX_HEIGHT
+        rows = [row for _, row in self.layout.boxes.values()]
+        rows += [row for bends in self.layout.bends.values() for _, row in bends]
+        self.height = TOP + max(rows) * ROW_HEIGHT + BOX_HEIGHT
         self.width = max(box.x + box.width for box in self.boxes.values())
         self.pools = self._pool_boxes()
         self.paths = self._paths()
@@ -116,12 +119,32 @@ class _Drawing:
         return _Box(left, TOP + row * ROW_HEIGHT, width)
 
     def _pool_boxes(self) -> dict[str, _Box]:
+        """The pools below all else, each as near to its users as those before it let it."""
+        users: dict[str, list[float]] = {name: [] for name in self.design.pools}
+        for task in self.design.tasks.values():
+            for name in _pools_of(task):
+                users[name].append(self.boxes[task.name].x + self.boxes[task.name].width / 2)
+        middle = {name: sum(at) / len(at) if at else 0.0 for name, at in users.items()}
         x, found = float(MARGIN), {}
-        for pool in self.design.pools.values():
-            width = max(90.0, (len(pool.name) + 4) * CHARACTER + 24, 96)
-            found[pool.name] = _Box(x, self.height + 56, width)
+        for name in sorted(self.design.pools, key=lambda name: middle[name]):
+            width = max(96.0, (len(name) + 4) * CHARACTER + 24)
+            x = max(x, middle[name] - width / 2)
+            found[name] = _Box(x, self.height + POOL_GAP, width)
             x += width + 60
         return found
+
+    def _to_pool(self, task: str, pool: str, shift: float = 0) -> list[Point]:
+        """A line from a task to a pool that runs through no box: straight down, beside the
+        column where the task has others below it, and across only under all of them."""
+        box, end = self.boxes[task], self.pools[pool]
+        layer, row = self.layout.boxes[task]
+        above = [r for where, r in self.layout.boxes.values() if where == layer and r > row]
+        floor = self.height + POOL_GAP / 3
+        start: list[Point] = [(box.x + box.width / 2 + shift, box.y + BOX_HEIGHT)]
+        if above:
+            y = box.y + BOX_HEIGHT - 7 + shift / 2
+            start = [(box.x + box.width, y), (box.x + box.width + 8 * len(above) + shift + 8, y)]
+        return [*start, (start[-1][0], floor), (end.x + end.width / 2 + shift, end.y)]
 
     def _paths(self) -> dict[str, list[Point]]:
         """The points that each arrow passes, with its ends spread along the boxes' sides."""
@@ -157,7 +180,7 @@ class _Drawing:
 
     def text(self, title: str, verdicts: str) -> str:
         """The whole document."""
-        bottom = self.height + (120 if self.pools else 0) + 40
+        bottom = self.height + (POOL_GAP + BOX_HEIGHT + 12 if self.pools else 0) + 40
         width = max(self.width + MARGIN, (len(verdicts) + 4) * CHARACTER, len(title) * 12 + 72)
         width = max([width, *(box.x + box.width + MARGIN for box in self.pools.values())])
         body = [
@@ -190,26 +213,17 @@ class _Drawing:
                 yield f'<path class="wait" marker-end="url(#wait)" d="{_curve(beside)}"/>'
 
     def _waits(self) -> Iterator[str]:
+        """Who waits for a pool, and for whom: to the pool, and from there."""
         for wait, other in self._pairs:
-            if wait.what == "a thread":
-                yield from self._thread_wait(wait, other)
-
-    def _thread_wait(self, wait: Blocked, holder: str) -> Iterator[str]:
-        pool, waiting, holding = self.pools[wait.where], self.boxes[wait.task], self.boxes[holder]
-        top = (pool.x + pool.width / 2, pool.y)
-        for box, down in ((waiting, True), (holding, False)):
-            shift = 6 if down else -6
-            foot = (box.x + box.width / 2 + shift, box.y + BOX_HEIGHT)
-            a, b = (foot, (top[0] + shift, top[1])) if down else ((top[0] + shift, top[1]), foot)
-            yield (f'<path class="wait" marker-end="url(#wait)" '
-                   f'd="M{a[0]:.1f},{a[1]:.1f} L{b[0]:.1f},{b[1]:.1f}"/>')
+            if wait.where in self.pools and wait.what in ("a thread", "an acquire"):
+                for points in (self._to_pool(wait.task, wait.where, 6),
+                               self._to_pool(other, wait.where, -6)[::-1]):
+                    yield f'<path class="wait" marker-end="url(#wait)" d="{_straight(points)}"/>'
 
     def _uses(self) -> Iterator[str]:
         for task in self.design.tasks.values():
             for name in _pools_of(task):
-                box, pool = self.boxes[task.name], self.pools[name]
-                yield (f'<path class="uses" d="M{box.x + box.width / 2:.1f},{box.y + BOX_HEIGHT} '
-                       f'L{pool.x + pool.width / 2:.1f},{pool.y}"/>')
+                yield f'<path class="uses" d="{_straight(self._to_pool(task.name, name))}"/>'
 
     def _labels(self) -> Iterator[str]:
         taken: list[tuple[float, float]] = []
@@ -260,7 +274,7 @@ class _Drawing:
                    f'y="{box.y + 40:.1f}">{escape(self.lines[name])}</text>')
 
     def _drawn_pools(self) -> Iterator[str]:
-        stuck = {wait.where for wait in self.cycle if wait.what == "a thread"}
+        stuck = {wait.where for wait in self.cycle if wait.what in ("a thread", "an acquire")}
         for name, box in self.pools.items():
             middle = box.x + box.width / 2
             marked = " stuck" if name in stuck else ""
@@ -279,6 +293,10 @@ _MARKERS = (
     '<marker id="wait" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="7" markerHeight="7" '
     'orient="auto"><path d="M0,0 L10,5 L0,10 z" fill="#cf1124"/></marker></defs>'
 )
+
+
+def _straight(points: Sequence[Point]) -> str:
+    return "M" + " L".join(f"{x:.1f},{y:.1f}" for x, y in points)
 
 
 def _curve(points: Sequence[Point]) -> str:

@@ -14,7 +14,7 @@ from itertools import combinations, product
 
 from checkvalve.spec.design.check import parts
 from checkvalve.spec.design.findings import DesignReport, Finding
-from checkvalve.spec.design.language import Design
+from checkvalve.spec.design.language import Design, Merging
 from checkvalve.spec.design.links import Unbounded
 from checkvalve.spec.design.net import Net
 from checkvalve.spec.design.rows import Place, Row, Table
@@ -146,7 +146,7 @@ class Judge:
                                  for _, words in _segments(row)):
                 yield f"{wait}: that there is never anybody, or that there is, is wrong"
             yield from self.of_meeting(wait)
-        elif wait.never == self.is_needed(wait, told):
+        elif not self.prefers_who_is_ready(wait.task) and wait.never == self.is_needed(wait, told):
             yield f"{wait}: {wait.task} would not move sooner if it had that"
         able = set[str]() if wait.never else {
             task for task in self.design.tasks if self.could(task, wait, self.state)
@@ -178,6 +178,12 @@ class Judge:
         if any(_moves_at(words, wait.where) for _, row in self.rows_of(wait.task)
                for _, words in _segments(row)):
             yield f"{wait}: its own places keep {wait.task} from it"
+
+    def prefers_who_is_ready(self, task: str) -> bool:
+        """Whether it is a merge that passes over links without room: more room may then make a
+        writer ready whom it prefers, and cannot meet. There is no telling by trying."""
+        return self.design.tasks[task].merging is not Merging.ANY and any(
+            link.capacity == 0 for link in self.design.inputs(task))
 
     def is_needed(self, wait: Blocked, told: Sequence[Blocked]) -> bool:
         """Whether some set of what the task is said to wait for lets it move if it changes, and

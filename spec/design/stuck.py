@@ -141,8 +141,8 @@ class _State:
 
     def _need(self, row: Row, place: Place, few: bool) -> Need | None:
         """What a guard that fails asks of others; None if it is a decision of the task's."""
-        never = (row.effect.at_least[place.name] > place.most if few
-                 else row.effect.at_most[place.name] < 0)
+        room = min(place.most, row.effect.at_most.get(place.name, place.most))
+        never = room < max(0, row.effect.at_least.get(place.name, 0))
         if place.role == "pool":
             return ("a thread" if few else "an acquire"), place.of, never
         if place.role not in ("queue", "permits"):

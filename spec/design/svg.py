@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from itertools import pairwise
 
 from ..notation.labels import counted
 from .findings import DesignReport
@@ -19,7 +20,7 @@ COLUMN_GAP = 170
 ROW_HEIGHT = 104
 MARGIN = 36
 POOL_GAP = 66  # between the lowest box and the pools
-TOP = 84
+TOP = 108
 CHARACTER = 7.3  # the usual width of a character at 13 px
 
 Point = tuple[float, float]
@@ -149,7 +150,8 @@ class _Drawing:
     def _paths(self) -> dict[str, list[Point]]:
         """The points that each arrow passes, with its ends spread along the boxes' sides."""
         ports: dict[tuple[str, bool], list[tuple[float, str, bool]]] = {}
-        for arrow in self.arrows:
+        between = [arrow for arrow in self.arrows if arrow.start != arrow.end]
+        for arrow in between:
             back = arrow.key in self.layout.backward
             for name, other, is_start in (
                 (arrow.start, arrow.end, True), (arrow.end, arrow.start, False),
@@ -164,10 +166,23 @@ class _Drawing:
                 offset = (number - (len(users) - 1) / 2) * min(24, 46 / len(users))
                 box = self.boxes[name]
                 ends[key, is_start] = box.right(offset) if on_right else box.left(offset)
-        return {
+        return self._loops() | {
             arrow.key: [ends[arrow.key, True], *self._bend_points(arrow), ends[arrow.key, False]]
-            for arrow in self.arrows
+            for arrow in between
         }
+
+    def _loops(self) -> dict[str, list[Point]]:
+        """The links from a task to itself: over its box, one above the other."""
+        found: dict[str, list[Point]] = {}
+        number = dict.fromkeys(self.boxes, 0)
+        for arrow in self.arrows:
+            if arrow.start == arrow.end:
+                box, n = self.boxes[arrow.start], number[arrow.start]
+                number[arrow.start] = n + 1
+                right, left, y = box.x + box.width - 16 + 5 * n, box.x + 16 - 5 * n, box.y
+                found[arrow.key] = [(right, y), (right, y - 18 - 9 * n),
+                                    (left, y - 18 - 9 * n), (left, y)]
+        return found
 
     def _bend_points(self, arrow: Arrow) -> Iterator[Point]:
         back = arrow.key in self.layout.backward
@@ -314,8 +329,8 @@ def _curve(points: Sequence[Point]) -> str:
 
 
 def _middle(points: Sequence[Point]) -> Point:
-    """Where the label goes: the middle of the first stretch."""
-    (x, y), (a, b) = points[0], points[1]
+    """Where the label goes: the middle of the first stretch that is not upright."""
+    (x, y), (a, b) = next(pair for pair in pairwise(points) if pair[0][0] != pair[1][0])
     return (x + a) / 2, (y + b) / 2
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import accumulate
 
 from ..engines.verdict import Trace
 from .ahead import Ahead
-from .language import Design, Kind, Task
+from .language import Design, Kind, StepKind, Task
 from .rows import Place, Table
 from .stuck import Blocked
-from .translate import own_place
+from .translate import own_place, program
 from .waits import Cycle, Failure, Helps, Wait
 
 __all__ = ["end_marking", "helping", "marking_of", "steps_of", "told_waits"]
@@ -44,12 +45,16 @@ def helping(design: Design, table: Table) -> Helps:
     """
     places = {place.name: place for place in table.places}
     start = {place.name: place.start for place in table.places}
+    overdrawn = {
+        pool for pool in design.pools for task in design.tasks.values()
+        if task.kind is Kind.SCRIPT and _gives_first(task, pool)
+    }
 
     def helps(wait: Wait, failure: Failure, other: Wait) -> bool:
         place, task = places[failure.place], design.tasks[other.agent]
         if place.role != "pool":
             return True
-        if not failure.few and wait.agent == other.agent:
+        if not failure.few and (wait.agent == other.agent or place.of not in overdrawn):
             return False
         if task.kind is Kind.SCRIPT:
             there = {**start, **{own: low for own, low, _ in other.own}}
@@ -64,6 +69,13 @@ def _may_hold(task: Task, pool: str, wait: Wait) -> bool:
     in_hand = own_place(task, "elements")
     hands = [high for place, _, high in wait.own if place.startswith(in_hand)]
     return pool in task.pool and task.kind is not Kind.SINK and (not hands or any(hands))
+
+
+def _gives_first(task: Task, pool: str) -> bool:
+    """Whether a script gives back threads that it has not taken in the same round."""
+    signs = {StepKind.ACQUIRE: 1, StepKind.RELEASE: -1}
+    taken = (signs.get(step.kind, 0) * step.count for step in program(task) if step.target == pool)
+    return min(accumulate(taken), default=0) < 0
 
 
 def told_waits(design: Design, table: Table, cycle: Cycle) -> tuple[Blocked, ...]:

@@ -180,8 +180,8 @@ class _Drawing:
                 box, n = self.boxes[arrow.start], number[arrow.start]
                 number[arrow.start] = n + 1
                 right, left, y = box.x + box.width - 16 + 5 * n, box.x + 16 - 5 * n, box.y
-                found[arrow.key] = [(right, y), (right, y - 18 - 9 * n),
-                                    (left, y - 18 - 9 * n), (left, y)]
+                top = y - 16 - 17 * n  # a label's height apart
+                found[arrow.key] = [(right, y), (right, top), (left, top), (left, y)]
         return found
 
     def _bend_points(self, arrow: Arrow) -> Iterator[Point]:

@@ -131,7 +131,7 @@ class _State:
             if not any(self._comes(joint, row, end) for joint in meetings):
                 found[_end(end)] = None
         if ends and not found:
-            found.update(self._only_together(meetings, ends))
+            found.update(dict.fromkeys(self._only_together(meetings, ends)))
         return found
 
     def _may_choose(self, row: Row) -> bool:

@@ -26,6 +26,7 @@ CHAPTERS = {
     "storm.queue": "a task's input queues in Storm, and who drains them",
     "storm.observed_topology": "a topology as its history shows it: delivery, order, progress",
     "storm.status": "backpressure status between workers: flags, statuses, what stalls a sender",
+    "storm.status_mutants": "that protocol with one line wrong: what each line is for",
     "storm.joining": "a new connection: what it is told, and when it joins those that are told",
     "storm.limit": "the limit of an overflowQ: which tuples are dropped, what is left of order",
     "storm.crossing": "two paths that cross two workers: why a receiving thread must not wait",

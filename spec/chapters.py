@@ -41,6 +41,7 @@ CHAPTERS = {
     "storm.spout": "max.spout.pending, with its exact overshoot",
     "storm.source": "a spout over a log that can be read again: commit and replay",
     "storm.guarantees": "a source with other policies: at most once, no guarantee, back-off",
+    "storm.starting": "where a source begins, and how much it fetches: two settings",
     "storm.observed_input": "what an observer of a task's input in Storm can see",
     "storm.observed_status": "what can be seen of backpressure status between two workers",
     "storm.observed_acker": "what can be seen of an acker: messages in, answers out",

@@ -15,7 +15,8 @@ comes first at its instant, so the shortest lifetime is (N - 1) P + 1, and both 
 attained.
 
 The **spout** keeps what is pending in N = 2 buckets and calls fail() when an entry goes: a
-timeout T = P becomes (T, 2T]. The **acker** keeps its entries in N = 3, and forgets in
+timeout T = P becomes (T, 2T], so the notes' "after 30 s" is after more than 30 and up to 60 (D15).
+The **acker** keeps its entries in N = 3, and forgets in
 silence: (2T, 3T]. With two buckets it could forget before the spout has timed out, and a
 tree that completes in between could no longer be acked (STORM-1245). With three it cannot,
 *provided* that its entry is made or renewed no earlier than the spout's, and that the
@@ -43,7 +44,7 @@ from ..notation import (
 
 __all__ = [
     "EXPECTATIONS", "AckFirst", "AckerMemory", "CopyingMap", "HastyMap", "LateTicks",
-    "MemoryWithoutTicks", "ResettingTimeouts", "RotatingMap", "Timeouts",
+    "MemoryWithoutTicks", "ResettingTimeouts", "RotatingMap", "TimeoutAsWritten", "Timeouts",
 ]
 
 ROTATION = "001, 'RotatingMap'; storm.md 4.2"
@@ -126,6 +127,16 @@ class HastyMap(RotatingMap):
     def longest_is_not_attained(self) -> bool:
         """Less than N P."""
         return self.lifetime < self.N * self.P
+
+
+class TimeoutAsWritten(RotatingMap):
+    """The spout's map under the message timeout T = P as the notes state it (D15)."""
+
+    @always("STORM-R8", MUST, "What is not acked is emitted again once T has passed.",
+            source="001, 'Bolt ack' (30 s); storm.md 4.2: (T, 2T]")
+    def timeout_is_kept(self) -> bool:
+        """At T the root is gone from the map."""
+        return not self.held_in or self.age < self.P
 
 
 class CopyingMap(RotatingMap):
@@ -333,6 +344,7 @@ EXPECTATIONS = (
           lemmas=("STORM-R7",)),
     expect(HastyMap, "STORM-R5", "violated", "the lower end is attained", N=(2, 3), P=(1, 3)),
     expect(HastyMap, "STORM-R6", "violated", "the upper end is attained", N=(2, 3), P=(1, 3)),
+    expect(TimeoutAsWritten, "STORM-R8", "violated", "30 s are up to 60 s (D15)", N=2, P=(1, 3)),
     expect(CopyingMap, "STORM-R1", "violated", "put leaves old copies", N=(2, 3), P=3),
     expect(Timeouts, "STORM-R3", "holds", "three buckets at the acker, two at the spout",
            P=(1, 2, 3, 5), NS=2, NA=3),

@@ -223,6 +223,14 @@ class BelievingAll(RemoteFlags):
         return True
 
 
+class GlobalThrottle(RemoteFlags):
+    """One flag for all: where any task is backlogged, the sender holds back from everybody."""
+
+    def _apply(self, status: Status) -> None:
+        super()._apply(status)
+        self._flags = dict.fromkeys(self._flags, any(self._flags.values()))
+
+
 class OneIncarnation(RemoteFlags):
     """Numbers are compared across restarts of the worker, where they begin anew."""
 
@@ -282,6 +290,9 @@ def _twins() -> Iterable[StatusTwin]:
     yield StatusTwin(
         "D4", "STORM-O9", "the sender believes every status, however old",
         "StormClientHandler: the id is never compared", view=BelievingAll)
+    yield StatusTwin(
+        "global-throttle", "STORM-O9", "a sender stops for all tasks as soon as one is backlogged",
+        "Storm 1.x: one 'throttle' flag for the topology", view=GlobalThrottle)
     yield StatusTwin(
         "D4-incarnation", "STORM-O9", "numbers are compared across restarts",
         "ids restart at 0 with the worker", view=OneIncarnation)

@@ -136,7 +136,7 @@ class LimitedInput(Machine):
     @always("STORM-L2", SHOULD, "A task processes a prefix of what each sender sent.",
             source=ORDERING)
     def nothing_is_left_out(self) -> bool:
-        """The text's ordering guarantee taken literally."""
+        """More than the text promises, which is order, and what one might take it for (D7)."""
         return not self.gap
 
     @step("STORM-L3", MUST, "A tuple is dropped only where the overflowQ is at its limit.",

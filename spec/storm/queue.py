@@ -319,7 +319,8 @@ class RecvqSizeFirstInput(TaskInput):
 
 
 class IntoRecvqInput(TaskInput):
-    """Remote tuples go into recvQ whenever it has room, overflowQ or not (D9)."""
+    """Remote tuples go into recvQ whenever it has room, overflowQ or not (D9): a mutant, which
+    neither the text nor the code has."""
 
     def place(self, tuple: Tuple) -> None:
         """Room in recvQ is all that counts."""

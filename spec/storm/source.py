@@ -24,7 +24,7 @@ and what is not below the commit is read again. The manager keeps
     commit  the lowest pending offset, or emittedTo if none is pending
 
 Each clause is needed. An offset must enter pending at fill: if it did so only at emit, as
-the notes' pseudo-code has it, a commit would pass what still waits (D13). A failed offset
+the notes' pseudo-code may be read, a commit would pass what still waits (D13). A failed offset
 must stay in pending, or the commit passes it. Replaying must skip what did not fail, or it is
 emitted twice for nothing. Limits on retries or on how far back a replay may go are losses by
 configuration. Messages that the log has dropped meanwhile must leave failed *and* pending, or
@@ -309,7 +309,7 @@ class KeepingBodies(PartitionManager):
 
 
 class AddingAtEmit(PartitionManager):
-    """An offset enters pending when it is emitted, as in the notes' pseudo-code (D13)."""
+    """An offset enters pending when it is emitted, as the notes' pseudo-code may be read (D13)."""
 
     def take(self, offset: int) -> None:
         """Waiting only."""

@@ -34,7 +34,10 @@ from ..notation import (
     MUST, Machine, action, always, assume, const, integer, never_stuck, require, step,
 )
 
-__all__ = ["EXPECTATIONS", "GrantingByTheText", "Link", "LinkAsWritten", "ThriftyLink"]
+__all__ = [
+    "EXPECTATIONS", "GrantingByTheText", "Link", "LinkAsWritten", "MintingLink", "ThriftyLink",
+    "TricklingLink",
+]
 
 DEFINING = "003, 'Defining backpressure'"
 SCHEDULING = "003, 'Scheduling permits'"
@@ -150,6 +153,34 @@ class ThriftyLink(Link):
         return self.b <= self.C - self.L
 
 
+class MintingLink(Link):
+    """A receiver that announces a freed slot again and again: it makes permits of nothing."""
+
+    P = integer(0, 3 * Link.C, init=Link.C)
+    Q = integer(0, 3 * Link.C)
+    D = integer(0, 3 * Link.C)
+    N = integer(0, 3 * Link.C)
+    F = integer(0, 3 * Link.C)
+
+    @action(fair=True)
+    def grant(self) -> None:
+        """The slots stay in F."""
+        require(self.F >= self.b)
+        require(self.P + self.Q + self.D + self.N + self.F + self.b <= 3 * self.C)
+        self.Q += self.b
+
+
+class TricklingLink(Link):
+    """A receiver that announces each slot as soon as it is free, whatever the threshold."""
+
+    @action(fair=True)
+    def grant(self) -> None:
+        """One by one."""
+        require(self.F > 0)
+        self.F -= 1
+        self.Q += 1
+
+
 class LinkAsWritten(Link):
     """The same link, judged by the balances that the text gives for it."""
 
@@ -219,6 +250,11 @@ EXPECTATIONS = (
           lemmas=("FLOW-1",)),
     prove(Link, "FLOW-4", "permits fit", for_all=("C", "b", "L"), lemmas=("FLOW-1",)),
     prove(Link, "FLOW-5", "whole batches", for_all=("C", "b", "L"), lemmas=("FLOW-1",)),
+    expect(MintingLink, "FLOW-1", "violated", "a slot that is announced twice", C=(1, 2)),
+    expect(MintingLink, "FLOW-2", "violated", "… overruns B", C=(1, 2)),
+    expect(MintingLink, "FLOW-4", "violated", "… for its permits do not fit", C=(1, 2)),
+    expect(TricklingLink, "FLOW-5", "violated", "slots announced one by one", where="b > 1", C=2,
+           b=(1, 2)),
     expect(LinkAsWritten, "FLOW-E1", "violated", "erratum E1: Pending(B) is missing", C=4),
     expect(LinkAsWritten, "FLOW-E2", "violated", "erratum E2: Pending(B) is missing", C=4),
     expect(LinkAsWritten, "FLOW-E3", "violated", "erratum E3: a sign is wrong", C=4),

@@ -33,7 +33,7 @@ from .source import PartitionManager
 
 __all__ = [
     "EXPECTATIONS", "AckedAtEmit", "BackingOff", "CommittingBeforeProcessing", "CommittingOnTimer",
-    "RememberingAcked", "RetryingAtOnce",
+    "CommittingWithNextFetch", "RememberingAcked", "RetryingAtOnce",
 ]
 
 
@@ -72,6 +72,17 @@ class CommittingBeforeProcessing(PartitionManager):
     def nothing_is_emitted_twice(self) -> bool:
         """Not even after a restart."""
         return not self.twice
+
+
+class CommittingWithNextFetch(CommittingBeforeProcessing):
+    """What a fetch brought is committed when all of it is emitted, and the next one begins."""
+
+    @action(fair=True)
+    def fill(self) -> None:
+        """What came before this fetch."""
+        emitted_to = self.emitted_to
+        super().fill()
+        self.committed = emitted_to
 
 
 class CommittingOnTimer(PartitionManager):
@@ -206,6 +217,8 @@ SAFE, LOST = "STORM-K6", "STORM-K7"
 EXPECTATIONS = (
     expect(CommittingBeforeProcessing, "STORM-K15", "holds", "AT_MOST_ONCE: nothing twice",
            X=1, Y=(0, 1)),
+    expect(CommittingWithNextFetch, "STORM-K15", "violated", "… unless the commit comes later", X=0,
+           Y=1),
     expect(CommittingBeforeProcessing, SAFE, "violated", "… and nothing sure", X=0, Y=0),
     expect(CommittingBeforeProcessing, LOST, "violated", "… a crash loses it", X=0),
     expect(CommittingOnTimer, SAFE, "violated", "NO_GUARANTEE: neither sure …", X=0, Y=0),

@@ -49,8 +49,8 @@ from ..notation import (
 
 __all__ = [
     "EXPECTATIONS", "AlternatingInput", "DrainThenSizeInput", "DrainingInput",
-    "ForgetfulInput", "IntoRecvqInput", "LocalOverflowInput", "OverfullInput",
-    "RecvqSizeFirstInput", "TaskInput",
+    "ForgetfulInput", "IntoRecvqInput", "LocalOverflowInput", "OverflowFirstInput",
+    "OverfullInput", "RecvqSizeFirstInput", "TaskInput",
 ]
 
 OVERFLOW = "000, section 2 (b)"
@@ -356,6 +356,25 @@ class LocalOverflowInput(TaskInput):
         self.emitted[local] = (self.emitted[local] + 1) % (self.C + self.M + 1)
 
 
+class OverflowFirstInput(TaskInput):
+    """The overflowQ until it is empty, then one tuple of recvQ."""
+
+    @action(fair=True)
+    def take_from_recvq(self) -> None:
+        """Only while nothing is in the overflowQ."""
+        require(not self.overflowq)
+        super().take_from_recvq()
+
+    @action(fair=True)
+    def turn_to_overflowq(self) -> None:
+        """As soon as there is something in it."""
+        require(self.phase == Phase.RECVQ and not self.interrupted)
+        require(self.recvq_budget == 0 or len(self.overflowq) > 0)
+        self.recvq_budget = 0
+        self.overflowq_budget = len(self.overflowq)
+        self.phase = Phase.OVERFLOWQ
+
+
 class ForgetfulInput(TaskInput):
     """Each call of the consumer starts anew: an interruption forgets the budgets (D3)."""
 
@@ -391,5 +410,7 @@ EXPECTATIONS = (
     expect(TaskInput, "STORM-Q3", "holds", "overflow is for remote tuples only", C=(1, 2)),
     expect(TaskInput, "STORM-Q4", "holds", "remote tuples follow into the overflowQ", C=(1, 2)),
     expect(IntoRecvqInput, "STORM-Q4", "violated", "into recvQ whenever it has room", C=(1, 2)),
+    expect(OverflowFirstInput, "STORM-Q6", "violated", "the overflowQ first", C=(1, 2)),
+    expect(OverflowFirstInput, ORDER, "violated", "… which is out of order, too", C=(1, 2)),
     expect(TaskInput, "STORM-Q6", "holds", "recvQ is not starved either", C=(1, 2)),
 )

@@ -44,7 +44,8 @@ from ..notation import (
 
 __all__ = [
     "EXPECTATIONS", "AckFirst", "AckerMemory", "CopyingMap", "HastyMap", "LateTicks",
-    "MemoryWithoutTicks", "ResettingTimeouts", "RotatingMap", "TimeoutAsWritten", "Timeouts",
+    "MemoryWithoutTicks", "ResettingTimeouts", "RotatingMap", "SpareMap", "TimeoutAsWritten",
+    "Timeouts",
 ]
 
 ROTATION = "001, 'RotatingMap'; storm.md 4.2"
@@ -147,6 +148,25 @@ class CopyingMap(RotatingMap):
         """Only to the front."""
         self.held_in.add(0)
         self.age = 0
+
+
+class SpareMap(RotatingMap):
+    """A map of one bucket more than N, as if the front did not count."""
+
+    held_in = subset(upto(RotatingMap.N + 1))
+    age = integer(0, (RotatingMap.N + 1) * RotatingMap.P)
+    lifetime = integer(0, (RotatingMap.N + 1) * RotatingMap.P)
+
+    def tick(self) -> None:
+        """The last bucket is the one after the N-th."""
+        if self.N in self.held_in:
+            self.held_in.discard(self.N)
+            self.lifetime = self.age
+            self.age = 0
+        for back in range(self.N):
+            if self.N - 1 - back in self.held_in:
+                self.held_in.discard(self.N - 1 - back)
+                self.held_in.add(self.N - back)
 
 
 # --- two maps that time one tree -------------------------------------------------------------
@@ -346,6 +366,8 @@ EXPECTATIONS = (
     expect(HastyMap, "STORM-R6", "violated", "the upper end is attained", N=(2, 3), P=(1, 3)),
     expect(TimeoutAsWritten, "STORM-R8", "violated", "30 s are up to 60 s (D15)", N=2, P=(1, 3)),
     expect(CopyingMap, "STORM-R1", "violated", "put leaves old copies", N=(2, 3), P=3),
+    expect(CopyingMap, "STORM-R7", "violated", "… so bucket and age disagree", N=(2, 3), P=3),
+    expect(SpareMap, "STORM-R2", "violated", "one bucket too many", N=(2, 3), P=(1, 3)),
     expect(Timeouts, "STORM-R3", "holds", "three buckets at the acker, two at the spout",
            P=(1, 2, 3, 5), NS=2, NA=3),
     expect(Timeouts, "STORM-R3", "violated", "two buckets at both (STORM-1245)",

@@ -56,8 +56,9 @@ from ..notation import (
 
 __all__ = [
     "EXPECTATIONS", "AddingAtEmit", "CommittingHighest", "CountingSiblings", "FetchingAhead",
-    "ForgettingFailed", "GivingUp", "IgnoringFailed", "KeepingBodies", "KeepingDroppedFailed",
-    "KeepingDroppedPending", "LookingBackOnly", "PartitionManager", "ReplayingAll", "SharingAnId",
+    "ForgettingFailed", "GivingUp", "GivingUpInSilence", "IgnoringFailed", "KeepingBodies",
+    "KeepingDroppedFailed", "KeepingDroppedPending", "LookingBackOnly", "PartitionManager",
+    "ReplayingAll", "SharingAnId",
 ]
 
 FLOW = "001, 'emit/ack/fail flow'; storm.md 4.3"
@@ -397,6 +398,17 @@ class GivingUp(PartitionManager):
         )
 
 
+class GivingUpInSilence(GivingUp):
+    """The same, and nobody is told what was given up."""
+
+    def schedule(self, offset: int) -> None:
+        """Gone."""
+        if self.tries[offset] < self.retries:
+            super().schedule(offset)
+        else:
+            self.pending.discard(offset)
+
+
 class LookingBackOnly(PartitionManager):
     """maxOffsetBehind (STORM-399): what is further back is neither replayed nor waited for."""
 
@@ -514,6 +526,8 @@ EXPECTATIONS = (
     expect(GivingUp, SAFE, "violated", "a retry limit is loss by configuration", retries=(0, 1),
            X=2, Y=0),
     expect(GivingUp, "STORM-K12", "holds", "… and no other loss", retries=(0, 1), X=2),
+    expect(GivingUpInSilence, "STORM-K12", "violated", "… unless nobody is told of it",
+           retries=(0, 1), X=2, Y=0),
     expect(LookingBackOnly, SAFE, "violated", "maxOffsetBehind (STORM-399)", Y=0),
     expect(LookingBackOnly, LOST, "violated", "maxOffsetBehind (STORM-399)", Y=0),
     expect(KeepingDroppedFailed, LOST, "violated",

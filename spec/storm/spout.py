@@ -226,6 +226,8 @@ EXPECTATIONS = (
     expect(MaxPending, "STORM-K2", "violated", "max itself is exceeded by larger rounds",
            where="k * E > 1", M=MAXIMA, k=TASKS, E=EMITS),
     expect(PendingOverMax, "STORM-K1", "violated", "> in place of >=", M=MAXIMA, k=TASKS, E=EMITS),
+    expect(PendingOverMax, "STORM-K13", "violated", "… so a round begins that does not fit",
+           M=MAXIMA, k=TASKS),
     expect(PendingOfOneTask, "STORM-K36", "violated", "one task has what is meant for all (D16)",
            where="k > 1", M=MAXIMA, k=(1, 2, 3)),
     expect(PendingOfOneTask, "STORM-K37", "holds", "… which together keep it", M=MAXIMA,

@@ -59,7 +59,7 @@ from typing import NamedTuple
 from ..expectations import expect
 from ..notation import (
     MUST, SHOULD, Machine, action, always, array, assume, boolean, choice, const, fifo,
-    guard_rule, integer, leads_to, record, require, step,
+    integer, leads_to, record, require, step,
 )
 
 __all__ = [
@@ -69,10 +69,6 @@ __all__ = [
 
 ACROSS = "000, section 2"
 THROTTLING, MEMORY, DETECTING = f"{ACROSS} (a)", f"{ACROSS} (c)", f"{ACROSS} (e)"
-
-HALT = guard_rule(
-    "STORM-S6", MUST, "A worker sends nothing to a task of which it last heard ON.",
-    source=THROTTLING)
 
 
 class Thread(IntEnum):
@@ -140,11 +136,15 @@ class StatusAsWritten(Machine):
     @action
     def emit(self) -> None:
         """U sends a tuple; it may also have none to send, so this is not fair."""
-        require(not self.blocked, HALT)
+        require(self.may_send())
         require(self.pipe < self.W and self.outstanding() < self.M)
         require(self.late < self.H or not self.on_is_coming())
         self.late += int(self.on_is_coming())
         self.pipe += 1
+
+    def may_send(self) -> bool:
+        """U heeds what it has heard."""
+        return not self.blocked
 
     def outstanding(self) -> int:
         """Tuples sent and not processed, but for those in recvQ."""
@@ -316,6 +316,13 @@ class StatusAsWritten(Machine):
         return self.overflowq <= 1 + self.W + self.H + self.lost * (self.R + 1)
 
 
+    @step("STORM-S6", MUST, "A worker sends nothing to a task of which it last heard ON.",
+          source=THROTTLING)
+    def on_is_heeded(self, after: StatusAsWritten) -> bool:
+        """More is on its way to the task only after a step in which U was not blocked."""
+        return after.pipe <= self.pipe or not self.blocked
+
+
 # --- corrected protocols ------------------------------------------------------------------------
 
 class LockedStatus(StatusAsWritten):
@@ -458,6 +465,7 @@ EXPECTATIONS = (
     expect(LockedSpill, IN_FLIGHT, "holds", "(a) bounded", W=(1, 2), H=(0, 1, 2)),
     expect(LockedSpill, REMINDED, "holds", "a lost ON is healed by the reminder (D6)",
            L=ANY, R=ANY),
+    expect(LockedSpill, "STORM-S6", "holds", "U heeds what it has heard", L=ANY, unordered=ANY),
     expect(LockedSpill, SPARING, "holds", "no ON without a reason", R=(0, 1, 2)),
     expect(LockedStatus, NOT_STALLED, "holds", "(a) a lock around flag, snapshot and sending"),
     expect(LockedStatus, CONVERGES, "holds", "(a) a lock around flag, snapshot and sending"),

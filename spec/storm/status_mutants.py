@@ -22,7 +22,7 @@ from ..notation import action, boolean, require
 from .status import LockedSpill, Status, Step, Thread
 
 __all__ = [
-    "EXPECTATIONS", "FailingOnSystemTask", "ForgetfulOfReminders", "HastyReminders",
+    "DeafSender", "EXPECTATIONS", "FailingOnSystemTask", "ForgetfulOfReminders", "HastyReminders",
     "LateReminders", "LookingInTwoMaps", "NegatedRecord", "NeverTellingOn", "RemindingOnly",
     "SkippingSystemTask",
 ]
@@ -108,6 +108,14 @@ class SkippingSystemTask(FailingOnSystemTask):
         self.blocked = status.on
 
 
+class DeafSender(LockedSpill):
+    """U goes on sending whatever it hears."""
+
+    def may_send(self) -> bool:
+        """Always."""
+        return True
+
+
 class HastyReminders(LockedSpill):
     """The growth of the overflowQ is compared with >= instead of >."""
 
@@ -149,6 +157,8 @@ EXPECTATIONS = (
     expect(FailingOnSystemTask, IN_FLIGHT, "violated", "… or the ON is lost (STORM-3148)"),
     expect(SkippingSystemTask, NOT_STALLED, "holds", "… a task that is not known is skipped"),
     expect(SkippingSystemTask, IN_FLIGHT, "holds", "… a task that is not known is skipped"),
+    expect(DeafSender, "STORM-S6", "violated", "a sender that does not heed ON"),
+    expect(DeafSender, IN_FLIGHT, "violated", "… and bombards the overflowQ"),
     expect(HastyReminders, SPARING, "violated", ">= instead of > before a reminder"),
     expect(ForgetfulOfReminders, REMINDED, "violated", "a lost ON, and no reminder", L=1),
     expect(LateReminders, REMINDED, "violated", "a reminder that comes one tuple late", L=1,

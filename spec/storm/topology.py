@@ -461,6 +461,8 @@ EXPECTATIONS = (
     expect(LosingWithoutAckers, STUCK, "violated", "… unless what is refused is thrown away", C=1,
            K=(1, 3)),
     expect(Topology, "STORM-T2", "holds", "every root is acknowledged", K=(1, 3), C=1),
+    expect(SpoutThatStopsConsuming, "STORM-T2", "violated", "… unless the spout stops consuming",
+           C=1),
     expect(Topology, "STORM-T3", "holds", "a bolt holds back one execution", K=(1, 3), C=1),
     expect(Topology, "STORM-T4", "holds", "a spout holds back one round", K=(1, 3), C=1),
     expect(GreedyBolt, "STORM-T3", "violated", "a bolt that goes on consuming", K=1, C=1),

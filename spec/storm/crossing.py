@@ -271,7 +271,7 @@ EXPECTATIONS = (
     expect(CrossingPaths, NEVER_WAITS, "holds", "with an overflowQ", W=(1, 2), H=(0, 1)),
     expect(CrossingPaths, IN_FLIGHT, "holds", "the overflowQ is bounded", W=(1, 2), H=(0, 1)),
     expect(SendingRegardless, IN_FLIGHT, "violated", "bolts that do not heed ON", W=1),
-    expect(DeafSpouts, IN_FLIGHT, "violated", "spouts that do not heed ON", W=1, H=(0, 1)),
+    expect(DeafSpouts, IN_FLIGHT, "violated", "spouts that do not heed ON", W=1, H=0),
     expect(WaitingAtTheLimit, DEADLOCK_FREE, "violated", "waiting at the limit deadlocks "
            "exactly where a spout may exceed it before it hears ON (D7)",
            where="X <= H", W=1, H=(0, 1), X=(0, 1, 2)),
@@ -284,13 +284,13 @@ EXPECTATIONS = (
     expect(WithoutTransferThread, DEADLOCK_FREE, "violated",
            "no transfer thread: nothing leaves the worker (STORM-2983)", W=(1, 2)),
     expect(RefusingReceiver, DEADLOCK_FREE, "holds", "a receiver that refuses: no overflowQ needed",
-           C=(1, 2), W=(1, 2)),
-    expect(RefusingReceiver, NEVER_WAITS, "holds", "… it answers at once", C=(1, 2), W=(1, 2)),
-    expect(RefusingReceiver, IN_FLIGHT, "holds", "… and holds no more than recvQ", C=(1, 2), W=1),
+           W=(1, 2)),
+    expect(RefusingReceiver, NEVER_WAITS, "holds", "… it answers at once", W=(1, 2)),
+    expect(RefusingReceiver, IN_FLIGHT, "holds", "… and holds no more than recvQ", W=1),
     expect(RefusingReceiver, SERVED, "violated", "… and both paths go on, unless a spout that "
-           "tries again takes the middle's place on the link", where="W < 2", C=(1, 2), W=(1, 2)),
-    expect(RefusingTheHead, SERVED, "violated", "… which nothing gets past", C=(1, 2), W=(1, 2)),
+           "tries again takes the middle's place on the link", where="W < 2", W=(1, 2)),
+    expect(RefusingTheHead, SERVED, "violated", "… which nothing gets past", W=(1, 2)),
     expect(RefusingTheHead, DEADLOCK_FREE, "violated",
-           "refused, and tried again before what is next", C=(1, 2), W=(1, 2)),
+           "refused, and tried again before what is next", W=(1, 2)),
     expect(DroppingAtTheLimit, DEADLOCK_FREE, "holds", "dropping at the limit", H=1, X=(0, 1)),
 )

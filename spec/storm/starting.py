@@ -103,9 +103,9 @@ EXPECTATIONS = (
     expect(Redeployed, SAFE, "violated", "… as the next commit hides",
            where="force == 1 and latest == 1", X=1, Y=0, force=(0, 1), latest=(0, 1)),
     expect(FetchingBytes, LOST, "violated", "stuck exactly at a message larger than a fetch",
-           where="S > F", F=(1, 2, 3), S=(1, 2, 3), X=1, Y=0),
+           where="S > F", F=(1, 2), S=(1, 2, 3), X=1, Y=0),
     expect(FetchingBytes, SAFE, "holds", "… which no commit passes", F=(1, 2), S=(1, 2, 3), X=1,
            Y=0),
     expect(FetchingAtLeastOne, LOST, "holds", "a fetch that brings one message at least",
-           F=(1, 2), S=(1, 2, 3), X=1, Y=0),
+           F=1, S=(1, 2, 3), X=1, Y=0),
 )

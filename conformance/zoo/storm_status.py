@@ -1,7 +1,7 @@
 """Broken twins of Storm's backpressure status: the reference, with one hook overridden.
 
-Named after the issue of the real bug where there was one, else after the item of the table
-of errata (D4, D5, …) whose reading of the text it takes.
+Named after the issue of the real bug where there was one, else after the remark
+of docs/sources (D4, D5, …) whose reading of the text it takes.
 """
 
 from __future__ import annotations

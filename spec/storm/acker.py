@@ -284,10 +284,10 @@ class Acker(Machine):
         """Every tuple of the tree was acked by a bolt."""
         return len(self.done) == self.grown and not self.mishap
 
-    @always("STORM-A11", MUST, "The spout is told ack as soon as INIT and the ACKs of all edges "
-            "have reached the acker.", source=f"{TREE}, 'Tree done'")
+    @always("STORM-A11", MUST, "The spout, if it still waits, is told ack as soon as INIT and the "
+            "ACKs of all edges have reached the acker.", source=f"{TREE}, 'Tree done'")
     def acks_are_not_kept_back(self) -> bool:
-        """A spout that still waits: the answer is on its way to it. No timeout makes up for it."""
+        """Told: the answer is on its way. No timeout makes up for it."""
         have_come = self.has_init() and self.is_all_acked() and not self.acks
         return not (have_come and self.spout == Spout.WAITING) or Answer.ACK in self.answers
 
@@ -295,11 +295,10 @@ class Acker(Machine):
         """INIT has reached the acker."""
         return self.spout != Spout.IDLE and not self.init_in_flight
 
-    @always("STORM-A4", MUST, "Of a failed tree the spout is told as soon as INIT is known.",
-            source=f"{TREE}: FAIL, INIT order")
+    @always("STORM-A4", MUST, "Of a failed tree the spout, if it still waits, is told as soon as "
+            "INIT and a FAIL have reached the acker.", source=f"{TREE}: FAIL, INIT order")
     def failure_is_not_kept_back(self) -> bool:
-        """Once INIT and one FAIL have reached the acker, a spout that still waits has its answer
-        on the way: fail, or ack by STORM-A5."""
+        """Told: the answer is on its way, fail, or ack by STORM-A5."""
         have_come = self.has_init() and self.has_failure()
         told = Answer.FAIL in self.answers or Answer.ACK in self.answers
         return not (have_come and self.spout == Spout.WAITING) or told

@@ -97,16 +97,16 @@ class Cascade(Machine):
         """Full recvQs, and one output held by each bolt but the last."""
         return sum(self.recvq) + sum(self.held) <= self.n * self.C + self.n - 1
 
-    @leads_to("STORM-H2", MUST, "A spout is not stopped while the task that it sends to has room.",
-              source=BUBBLE_UP)
+    @leads_to("STORM-H2", MUST, "The first bolt, where its recvQ is empty, gets a tuple from its "
+              "spout, whoever is stuck further down.", source=BUBBLE_UP)
     def brakes_are_not_applied_at_once(self) -> tuple[bool, bool]:
-        """An empty recvQ gets a tuple, whoever is stuck further down."""
+        """The spout is not stopped before it has to be."""
         return self.recvq[0] == 0, self.recvq[0] > 0
 
-    @leads_to("STORM-H3", MUST, "A spout none of whose tuples reach a stuck bolt goes on.",
-              source=BUBBLE_UP)
+    @leads_to("STORM-H3", MUST, "The other bolt, where its recvQ is empty, gets a tuple from its "
+              "own spout, whoever is stuck elsewhere.", source=BUBBLE_UP)
     def others_go_on(self) -> tuple[bool, bool]:
-        """Its bolt, which is never stuck, gets tuples for ever."""
+        """It is never stuck itself, so this happens again and again."""
         return self.other == 0, self.other > 0
 
 

@@ -276,10 +276,10 @@ class PartitionManager(Machine):
         """Messages that are kept whole: those that wait. What is emitted is let go."""
         return len(self.waiting)
 
-    @always("STORM-K19", MUST, "Nothing below the commit is fetched or emitted again.",
+    @always("STORM-K19", MUST, "Nothing below the commit waits to be emitted, or is under way.",
             source="001, 'forceFromStart = false'; storm.md 4.3 (restart resumes at the commit)")
     def commits_are_not_gone_back_on(self) -> bool:
-        """Neither after a failure nor after a restart."""
+        """So it is not emitted again, neither after a failure nor after a restart."""
         return all(offset >= self.committed for offset in self.waiting) and all(
             offset >= self.committed for offset in self.under_way)
 

@@ -575,7 +575,6 @@ EXPECTATIONS = (
     expect(FailFirst, "STORM-A5", "violated", "fail before zero", E=2),
     expect(EmittingUnanchored, "STORM-A12", "violated", "emits unanchored, then acks", E=2),
     expect(EmittingUnanchored, "STORM-A1", "holds", "… and the tree is right all the same", E=2),
-    expect(EmittingUnanchored, "STORM-A3", "holds", "… as is the ack", E=2),
     expect(ForgettingEarlyFail, "STORM-A6", "violated", "FAIL before INIT is thrown away", E=2),
     expect(ForgettingEarlyFail, "STORM-A4", "violated", "… so the spout is not told at INIT", E=2),
     expect(FailingInSilence, "STORM-A4", "violated", "a failed entry goes in silence", E=2,

@@ -7,7 +7,7 @@ see flat slots. Both forms are produced here, from the declarations alone.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 from . import expr as e
@@ -135,6 +135,17 @@ class Layout:
         self._freeze = [_freeze(decl) for decl in self.variables.values()]
         self._check = [_check(decl, constants) for decl in self.variables.values()]
 
+    @cached_property
+    def slot_names(self) -> tuple[str, ...]:
+        """The names of all slots, in the order in which values are flattened."""
+        return tuple(slot.name for name, decl in self.variables.items()
+                     for slot in slots_of(name, decl, self.constants))
+
+    @property
+    def size(self) -> int:
+        """How many slots a state has."""
+        return len(self.slot_names)
+
     def initial(self) -> tuple[Any, ...]:
         """The initial state, frozen."""
         return tuple(_first(decl, self.constants) for decl in self.variables.values())
@@ -164,10 +175,10 @@ class Layout:
 
     def flatten(self, state: tuple[Any, ...]) -> dict[str, Any]:
         """The values by slot name."""
-        flat: dict[str, Any] = {}
-        for (name, decl), value in zip(self.variables.items(), state, strict=True):
-            _flatten(name, decl, value, self.constants, flat)
-        return flat
+        flat: list[Any] = []
+        for decl, value in zip(self.variables.values(), state, strict=True):
+            _flatten(decl, value, self.constants, flat)
+        return dict(zip(self.slot_names, flat, strict=True))
 
     def unflatten(self, slots: Mapping[str, Any]) -> tuple[Any, ...]:
         """The frozen state from values by slot name."""
@@ -251,16 +262,15 @@ def _plain(value: Any) -> Any:
 
 
 def _flatten(
-    name: str, decl: Decl, value: Any, constants: Constants, flat: dict[str, Any]
+    decl: Decl, value: Any, constants: Constants, flat: list[Any]
 ) -> None:
     if isinstance(decl, ArrayDecl):
-        for index, part in enumerate(value):
-            _flatten(f"{name}[{index}]", decl.element, part, constants, flat)
+        for part in value:
+            _flatten(decl.element, part, constants, flat)
     elif isinstance(decl, SetDecl):
-        for member in values_of(decl.domain, constants):
-            flat[f"{name}{{{int(member)}}}"] = int(member in value)
+        flat.extend(int(member in value) for member in values_of(decl.domain, constants))
     else:
-        flat[name] = _plain(value)
+        flat.append(_plain(value))
 
 
 def _unflatten(name: str, decl: Decl, slots: Mapping[str, Any], constants: Constants) -> Any:

@@ -145,7 +145,7 @@ def _at_the_end(
     """What is known when the time is over: a violation in what the interpreter had searched
     before native code was made, or nothing."""
     if graph is None:
-        return [_unknown(item, str(late)) for item in wanted]
+        return [_unknown(item, f"{late}; nothing was covered") for item in wanted]
     grace = Deadline(GRACE_SECONDS, clock)
     found = [_judge(bound, graph, item, grace) for item in wanted]
     before = budget_spent("attempts", len(graph.states), _covered(graph)).split(" after ")[1]

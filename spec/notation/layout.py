@@ -6,6 +6,7 @@ see flat slots. Both forms are produced here, from the declarations alone.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property, partial
 from typing import Any
@@ -19,7 +20,7 @@ from .types import (
     RecordDecl, SetDecl, Sym,
 )
 
-__all__ = ["Constants", "Layout", "element_at", "expression_of"]
+__all__ = ["Constants", "Layout", "Slots", "element_at", "expression_of"]
 
 Constants = Mapping[str, Any]
 _FOLD = {"add": e.add, "sub": e.sub, "mul": e.mul, "floordiv": e.floordiv}
@@ -188,6 +189,36 @@ class Layout:
         )
 
 
+class Slots(Mapping[str, Any]):
+    """The values of a state by slot name, made when they are first looked at.
+
+    A trace of a thousand states of a thousand slots is mostly never looked at.
+    """
+
+    def __init__(self, layout: Layout, state: tuple[Any, ...]) -> None:
+        self._layout = layout
+        self._state = state
+
+    @cached_property
+    def _values(self) -> dict[str, Any]:
+        return self._layout.flatten(self._state)
+
+    def __getitem__(self, name: str) -> Any:
+        return self._values[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._layout.slot_names)
+
+    def __len__(self) -> int:
+        return self._layout.size
+
+    def __repr__(self) -> str:
+        return repr(self._values)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return dict, (self._values,)
+
+
 Convert = Callable[[Any], Any]
 
 
@@ -243,10 +274,12 @@ def _check(decl: Decl, constants: Constants) -> Callable[[Any], str]:
         checks = [_check(part, constants) for _, part in decl.fields]
         return lambda v: next(filter(None, (c(x) for c, x in zip(checks, v, strict=True))), "")
     if isinstance(decl, ArrayDecl):
-        each = [
-            _check(element_at(decl, int(index), constants), constants)
-            for index in values_of(decl.domain, constants)
-        ]
+        parts = [element_at(decl, int(index), constants)
+                 for index in values_of(decl.domain, constants)]
+        each = [_check(part, constants) for part in parts]
+        if isinstance(decl.element, IntDecl):
+            return _check_integers([part for part in parts if isinstance(part, IntDecl)], each,
+                                   constants)
         return lambda v: next(filter(None, (c(x) for c, x in zip(each, v, strict=True))), "")
     if isinstance(decl, FifoDecl):
         inner = _check(decl.element, constants)
@@ -257,6 +290,20 @@ def _check(decl: Decl, constants: Constants) -> Callable[[Any], str]:
     return lambda v: ""
 
 
+def _check_integers(
+    parts: list[IntDecl], each: list[Callable[[Any], str]], constants: Constants
+) -> Callable[[Any], str]:
+    """``_check`` for an array of integers, at the speed of C while nothing is wrong."""
+    lows = [number(part.lo, constants) for part in parts]
+    highs = [number(part.hi, constants) for part in parts]
+
+    def check(values: Any) -> str:
+        if not any(map(operator.lt, values, lows)) and not any(map(operator.gt, values, highs)):
+            return ""
+        return next(filter(None, (c(x) for c, x in zip(each, values, strict=True))), "")
+    return check
+
+
 def _plain(value: Any) -> Any:
     return tuple(map(_plain, value)) if isinstance(value, tuple) else int(value)
 
@@ -264,7 +311,9 @@ def _plain(value: Any) -> Any:
 def _flatten(
     decl: Decl, value: Any, constants: Constants, flat: list[Any]
 ) -> None:
-    if isinstance(decl, ArrayDecl):
+    if isinstance(decl, ArrayDecl) and isinstance(decl.element, IntDecl | BoolDecl | ChoiceDecl):
+        flat.extend(map(int, value))
+    elif isinstance(decl, ArrayDecl):
         for part in value:
             _flatten(decl.element, part, constants, flat)
     elif isinstance(decl, SetDecl):

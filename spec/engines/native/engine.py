@@ -319,8 +319,8 @@ class Search:
         start = self.ends[-2] if len(self.ends) > 1 else 0
         inspect = self.native.inspector(self.deadline)
         for address, count in self._pieces(start, self.ends[-1]):
-            self.deadline.check(f"looking for what {counted(self.ends[-1] - start, 'state')} of "
-                                f"depth {len(self.ends) - 1} break")
+            self.deadline.check("finding out which rule is broken at depth "
+                                f"{len(self.ends) - 1}")
             inspect(address, count, ctypes.addressof(self.found))
         for rule in range(self.rules + 1):
             record = self.found[rule * self.stride:(rule + 1) * self.stride]

@@ -91,7 +91,8 @@ def _rows(chapter: Chapter, budget: Budget) -> Iterator[Row]:
                 expectation.about, expectation.expected(constants), found,
             )
     for lemma in chapter.lemmas:
-        yield Row(chapter.name, "", {}, lemma.id, lemma.statement, lemma.verdict, decide(lemma, budget))
+        found = decide(lemma, budget)
+        yield Row(chapter.name, "", {}, lemma.id, lemma.statement, lemma.verdict, found)
 
 
 Key = tuple[Any, ...]

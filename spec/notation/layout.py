@@ -13,7 +13,7 @@ from typing import Any
 
 from . import expr as e
 from .errors import InputError, ModelFault
-from .machine import Machine, domain_names, number, values_of
+from .machine import Machine, constant_value, domain_names, number, values_of
 from .model import Slot
 from .types import (
     Array, ArrayDecl, BoolDecl, ChoiceDecl, ConstDecl, Decl, Fifo, FifoDecl, IntDecl,
@@ -29,7 +29,7 @@ _FOLD = {"add": e.add, "sub": e.sub, "mul": e.mul, "floordiv": e.floordiv}
 def expression_of(value: Any, constants: Constants) -> e.Expr:
     """A declaration's bound as an expression: a literal, or over symbolic constants."""
     if isinstance(value, ConstDecl):
-        value = constants[value.name]
+        value = constant_value(value, constants)
     if isinstance(value, e.Expr):
         return value
     if not isinstance(value, Sym):
@@ -296,8 +296,12 @@ def _check_integers(
     """``_check`` for an array of integers, at the speed of C while nothing is wrong."""
     lows = [number(part.lo, constants) for part in parts]
     highs = [number(part.hi, constants) for part in parts]
+    least, most = max(lows, default=0), min(highs, default=0)
 
     def check(values: Any) -> str:
+        distinct = set(values)  # mostly few, and mostly good in all places
+        if not distinct or (least <= min(distinct) and max(distinct) <= most):
+            return ""
         if not any(map(operator.lt, values, lows)) and not any(map(operator.gt, values, highs)):
             return ""
         return next(filter(None, (c(x) for c, x in zip(each, values, strict=True))), "")

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from ...notation.errors import InternalError
-from ...notation.labels import counted
 from ...notation.model import Fault, LoweredRule, Model
 from ..deadline import OutOfTime
 from ..verdict import Budget

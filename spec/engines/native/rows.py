@@ -16,8 +16,7 @@ from typing import Any
 
 import llvmlite.ir as ir
 
-from ...notation.expr import ConstRef, Expr, Int, Lit, Op, Queue, Read, Record, and_, not_
-from ...notation.model import LoweredAction
+from ...notation.expr import ConstRef, Expr, Lit, Op, Queue, Read, Record, and_, not_
 from .code import (
     I1, I32, I64, POINTER, copy_words, function, i64, local, loop, word_at, word_load, word_store,
 )
@@ -349,15 +348,3 @@ def _raw_cells(values: RowValues, hole: Hole, value: Value) -> list[Any]:
     parts = value if isinstance(hole.type, Record) else [value]
     return [values.encoded(part, cell.lo, cell.bits) if cell.bits else None
             for cell, part in zip(hole.cells, parts, strict=True)]
-
-
-def action_groups(
-    action: LoweredAction, parts: Sequence[Expr], wrong: Sequence[Expr], outside: Sequence[Expr]
-) -> list[list[Expr]]:
-    """The groups of an action's shape, as ``RowCode.step`` wants them."""
-    return [list(parts), list(action.updates.values()), list(wrong), list(outside)]
-
-
-def is_integer(expr: Expr) -> bool:
-    """Whether an expression is an integer."""
-    return isinstance(expr.type, Int)

@@ -421,7 +421,7 @@ def length(queue: Expr) -> Expr:
     while isinstance(queue, Op) and queue.op in ("push", "pop"):
         changes.append(add if queue.op == "push" else sub)
         queue = queue.operands[0]
-    size = ZERO if isinstance(queue, EmptyQueue) else Op("len", (queue,), INT)
+    size: Expr = ZERO if isinstance(queue, EmptyQueue) else Op("len", (queue,), INT)
     for change in reversed(changes):
         size = change(size, ONE)
     return size

@@ -30,7 +30,8 @@ from .code import (
 
 __all__ = [
     "TAG", "emit_add", "emit_hash", "emit_hash_at", "emit_insert_indexed",
-    "emit_insert_inline", "emit_lookup", "emit_migrate", "emit_prefetch_candidate", "emit_restore", "emit_seed", "home_line",
+    "emit_insert_inline", "emit_lookup", "emit_migrate", "emit_prefetch_candidate",
+    "emit_restore", "emit_seed", "home_line",
 ]
 
 TAG = 0xFFFF_FFFF_0000_0000

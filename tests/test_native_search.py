@@ -120,9 +120,13 @@ def test_a_fault_ends_the_search_with_the_run_to_it() -> None:
 
 def test_a_state_that_is_too_wide_is_refused_with_a_reason() -> None:
     """The refusal is an error of the input, and says what to change."""
-    kind = Queue(Int(Lit(0), Lit(255)), Lit(200))
-    with pytest.raises(TooWide, match="needs 1608 bits"):
+    kind = Queue(Int(Lit(0), Lit(255)), Lit(600))
+    with pytest.raises(TooWide, match="the queue q of test needs 4800 bits"):
         explore(model_of([Slot("q", kind, EmptyQueue(kind))], []), (), Budget())
+    number = Int(Lit(0), Lit((1 << 50) - 1))
+    slots = [Slot(f"s{place}", number, Lit(0)) for place in range(2_700)]
+    with pytest.raises(TooWide, match="a state of test needs 135000 bits"):
+        explore(model_of(slots, []), (), Budget())
 
 
 def test_a_model_without_actions_has_one_state() -> None:

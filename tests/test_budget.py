@@ -9,6 +9,8 @@ from functools import cache
 
 import pytest
 from checkvalve.conformance.bench.lowering import Walk
+from checkvalve.spec.design.check import Settings, check
+from checkvalve.spec.design.loader import load
 from checkvalve.spec.engines import search
 from checkvalve.spec.engines.deadline import Deadline, OutOfTime
 from checkvalve.spec.engines.search import Engine, check_rules
@@ -114,6 +116,31 @@ def test_the_shares_of_parts_add_up_to_no_more_than_there_is(
         share = deadline.share(len(used) - place)
         now[0] += fraction * share.seconds
     assert now[0] <= seconds * (1 + 1e-9)
+
+
+PARTS = "".join(
+    f"""  s{n}: {{kind: source}}
+  m{n}: {{kind: merge}}
+  w{n}: {{kind: route}}
+  k{n}: {{kind: sink}}
+""" for n in range(3))
+LINKS = "".join(
+    f"  - {{from: {start}{n}, to: {end}{n}, capacity: 1000}}\n"
+    for n in range(3) for start, end in ("sm", "mw", "wm", "wk"))
+THREE_PARTS = f"checkvalve: 1\nname: three\ntasks:\n{PARTS}links:\n{LINKS}"
+
+
+def test_the_parts_of_a_design_share_its_budget() -> None:
+    """Three parts that are each too large take no longer than one, and each gets its turn."""
+    design = load(THREE_PARTS)
+    with Work().counted() as work:
+        report = check(design, Settings(budget=Budget(
+            max_seconds=2.0, max_states=3_000, threads=1, clock=work)))
+        spent = work()
+    deadlock = report.findings[0]
+    assert deadlock.outcome is Outcome.UNKNOWN and "budget" in deadlock.reason
+    assert spent <= 1.1 * 2.0 + SLACK
+    assert sum(finding.seconds for finding in report.findings) <= spent
 
 
 def test_a_deadline_names_what_came_too_late() -> None:

@@ -148,10 +148,10 @@ def _at_the_end(
         return [_unknown(item, f"{late}; nothing was covered") for item in wanted]
     grace = Deadline(GRACE_SECONDS, clock)
     found = [_judge(bound, graph, item, grace) for item in wanted]
-    before = budget_spent("attempts", len(graph.states), _covered(graph)).split(" after ")[1]
+    before = covered_by(len(graph.states), _covered(graph))
     return [
         verdict if verdict.outcome is Outcome.VIOLATED
-        else replace(verdict, reason=f"{late}, {before} by the interpreter")
+        else replace(verdict, reason=f"{late}, after {before} by the interpreter")
         for verdict in found
     ]
 
@@ -214,8 +214,12 @@ def _covered(graph: Graph) -> int:
 
 def budget_spent(which: str, states: int, covered: int) -> str:
     """Why a search ended early, and what it had covered by then."""
-    return (f"the budget of {which} was spent after {counted(states, 'state')}; "
-            f"all states up to depth {covered} were covered")
+    return f"the budget of {which} was spent after {covered_by(states, covered)}"
+
+
+def covered_by(states: int, covered: int) -> str:
+    """What a search that ended early had seen."""
+    return f"{counted(states, 'state')}; all states up to depth {covered} were covered"
 
 
 def method_of(kind: str, complete: bool) -> str:

@@ -22,16 +22,23 @@ from .plain import PlainConversation, Seen
 from .race_scenes import HORIZON, SCENES, calls_in_words
 from .suite import Act, Answer, Program, Suite, Watch
 
-__all__ = ["CONSTANTS", "KAFKA_RACES_SUITE", "RacesConversation", "Translator", "rest"]
+__all__ = ["CONSTANTS", "KAFKA_RACES_SUITE", "PURGE", "RacesConversation", "Translator", "rest"]
 
 CONSTANTS: Final = {"T": 4, "Q": 4}
+PURGE: Final = 0
+"""The purge interval: whatever is completed is purged in the next round."""
 _NAMES: Final = ("r1", "r2", "t1", "t2")
 """Requests and tasks, by their numbers in the machine."""
 
 _STEPS_MAX: Final = 96
-_LENGTHS: Final = (8, 48, 96)
+_LENGTHS: Final = (4, 12, 24, 48, 96)
 """A piece of a schedule has up to so many steps: the first few matter as much as all later ones."""
-_SWITCHES: Final = (1, 1, 1, 2, 2, 3)
+_SWITCHES: Final = (1, 1, 1, 2, 2, 2, 3, 3, 4)
+_TIMES: Final = 2
+"""Schedules for each program that is asked for; one is cheap."""
+_STRIDE: Final = 4
+_SWEPT: Final = 64
+"""``_sweep`` interrupts a thread at places so many steps apart, within so many steps."""
 _CALLS: Final[Mapping[str, Call]] = {
     "watch": Call.WATCH, "add": Call.ADD, "ready": Call.READY, "check": Call.CHECK,
     "force": Call.FORCE, "cancel": Call.CANCEL, "advance": Call.ADVANCE, "elect": Call.OTHER,
@@ -278,12 +285,14 @@ _ABOUT: Final[Mapping[str, tuple[str, ...]]] = {
     "KAFKA-P1ER": ("completion against expiry",),
     "KAFKA-P3": ("trigger between try and watch", "a heartbeat"),
     "KAFKA-P3I": ("an empty list",),
-    "KAFKA-P4R": ("trigger between try and watch",),
-    "KAFKA-P7L": ("two keys", "trigger between try and watch"),
-    "KAFKA-P9": ("a group changes", "a member joins", "a partition"),
+    "KAFKA-P4R": ("trigger between try and watch", "completion against cascade"),
+    "KAFKA-P7L": ("two keys", "trigger between try and watch", "watching against purge"),
+    "KAFKA-P9": ("a group changes", "a member joins", "a partition", "cancel against cascade",
+                 "completion against cascade", "added anew against cascade",
+                 "watching against purge", "a callback that raises", "two keys"),
     "KAFKA-W1L": ("two in a bucket",),
-    "KAFKA-W1CR": ("cancel against cascade",),
-    "KAFKA-W2L": ("cancel against cascade",),
+    "KAFKA-W1CR": ("cancel against cascade", "added anew against cascade"),
+    "KAFKA-W2L": ("cancel against cascade", "added anew against cascade"),
     "KAFKA-W10": ("two overflows",),
     "KAFKA-W11": ("two overflows",),
 }
@@ -300,7 +309,11 @@ class RacesSuite(Suite):
     ) -> None:
         """See ``AnySuite``. It needs no more than random numbers, for shrinking is ours."""
         draw = random.Random(seed)
-        for _ in range(examples):
+        if focus.id in _SWEEPS:
+            for name in _ABOUT[focus.id]:
+                for program in _sweep(draw, name):
+                    attempt(program)
+        for _ in range(examples * _TIMES):
             names = _ABOUT[focus.id] if draw.random() < 0.9 else tuple(SCENES)
             attempt(_schedule(draw, draw.choice(names)))
 
@@ -313,6 +326,23 @@ class RacesSuite(Suite):
                 yield _run(str(about["thread"]), fewer)
 
 
+_SWEEPS: Final = ("KAFKA-P9",)
+"""Rules whose breaches have a narrow window, and could have it in any of many scenes."""
+
+
+def _sweep(draw: random.Random, name: str) -> Iterator[Program]:
+    """Each thread is interrupted once, at places that are ``_STRIDE`` steps apart. Two threads
+    that take two locks in different orders stand between them for more steps than that."""
+    setup, *spawns, finish = _acts_of(name)
+    for thread in SCENES[name].threads:
+        for steps in range(draw.randint(1, _STRIDE), _SWEPT, _STRIDE):
+            # Who is interrupted goes on last: so the others come first, as far as they can.
+            others = [act for act in spawns if dict(act.about)["thread"] != thread]
+            own = [act for act in spawns if dict(act.about)["thread"] == thread]
+            draw.shuffle(others)
+            yield (setup, *others, *own, _run(thread, steps), Act("settle"), finish)
+
+
 def _schedule(draw: random.Random, name: str) -> Program:
     setup, *spawns, finish = _acts_of(name)
     threads = list(SCENES[name].threads)
@@ -323,7 +353,7 @@ def _schedule(draw: random.Random, name: str) -> Program:
 
 
 def _settings(capacity: int) -> Mapping[str, int]:
-    return {"capacity": capacity, "buckets": capacity + 1}
+    return {"capacity": capacity, "buckets": capacity + 1, "purge": PURGE}
 
 
 def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
@@ -334,7 +364,7 @@ _OPERATIONS: Final = ("perform", "spawn", "run", "settle")
 
 KAFKA_RACES_SUITE: Final = RacesSuite(
     name="kafka.races",
-    version=1,
+    version=2,
     port="kafka.races",
     watches=(Watch(ObservedRaces),),
     weights=dict.fromkeys(_OPERATIONS, 1),

@@ -36,9 +36,8 @@ _LENGTHS: Final = (4, 12, 24, 48, 96)
 _SWITCHES: Final = (1, 1, 1, 2, 2, 2, 3, 3, 4)
 _TIMES: Final = 2
 """Schedules for each program that is asked for; one is cheap."""
-_STRIDE: Final = 4
 _SWEPT: Final = 64
-"""``_sweep`` interrupts a thread at places so many steps apart, within so many steps."""
+"""``_sweep`` interrupts a thread within so many steps."""
 _CALLS: Final[Mapping[str, Call]] = {
     "watch": Call.WATCH, "add": Call.ADD, "ready": Call.READY, "check": Call.CHECK,
     "force": Call.FORCE, "cancel": Call.CANCEL, "advance": Call.ADVANCE, "elect": Call.OTHER,
@@ -311,7 +310,7 @@ class RacesSuite(Suite):
         draw = random.Random(seed)
         if focus.id in _SWEEPS:
             for name in _ABOUT[focus.id]:
-                for program in _sweep(draw, name):
+                for program in _sweep(draw, name, _SWEEPS[focus.id]):
                     attempt(program)
         for _ in range(examples * _TIMES):
             names = _ABOUT[focus.id] if draw.random() < 0.9 else tuple(SCENES)
@@ -326,16 +325,16 @@ class RacesSuite(Suite):
                 yield _run(str(about["thread"]), fewer)
 
 
-_SWEEPS: Final = ("KAFKA-P9",)
-"""Rules whose breaches have a narrow window, and could have it in any of many scenes."""
+_SWEEPS: Final = {"KAFKA-P9": 4, "KAFKA-P3I": 2}
+"""Rules whose breaches have a narrow window, and how wide that is at least, in steps: two threads
+that take two locks in different orders stand between them for some time."""
 
 
-def _sweep(draw: random.Random, name: str) -> Iterator[Program]:
-    """Each thread is interrupted once, at places that are ``_STRIDE`` steps apart. Two threads
-    that take two locks in different orders stand between them for more steps than that."""
+def _sweep(draw: random.Random, name: str, stride: int) -> Iterator[Program]:
+    """Each thread is interrupted once, at places that are so many steps apart."""
     setup, *spawns, finish = _acts_of(name)
     for thread in SCENES[name].threads:
-        for steps in range(draw.randint(1, _STRIDE), _SWEPT, _STRIDE):
+        for steps in range(draw.randint(1, stride), _SWEPT, stride):
             # Who is interrupted goes on last: so the others come first, as far as they can.
             others = [act for act in spawns if dict(act.about)["thread"] != thread]
             own = [act for act in spawns if dict(act.about)["thread"] == thread]

@@ -282,9 +282,10 @@ STORM_STATUS_SUITE: Final = Suite(
         "STORM-O1": ("spill", "spill halfway", "drain", "check"),
         "STORM-O6": ("spill", "spill halfway", "drain", "check", "finish"),
         "STORM-O8": ("spill", "drain", "check", "deliver", "lose"),
-        "STORM-O10": ("spill", "spill halfway", "drain", "check", "disconnect",
-                      "connect halfway"),
+        "STORM-O10": ("spill", "drain", "check", "disconnect", "connect halfway"),
     },
+    # One task, and a receiving thread that is stopped before it has told.
+    favoured_picks={"STORM-O10": {"spill": (0,), "drain": (0,), "connect halfway": (0, 1)}},
     scene=("Two workers, {tasks} tasks; a reminder when an overflowQ has grown by more than "
            "{capacity}, a lost status made good within {repeat} checks."),
 )

@@ -31,8 +31,9 @@ from random import Random
 from typing import Any, Final, TextIO
 
 from .executor import Log, SpoutTask
+from .messages import Kind, Message
 from .status import Sent, Status
-from .topologies import TOPOLOGIES, Kind, Message, deploy
+from .topologies import TOPOLOGIES, deploy
 from .worker import Place, Settings, Worker, name_of
 
 __all__ = ["GRACE_SECONDS", "Measured", "WorkerFailed", "WorkerProcess", "main", "measure"]

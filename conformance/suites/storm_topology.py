@@ -11,7 +11,7 @@ from dataclasses import asdict, replace
 from random import Random
 from typing import Any, Final
 
-from ...reference.storm.faults import Fault, Scenario, What, bolts_of, scenario
+from ...reference.storm.faults import TOILS, Fault, Scenario, What, bolts_of, scenario
 from ...reference.storm.topologies import PING_PONG, TOPOLOGIES, Topology, ping_pong
 from ...spec.notation.errors import InputError, TargetError
 from ...spec.notation.rules import Rule
@@ -218,9 +218,21 @@ def _calm(one: Scenario, random: Random) -> Scenario:
     """With an acker, and bolts that fail or take long; and nothing else goes wrong."""
     one = replace(one, topology=replace(one.topology, ackers=max(1, one.topology.ackers or 0)))
     bolts = bolts_of(one.topology)
+    if random.random() < 0.5:
+        return replace(one, faults=tuple(_toils(random.choice(bolts), random)),
+                       settings=replace(one.settings, max_pending=1, per_round=1))
     return replace(one, faults=tuple(
         Fault(random.randrange(60), random.choice(_CALM), random.choice(bolts),
-              lasts=random.randrange(300, 900)) for _ in range(random.randrange(1, 6))))
+              lasts=random.randrange(*TOILS)) for _ in range(random.randrange(1, 6))))
+
+
+def _toils(task: int, random: Random) -> Iterator[Fault]:
+    """A task works long at one tuple after the other: roots begin at any time between ticks."""
+    at = random.randrange(60)
+    for _ in range(3):
+        toil = Fault(at, What.TOIL, task, lasts=random.randrange(*TOILS))
+        yield toil
+        at = toil.ends + 1
 
 
 def _act_of(fault: Fault) -> Act:

@@ -143,7 +143,8 @@ class HistoryJudge:
         self._idle = _idle(terms)
         self._monitors: dict[tuple[type[Machine], Hashable], Monitor | None] = {}
         self._calm = terms.calm
-        self._since: dict[tuple[str, Hashable], int] = {}   # for roots: first, or last, instants
+        self._since: dict[tuple[str, Hashable], int] = {}   # for roots: when it was first so
+        self._asked: dict[Hashable, list[int]] = {}         # … and when a bolt asked for time
         for message in range(terms.messages if terms.acking else 0):
             self._monitor(ObservedSource, message)
 
@@ -222,23 +223,22 @@ class HistoryJudge:
             yield from self._about_all(event)
 
     def _note(self, event: Happened) -> None:
-        """When a root was emitted, when a bolt first failed it, and when it last asked."""
+        """When a root was emitted, when a bolt first failed it, and when bolts asked for time."""
         root = event.about[1]
         if event.what == "asking":
-            self._since["asking", root] = event.at
+            self._asked.setdefault(root, []).append(event.at)
         else:
             self._since.setdefault((event.what, root), event.at)
 
     def _failed(self, event: Happened) -> Iterator[Observation]:
         message, root = event.about
         terms, calm = self.terms, ("calm", int(self._calm))
-        told, asked, emitted = (
-            self._since.get((word, root)) for word in ("failing", "asking", "root"))
+        told, emitted = (self._since.get((word, root)) for word in ("failing", "root"))
         if told is not None:
             late = min(event.at - told, terms.word_max + 1)
             yield ObservedRoot, root, ("fails", (("told", late), calm))
         else:
-            if asked is not None:
+            for asked in self._asked.get(root, ()):
                 ago = min(event.at - asked, terms.timeout + 1)
                 yield ObservedRoot, root, ("has_asked", (("asked", ago), calm))
             age = min(event.at - (emitted or 0), terms.timeout + 1)

@@ -228,6 +228,8 @@ class BoltTask(Executor):
     def _execute(self, message: Message) -> None:
         if self._to_fail:
             self._to_fail -= 1
+            for root, _edge in message.anchors:
+                self.context.record("failing", self.task, root)
             self.basic(_Failing()).execute(message, self)
             return
         if self.is_sink and message.anchors:
@@ -299,7 +301,6 @@ class BoltTask(Executor):
         """Tell the ackers that the roots of the tuple are to fail."""
         self._ack_values.pop(message, None)
         for root, _edge in message.anchors:
-            self.context.record("failing", self.task, root)
             self.send(Kind.FAIL, self.acker_of(root), (root, 0))
 
     def reset_timeout(self, message: Message) -> None:

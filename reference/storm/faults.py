@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from .topologies import Topology, deploy
 from .worker import Settings
 
-__all__ = ["Fault", "Scenario", "ScenarioMisuse", "What", "bolts_of", "scenario"]
+__all__ = ["TOILS", "Fault", "Scenario", "ScenarioMisuse", "What", "bolts_of", "scenario"]
 
 TOILS: Final = (300, 900)
 """How long a bolt may work at a tuple: up to three periods of the message timeout."""

@@ -25,8 +25,8 @@ from ...spec.notation.errors import InputError, ModelFault, TargetError
 from ...spec.notation.machine import Machine
 from ...spec.notation.rules import Rule
 from ...spec.storm.observed_topology import (
-    AT_ONCE, LIMIT, OVERSHOOT, PROGRESS, SURVIVES, ObservedFlag, ObservedLane, ObservedRoot,
-    ObservedRun, ObservedSource, ObservedTask,
+    AT_ONCE, FAILED_STAYS, LIMIT, OVERSHOOT, PROGRESS, SURVIVES, ObservedFlag, ObservedLane,
+    ObservedRoot, ObservedRun, ObservedSource, ObservedTask,
 )
 from ..ports.base import Message
 from ..ports.storm_topology import FAULTS, WORDS, event_of
@@ -277,11 +277,16 @@ def _idle(terms: Terms) -> frozenset[str]:
 def _at_stake(machine: str, name: str, idle: frozenset[str]) -> tuple[str, ...]:
     """The ids of the rules that an event could have broken by being another one.
 
-    That a run comes to rest is the alternative to its stalling, and to the death of a worker.
+    That a run comes to rest is the alternative to its stalling, and to the death of a worker;
+    that a root fails which a bolt has failed, to its being acked.
     """
     found = [rule.id for rule in rules_of(_NAMED[machine].actions_declared[name])]
     if machine == ObservedRun.__name__ and name == "comes_to_rest":
         found += [PROGRESS.id, SURVIVES.id]
+    if machine == ObservedRoot.__name__ and name == "acks":
+        found.remove(FAILED_STAYS.id)
+    if machine == ObservedRoot.__name__ and name == "fails":
+        found.append(FAILED_STAYS.id)
     return tuple(each for each in found if each not in idle)
 
 

@@ -368,12 +368,12 @@ class Cluster:
         elif what is What.STRAY:
             self._stray(on, to)
         elif what is What.FAIL:
-            self._of_bolt(on, BoltTask.fail_next)
+            self._of_bolt(on, lambda bolt: bolt.fail_next())
         elif what is What.TOIL:
-            self._of_bolt(on, BoltTask.hold_next)
+            self._of_bolt(on, lambda bolt: bolt.hold_next())
             for at in range(self.now, fault.ends, max(1, self._period // ASKS)):
-                self._at(at, partial(self._of_bolt, on, BoltTask.ask))
-            self._at(fault.ends, partial(self._of_bolt, on, BoltTask.release))
+                self._at(at, partial(self._of_bolt, on, lambda bolt: bolt.ask()))
+            self._at(fault.ends, partial(self._of_bolt, on, lambda bolt: bolt.release()))
 
     def _of_bolt(self, task: int, what: Callable[[BoltTask], None]) -> None:
         """Plan what the user code of a bolt does, if its worker is there."""

@@ -66,6 +66,7 @@ CHAPTERS = {
     "kafka.purgatory_locks": "in which order threads may take the purgatory's locks",
     "kafka.observed_races": "what can be seen of a timer and a purgatory that threads share",
     "queues.bounded": "a bounded queue with waiting producers and consumers",
+    "queues.dropping": "which item a bounded queue drops that says it drops",
     "queues.conserved": "what a queue must conserve, whatever order it keeps",
     "design.net": "the net that a design file becomes",
 }

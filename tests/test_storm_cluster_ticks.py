@@ -21,8 +21,8 @@ def worker_of(capacity: int, **more: int) -> tuple[Worker, list[str]]:
     words: list[str] = []
     tasks = [task for each in WORD_COUNT.tasks_of().values() for task in each]
     return Worker(
-        WORD_COUNT, Place(0, 0, dict.fromkeys(tasks, 0)), Settings(capacity=capacity, **more), Log(4),
-        Random(0), record=lambda what, *_: words.append(what), now=lambda: 0), words
+        WORD_COUNT, Place(0, 0, dict.fromkeys(tasks, 0)), Settings(capacity=capacity, **more),
+        Log(4), Random(0), record=lambda what, *_: words.append(what), now=lambda: 0), words
 
 
 def ticks_in(worker: Worker) -> list[int]:

@@ -72,8 +72,8 @@ STORM_STATUS: Final = Port(
     settings=(
         Argument("capacity", POSITIVE, "tuples that an overflowQ takes in without a reminder"),
         Argument("tasks", POSITIVE, "how many tasks the receiving worker has: 0, 1, …"),
-        Argument("repeat", POSITIVE, "checks after which the status is told once more, changed or not, so "
-                 "that one that was lost is made good"),
+        Argument("repeat", POSITIVE, "checks after which the status is told once "
+                 "more, changed or not, so that one that was lost is made good"),
     ),
     policies={"numbered": "statuses are numbered, and repeated from time to time"},
 )

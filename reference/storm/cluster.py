@@ -7,7 +7,8 @@ then the actors, which are the executors and the transfer thread of each worker,
 turns in an order that the seed decides, and some do not get a turn at all. No turn is atomic:
 before any message that a task sends, others may have theirs, so that room appears, or is gone,
 between two emits of one execution. Where nothing can happen, time jumps to the next instant at
-which something is due.
+which something is due. An instant is Storm's millisecond: no executor waits longer than that
+between two turns (see ``waiting``), so each may have one at every instant.
 
 What happens is recorded: a ``Happened`` for each event, in order. The same scenario gives the
 same history, on every machine. The words are:

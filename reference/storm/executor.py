@@ -44,6 +44,7 @@ from .messages import Bolt, Kind, Message
 from .spout import Call, Outcome, PartitionManager, SpoutMisuse, SpoutPending
 from .task_input import Nothing, TaskInput
 from .topologies import Topology
+from .waiting import BACKPRESSURE, BOLT, SPOUT, Levels, Waiter
 
 __all__ = ["AckerTask", "Attempt", "BoltTask", "Context", "Executor", "Log", "SpoutTask"]
 
@@ -87,7 +88,12 @@ class Context:
 
 
 class Executor:
-    """What all tasks have: an input, and pendingEmits."""
+    """What all tasks have: an input, and pendingEmits.
+
+    ``idle`` is how it waits where nothing stands in pendingEmits and there is nothing to do.
+    """
+
+    idle: Levels = BOLT
 
     def __init__(self, task: int, inbox: TaskInput[Message], context: Context) -> None:
         self.task = task
@@ -96,6 +102,17 @@ class Executor:
         self.pending: deque[Message] = deque()
         self._numbers: dict[int, int] = {}
         self._turns: dict[int, int] = {}
+        self._waiter = Waiter()
+
+    def wait(self, *, happened: bool) -> int:
+        """After a turn: the nanoseconds until the next one (0: at once).
+
+        A task that waits for room waits by another strategy than one that has nothing to do.
+        """
+        if happened:
+            self._waiter.went_on()
+            return 0
+        return self._waiter.waits(BACKPRESSURE if self.pending else self.idle)
 
     def call(self) -> bool:
         """One turn of the loop: whether anything happened."""
@@ -361,6 +378,8 @@ class SpoutTask(Executor):
     ``max_pending`` roots may be pending (0: any number) when a round begins; a round emits
     up to ``per_round``.
     """
+
+    idle = SPOUT
 
     def __init__(self, task: int, inbox: TaskInput[Message], context: Context, log: Log,
                  max_pending: int = 0, per_round: int = 1) -> None:

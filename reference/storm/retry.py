@@ -23,7 +23,8 @@ class Backoff:
     """The n-th retry waits for min(longest, initial * multiplier ** (n - 1)) milliseconds.
 
     What is no whole number of milliseconds is rounded down. The first retry waits for ``first``
-    milliseconds instead, if that is given. After ``retries`` of them (None: never) a message is given up. Raises ``RetryMisuse``.
+    milliseconds instead, if that is given. After ``retries`` of them (None: never) a message is
+    given up. Raises ``RetryMisuse``.
     """
 
     initial: int = 0

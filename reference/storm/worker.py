@@ -313,7 +313,8 @@ class Worker:
 
     def run_flush_timer(self) -> bool:
         """A flush for each task that has something in a batch; one without room is skipped."""
-        return any([self._put(Kind.FLUSH, task) for task in self.tasks if self._batched(task)])
+        served = [self._put(Kind.FLUSH, task) for task in self.tasks if self._batched(task)]
+        return any(served)
 
     def _put(self, kind: Kind, task: int) -> bool:
         message = Message(kind, task, self.place.life, task, self._ticks, ())

@@ -5,7 +5,7 @@ SHELL := /bin/sh
 .DEFAULT_GOAL := help
 BIN := .venv/bin
 
-.PHONY: help gate test lint types unit bench bench-storm bench-purgatory races oracles doctor wheel ci clean core dev programs
+.PHONY: help gate test lint types unit bench bench-storm bench-purgatory races oracles explanations doctor wheel ci clean core dev programs
 
 help: ## List the targets.
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 10
@@ -39,6 +39,9 @@ races: core ## Kafka's races under every schedule with two preemptions, in real 
 
 oracles: dev programs ## What the book says of liveness, by a plain algorithm and by TLC (10 min).
 	@$(BIN)/python -m checkvalve.conformance.bench.oracles $(ARGS)
+
+explanations: dev ## Check the explanations of random designs' deadlocks (minutes); ARGS="--designs 500".
+	@$(BIN)/python tests/explanations.py $(ARGS)
 
 doctor: core ## Show what this machine has and what each part needs.
 	@$(BIN)/checkvalve doctor

@@ -5,12 +5,12 @@ A chapter whose subject is an algebra, not a machine, ends with a table of these
 
 from __future__ import annotations
 
-import time
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from .engines.verdict import Outcome, Verdict
+from .engines.verdict import Budget, Outcome, Verdict
 
 if TYPE_CHECKING:
     import z3
@@ -37,10 +37,10 @@ class Lemma:
     claim: Callable[[Make], z3.BoolRef]
 
 
-def decide(lemma: Lemma) -> Verdict:
+def decide(lemma: Lemma, budget: Budget | None = None) -> Verdict:
     """Prove the lemma, or find numbers that refute it; ``reason`` then names them."""
     import z3
-    started = time.monotonic()
+    deadline = (budget or Budget()).start().deadline
     numbers: dict[str, Any] = {}
 
     def number(name: str) -> Any:
@@ -48,8 +48,10 @@ def decide(lemma: Lemma) -> Verdict:
 
     solver = z3.Solver()
     solver.add(z3.Not(lemma.claim(number)))
+    if not math.isinf(deadline.left()):
+        solver.set("timeout", max(1, int(1000 * deadline.left())))
     answer = solver.check()
-    seconds = time.monotonic() - started
+    seconds = deadline.spent()
     method = f"Z3, {BITS}-bit vectors, for all"
     if answer == z3.unsat:
         return Verdict(Outcome.HOLDS, method, seconds=seconds)

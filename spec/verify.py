@@ -5,10 +5,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import redirect_stdout
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from .chapters import Chapter
+from .engines.deadline import OutOfTime
 from .engines.search import check_rules, instances
 from .engines.verdict import Budget, Outcome, Verdict
 from .expectations import Expectation
@@ -90,7 +91,8 @@ def _rows(chapter: Chapter, budget: Budget) -> Iterator[Row]:
                 expectation.about, expectation.expected(constants), found,
             )
     for lemma in chapter.lemmas:
-        yield Row(chapter.name, "", {}, lemma.id, lemma.statement, lemma.verdict, decide(lemma))
+        found = decide(lemma, budget)
+        yield Row(chapter.name, "", {}, lemma.id, lemma.statement, lemma.verdict, found)
 
 
 Key = tuple[Any, ...]
@@ -137,9 +139,15 @@ def _prove(expectation: Expectation, constants: dict[str, Any], budget: Budget) 
     from .notation.lower import lower
     machine = expectation.machine
     values = constants_of(machine, constants)
-    model = lower(machine, values, frozenset(expectation.for_all))
+    if budget.max_seconds is None:
+        budget = replace(budget, max_seconds=120.0)
+    budget = budget.start()
+    try:
+        model = lower(machine, values, frozenset(expectation.for_all),
+                      budget.deadline.watch("lowering the machine"))
+    except OutOfTime as late:
+        return Verdict(Outcome.UNKNOWN, "k-induction", seconds=budget.deadline.spent(),
+                       reason=str(late))
     wanted = [rule for rule in model.rules if rule.rule.id == expectation.rule]
     lemmas = [rule for rule in model.rules if rule.rule.id in expectation.lemmas]
-    if budget.max_seconds is None:
-        budget = Budget(max_memory=budget.max_memory, max_seconds=120.0)
     return worst(prove(model, rule, lemmas=lemmas, budget=budget) for rule in wanted)

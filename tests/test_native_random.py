@@ -7,7 +7,7 @@ of states or steps, or as a trace that does not replay.
 from __future__ import annotations
 
 import pytest
-from checkvalve.spec.engines.native import NativeResult, engine, explore, graph
+from checkvalve.spec.engines.native import NativeResult, engine, explore, graph, jit
 from checkvalve.spec.engines.verdict import Budget, Value
 from checkvalve.spec.notation.evaluate import apply, evaluate, initial_slots
 from checkvalve.spec.notation.model import Model
@@ -63,6 +63,20 @@ def test_explorer_agrees_with_the_evaluator(seed: int, wide: bool) -> None:
     """States, steps, depth, shortest traces and faults are those of the evaluator."""
     model, expected = rich_model(seed, wide)
     check_against_oracle(model, expected, threads=1)
+
+
+@pytest.mark.parametrize("wide", [False, True])
+@pytest.mark.parametrize("seed", range(60, 70))
+def test_rows_of_shapes_agree_with_the_evaluator(
+    seed: int, wide: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The code for large machines, on small ones: what is found is the same, to the letter."""
+    model, expected = rich_model(seed, wide)
+    plain = explore(model, model.rules, Budget(threads=1))
+    monkeypatch.setattr(jit, "ROWS_FROM", -1)
+    rows = check_against_oracle(model, expected, threads=1)
+    assert (rows.violations, rows.fault) == (plain.violations, plain.fault)
+    assert rows.transitions == plain.transitions
 
 
 @pytest.mark.parametrize("wide", [False, True])

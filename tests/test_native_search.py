@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
+from itertools import count
 
 import pytest
 from checkvalve.spec.engines.native import Layout, TooWide, engine, explore, graph
@@ -77,7 +79,13 @@ def test_a_budget_of_memory_ends_the_search() -> None:
 
 def test_a_budget_of_time_ends_the_search() -> None:
     """A spent budget of time is noticed between two parts of the search."""
-    result = explore(chain(6, 5), (), Budget(max_seconds=0.05, threads=1))
+    looks = count()
+    small = Budget(max_seconds=1.0, threads=1, clock=lambda: 0.0 * next(looks))
+    explore(chain(6, 1), (), small)
+    needed = next(looks) - 2  # nearly all of them while the search is compiled
+    looks = count()
+    budget = replace(small, clock=lambda: 0.0 if next(looks) < needed else 1e9)
+    result = explore(chain(6, 5), (), budget)
     assert (result.complete, result.stopped_by) == (False, "time")
 
 
@@ -112,9 +120,13 @@ def test_a_fault_ends_the_search_with_the_run_to_it() -> None:
 
 def test_a_state_that_is_too_wide_is_refused_with_a_reason() -> None:
     """The refusal is an error of the input, and says what to change."""
-    kind = Queue(Int(Lit(0), Lit(255)), Lit(200))
-    with pytest.raises(TooWide, match="needs 1608 bits"):
+    kind = Queue(Int(Lit(0), Lit(255)), Lit(600))
+    with pytest.raises(TooWide, match="the queue q of test needs 4800 bits"):
         explore(model_of([Slot("q", kind, EmptyQueue(kind))], []), (), Budget())
+    number = Int(Lit(0), Lit((1 << 50) - 1))
+    slots = [Slot(f"s{place}", number, Lit(0)) for place in range(2_700)]
+    with pytest.raises(TooWide, match="a state of test needs 135000 bits"):
+        explore(model_of(slots, []), (), Budget())
 
 
 def test_a_model_without_actions_has_one_state() -> None:

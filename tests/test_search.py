@@ -86,7 +86,8 @@ def test_a_spent_budget_ends_as_unknown_and_says_what_was_covered(
     bound = bind(TaskInput, C=3, M=3)
     verdict, = check_rules(bound, instances(bound, "STORM-Q1"), budget, engine)  # type: ignore[arg-type]
     assert verdict.outcome is Outcome.UNKNOWN
-    assert "depth" in verdict.reason and "budget" in verdict.reason
+    assert "depth" in verdict.reason or "nothing was covered" in verdict.reason
+    assert "budget" in verdict.reason
 
 
 def test_the_same_search_twice_gives_the_same_trace() -> None:

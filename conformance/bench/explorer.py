@@ -21,6 +21,7 @@ from checkvalve.spec.notation import BoundMachine, InternalError, bind
 from checkvalve.spec.notation.model import LoweredRule
 from checkvalve.spec.storm.queue import TaskInput
 
+from . import lowering
 from .chain import Chain, states_of_chain
 
 __all__ = ["Case", "cases", "main", "measure"]
@@ -134,6 +135,8 @@ def main() -> None:
     show(HEADINGS)
     for case in cases(options.quick):
         compare(case, 1 if options.quick else REPEATS)
+    print("\nprocessor seconds of what is not search, by the number of actions:")
+    lowering.main(lowering.SIZES[:2] if options.quick else lowering.SIZES)
     if DESIGN.exists():
         times = [seconds_to_a_verdict(DESIGN) for _ in range(REPEATS)]
         print(f"\nverdict on a design of ten tasks, cold: {median(times):.2f} s")

@@ -62,7 +62,7 @@ def budget_options(command: F) -> F:
     @click.option("--max-memory", type=size,
                   help="End each search as unknown when its tables need more, e.g. 2G.")
     @click.option("--max-seconds", type=Seconds(),
-                  help="End each search as unknown after this many seconds.")
+                  help="End each search as unknown after this many seconds, all phases included.")
     @click.option("--max-states", type=click.IntRange(min=1),
                   help="End each search as unknown if there are more states.")
     @functools.wraps(command)

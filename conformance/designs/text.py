@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from checkvalve.spec.design.findings import DesignReport, Finding, GraphCycle, in_short
+from checkvalve.spec.design.stuck import Blocked
 from checkvalve.spec.engines.verdict import Outcome, mark
 from checkvalve.spec.notation.labels import counted
 
@@ -60,6 +61,7 @@ def _violation(finding: Finding) -> Iterator[str]:
     if finding.cycle:
         around = " -> ".join([*(wait.task for wait in finding.cycle), finding.cycle[0].task])
         yield f"  The circle: {around}"
+    yield from _endless(finding)
 
 
 def numbered(steps: Sequence[str], first: int) -> Iterator[str]:
@@ -73,6 +75,25 @@ def numbered(steps: Sequence[str], first: int) -> Iterator[str]:
         else:
             yield f"    {number:>5}  {block[0]}"
         number += len(block) * times
+
+
+def _endless(finding: Finding) -> Iterator[str]:
+    """The waits that nobody can end: where there is no circle, they are the reason."""
+    yield from dict.fromkeys(f"  {_why_nobody(wait)}" for wait in finding.waits if not wait.on)
+
+
+def _why_nobody(wait: Blocked) -> str:
+    does = {"room": f"make room in {wait.where}", "data": f"bring data to {wait.where}",
+            "a thread": f"give back threads of {wait.where}",
+            "an acquire": f"acquire {wait.where} before that"}[wait.what]
+    if wait.never:
+        return f"Nobody can ever {does} as {wait.task} needs it."
+    if not wait.gone:
+        return f"Nobody can {does}."
+    done = "is done" if len(wait.gone) == 1 else "are done"
+    if wait.what == "a thread":
+        done = "will not"
+    return f"Nobody can {does} any more: {' and '.join(wait.gone)} {done}."
 
 
 def _waits(finding: Finding) -> Iterator[str]:
@@ -102,8 +123,10 @@ def _graph(report: DesignReport) -> Iterator[str]:
     more = "" if report.all_cycles else "more than "
     every = f"  Wait-for graph: {more}{counted(len(report.cycles), 'elementary cycle')} of waits"
     if not possible:
-        yield every + (", all of them impossible." if report.all_cycles else "; those listed "
-                       "are all impossible.")
+        every += (", all of them impossible" if report.all_cycles else "; those listed are all "
+                  "impossible")
+        stuck = any(finding.waits and not finding.cycle for finding in report.findings)
+        yield every + ("; what is stuck here is no circle." if stuck else ".")
         return
     groups: dict[tuple[str, ...], list[GraphCycle]] = {}
     for cycle in possible:

@@ -1,7 +1,7 @@
 """Broken twins of a Storm task's input: the reference core, with one hook overridden.
 
-Named after the issue of the real bug where there was one, else after the item of the table
-of errata (D1, D2, …) whose reading of the text it takes.
+Named after the issue of the real bug where there was one, else after the remark
+of docs/sources (D1, D2, …) whose reading of the text it takes.
 """
 
 from __future__ import annotations
@@ -220,7 +220,7 @@ class PassingItsBatch(Core):
 class DeafToFlushes(Core):
     """A flush tuple does nothing."""
 
-    def flush(self) -> int:
+    def flush(self, sender: str | None = None) -> int:
         """Nothing moves."""
         return 0
 

@@ -77,7 +77,7 @@ class StoppingAtVoids(PartitionManager):
 
 
 class PendingAtEmit(PartitionManager):
-    """An offset is pending from its emit on, as in the notes' pseudo-code (D13)."""
+    """An offset is pending from its emit on, as the notes' pseudo-code may be read (D13)."""
 
     def _take(self, offset: int) -> None:
         self._waiting.append(offset)

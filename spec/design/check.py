@@ -10,21 +10,19 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Literal
 
+from ..engines.deadline import Deadline, OutOfTime
 from ..engines.verdict import Budget, Outcome, Trace, Verdict
-from .explain import (
-    Blocked, blocked_at_end, closed_cycle, end_marking, helping, marking_of, steps_of,
-    told_waits,
-)
+from .explain import end_marking, helping, marking_of, steps_of, told_waits
 from .findings import DesignReport, Finding, GraphCycle
 from .language import Design, Flow, Kind
 from .links import Unbounded
 from .rows import Place, Row, Table
+from .stuck import Blocked, closed_cycle, waits_in
 from .translate import Aim, translate
 from .waits import WaitGraph, wait_graph
 
@@ -33,6 +31,7 @@ __all__ = ["Engine", "Part", "Settings", "check", "decide_deadlock", "parts"]
 Engine = Literal["auto", "graph", "explorer"]
 ABSTRACTIONS = (3, 8, 24)
 GROWTHS = (8, 40, 200)
+NO_END = Deadline()
 
 
 @dataclass(frozen=True)
@@ -47,15 +46,18 @@ def check(design: Design, settings: Settings | None = None) -> DesignReport:
     """Decide every property that the design's author expects something of, and those that
     every design should have: that it is never stuck, is bounded, and does not fail."""
     settings = settings or Settings()
-    deadline = _Clock(settings.budget)
-    sections = [Part.of(part) for part in parts(design)]
+    settings = replace(settings, budget=settings.budget.start())
+    deadline = settings.budget.deadline
+    found = parts(design)
+    sections = [Part.of(part, deadline=deadline.share(2 * (len(found) - place)))
+                for place, part in enumerate(found)]
     findings = []
     for name in _properties(design):
-        left = replace(settings, budget=deadline.left())
-        finding = _decide(design, sections, name, left)
+        finding = _decide(design, sections, name, settings)
         findings.append(replace(finding, expected=design.expect.get(name, "holds")))
-    cycles = [cycle for section in sections for cycle in _told_cycles(section)]
-    complete = all(section.graph.complete for section in sections)
+    told = [_told_cycles(section, deadline) for section in sections]
+    complete = all(section.graph.complete for section in sections) and None not in told
+    cycles = [cycle for cycles in told if cycles is not None for cycle in cycles]
     return DesignReport(design, tuple(findings), tuple(cycles), complete)
 
 
@@ -68,27 +70,21 @@ class Part:
     graph: WaitGraph
 
     @staticmethod
-    def of(design: Design, cycles: bool = True) -> Part:
-        """The part with its graph; its ``cycles`` take long to list, and prove nothing more."""
+    def of(design: Design, cycles: bool = True, deadline: Deadline = NO_END) -> Part:
+        """The part with its graph; its ``cycles`` take long to list, and prove nothing more.
+
+        Where the deadline passes, the graph is one that says nothing.
+        """
         table = translate(design, Aim(relaxed=True))
+        nothing = Part(design, table, WaitGraph((), complete=False, proves_live=False))
         if any(link.capacity == 0 for link in design.links.values()):
-            return Part(design, table, WaitGraph((), complete=False, proves_live=False))
+            return nothing
         helps = helping(design, table) if cycles else None
-        return Part(design, table, wait_graph(table, _unending(design), helps))
-
-
-class _Clock:
-    """Hands out what is left of a budget's seconds."""
-
-    def __init__(self, budget: Budget) -> None:
-        self.budget = budget
-        self.started = time.monotonic()
-
-    def left(self) -> Budget:
-        if self.budget.max_seconds is None:
-            return self.budget
-        spent = time.monotonic() - self.started
-        return replace(self.budget, max_seconds=max(0.001, self.budget.max_seconds - spent))
+        try:
+            return Part(design, table, wait_graph(
+                table, _unending(design), helps, deadline.watch("making the wait-for graph")))
+        except OutOfTime:
+            return nothing
 
 
 def _properties(design: Design) -> list[str]:
@@ -101,16 +97,20 @@ def _properties(design: Design) -> list[str]:
 def _decide(
     design: Design, sections: list[Part], name: str, settings: Settings
 ) -> Finding:
-    started = time.monotonic()
-    if name == "deadlock":
-        finding = _deadlock(sections, settings)
-    elif name == "bounded":
-        finding = _bounded(design, settings)
-    elif name in ("loss", "failure"):
-        finding = _first_time(design, name, settings)
-    else:
-        finding = _starvation(design, name.removeprefix("starvation: "), settings)
-    return replace(finding, name=name, seconds=time.monotonic() - started)
+    deadline = settings.budget.deadline
+    began = deadline.spent()
+    try:
+        if name == "deadlock":
+            finding = _deadlock(sections, settings)
+        elif name == "bounded":
+            finding = _bounded(design, settings)
+        elif name in ("loss", "failure"):
+            finding = _first_time(design, name, settings)
+        else:
+            finding = _starvation(design, name.removeprefix("starvation: "), settings)
+    except OutOfTime as late:
+        finding = Finding(name, Outcome.UNKNOWN, "search, incomplete", reason=str(late))
+    return replace(finding, name=name, seconds=deadline.spent() - began)
 
 
 # --- connected parts ------------------------------------------------------------------------
@@ -156,7 +156,12 @@ def _only(design: Design, names: set[str]) -> Design:
 # --- deadlock -------------------------------------------------------------------------------
 
 def _deadlock(sections: list[Part], settings: Settings) -> Finding:
-    findings = [decide_deadlock(section, settings) for section in sections]
+    # Each part gets its share, so that one of them does not leave the others without time.
+    findings = [
+        decide_deadlock(section, replace(
+            settings, budget=settings.budget.share(len(sections) - place)))
+        for place, section in enumerate(sections)
+    ]
     worst = (Outcome.VIOLATED, Outcome.UNKNOWN, Outcome.HOLDS)
     finding = min(findings, key=lambda f: worst.index(f.outcome))
     if finding.outcome is Outcome.HOLDS:
@@ -250,7 +255,7 @@ def _bounded(design: Design, settings: Settings) -> Finding:
         finding = _finding(design, table, "DESIGN-2", verdict)
         if verdict.trace is None:
             return finding
-        loop = _pump(table, verdict.trace)
+        loop = _pump(table, verdict.trace, settings.budget.deadline)
         if loop is not None:
             first, last = loop
             return replace(finding, loop=first, steps=finding.steps[:last], contents=(),
@@ -267,7 +272,7 @@ def _not_the_graphs() -> Finding:
                    reason="only the engine `explorer` decides this property")
 
 
-def _pump(table: Table, trace: Trace) -> tuple[int, int] | None:
+def _pump(table: Table, trace: Trace, deadline: Deadline) -> tuple[int, int] | None:
     """Two points of a run between which only unbounded links change, and only grow.
 
     The steps between them can then be repeated for ever, as no step among them needs an
@@ -277,6 +282,7 @@ def _pump(table: Table, trace: Trace) -> tuple[int, int] | None:
     markings = [marking_of(table, s) for s in (trace.initial, *(t.state for t in trace.steps))]
     rows = _rows(table, trace)
     for length in range(1, len(markings)):  # the shortest repetition is the clearest
+        deadline.check("looking for a repetition that shows how a link grows")
         for first in range(len(markings) - length):
             last = first + length
             before, after = markings[first], markings[last]
@@ -301,6 +307,7 @@ def _search(table: Table, rule: str, settings: Settings) -> Verdict:
     from ..engines.search import check_rules, instances
     from ..notation import bind
     from .net import Net
+    settings.budget.deadline.check("translating the design")
     bound = bind(Net, **table.constants())
     verdicts = check_rules(bound, instances(bound, rule), settings.budget)
     worst = (Outcome.VIOLATED, Outcome.UNKNOWN, Outcome.HOLDS)
@@ -323,17 +330,20 @@ def _finding(design: Design, table: Table, rule: str, verdict: Verdict) -> Findi
     contents = tuple((p.of, marking[p.name]) for p in table.places if p.role == "queue")
     if rule == "DESIGN-2" or (loop is not None and loop < len(steps)):
         return make(steps=steps, loop=loop, contents=contents)  # nobody waits for ever there
-    waits = blocked_at_end(design, table, marking)
+    waits = waits_in(design, table, marking)
     return make(steps=steps, waits=tuple(waits), cycle=tuple(closed_cycle(waits)),
                 contents=contents)
 
 
 # --- the wait-for graph, for the reader ---------------------------------------------------------
 
-def _told_cycles(part: Part) -> list[GraphCycle]:
-    """The elementary cycles in the words of the design, the possible and plain ones first."""
+def _told_cycles(part: Part, deadline: Deadline) -> list[GraphCycle] | None:
+    """The elementary cycles in the words of the design, the possible and plain ones first;
+    None where there is no time to tell them."""
     found: dict[tuple[Blocked, ...], str] = {}
     for cycle in part.graph.cycles:
+        if deadline.passed():
+            return None
         told = told_waits(part.design, part.table, cycle)
         if told and found.get(told, "excluded"):
             found[told] = cycle.excluded

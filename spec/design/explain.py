@@ -1,42 +1,19 @@
-"""A trace and its last state in the words of the design: steps, waits, and the cycle."""
+"""A trace, and the cycles of the wait-for graph, in the words of the design."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from itertools import accumulate
 
 from ..engines.verdict import Trace
-from .language import Design, Kind, Step, StepKind, Task
-from .rows import Place, Row, Table
-from .translate import own_place, position_of, program
-from .waits import SHARED, Cycle, Failure, Helps, Wait
+from .ahead import Ahead
+from .language import Design, Kind, StepKind, Task
+from .rows import Place, Table
+from .stuck import Blocked
+from .translate import own_place, program
+from .waits import Cycle, Failure, Helps, Wait
 
-__all__ = [
-    "Blocked", "blocked_at_end", "closed_cycle", "end_marking", "helping", "marking_of",
-    "steps_of", "told_waits",
-]
-
-
-@dataclass(frozen=True)
-class Blocked:
-    """A task that waits: for ``what`` (room, data, a thread) in ``where`` (a link or pool).
-
-    ``on`` are the tasks that could end the wait.
-    """
-
-    task: str
-    what: str
-    where: str
-    on: tuple[str, ...]
-
-    def sentence(self) -> str:
-        """The wait as a sentence."""
-        held = {"room": "which only {} can make", "data": "which only {} can bring",
-                "a thread": "all of which are with {}"}[self.what]
-        others = " or ".join(self.on) or "nobody"
-        thing = {"room": "room", "data": "data", "a thread": "a thread"}[self.what]
-        link = "of" if self.what == "a thread" else "in"
-        return f"{self.task} waits for {thing} {link} {self.where}, {held.format(others)}"
+__all__ = ["end_marking", "helping", "marking_of", "steps_of", "told_waits"]
 
 
 def steps_of(table: Table, trace: Trace) -> list[str]:
@@ -60,123 +37,45 @@ def marking_of(table: Table, state: Mapping[str, object]) -> dict[str, int]:
     return found
 
 
-def blocked_at_end(design: Design, table: Table, marking: Mapping[str, int]) -> list[Blocked]:
-    """Who waits for what in a marking, task by task, without doubles."""
-    places = {place.name: place for place in table.places}
-    found: dict[Blocked, None] = {}
-    for row in table.offers:
-        if not row.own:
-            continue
-        failing = _failing(row, marking)
-        if not failing:
-            found.update(dict.fromkeys(_unmet(design, table, row, marking)))
-        if failing and all(places[name].role in SHARED for name, _ in failing):
-            for name, few in failing:
-                found[_blocked(design, row.task, places[name], few, marking)] = None
-    return list(found)
-
-
-def _unmet(
-    design: Design, table: Table, row: Row, marking: Mapping[str, int]
-) -> Iterator[Blocked]:
-    """The links without room at which a task is ready and nobody meets it."""
-    for name, writing in sorted(row.effect.meets):
-        link = design.links[name]
-        others = link.readers if writing else link.writers
-        ready = any(
-            other.task in others and (name, not writing) in other.effect.meets
-            and not _failing(other, marking) for other in table.offers
-        )
-        if not ready:
-            yield Blocked(row.task, "room" if writing else "data", name, others)
-
-
-def _failing(row: Row, marking: Mapping[str, int]) -> list[tuple[str, bool]]:
-    effect = row.effect
-    few = [(place, True) for place, n in effect.at_least.items() if marking[place] < n]
-    many = [(place, False) for place, n in effect.at_most.items() if marking[place] > n]
-    return few + many
-
-
-def _blocked(
-    design: Design, task: str, place: Place, few: bool,
-    marking: Mapping[str, int] | None = None,
-) -> Blocked:
-    """The wait for one place; in a marking, only threads that are held are waited for."""
-    if place.role == "pool" and few:
-        return Blocked(task, "a thread", place.of, tuple(
-            user.name for user in design.tasks.values()
-            if _can_give_back(user, place.of, marking)
-        ))
-    if place.role == "pool":  # it gives back what it has not taken
-        return Blocked(task, "room", place.of, tuple(
-            user.name for user in design.tasks.values()
-            if place.of in user.pool or any(_taken(step, place.of) > 0 for step in user.steps)
-        ))
-    link = design.links[place.of]
-    if place.role == "queue" and few:
-        return Blocked(task, "data", link.name, link.writers)
-    return Blocked(task, "room", link.name, link.readers)
-
-
-def _can_give_back(task: Task, pool: str, marking: Mapping[str, int] | None) -> bool:
-    """Whether a task holds threads of a pool (or, without a marking, ever does)."""
-    if task.kind is Kind.SCRIPT:
-        steps = program(task)
-        done = len(steps) if marking is None else len(steps) - marking[position_of(task)]
-        held = sum(_taken(step, pool) for step in steps[:done])
-        gives = any(_taken(step, pool) < 0 for step in steps)
-        return gives and (marking is None or held > 0 or _only_gives(task, pool))
-    if pool not in task.pool or task.kind is Kind.SINK:
-        return False
-    holding = tuple(own_place(task, what) for what in ("elements", "running", "blocked"))
-    return marking is None or any(
-        marking[place] > 0 for place in marking if place.startswith(holding)
-    )
-
-
 def helping(design: Design, table: Table) -> Helps:
-    """Who can end a wait for a thread: only who holds one where it waits itself, or gives
-    back what others have taken. Without this, each two tasks that use a lock would seem to
-    wait for each other, and each task for itself.
+    """Who can end a wait for threads: only who may hold one where it waits itself, or gives
+    back more than it takes. Without this, each two tasks that use a lock would seem to wait
+    for each other, and each task for itself. To end a wait for an acquire, somebody else must
+    take more than it gives.
     """
     places = {place.name: place for place in table.places}
-    signalled = {
+    start = {place.name: place.start for place in table.places}
+    overdrawn = {
         pool for pool in design.pools for task in design.tasks.values()
-        if task.kind is Kind.SCRIPT and _only_gives(task, pool)
+        if task.kind is Kind.SCRIPT and _gives_first(task, pool)
     }
 
     def helps(wait: Wait, failure: Failure, other: Wait) -> bool:
-        place = places[failure.place]
+        place, task = places[failure.place], design.tasks[other.agent]
         if place.role != "pool":
             return True
-        if not failure.few:  # who gives back what it holds always can
-            return place.of in signalled
-        return _may_give_back(design.tasks[other.agent], place.of, other)
+        if not failure.few and (wait.agent == other.agent or place.of not in overdrawn):
+            return False
+        if task.kind is Kind.SCRIPT:
+            there = {**start, **{own: low for own, low, _ in other.own}}
+            return Ahead(table, there).gains(task.name, place.name, 1 if failure.few else -1)
+        return not failure.few or _may_hold(task, place.of, other)
 
     return helps
 
 
-def _may_give_back(task: Task, pool: str, wait: Wait) -> bool:
-    """Whether a task that waits like this may hold threads of a pool, or gives them anyway."""
-    at = {place: (low, high) for place, low, high in wait.own}
-    if task.kind is Kind.SCRIPT:
-        return _can_give_back(task, pool, {position_of(task): at[position_of(task)][0]})
+def _may_hold(task: Task, pool: str, wait: Wait) -> bool:
+    """Whether a task that waits like this may hold threads of a pool."""
     in_hand = own_place(task, "elements")
-    hands_known = [high for place, (_, high) in at.items() if place.startswith(in_hand)]
-    return _can_give_back(task, pool, None) and (not hands_known or any(hands_known))
+    hands = [high for place, _, high in wait.own if place.startswith(in_hand)]
+    return pool in task.pool and task.kind is not Kind.SINK and (not hands or any(hands))
 
 
-def _only_gives(task: Task, pool: str) -> bool:
-    taken = [_taken(step, pool) for step in program(task)]
-    return all(n <= 0 for n in taken) and any(n < 0 for n in taken)
-
-
-def _taken(step: Step, pool: str) -> int:
-    """How many threads of a pool a step takes (negative: gives back)."""
-    if step.target != pool or step.kind not in (StepKind.ACQUIRE, StepKind.RELEASE):
-        return 0
-    return step.count if step.kind is StepKind.ACQUIRE else -step.count
+def _gives_first(task: Task, pool: str) -> bool:
+    """Whether a script gives back threads that it has not taken in the same round."""
+    signs = {StepKind.ACQUIRE: 1, StepKind.RELEASE: -1}
+    taken = (signs.get(step.kind, 0) * step.count for step in program(task) if step.target == pool)
+    return min(accumulate(taken), default=0) < 0
 
 
 def told_waits(design: Design, table: Table, cycle: Cycle) -> tuple[Blocked, ...]:
@@ -185,10 +84,10 @@ def told_waits(design: Design, table: Table, cycle: Cycle) -> tuple[Blocked, ...
     What a credit link itself waits for is left out: its reader is named by the writer's wait.
     """
     places = {place.name: place for place in table.places}
+    members = zip(cycle.waits, cycle.followed, (*cycle.waits[1:], *cycle.waits[:1]), strict=True)
     found = [
-        _blocked(design, wait.agent, places[failure.place], failure.few)
-        for wait, failure in zip(cycle.waits, cycle.followed, strict=True)
-        if not wait.announces
+        _told(design, wait.agent, places[failure.place], failure.few, following.agent)
+        for wait, failure, following in members if not wait.announces
     ]
     if not found:
         return ()
@@ -196,29 +95,9 @@ def told_waits(design: Design, table: Table, cycle: Cycle) -> tuple[Blocked, ...
     return tuple(found[start:] + found[:start])
 
 
-def closed_cycle(waits: Sequence[Blocked]) -> list[Blocked]:
-    """Waits that form a cycle (each task waits on the next), the shortest; empty if none."""
-    import networkx
-    graph: networkx.DiGraph[str] = networkx.DiGraph()
-    for wait in waits:
-        for other in wait.on:
-            if not graph.has_edge(wait.task, other):
-                graph.add_edge(wait.task, other, wait=wait)
-    best: list[Blocked] = []
-    for component in networkx.strongly_connected_components(graph):
-        for start in sorted(component):
-            cycle = _shortest_through(graph.subgraph(component), start)
-            if cycle and (not best or len(cycle) < len(best)):
-                best = cycle
-    return best
-
-
-def _shortest_through(graph: object, start: str) -> list[Blocked]:
-    import networkx
-    assert isinstance(graph, networkx.DiGraph)
-    found: list[str] = []
-    for successor in graph.successors(start):
-        path = networkx.shortest_path(graph, successor, start)
-        if not found or len(path) + 1 < len(found):
-            found = [start, *path]
-    return [graph.edges[a, b]["wait"] for a, b in zip(found, found[1:], strict=False)]
+def _told(design: Design, task: str, place: Place, few: bool, on: str) -> Blocked:
+    """A wait of a cycle, which names only the next one of it."""
+    if place.role == "pool":
+        return Blocked(task, "a thread" if few else "an acquire", place.of, (on,))
+    is_data = place.role == "queue" and few
+    return Blocked(task, "data" if is_data else "room", place.of, (on,))

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..engines.verdict import Outcome
-from .explain import Blocked
 from .language import Design
+from .stuck import Blocked
 
 __all__ = ["DesignReport", "Finding", "GraphCycle", "in_short"]
 
@@ -19,8 +19,9 @@ class Finding:
 
     ``steps`` is the shortest way to a violation; with ``loop`` set, the steps from that
     index on repeat for ever. ``waits`` says who waits for what at its end, ``cycle`` are
-    those of them that close a cycle, and ``contents`` is how many elements are then in each
-    link. ``repair`` is a change that was checked to help.
+    those of them that close a cycle (none where the waits lead to one that nobody can end),
+    and ``contents`` is how many elements are then in each link. ``repair`` is a change that
+    was checked to help.
     """
 
     name: str
@@ -59,7 +60,8 @@ class Finding:
 
 
 def _wait(wait: Blocked) -> dict[str, Any]:
-    return {"task": wait.task, "for": wait.what, "in": wait.where, "on": list(wait.on)}
+    return {"task": wait.task, "for": wait.what, "in": wait.where, "on": list(wait.on),
+            "gone": list(wait.gone), "never": wait.never}
 
 
 @dataclass(frozen=True)

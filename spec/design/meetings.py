@@ -48,7 +48,12 @@ def _together(writer: Row, reader: Row, link: str) -> Row:
         (a.meets | b.meets) - {(link, True), (link, False)}, a.unless | b.unless,
     )
     return Row(writer.task, effect, True,
-               (*writer.partners, (reader.task, b.words), *reader.partners))
+               (*writer.partners, (reader.task, b.words), *reader.partners),
+               (*_parts(writer), *_parts(reader)), (*writer.since, *reader.since))
+
+
+def _parts(row: Row) -> tuple[Row, ...]:
+    return row.parts or (row,)
 
 
 def _guards(
@@ -79,10 +84,10 @@ def _without_writer(row: Row, link: str, writers: Sequence[Row]) -> Iterator[Row
     if prod(map(len, groups)) > MAX_ROWS:
         raise TooManyWays
     for reasons in product(*groups):
-        effect = Effect()
+        since = Effect()
         for reason in reasons:
-            effect = effect.then(reason)
-        yield replace(row, effect=effect.then(bare))
+            since = since.then(reason)
+        yield replace(row, effect=since.then(bare), parts=_parts(row), since=(*row.since, since))
 
 
 def _unable(effect: Effect) -> Iterator[Effect]:

@@ -114,12 +114,18 @@ def together(*alternatives: Iterable[Effect]) -> Iterator[Effect]:
 @dataclass(frozen=True)
 class Row:
     """One way in which ``task`` can move. ``own`` is false where the link itself moves;
-    ``partners`` are tasks that move with it, with what they do."""
+    ``partners`` are tasks that move with it, with what they do.
+
+    ``parts`` are the rows that were joined to this one, and ``since`` says, for the links
+    without room that a part passes over, why no writer there is ready.
+    """
 
     task: str
     effect: Effect
     own: bool = True
     partners: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    parts: tuple[Row, ...] = ()
+    since: tuple[Effect, ...] = ()
 
     @property
     def tasks(self) -> tuple[str, ...]:
@@ -144,7 +150,11 @@ class Invariant:
 @dataclass(frozen=True)
 class Table:
     """A translated design: the places, the rows (fair ones first) and what is conserved.
-    ``offers`` are the rows before those that meet were joined."""
+
+    ``offers`` are the rows before those that meet were joined, and ``joined`` those after it;
+    both have the steps that change nothing but drop an element. ``holders`` are, for each
+    pool's place, those places of tasks whose every token holds a thread of it.
+    """
 
     places: tuple[Place, ...]
     rows: tuple[Row, ...]
@@ -152,6 +162,8 @@ class Table:
     may_end: bool
     beat: str = FAILED
     offers: tuple[Row, ...] = ()
+    joined: tuple[Row, ...] = ()
+    holders: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     def constants(self) -> dict[str, Any]:
         """The constants of :class:`~checkvalve.spec.design.net.Net` for this table."""

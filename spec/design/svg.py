@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from itertools import pairwise
 
 from ..notation.labels import counted
-from .explain import Blocked
 from .findings import DesignReport
 from .language import Design, Flow, Kind, Link, Merging, Task
 from .layout import Arrow, lay_out
+from .stuck import Blocked
 
 __all__ = ["draw"]
 
@@ -18,7 +19,8 @@ BOX_HEIGHT = 52
 COLUMN_GAP = 170
 ROW_HEIGHT = 104
 MARGIN = 36
-TOP = 84
+POOL_GAP = 66  # between the lowest box and the pools
+TOP = 108
 CHARACTER = 7.3  # the usual width of a character at 13 px
 
 Point = tuple[float, float]
@@ -82,7 +84,9 @@ class _Drawing:
         self.lines = {name: _describe(task) for name, task in design.tasks.items()}
         self.columns = self._columns()
         self.boxes = {name: self._box(name) for name in design.tasks}
-        self.height = max(box.y for box in self.boxes.values()) + BOX_HEIGHT
+        rows = [row for _, row in self.layout.boxes.values()]
+        rows += [row for bends in self.layout.bends.values() for _, row in bends]
+        self.height = TOP + max(rows) * ROW_HEIGHT + BOX_HEIGHT
         self.width = max(box.x + box.width for box in self.boxes.values())
         self.pools = self._pool_boxes()
         self.paths = self._paths()
@@ -116,17 +120,38 @@ class _Drawing:
         return _Box(left, TOP + row * ROW_HEIGHT, width)
 
     def _pool_boxes(self) -> dict[str, _Box]:
+        """The pools below all else, each as near to its users as those before it let it."""
+        users: dict[str, list[float]] = {name: [] for name in self.design.pools}
+        for task in self.design.tasks.values():
+            for name in _pools_of(task):
+                users[name].append(self.boxes[task.name].x + self.boxes[task.name].width / 2)
+        middle = {name: sum(at) / len(at) if at else 0.0 for name, at in users.items()}
         x, found = float(MARGIN), {}
-        for pool in self.design.pools.values():
-            width = max(90.0, (len(pool.name) + 4) * CHARACTER + 24, 96)
-            found[pool.name] = _Box(x, self.height + 56, width)
+        for name in sorted(self.design.pools, key=lambda name: middle[name]):
+            width = max(96.0, (len(name) + 4) * CHARACTER + 24)
+            x = max(x, middle[name] - width / 2)
+            found[name] = _Box(x, self.height + POOL_GAP, width)
             x += width + 60
         return found
+
+    def _to_pool(self, task: str, pool: str, shift: float = 0) -> list[Point]:
+        """A line from a task to a pool that runs through no box: straight down, beside the
+        column where the task has others below it, and across only under all of them."""
+        box, end = self.boxes[task], self.pools[pool]
+        layer, row = self.layout.boxes[task]
+        above = [r for where, r in self.layout.boxes.values() if where == layer and r > row]
+        floor = self.height + POOL_GAP / 3
+        start: list[Point] = [(box.x + box.width / 2 + shift, box.y + BOX_HEIGHT)]
+        if above:
+            y = box.y + BOX_HEIGHT - 7 + shift / 2
+            start = [(box.x + box.width, y), (box.x + box.width + 8 * len(above) + shift + 8, y)]
+        return [*start, (start[-1][0], floor), (end.x + end.width / 2 + shift, end.y)]
 
     def _paths(self) -> dict[str, list[Point]]:
         """The points that each arrow passes, with its ends spread along the boxes' sides."""
         ports: dict[tuple[str, bool], list[tuple[float, str, bool]]] = {}
-        for arrow in self.arrows:
+        between = [arrow for arrow in self.arrows if arrow.start != arrow.end]
+        for arrow in between:
             back = arrow.key in self.layout.backward
             for name, other, is_start in (
                 (arrow.start, arrow.end, True), (arrow.end, arrow.start, False),
@@ -141,10 +166,23 @@ class _Drawing:
                 offset = (number - (len(users) - 1) / 2) * min(24, 46 / len(users))
                 box = self.boxes[name]
                 ends[key, is_start] = box.right(offset) if on_right else box.left(offset)
-        return {
+        return self._loops() | {
             arrow.key: [ends[arrow.key, True], *self._bend_points(arrow), ends[arrow.key, False]]
-            for arrow in self.arrows
+            for arrow in between
         }
+
+    def _loops(self) -> dict[str, list[Point]]:
+        """The links from a task to itself: over its box, one above the other."""
+        found: dict[str, list[Point]] = {}
+        number = dict.fromkeys(self.boxes, 0)
+        for arrow in self.arrows:
+            if arrow.start == arrow.end:
+                box, n = self.boxes[arrow.start], number[arrow.start]
+                number[arrow.start] = n + 1
+                right, left, y = box.x + box.width - 16 + 5 * n, box.x + 16 - 5 * n, box.y
+                top = y - 16 - 17 * n  # a label's height apart
+                found[arrow.key] = [(right, y), (right, top), (left, top), (left, y)]
+        return found
 
     def _bend_points(self, arrow: Arrow) -> Iterator[Point]:
         back = arrow.key in self.layout.backward
@@ -157,7 +195,7 @@ class _Drawing:
 
     def text(self, title: str, verdicts: str) -> str:
         """The whole document."""
-        bottom = self.height + (120 if self.pools else 0) + 40
+        bottom = self.height + (POOL_GAP + BOX_HEIGHT + 12 if self.pools else 0) + 40
         width = max(self.width + MARGIN, (len(verdicts) + 4) * CHARACTER, len(title) * 12 + 72)
         width = max([width, *(box.x + box.width + MARGIN for box in self.pools.values())])
         body = [
@@ -190,26 +228,17 @@ class _Drawing:
                 yield f'<path class="wait" marker-end="url(#wait)" d="{_curve(beside)}"/>'
 
     def _waits(self) -> Iterator[str]:
+        """Who waits for a pool, and for whom: to the pool, and from there."""
         for wait, other in self._pairs:
-            if wait.what == "a thread":
-                yield from self._thread_wait(wait, other)
-
-    def _thread_wait(self, wait: Blocked, holder: str) -> Iterator[str]:
-        pool, waiting, holding = self.pools[wait.where], self.boxes[wait.task], self.boxes[holder]
-        top = (pool.x + pool.width / 2, pool.y)
-        for box, down in ((waiting, True), (holding, False)):
-            shift = 6 if down else -6
-            foot = (box.x + box.width / 2 + shift, box.y + BOX_HEIGHT)
-            a, b = (foot, (top[0] + shift, top[1])) if down else ((top[0] + shift, top[1]), foot)
-            yield (f'<path class="wait" marker-end="url(#wait)" '
-                   f'd="M{a[0]:.1f},{a[1]:.1f} L{b[0]:.1f},{b[1]:.1f}"/>')
+            if wait.where in self.pools and wait.what in ("a thread", "an acquire"):
+                for points in (self._to_pool(wait.task, wait.where, 6),
+                               self._to_pool(other, wait.where, -6)[::-1]):
+                    yield f'<path class="wait" marker-end="url(#wait)" d="{_straight(points)}"/>'
 
     def _uses(self) -> Iterator[str]:
         for task in self.design.tasks.values():
             for name in _pools_of(task):
-                box, pool = self.boxes[task.name], self.pools[name]
-                yield (f'<path class="uses" d="M{box.x + box.width / 2:.1f},{box.y + BOX_HEIGHT} '
-                       f'L{pool.x + pool.width / 2:.1f},{pool.y}"/>')
+                yield f'<path class="uses" d="{_straight(self._to_pool(task.name, name))}"/>'
 
     def _labels(self) -> Iterator[str]:
         taken: list[tuple[float, float]] = []
@@ -260,7 +289,7 @@ class _Drawing:
                    f'y="{box.y + 40:.1f}">{escape(self.lines[name])}</text>')
 
     def _drawn_pools(self) -> Iterator[str]:
-        stuck = {wait.where for wait in self.cycle if wait.what == "a thread"}
+        stuck = {wait.where for wait in self.cycle if wait.what in ("a thread", "an acquire")}
         for name, box in self.pools.items():
             middle = box.x + box.width / 2
             marked = " stuck" if name in stuck else ""
@@ -281,6 +310,10 @@ _MARKERS = (
 )
 
 
+def _straight(points: Sequence[Point]) -> str:
+    return "M" + " L".join(f"{x:.1f},{y:.1f}" for x, y in points)
+
+
 def _curve(points: Sequence[Point]) -> str:
     """A smooth path that leaves and enters horizontally."""
     (x, y), *rest = points
@@ -296,8 +329,8 @@ def _curve(points: Sequence[Point]) -> str:
 
 
 def _middle(points: Sequence[Point]) -> Point:
-    """Where the label goes: the middle of the first stretch."""
-    (x, y), (a, b) = points[0], points[1]
+    """Where the label goes: the middle of the first stretch that is not upright."""
+    (x, y), (a, b) = next(pair for pair in pairwise(points) if pair[0][0] != pair[1][0])
     return (x + a) / 2, (y + b) / 2
 
 

@@ -162,7 +162,8 @@ class _Builder:
     def table(self) -> Table:
         """What was collected, as the aim wants it."""
         places, offers = self.places, tuple(self.rows)
-        rows = join_meetings(offers, [n for n, link in self.links.items() if link.meets])
+        joined = join_meetings(offers, [n for n, link in self.links.items() if link.meets])
+        rows = joined
         if not self.aim.idle_drops:
             rows = [row for row in rows if row.effect.change or not row.effect.loses]
         if any(link.flow is Flow.FAIL for link in self.design.links.values()):
@@ -177,7 +178,9 @@ class _Builder:
             rows = list(watched(rows, self.aim.watch, BEAT))
         ordered = sorted(rows, key=lambda row: not row.effect.fair)
         return Table(tuple(places), tuple(ordered), tuple(self.invariants),
-                     _may_end(self.design), BEAT if self.aim.watch else FAILED, offers)
+                     _may_end(self.design), BEAT if self.aim.watch else FAILED, offers,
+                     tuple(joined), {free_threads(name): frozenset(held)
+                                     for name, held in self.holders.items()})
 
 
 def own_place(task: Task, what: str) -> str:

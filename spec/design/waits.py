@@ -39,6 +39,7 @@ MAX_WAITS_PER_GROUP = 200
 MAX_TRIED = 20_000
 
 
+Watch = Callable[[], None]
 Agent = tuple[str, str]
 """A task and "", or the task that reads a credit link and the place of its freed slots."""
 
@@ -101,8 +102,9 @@ class Facts:
 
     def __init__(
         self, places: Iterable[Place], invariants: Sequence[Invariant],
-        laws: dict[str, list[Invariant]] | None = None,
+        laws: dict[str, list[Invariant]] | None = None, watch: Watch = lambda: None,
     ) -> None:
+        self.watch = watch
         self.bounds = {place.name: (0, place.most) for place in places}
         self.bounds[FAILED] = (0, 0)  # a design that has failed is not stuck
         self.invariants = invariants
@@ -114,7 +116,7 @@ class Facts:
 
     def fork(self) -> Facts:
         """A copy to add facts to."""
-        copy = Facts((), self.invariants, self._laws)
+        copy = Facts((), self.invariants, self._laws, self.watch)
         copy.bounds = dict(self.bounds)
         return copy
 
@@ -136,6 +138,7 @@ class Facts:
 
         With ``added``, only what that wait touches is looked at.
         """
+        self.watch()
         places: Iterable[str] = self.bounds
         laws: Iterable[Invariant] = self.invariants
         if added is not None:
@@ -234,13 +237,16 @@ Helps = Callable[[Wait, Failure, Wait], bool]
 by going on. It only thins out the cycles that are listed; the proof does not rest on it."""
 
 
-def wait_graph(table: Table, unending: bool, helps: Helps | None = None) -> WaitGraph:
+def wait_graph(
+    table: Table, unending: bool, helps: Helps | None = None, watch: Watch = lambda: None
+) -> WaitGraph:
     """The wait-for graph of a design; without ``helps``, only whether it proves it live.
 
     ``unending`` says that no agent can ever have finished; where one can, a walk may end at
-    it, and the graph proves nothing. ``table`` should be the relaxed translation.
+    it, and the graph proves nothing. ``table`` should be the relaxed translation. ``watch``
+    is asked all along, and may raise.
     """
-    facts = Facts(table.places, (*table.invariants, *conserved(table)))
+    facts = Facts(table.places, (*table.invariants, *conserved(table)), watch=watch)
     waits = _waits(table, facts)
     if waits is None:
         return WaitGraph((), complete=False, proves_live=False)

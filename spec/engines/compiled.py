@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
@@ -11,57 +10,43 @@ from ..notation.bound import BoundMachine
 from ..notation.errors import ModelFault
 from ..notation.labels import counted
 from ..notation.model import Fault, LoweredRule
+from .deadline import Deadline, OutOfTime
 from .graph import Graph
 from .interpreter import show_step
+from .native_refusal import NotNative
 from .replay import HasRule, fair_steps, trace_of
-from .search import SAFETY, budget_spent, fault_error, method_of, violated
+from .search import LOWERING, SAFETY, budget_spent, fault_error, method_of, violated
 from .verdict import Budget, Outcome, Verdict
 
 if TYPE_CHECKING:
     from .liveness import Lasso
     from .native import NativeGraph
 
-__all__ = ["check_with_native_code"]
+__all__ = ["NotNative", "check_with_native_code"]
 
 
 def check_with_native_code(
-    bound: BoundMachine, wanted: Sequence[HasRule], budget: Budget, spent: float = 0.0
+    bound: BoundMachine, wanted: Sequence[HasRule], budget: Budget
 ) -> list[Verdict]:
-    """One verdict for each rule, in order; ``spent`` seconds are added to each."""
-    lowered = [_lowered(bound, item) for item in wanted]
-    from .native import TooWide
-    try:
-        return _decide(bound, wanted, lowered, budget, spent)
-    except TooWide as error:
-        # Honest, and no fault of the author's: the interpreter could go on, for a long time.
-        return [
-            Verdict(Outcome.UNKNOWN, method_of(item.rule.kind, complete=False), seconds=spent,
-                    reason=str(error))
-            for item in wanted
-        ]
+    """One verdict for each rule, in order.
 
-
-def _decide(
-    bound: BoundMachine, wanted: Sequence[HasRule], lowered: Sequence[LoweredRule],
-    budget: Budget, spent: float,
-) -> list[Verdict]:
+    Raises NotNative where native code cannot have the machine, before it is lowered if that
+    can be told from its declarations, and OutOfTime where the time is spent before the search
+    has begun.
+    """
+    from .native.layout import check_size
+    check_size(bound.machine.__name__, bound.slots, bound.constants)
+    model = bound.lowered(budget.deadline.watch(LOWERING))
+    by_name = {(rule.rule.id, rule.args): rule for rule in model.rules}
+    lowered = [by_name[item.rule.id, item.args] for item in wanted]
     safety = [i for i, item in enumerate(wanted) if item.rule.kind in SAFETY]
     live = [i for i, item in enumerate(wanted) if item.rule.kind not in SAFETY]
     verdicts: dict[int, Verdict] = {}
     if safety:
         verdicts |= _safety(bound, {i: lowered[i] for i in safety}, budget)
     if live:
-        verdicts |= _liveness(bound, {i: lowered[i] for i in live}, budget)
-    return [
-        replace(verdicts[i], seconds=verdicts[i].seconds + spent) for i in range(len(wanted))
-    ]
-
-
-def _lowered(bound: BoundMachine, item: HasRule) -> LoweredRule:
-    return next(
-        rule for rule in bound.model.rules
-        if rule.rule.id == item.rule.id and rule.args == item.args
-    )
+        verdicts |= _liveness_or_late(bound, {i: lowered[i] for i in live}, budget, bool(safety))
+    return [verdicts[i] for i in range(len(wanted))]
 
 
 def _safety(
@@ -71,64 +56,95 @@ def _safety(
     result = explore(bound.model, list(rules.values()), budget)
     if result.fault is not None:
         raise _fault(bound, *result.fault)
-    seconds = result.seconds + result.compile_seconds
     verdicts = {}
     for position, (number, item) in enumerate(rules.items()):
         base = Verdict(Outcome.HOLDS, method_of(item.rule.kind, result.complete), result.states,
-                       result.transitions, result.depth, seconds)
+                       result.transitions, result.depth)
         if position in result.violations:
-            trace = trace_of(bound.interpreter, result.violations[position], item)
-            base = violated(base, item.rule.kind, trace, result.complete)
+            base = _replayed(bound, result.violations[position], item, base, result.complete,
+                             budget.deadline)
         elif not result.complete:
-            base = _undecided(base, result.stopped_by)
+            base = _undecided(base, result.stopped_by, result.late)
         verdicts[number] = base
     return verdicts
 
 
-def _undecided(base: Verdict, stopped_by: str) -> Verdict:
+def _replayed(
+    bound: BoundMachine, path: Sequence[int], item: HasRule, base: Verdict, complete: bool,
+    deadline: Deadline,
+) -> Verdict:
+    """The violation, if the interpreter has the time to say so too."""
+    try:
+        trace = trace_of(bound.interpreter, path, item, deadline=deadline)
+    except OutOfTime as late:
+        return replace(base, outcome=Outcome.UNKNOWN,
+                       method=method_of(item.rule.kind, complete=False), reason=str(late))
+    return violated(base, item.rule.kind, trace, complete)
+
+
+def _undecided(base: Verdict, stopped_by: str, late: str = "") -> Verdict:
+    """Unknown, as a budget ended the search; ``late`` says what it was doing, if not searching."""
     reason = budget_spent(stopped_by, base.states, max(0, base.depth - 1))
-    return replace(base, outcome=Outcome.UNKNOWN, reason=reason)
+    return replace(base, outcome=Outcome.UNKNOWN, reason=f"{reason}; {late}" if late else reason)
+
+
+def _liveness_or_late(
+    bound: BoundMachine, rules: dict[int, LoweredRule], budget: Budget, others: bool
+) -> dict[int, Verdict]:
+    """The verdicts on liveness; those on safety are kept where the time ends here."""
+    try:
+        return _liveness(bound, rules, budget)
+    except OutOfTime as late:
+        if not others:
+            raise
+        return {
+            number: Verdict(Outcome.UNKNOWN, method_of(item.rule.kind, complete=False),
+                            reason=str(late))
+            for number, item in rules.items()
+        }
 
 
 def _liveness(
     bound: BoundMachine, rules: dict[int, LoweredRule], budget: Budget
 ) -> dict[int, Verdict]:
-    from .liveness import OutOfTime
     from .native import graph as native_graph
-    deadline = time.monotonic() + budget.max_seconds if budget.max_seconds else None
     predicates = [expression for item in rules.values() for expression in item.exprs]
     found = native_graph(bound.model, predicates, budget)
     if found.fault is not None:
         raise _fault(bound, *found.fault)
-    graph = _as_graph(found) if found.complete else None
+    graph = _as_graph(found, budget.deadline) if found.complete else None
     bits = iter(found.predicate_bits)
-    fair = fair_steps(bound.interpreter)
     verdicts = {}
     for number, item in rules.items():
         values = [_view(next(bits)) for _ in item.exprs]
         base = Verdict(Outcome.HOLDS, method_of(item.rule.kind, graph is not None), found.states,
-                       len(found.target), found.depth, found.seconds)
+                       len(found.target), found.depth)
         if graph is None:
             verdicts[number] = _undecided(base, found.stopped_by)
-            continue
-        try:
-            lasso = _lasso(graph, fair, item, values, deadline)
-        except OutOfTime:
-            verdicts[number] = replace(
-                base, outcome=Outcome.UNKNOWN, method=method_of(item.rule.kind, complete=False),
-                reason="all states were found, and the budget of time was spent on the "
-                       f"components of {counted(found.states, 'state')}")
-            continue
-        if lasso is not None:
-            trace = trace_of(bound.interpreter, lasso.steps, item, lasso.loop)
-            base = violated(base, item.rule.kind, trace, complete=True)
-        verdicts[number] = base
+        else:
+            verdicts[number] = _on_graph(bound, graph, item, values, base, budget.deadline)
     return verdicts
+
+
+def _on_graph(
+    bound: BoundMachine, graph: Graph, item: LoweredRule, values: list[Sequence[int]],
+    base: Verdict, deadline: Deadline,
+) -> Verdict:
+    try:
+        lasso = _lasso(graph, fair_steps(bound.interpreter), item, values, deadline)
+        if lasso is None:
+            return base
+        trace = trace_of(bound.interpreter, lasso.steps, item, lasso.loop, deadline)
+    except OutOfTime as late:
+        return replace(
+            base, outcome=Outcome.UNKNOWN, method=method_of(item.rule.kind, complete=False),
+            reason=f"all {counted(base.states, 'state')} were found, and {late}")
+    return violated(base, item.rule.kind, trace, complete=True)
 
 
 def _lasso(
     graph: Graph, fair: list[int], item: LoweredRule, values: list[Sequence[int]],
-    deadline: float | None,
+    deadline: Deadline,
 ) -> Lasso | None:
     from .liveness import find_lasso, find_recurring
     if item.rule.kind == "leads to":
@@ -142,7 +158,7 @@ def _fault(bound: BoundMachine, fault: Fault, path: Sequence[int]) -> ModelFault
     return fault_error(fault.message, f"{fault.file}:{fault.line}", labels)
 
 
-def _as_graph(found: NativeGraph) -> Graph:
+def _as_graph(found: NativeGraph, deadline: Deadline) -> Graph:
     """The native graph in the form that the liveness engine walks.
 
     The arrays are not copied: a view hands out Python numbers one at a time. A state's
@@ -153,6 +169,7 @@ def _as_graph(found: NativeGraph) -> Graph:
     count = found.states
     parent, parent_via = numpy.full(count, -1), numpy.full(count, -1)
     reached, edge = numpy.unique(found.target, return_index=True)
+    deadline.check("making the graph of the states")
     parent[reached] = numpy.searchsorted(found.first, edge, side="right") - 1
     parent_via[reached] = found.via[edge]
     parent[0] = parent_via[0] = -1

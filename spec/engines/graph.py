@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -11,6 +10,10 @@ from .interpreter import Interpreter, State, show_step
 from .verdict import Budget
 
 __all__ = ["Graph", "Row", "explore_with_interpreter"]
+
+TRIED_AT_ONCE = 32  # steps between two looks at the clock
+_BYTES_OF_A_STATE = 600
+_BYTES_OF_A_VALUE = 8
 
 Row = Sequence[int]
 """Numbers by state or by edge: a list, or a view of a native engine's array."""
@@ -51,25 +54,27 @@ def explore_with_interpreter(
     """Every reachable state, one CPython step at a time.
 
     Stops with ``complete`` false when ``max_attempts`` steps were tried, when there are more
-    states than the budget allows, or its seconds are spent. Raises ModelFault with the way to
-    a state in which an action leaves the declared ranges.
+    states than the budget allows, or its seconds or its memory (by estimate) are spent. Raises
+    ModelFault with the way to a state in which an action leaves the declared ranges.
     """
+    budget = budget.start()
     states, steps = [interpreter.initial()], interpreter.steps()
     first, target, via = [0], list[int](), list[int]()
     parent, parent_via, depth = [-1], [-1], [0]
     graph = Graph(states, first, target, via, parent, parent_via, depth)
     index = {states[0]: 0}
-    deadline = time.monotonic() + budget.max_seconds if budget.max_seconds else None
     here = 0
     while here < len(states) and graph.complete:
         for number, step in enumerate(steps):
+            if number % TRIED_AT_ONCE == TRIED_AT_ONCE - 1 and budget.deadline.passed():
+                return _cut_short(graph, "time")
             after = _step(interpreter, graph, here, step)
             if after is None:
                 continue
             there = index.get(after)
             if there is None:
                 if len(states) == budget.max_states:
-                    return _cut_short(graph)
+                    return _cut_short(graph, "states")
                 there = index[after] = len(states)
                 states.append(after)
                 parent.append(here)
@@ -79,18 +84,18 @@ def explore_with_interpreter(
             via.append(number)
         first.append(len(target))
         here += 1
-        graph.stopped_by = _spent(graph, budget, deadline, max_attempts, here * len(steps))
+        graph.stopped_by = _spent(interpreter, graph, budget, max_attempts)
         graph.complete = not graph.stopped_by
     if here == len(states):
         graph.complete, graph.stopped_by = True, ""
     return graph
 
 
-def _cut_short(graph: Graph) -> Graph:
-    """The graph as it was before its last row, in which one state too many was found."""
+def _cut_short(graph: Graph, stopped_by: str) -> Graph:
+    """The graph as it was before its last row, in which a budget ended."""
     assert isinstance(graph.target, list) and isinstance(graph.via, list)
     del graph.target[graph.first[-1]:], graph.via[graph.first[-1]:]
-    graph.complete, graph.stopped_by = False, "states"
+    graph.complete, graph.stopped_by = False, stopped_by
     return graph
 
 
@@ -108,10 +113,15 @@ def _step(
 
 
 def _spent(
-    graph: Graph, budget: Budget, deadline: float | None, max_attempts: int | None, tried: int
+    interpreter: Interpreter, graph: Graph, budget: Budget, max_attempts: int | None
 ) -> str:
+    tried = (len(graph.first) - 1) * len(interpreter.steps())
     if max_attempts is not None and tried >= max_attempts:
         return "attempts"
-    if deadline is not None and time.monotonic() > deadline:
+    if budget.deadline.passed():
         return "time"
+    if budget.max_memory is not None:
+        a_state = _BYTES_OF_A_STATE + _BYTES_OF_A_VALUE * interpreter.layout.size
+        if len(graph.states) * a_state > budget.max_memory:
+            return "memory"
     return ""

@@ -16,26 +16,20 @@ if a reachable fair component contains a state without P.
 from __future__ import annotations
 
 import heapq
-import time
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from .deadline import Deadline
 from .graph import Graph, Row
 
-__all__ = ["Lasso", "OutOfTime", "find_lasso", "find_recurring"]
+__all__ = ["Lasso", "find_lasso", "find_recurring"]
 
-Deadline = float | None
-"""When to give up, on the monotonic clock; None: never."""
-
-
-class OutOfTime(Exception):
-    """The deadline passed before the graph was decided."""
+NO_END = Deadline()
 
 
 def _check(deadline: Deadline) -> None:
-    if deadline is not None and time.monotonic() > deadline:
-        raise OutOfTime
+    deadline.check("looking for components of the states where a fair run can stay")
 
 
 @dataclass(frozen=True)
@@ -49,7 +43,7 @@ class Lasso:
 
 
 def find_lasso(
-    graph: Graph, fair: Sequence[int], premise: Row, avoid: Row, deadline: Deadline = None
+    graph: Graph, fair: Sequence[int], premise: Row, avoid: Row, deadline: Deadline = NO_END
 ) -> Lasso | None:
     """The shortest way from a state with ``premise`` into a fair component that never
     meets ``avoid``; None if there is none.
@@ -62,6 +56,7 @@ def find_lasso(
     components = _components(graph, list(reached.order), inside, deadline)
     best: tuple[int, int, list[int]] | None = None
     for component in components:
+        _check(deadline)
         if _is_fair(graph, component, fair):
             entry = min(component, key=lambda s: (reached.distance[s], s))
             if best is None or (reached.distance[entry], entry) < best[:2]:
@@ -70,21 +65,22 @@ def find_lasso(
         return None
     _, entry, component = best
     prefix = reached.path(graph, entry)
-    cycle = _tour(graph, entry, set(component), fair)
+    cycle = _tour(graph, entry, set(component), fair, deadline)
     return Lasso((*prefix, *cycle), len(prefix))
 
 
 def find_recurring(
-    graph: Graph, fair: Sequence[int], bad: Row, deadline: Deadline = None
+    graph: Graph, fair: Sequence[int], bad: Row, deadline: Deadline = NO_END
 ) -> Lasso | None:
     """A fair run that meets ``bad`` states for ever; None if there is none."""
     every = range(len(graph.states))
     for component in sorted(_components(graph, every, lambda s: True, deadline), key=min):
+        _check(deadline)
         wrong = [s for s in component if bad[s]]
         if wrong and _is_fair(graph, component, fair):
             entry = min(wrong)
             prefix = graph.path(entry)
-            cycle = _tour(graph, entry, set(component), fair)
+            cycle = _tour(graph, entry, set(component), fair, deadline)
             return Lasso((*prefix, *cycle), len(prefix))
     return None
 
@@ -158,7 +154,7 @@ def _components(
                 if not inside(there):
                     continue
                 if there not in number:
-                    if len(number) % 65536 == 0:
+                    if len(number) % 4096 == 0:
                         _check(deadline)
                     number[there] = low[there] = len(number)
                     open_states.append(there)
@@ -196,12 +192,15 @@ def _is_fair(graph: Graph, component: list[int], fair: Sequence[int]) -> bool:
     return everywhere <= taken
 
 
-def _tour(graph: Graph, entry: int, members: set[int], fair: Sequence[int]) -> list[int]:
+def _tour(
+    graph: Graph, entry: int, members: set[int], fair: Sequence[int], deadline: Deadline
+) -> list[int]:
     """A closed walk inside a fair component on which every fair step is disabled or taken."""
     walk: list[int] = []
     here = entry
     remaining = _unsettled(graph, [entry], set(fair), taken=set())
     while remaining:
+        _check(deadline)
         path, here = _nearest(graph, here, members, remaining)
         visited, taken = _along(graph, entry, walk + path)
         walk += path

@@ -8,15 +8,21 @@ run is (see ``_unfair``), not by how it was looked for.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from ..notation.errors import InternalError
+from ..notation.labels import counted
+from ..notation.layout import Slots
 from ..notation.rules import Rule
+from .deadline import Deadline
 from .interpreter import Args, Interpreter, State, show_step
 from .verdict import Trace, TraceStep
 
 __all__ = ["HasRule", "fair_steps", "trace_of"]
+
+NO_END = Deadline()
+Watch = Callable[[], None]
 
 
 class HasRule(Protocol):
@@ -37,29 +43,34 @@ def fair_steps(interpreter: Interpreter) -> list[int]:
 
 
 def trace_of(
-    interpreter: Interpreter, path: Sequence[int], item: HasRule, loop: int | None = None
+    interpreter: Interpreter, path: Sequence[int], item: HasRule, loop: int | None = None,
+    deadline: Deadline = NO_END,
 ) -> Trace:
     """Replay step indices with the interpreter, and check that they break the rule.
 
     ``loop`` is where the cycle of a lasso begins, as in ``Trace``. Raises InternalError if the
-    rule is not broken: then an engine contradicts the oracle.
+    rule is not broken: then an engine contradicts the oracle; and OutOfTime where the deadline
+    passes.
     """
+    watch = deadline.watch(f"replaying a violation of {item.rule.id}, which has "
+                           f"{counted(len(path), 'step')}")
     state = interpreter.initial()
     states, steps = [state], []
     for number in path:
+        watch()
         name, args = interpreter.steps()[number]
         after = interpreter.step(state, name, args)
         if after is None:
             raise _disagreement(interpreter, path, item, f"{show_step(name, args)} is disabled")
         state = after
         states.append(state)
-        steps.append(TraceStep(name, args, interpreter.slots(state)))
+        steps.append(TraceStep(name, args, Slots(interpreter.layout, state)))
     wrong = (
         _wrong_end(interpreter, states, item) if loop is None
-        else _wrong_lasso(interpreter, states, path, item, loop))
+        else _wrong_lasso(interpreter, states, path, item, loop, watch))
     if wrong:
         raise _disagreement(interpreter, path, item, wrong)
-    return Trace(interpreter.slots(states[0]), tuple(steps), loop)
+    return Trace(Slots(interpreter.layout, states[0]), tuple(steps), loop)
 
 
 def _wrong_end(interpreter: Interpreter, states: list[State], item: HasRule) -> str:
@@ -79,12 +90,13 @@ def _wrong_end(interpreter: Interpreter, states: list[State], item: HasRule) -> 
 
 
 def _wrong_lasso(
-    interpreter: Interpreter, states: list[State], path: Sequence[int], item: HasRule, loop: int
+    interpreter: Interpreter, states: list[State], path: Sequence[int], item: HasRule, loop: int,
+    watch: Watch,
 ) -> str:
     """Why a run that ends in a cycle is no fair run that breaks a rule; empty if it is."""
     if not 0 <= loop < len(states) or states[loop] != states[-1]:
         return "its cycle does not close"
-    unfair = _unfair(interpreter, states[loop:], path[loop:])
+    unfair = _unfair(interpreter, states[loop:], path[loop:], watch)
     if unfair:
         return f"it is not fair: {unfair} stays enabled and is never taken"
     values = [interpreter.holds(item.rule, item.args, state) for state in states]
@@ -101,9 +113,12 @@ def _wrong_lasso(
     return ""
 
 
-def _unfair(interpreter: Interpreter, cycle: list[State], taken: Sequence[int]) -> str:
+def _unfair(
+    interpreter: Interpreter, cycle: list[State], taken: Sequence[int], watch: Watch
+) -> str:
     """A fair step that is enabled in every state of a cycle and not among those taken; or empty."""
     for number in fair_steps(interpreter):
+        watch()
         name, args = interpreter.steps()[number]
         if number not in taken and all(
             interpreter.step(state, name, args) is not None for state in cycle

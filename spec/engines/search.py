@@ -4,7 +4,6 @@ for the rest. Every counterexample is replayed by the interpreter before it is r
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -13,6 +12,7 @@ from ..notation.bound import BoundMachine
 from ..notation.errors import InputError, ModelFault
 from ..notation.labels import counted
 from ..notation.rules import Rule
+from .deadline import Clock, Deadline, OutOfTime
 from .graph import Graph, explore_with_interpreter
 from .interpreter import Args, Interpreter, choices
 from .replay import HasRule, fair_steps, trace_of
@@ -22,9 +22,17 @@ __all__ = ["Engine", "RuleInstance", "check_rules", "instances"]
 
 Engine = Literal["auto", "interpreter", "native"]
 ATTEMPTS_BEFORE_NATIVE = 40_000
-"""Steps that the interpreter tries before native code takes over: about 0.15 s."""
+"""Steps that the interpreter tries before native code takes over: about 0.15 s.
+
+Of a machine with more than 64 slots fewer, since each step costs more."""
+FALLBACK_SECONDS = 60.0
+"""What the interpreter is given where native code cannot have a machine and the budget says
+nothing; it is a hundred times slower, and nobody waits for ever unasked."""
+GRACE_SECONDS = 0.2
+"""What may still be spent on the states at hand when the time is over."""
 
 SAFETY = ("always", "step", "never stuck")
+LOWERING = "lowering the machine"
 
 
 @dataclass(frozen=True)
@@ -45,12 +53,27 @@ def instances(bound: BoundMachine, rule_id: str | None = None) -> list[RuleInsta
         for args in choices(rule.over, bound.constants)
     ]
     if rule_id is not None and not found:
+        _refuse_empty_domain(bound, rule_id)
         known = ", ".join(r.id for r in bound.machine.rules_declared if r.predicate is not None)
         raise InputError(
             f"{bound.machine.__name__} has no rule {rule_id} that a search can decide",
             next_step=f"It has {known}.",
         )
     return found
+
+
+def _refuse_empty_domain(bound: BoundMachine, rule_id: str) -> None:
+    """Whoever asks for a rule learns it where there is none of it to decide."""
+    for rule in bound.machine.rules_declared:
+        if rule.id == rule_id and rule.predicate is not None:
+            names = " and ".join(name for name, _ in rule.over)
+            code = rule.predicate.__code__
+            raise InputError(
+                f"the rule {rule_id} of {bound.machine.__name__} speaks of nothing: with these "
+                f"constants there is no value for {names}",
+                f"{code.co_filename}:{code.co_firstlineno}",
+                "Choose constants for which each of its domains has a value.",
+            )
 
 
 def check_rules(
@@ -64,66 +87,139 @@ def check_rules(
     of the whole search, which decides all rules together.
     """
     wanted = list(instances(bound) if rules is None else rules)
-    budget = budget or Budget()
-    started = time.monotonic()
-    if engine != "native":
-        _refuse_other_python(bound)
-        limit = ATTEMPTS_BEFORE_NATIVE if engine == "auto" else None
-        graph = explore_with_interpreter(bound.interpreter, budget, limit)
-        if graph.complete or graph.stopped_by != "attempts":
-            found = [_decide(bound.interpreter, graph, item) for item in wanted]
-            seconds = time.monotonic() - started
-            return [replace(verdict, seconds=seconds) for verdict in found]
-    from .compiled import check_with_native_code
-    spent = time.monotonic() - started
-    return check_with_native_code(bound, wanted, _less(budget, spent), spent)
+    budget = (budget or Budget()).start()
+    began = budget.deadline.spent()
+    found = _verdicts(bound, wanted, budget, engine)
+    seconds = budget.deadline.spent() - began
+    return [replace(verdict, seconds=seconds) for verdict in found]
 
 
-def _refuse_other_python(bound: BoundMachine) -> None:
+def _verdicts(
+    bound: BoundMachine, wanted: Sequence[HasRule], budget: Budget, engine: Engine
+) -> list[Verdict]:
+    """By the interpreter while the machine is small or native code cannot have it."""
+    graph: Graph | None = None
+    try:
+        if engine != "native":
+            _refuse_other_python(bound, budget.deadline)
+            limit = _attempts(bound.interpreter) if engine == "auto" else None
+            graph = explore_with_interpreter(bound.interpreter, budget, limit)
+            if graph.complete or graph.stopped_by != "attempts":
+                return [_judge(bound, graph, item, budget.deadline) for item in wanted]
+        from .compiled import NotNative, check_with_native_code
+        try:
+            return check_with_native_code(bound, wanted, budget)
+        except NotNative as refusal:
+            if engine == "native":
+                return [_unknown(item, str(refusal)) for item in wanted]
+            return _without_native_code(bound, wanted, budget, refusal.what)
+    except OutOfTime as late:
+        return _at_the_end(bound, wanted, graph, late, budget.clock)
+
+
+def _attempts(interpreter: Interpreter) -> int:
+    return ATTEMPTS_BEFORE_NATIVE // max(1, interpreter.layout.size // 64)
+
+
+def _without_native_code(
+    bound: BoundMachine, wanted: Sequence[HasRule], budget: Budget, why: str
+) -> list[Verdict]:
+    """By the interpreter alone, with what is left; some of it is kept for judging."""
+    if budget.max_seconds is None:
+        budget = replace(budget, running=Deadline(FALLBACK_SECONDS, budget.clock))
+    if budget.max_memory is None:
+        from .native.memory import default_budget
+        budget = replace(budget, max_memory=default_budget())
+    graph = explore_with_interpreter(bound.interpreter, budget.share(1.25))
+    found = [_judge(bound, graph, item, budget.deadline) for item in wanted]
+    return [
+        replace(verdict, reason=f"{why}, so the interpreter searched: {verdict.reason}")
+        if verdict.outcome is Outcome.UNKNOWN else verdict for verdict in found
+    ]
+
+
+def _at_the_end(
+    bound: BoundMachine, wanted: Sequence[HasRule], graph: Graph | None, late: OutOfTime,
+    clock: Clock,
+) -> list[Verdict]:
+    """What is known when the time is over: a violation in what the interpreter had searched
+    before native code was made, or nothing."""
+    if graph is None:
+        return [_unknown(item, f"{late}; nothing was covered") for item in wanted]
+    grace = Deadline(GRACE_SECONDS, clock)
+    found = [_judge(bound, graph, item, grace) for item in wanted]
+    before = covered_by(len(graph.states), _covered(graph))
+    return [
+        verdict if verdict.outcome is Outcome.VIOLATED
+        else replace(verdict, reason=f"{late}, after {before} by the interpreter")
+        for verdict in found
+    ]
+
+
+def _unknown(item: HasRule, reason: str) -> Verdict:
+    return Verdict(Outcome.UNKNOWN, method_of(item.rule.kind, complete=False), reason=reason)
+
+
+def _judge(bound: BoundMachine, graph: Graph, item: HasRule, deadline: Deadline) -> Verdict:
+    """The verdict on a rule from the states that the interpreter found, or why there is none."""
+    try:
+        return _decide(bound.interpreter, graph, item, deadline)
+    except OutOfTime as late:
+        return replace(_unknown(item, f"{late}; {counted(len(graph.states), 'state')} were found"),
+                       states=len(graph.states), transitions=len(graph.target),
+                       depth=graph.depth[-1])
+
+
+def _refuse_other_python(bound: BoundMachine, deadline: Deadline) -> None:
     """CPython runs more than the notation has, and may never come back from it.
 
     So a machine is lowered before it is run, which refuses the rest with file and line. Those
     of the rule book are spared the time: its tests lower them.
     """
     if not bound.machine.__module__.startswith("checkvalve.spec."):
-        bound.model  # noqa: B018 - lowering happens on access
-
-
-def _less(budget: Budget, spent: float) -> Budget:
-    if budget.max_seconds is None:
-        return budget
-    return replace(budget, max_seconds=max(0.001, budget.max_seconds - spent))
+        bound.lowered(deadline.watch(LOWERING))
 
 
 # --- deciding on a graph of interpreted states ------------------------------------------------
 
-def _decide(interpreter: Interpreter, graph: Graph, item: HasRule) -> Verdict:
+def _decide(
+    interpreter: Interpreter, graph: Graph, item: HasRule, deadline: Deadline
+) -> Verdict:
     kind = item.rule.kind
     if kind in SAFETY:
-        path = _violation(interpreter, graph, item)
+        path = _violation(interpreter, graph, item, deadline)
         loop = None
     elif graph.complete:
-        path, loop = _lasso(interpreter, graph, item)
+        path, loop = _lasso(interpreter, graph, item, deadline)
     else:
         path, loop = None, None
     base = Verdict(
         Outcome.HOLDS, method_of(kind, graph.complete), len(graph.states), len(graph.target),
         graph.depth[-1])
     if path is not None:
-        trace = trace_of(interpreter, path, item, loop)
+        trace = trace_of(interpreter, path, item, loop, deadline)
         return violated(base, kind, trace, graph.complete)
     if graph.complete:
         return base
-    covered = max(0, graph.depth[len(graph.first) - 1] - 1)
     return replace(
         base, outcome=Outcome.UNKNOWN,
-        reason=budget_spent(graph.stopped_by, len(graph.states), covered))
+        reason=budget_spent(graph.stopped_by, len(graph.states), _covered(graph)))
+
+
+def _covered(graph: Graph) -> int:
+    """The depth up to which an unfinished search has expanded all states."""
+    expanded = len(graph.first) - 1
+    return max(0, graph.depth[min(expanded, len(graph.depth) - 1)] - 1)
 
 
 def budget_spent(which: str, states: int, covered: int) -> str:
     """Why a search ended early, and what it had covered by then."""
-    return (f"the budget of {which} was spent after {counted(states, 'state')}; "
-            f"all states up to depth {covered} were covered")
+    return f"the budget of {which} was spent after {covered_by(states, covered)}"
+
+
+def covered_by(states: int, covered: int) -> str:
+    """What a search that ended early had seen."""
+    return f"{counted(states, 'state')}; all states up to depth {covered} were covered"
 
 
 def method_of(kind: str, complete: bool) -> str:
@@ -140,10 +236,14 @@ def violated(base: Verdict, kind: str, trace: Trace, complete: bool) -> Verdict:
     return replace(base, outcome=Outcome.VIOLATED, method=method, trace=trace)
 
 
-def _violation(interpreter: Interpreter, graph: Graph, item: HasRule) -> list[int] | None:
+def _violation(
+    interpreter: Interpreter, graph: Graph, item: HasRule, deadline: Deadline
+) -> list[int] | None:
     rule, args = item.rule, item.args
     expanded = len(graph.first) - 1
     for here, state in enumerate(graph.states):
+        if here % 16 == 15:
+            deadline.check(f"judging {rule.id}")
         row = range(graph.first[here], graph.first[here + 1]) if here < expanded else range(0)
         if rule.kind == "always":
             if not interpreter.holds(rule, args, state):
@@ -160,16 +260,19 @@ def _violation(interpreter: Interpreter, graph: Graph, item: HasRule) -> list[in
 
 
 def _lasso(
-    interpreter: Interpreter, graph: Graph, item: HasRule
+    interpreter: Interpreter, graph: Graph, item: HasRule, deadline: Deadline
 ) -> tuple[list[int] | None, int | None]:
     from .liveness import find_lasso, find_recurring
     fair = fair_steps(interpreter)
-    values = [interpreter.holds(item.rule, item.args, state) for state in graph.states]
+    values = []
+    for state in graph.states:
+        deadline.check(f"judging {item.rule.id}")
+        values.append(interpreter.holds(item.rule, item.args, state))
     if item.rule.kind == "leads to":
         premise = [bool(p) and not q for p, q in values]
-        lasso = find_lasso(graph, fair, premise, [bool(q) for _, q in values])
+        lasso = find_lasso(graph, fair, premise, [bool(q) for _, q in values], deadline)
     else:
-        lasso = find_recurring(graph, fair, [not value for value in values])
+        lasso = find_recurring(graph, fair, [not value for value in values], deadline)
     return (None, None) if lasso is None else (list(lasso.steps), lasso.loop)
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from ..notation.labels import show_step
+from .deadline import Clock, Deadline
 
 __all__ = ["Budget", "Outcome", "Trace", "TraceStep", "Value", "Verdict", "mark"]
 
@@ -59,14 +61,32 @@ class Trace:
 class Budget:
     """What an engine may use. A spent budget ends in UNKNOWN, never in a killed process.
 
-    ``max_memory`` is in bytes, ``max_seconds`` in seconds of wall clock, ``max_states``
-    counts distinct states; None means no limit (for memory: most of what is free).
+    ``max_memory`` is in bytes, ``max_seconds`` in seconds of ``clock``, ``max_states``
+    counts distinct states; None means no limit (for memory: most of what is free). A budget
+    that was started has a ``deadline``; whoever gets one that was not, starts it.
     """
 
     max_memory: int | None = None
     max_seconds: float | None = None
     max_states: int | None = None
     threads: int | None = None
+    clock: Clock = time.monotonic
+    running: Deadline | None = None
+
+    @property
+    def deadline(self) -> Deadline:
+        """When the seconds end; without an end in a budget that was not started."""
+        return Deadline() if self.running is None else self.running
+
+    def start(self) -> Budget:
+        """The budget with its seconds running from now on, unless they run already."""
+        if self.running is not None:
+            return self
+        return replace(self, running=Deadline(self.max_seconds, self.clock))
+
+    def share(self, parts: float) -> Budget:
+        """The budget with one of so many equal parts of the time that is left."""
+        return replace(self, running=self.start().deadline.share(parts))
 
 
 @dataclass(frozen=True)

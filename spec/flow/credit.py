@@ -18,9 +18,10 @@ so something can always move: the link is *live* -- provided that b freed slots 
 together at all. With a batch threshold b and at most L lost tokens the link can get stuck
 exactly where C - L < b: then all that is left may lie in F, below the threshold.
 
-The text that this chapter formalises leaves F out, and writes four balances of which each
-is wrong in its own way (errata E1 to E4 below). They stand here as rules that are expected
-to be violated, with the shortest run that shows it.
+The text that this chapter formalises leaves F out, and writes three balances of which each
+is wrong in its own way (errata E1 to E3 below). They stand here as rules that are expected
+to be violated, with the shortest run that shows it. Its inequality (E4) is right, as a condition
+that is necessary. That it is not sufficient, which the text does not claim, is shown beside them.
 
 Source: the mail "back pressure" (August 2014), sections "Defining backpressure" and
 "Scheduling permits".
@@ -33,7 +34,10 @@ from ..notation import (
     MUST, Machine, action, always, assume, const, integer, never_stuck, require, step,
 )
 
-__all__ = ["EXPECTATIONS", "GrantingByTheText", "Link", "LinkAsWritten", "ThriftyLink"]
+__all__ = [
+    "EXPECTATIONS", "GrantingByTheText", "Link", "LinkAsWritten", "MintingLink", "ThriftyLink",
+    "TricklingLink",
+]
 
 DEFINING = "003, 'Defining backpressure'"
 SCHEDULING = "003, 'Scheduling permits'"
@@ -121,15 +125,15 @@ class Link(Machine):
 
     @never_stuck("FLOW-3", MUST,
                  "The link cannot get stuck while A has data and B is ready.",
-                 source=f"{DEFINING}; erratum E8")
+                 source=f"{DEFINING}; remark E8")
     def never_at_rest(self) -> bool:
         """There is always data to send and a consumer to take it."""
         return False
 
     @always("FLOW-4", MUST, "A's permits never exceed the room that no other token claims.",
-            source=f"{DEFINING}; erratum E4")
+            source=f"{DEFINING}; remark E4")
     def permits_fit(self) -> bool:
-        """The sufficient form of what the text writes as P <= C - N."""
+        """The sufficient form of what the text, rightly, calls necessary: P <= C - N."""
         return self.P <= self.C - self.N - self.D - self.Q - self.F
 
     @step("FLOW-5", MUST, "Permits are granted in whole batches of b freed slots.",
@@ -149,12 +153,40 @@ class ThriftyLink(Link):
         return self.b <= self.C - self.L
 
 
+class MintingLink(Link):
+    """A receiver that announces a freed slot again and again: it makes permits of nothing."""
+
+    P = integer(0, 3 * Link.C, init=Link.C)
+    Q = integer(0, 3 * Link.C)
+    D = integer(0, 3 * Link.C)
+    N = integer(0, 3 * Link.C)
+    F = integer(0, 3 * Link.C)
+
+    @action(fair=True)
+    def grant(self) -> None:
+        """The slots stay in F."""
+        require(self.F >= self.b)
+        require(self.P + self.Q + self.D + self.N + self.F + self.b <= 3 * self.C)
+        self.Q += self.b
+
+
+class TricklingLink(Link):
+    """A receiver that announces each slot as soon as it is free, whatever the threshold."""
+
+    @action(fair=True)
+    def grant(self) -> None:
+        """One by one."""
+        require(self.F > 0)
+        self.F -= 1
+        self.Q += 1
+
+
 class LinkAsWritten(Link):
     """The same link, judged by the balances that the text gives for it."""
 
     @always("FLOW-E1", MUST, "Permits + InFlight = Buf(B).", source=f"{DEFINING}; erratum E1")
     def first_balance(self) -> bool:
-        """Leaves out what waits at B."""
+        """Permits are read as those that A holds. Read as all of them, this is FLOW-E2."""
         return self.P + self.D == self.C
 
     @always("FLOW-E2", MUST, "PendingPermits + PermitsInFlight + InFlight = Buf(B).",
@@ -171,8 +203,8 @@ class LinkAsWritten(Link):
 
 
 class GrantingByTheText(Link):
-    """A receiver that grants whatever the text's inequality allows:
-    PendingPermits =< Buf(B) - Pending(B), whatever is in flight to it (erratum E4)."""
+    """A receiver that grants whatever the text's inequality allows, as if it were sufficient:
+    PendingPermits =< Buf(B) - Pending(B), whatever is in flight to it (remark E4)."""
 
     C = const(4, at_least=1)
     D = integer(0, 2 * C)
@@ -192,9 +224,9 @@ class GrantingByTheText(Link):
         self.Q += 1
 
     @always("FLOW-E4", MUST, "Permits within Buf(B) - Pending(B) keep B from being overrun.",
-            source=f"{DEFINING}; erratum E4")
+            source=f"{DEFINING}; remark E4: the converse of what the text says")
     def inequality_suffices(self) -> bool:
-        """The bound that the inequality is said to ensure."""
+        """The bound that would follow, were the inequality sufficient."""
         return self.N + self.D <= self.C
 
 
@@ -218,9 +250,14 @@ EXPECTATIONS = (
           lemmas=("FLOW-1",)),
     prove(Link, "FLOW-4", "permits fit", for_all=("C", "b", "L"), lemmas=("FLOW-1",)),
     prove(Link, "FLOW-5", "whole batches", for_all=("C", "b", "L"), lemmas=("FLOW-1",)),
+    expect(MintingLink, "FLOW-1", "violated", "a slot that is announced twice", C=(1, 2)),
+    expect(MintingLink, "FLOW-2", "violated", "… overruns B", C=(1, 2)),
+    expect(MintingLink, "FLOW-4", "violated", "… for its permits do not fit", C=(1, 2)),
+    expect(TricklingLink, "FLOW-5", "violated", "slots announced one by one", where="b > 1", C=2,
+           b=(1, 2)),
     expect(LinkAsWritten, "FLOW-E1", "violated", "erratum E1: Pending(B) is missing", C=4),
     expect(LinkAsWritten, "FLOW-E2", "violated", "erratum E2: Pending(B) is missing", C=4),
     expect(LinkAsWritten, "FLOW-E3", "violated", "erratum E3: a sign is wrong", C=4),
     expect(GrantingByTheText, "FLOW-E4", "violated",
-           "erratum E4: necessary, not sufficient", C=4),
+           "remark E4: necessary, as the text says, and not sufficient", C=4),
 )

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from .errors import CheckvalveError, InputError, line_in
 from .machine import Machine, constants_of
-from .model import LoweredRule, Model
+from .layout import slots_of
+from .model import LoweredRule, Model, Slot
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,6 +28,7 @@ class BoundMachine:
     def __init__(self, machine: type[Machine], constants: dict[str, Any]) -> None:
         self.machine = machine
         self.constants = constants
+        self._model: Model | None = None
 
     @cached_property
     def interpreter(self) -> Interpreter:
@@ -35,10 +37,23 @@ class BoundMachine:
         return Interpreter(self.machine, self.constants)
 
     @cached_property
+    def slots(self) -> tuple[Slot, ...]:
+        """The pieces of the state, from the declarations alone."""
+        return tuple(slot for name, decl in self.machine.variables_declared.items()
+                     for slot in slots_of(name, decl, self.constants))
+
+    @property
     def model(self) -> Model:
         """The lowered form."""
-        from .lower import lower
-        return lower(self.machine, self.constants)
+        return self.lowered()
+
+    def lowered(self, watch: Callable[[], None] = lambda: None) -> Model:
+        """The lowered form, made when it is first asked for; ``watch`` is asked all along, and
+        may raise."""
+        if self._model is None:
+            from .lower import lower
+            self._model = lower(self.machine, self.constants, watch=watch)
+        return self._model
 
     def rules(self, rule_id: str) -> list[LoweredRule]:
         """A rule of the machine, lowered, once for each choice of its parameters."""

@@ -49,23 +49,32 @@ def contains(container: Value, item: Value) -> e.Expr:
 
 def upper(value: e.Expr) -> int | None:
     """An upper bound of an integer that is known from its form, or None."""
+    return e.fold(value, _summands, _upper)
+
+
+def _summands(value: e.Expr) -> tuple[e.Expr, ...]:
+    """The operands that an upper bound depends on."""
+    if isinstance(value, e.Op) and value.op in ("sub", "min", "max", "add", "ite"):
+        return tuple(part for part in value.operands if isinstance(part.type, e.Int))
+    return ()
+
+
+def _upper(value: e.Expr, parts: list[int | None]) -> int | None:
     if isinstance(value, e.Lit):
         return value.value
-    if isinstance(value, e.Op):
-        if value.op == "len" and isinstance(value.operands[0].type, e.Queue):
-            return capacity(value.operands[0].type)
-        if value.op == "sub":
-            top, bottom = upper(value.operands[0]), lower(value.operands[1])
-            return None if top is None or bottom is None else top - bottom
-        if value.op == "min":
-            found = [u for u in map(upper, value.operands) if u is not None]
-            return min(found) if found else None
-        if value.op in ("max", "add", "ite"):
-            parts = [upper(part) for part in value.operands if isinstance(part.type, e.Int)]
-            if any(part is None for part in parts):
-                return None
-            numbers = [part for part in parts if part is not None]
-            return sum(numbers) if value.op == "add" else max(numbers)
+    numbers = [part for part in parts if part is not None]
+    op = value.op if isinstance(value, e.Op) else ""
+    if op == "len" and isinstance(value.operands[0].type, e.Queue):
+        return capacity(value.operands[0].type)
+    if op == "sub":
+        bottom = lower(value.operands[1])
+        return None if parts[0] is None or bottom is None else parts[0] - bottom
+    if op == "min":
+        return min(numbers, default=None)
+    if op in ("max", "add", "ite"):
+        if len(numbers) < len(parts):
+            return None
+        return sum(numbers) if op == "add" else max(numbers)
     if isinstance(value.type, e.Int) and isinstance(value.type.hi, e.Lit):
         return value.type.hi.value
     return None
@@ -104,7 +113,7 @@ def _len(run: Evaluator, ctx: Context, node: ast.Call) -> Value:
     if isinstance(found, e.Expr) and isinstance(found.type, e.Queue):
         return e.length(found)
     if isinstance(found, SymArray):
-        return e.Lit(len(found.items))
+        return e.Lit(len(found))
     if isinstance(found, SymSet):
         nothing: e.Expr = e.Lit(0)
         return reduce(e.add, (_number(bit) for bit in found.bits), nothing)

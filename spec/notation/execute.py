@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 from . import expr as e
 from .errors import NotationError
-from .source import source_of
+from .source import source_of, text_of
 from .symbolic import (
     Context, Static, SymArray, SymSet, Value, integer, join, replace, truth,
 )
@@ -50,6 +51,7 @@ class Executor(Evaluator):
                 rest = statements[position + 1:]
                 self._branch(ctx, statement, [*statement.body, *rest], [*statement.orelse, *rest])
                 return
+            self.watch()
             self._statement(ctx, statement)
             if isinstance(statement, ast.Return):
                 return
@@ -71,7 +73,7 @@ class Executor(Evaluator):
             ctx.returned = Static(None) if node.value is None else self.value(ctx, node.value)
         elif isinstance(node, ast.Assert):
             wrong = e.not_(self.truth(ctx, node.test))
-            ctx.fault(wrong, f"the assertion {ast.unparse(node.test)} fails",
+            ctx.fault(wrong, f"the assertion {text_of(node.test)} fails",
                       self.source.where(node))
         elif not isinstance(node, ast.Pass):
             raise self.refuse(
@@ -86,14 +88,28 @@ class Executor(Evaluator):
     def _branch(
         self, ctx: Context, node: ast.If, body: list[ast.stmt], orelse: list[ast.stmt]
     ) -> None:
-        test = self.truth(ctx, node.test)
-        if test is e.TRUE or test is e.FALSE:
-            self.block(ctx, body if test is e.TRUE else orelse)
-            return
-        then, otherwise = ctx.under(test, mutable=True), ctx.under(e.not_(test), mutable=True)
-        self.block(then, body)
-        self.block(otherwise, orelse)
-        self._merge(ctx, test, then, otherwise, node)
+        """Run both branches on copies, and join them; a row of ``elif`` without recursion."""
+        joints: list[tuple[Context, e.Expr, Context, Context, ast.If]] = []
+        while True:
+            self.watch()
+            test = self.truth(ctx, node.test)
+            if test is e.TRUE:
+                self.block(ctx, body)
+                break
+            if test is not e.FALSE:
+                then, otherwise = (
+                    ctx.under(way, mutable=True) for way in (test, e.not_(test)))
+                self.block(then, body)
+                joints.append((ctx, test, then, otherwise, node))
+                ctx = otherwise
+            following = _only_if(orelse)
+            if following is None:
+                self.block(ctx, orelse)
+                break
+            node, rest = following, orelse[1:]
+            body, orelse = [*node.body, *rest], [*node.orelse, *rest]
+        for joint in reversed(joints):
+            self._merge(*joint)
 
     def _merge(
         self, ctx: Context, test: e.Expr, then: Context, otherwise: Context, node: ast.AST
@@ -116,10 +132,10 @@ class Executor(Evaluator):
                 raise self.refuse(node, "one path returns a value and another does not")
 
     def _loop(self, ctx: Context, node: ast.For) -> None:
-        if node.orelse or any(isinstance(n, ast.Break | ast.Continue | ast.Return)
-                              for part in node.body for n in ast.walk(part)):
+        if node.orelse or _leaves_early(node):
             raise self.refuse(node, "a loop cannot be left early in the notation")
         for condition, item in self.iterate(ctx, node.iter):
+            self.watch()
             if condition is e.TRUE:
                 self.bind(ctx, node.target, item)
                 self.block(ctx, node.body)
@@ -202,10 +218,8 @@ class Executor(Evaluator):
             def inside(old: Value, here: e.Expr) -> Value:
                 if not isinstance(old, SymArray):
                     raise self.refuse(target, "only an array's elements can be replaced")
-                place = self.checked(ctx, target, index, len(old.items))
-                return SymArray(replace(
-                    old.items, place, lambda item, at: change(item, e.and_(here, at))
-                ))
+                place = self.checked(ctx, target, index, len(old))
+                return replace(old, place, lambda item, at: change(item, e.and_(here, at)))
             self.write(ctx, target.value, inside)
             return
         raise self.refuse(
@@ -217,7 +231,7 @@ class Executor(Evaluator):
 
     def method_call(self, ctx: Context, node: ast.Call, func: ast.Attribute) -> Value | None:
         """A call of a queue's or a set's method, or of ``super()``; None for others."""
-        if ast.unparse(func.value) == "super()":
+        if _is_super(func.value):
             return self._super(ctx, node, func.attr)
         if func.attr not in ("push", "pop", "clear", "add", "discard", "_replace"):
             return None
@@ -260,7 +274,7 @@ class Executor(Evaluator):
         if func.attr != "push" or not isinstance(args[0], e.Expr):
             raise self.refuse(node, f"a sequence has no method {func.attr}")
         full = e.le(kind.capacity, size)
-        ctx.fault(full, f"a push to {ast.unparse(func.value)}, which is full",
+        ctx.fault(full, f"a push to {text_of(func.value)}, which is full",
                   self.source.where(node))
         element = self.coerce_to(node, args[0], kind.element)
         self.write(ctx, func.value, lambda old, _: e.push(_as_expr(old), element))
@@ -297,6 +311,7 @@ def _as_expr(value: Value) -> e.Expr:
     return value
 
 
+@cache
 def _as_load(node: ast.expr) -> ast.expr:
     copy: Any = ast.parse(ast.unparse(node), mode="eval").body
     for part in ast.walk(copy):
@@ -305,6 +320,26 @@ def _as_load(node: ast.expr) -> ast.expr:
     return copy  # type: ignore[no-any-return]
 
 
+def _only_if(statements: list[ast.stmt]) -> ast.If | None:
+    """The ``if`` that a list of statements begins with, if the rest of the list belongs to it."""
+    first = statements[0] if statements else None
+    if isinstance(first, ast.If) and (len(statements) == 1 or _returns(first)):
+        return first
+    return None
+
+
+def _is_super(node: ast.expr) -> bool:
+    return (isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+            and node.func.id == "super" and not node.args)
+
+
+@cache
 def _returns(statement: ast.If) -> bool:
     return any(isinstance(node, ast.Return) for node in ast.walk(statement))
+
+
+@cache
+def _leaves_early(loop: ast.For) -> bool:
+    return any(isinstance(node, ast.Break | ast.Continue | ast.Return)
+               for part in loop.body for node in ast.walk(part))
 

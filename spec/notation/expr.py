@@ -29,14 +29,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import ClassVar, Self, TypeVar
 
 __all__ = [
-    "BOOL", "INT", "FALSE", "TRUE", "Bool", "ConstRef", "EmptyQueue", "Expr", "Int", "Lit",
-    "Op", "Queue", "Read", "ReadAfter", "Record", "SlotType", "and_", "at", "eq", "field",
-    "floordiv", "implies", "ite", "le", "length", "lit", "lt", "max_", "min_", "mod", "mul",
-    "ne", "neg", "not_", "or_", "pop", "push", "record", "sub", "substitute", "add", "walk",
+    "BOOL", "FALSE", "INT", "ONE", "TRUE", "ZERO", "Bool", "ConstRef", "EmptyQueue", "Expr",
+    "Int", "Lit", "Op", "Queue", "Read", "ReadAfter", "Record", "SlotType", "add", "and_", "at",
+    "branches_of", "eq", "field", "floordiv", "fold", "implies", "ite", "le", "length", "lit",
+    "lt", "max_", "min_", "mod", "mul", "ne", "neg", "not_", "or_", "pop", "push", "record",
+    "sub", "substitute", "walk",
 ]
+
+
+T = TypeVar("T")
 
 
 # --- types of slots and expressions -------------------------------------------------
@@ -204,6 +208,7 @@ class Op(Expr):
 
 
 TRUE, FALSE = Lit(1, BOOL), Lit(0, BOOL)
+ZERO, ONE = Lit(0), Lit(1)
 
 
 # --- constructors that fold constants --------------------------------------------------
@@ -221,45 +226,45 @@ def _binary(op: str, a: Expr, b: Expr, fold: Callable[[int, int], int]) -> Expr:
 
 def add(a: Expr, b: Expr) -> Expr:
     """a + b."""
-    if b is Lit(0):
+    if b is ZERO:
         return a
-    if a is Lit(0):
+    if a is ZERO:
         return b
     return _binary("add", a, b, lambda x, y: x + y)
 
 
 def sub(a: Expr, b: Expr) -> Expr:
     """a - b."""
-    if b is Lit(0):
+    if b is ZERO:
         return a
     if a is b:
-        return Lit(0)
+        return ZERO
     return _binary("sub", a, b, lambda x, y: x - y)
 
 
 def mul(a: Expr, b: Expr) -> Expr:
     """a * b."""
-    if a is Lit(0) or b is Lit(0):
-        return Lit(0)
-    if a is Lit(1):
+    if a is ZERO or b is ZERO:
+        return ZERO
+    if a is ONE:
         return b
-    if b is Lit(1):
+    if b is ONE:
         return a
     return _binary("mul", a, b, lambda x, y: x * y)
 
 
 def floordiv(a: Expr, b: Expr) -> Expr:
     """a // b, rounding down; a literal zero divisor stays in the tree (it is a fault)."""
-    if b is Lit(0):
+    if b is ZERO:
         return Op("floordiv", (a, b), INT)
-    return a if b is Lit(1) else _binary("floordiv", a, b, lambda x, y: x // y)
+    return a if b is ONE else _binary("floordiv", a, b, lambda x, y: x // y)
 
 
 def mod(a: Expr, b: Expr) -> Expr:
     """a % b with the sign of b; a literal zero divisor stays in the tree (it is a fault)."""
-    if b is Lit(0):
+    if b is ZERO:
         return Op("mod", (a, b), INT)
-    return Lit(0) if b is Lit(1) else _binary("mod", a, b, lambda x, y: x % y)
+    return ZERO if b is ONE else _binary("mod", a, b, lambda x, y: x % y)
 
 
 def min_(a: Expr, b: Expr) -> Expr:
@@ -324,6 +329,17 @@ def not_(a: Expr) -> Expr:
     return Op("not", (a,), BOOL)
 
 
+def _known_negation(a: Expr) -> Expr | None:
+    """What ``not_`` gives, if that has been made already: then it may be among the parts."""
+    if isinstance(a, Op):
+        if a.op == "not":
+            return a.operands[0]
+        if a.op == "ne" or (a.op == "eq" and not isinstance(a.operands[0].type, Bool)):
+            other = "eq" if a.op == "ne" else "ne"
+            return Expr._interned.get((Op, other, a.operands, BOOL, 0))
+    return Expr._interned.get((Op, "not", (a,), BOOL, 0))
+
+
 def _junction(op: str, parts: tuple[Expr, ...], absorbing: Expr, neutral: Expr) -> Expr:
     kept: dict[Expr, None] = {}
     for part in parts:
@@ -333,7 +349,7 @@ def _junction(op: str, parts: tuple[Expr, ...], absorbing: Expr, neutral: Expr) 
                 return absorbing
             if piece is not neutral:
                 kept[piece] = None
-    if any(not_(piece) in kept for piece in kept):
+    if len(kept) > 1 and any(_known_negation(piece) in kept for piece in kept):
         return absorbing
     if not kept:
         return neutral
@@ -388,23 +404,27 @@ def record(type: Record, *values: Expr) -> Expr:
 def field(value: Expr, index: int) -> Expr:
     """The field of a record at an index."""
     assert isinstance(value.type, Record)
-    if isinstance(value, Op) and value.op == "record":
-        return value.operands[index]
-    if isinstance(value, Op) and value.op == "ite":
-        c, a, b = value.operands
-        return ite(c, field(a, index), field(b, index))
-    return Op("field", (value,), value.type.fields[index][1], index)
+    def of(node: Expr, branches: list[Expr]) -> Expr:
+        if branches:
+            return ite(node.operands[0], *branches)
+        if isinstance(node, Op) and node.op == "record":
+            return node.operands[index]
+        assert isinstance(node.type, Record)
+        return Op("field", (node,), node.type.fields[index][1], index)
+
+    return fold(value, branches_of, of)
 
 
 def length(queue: Expr) -> Expr:
     """The number of elements in a queue."""
-    if isinstance(queue, EmptyQueue):
-        return Lit(0)
-    if isinstance(queue, Op) and queue.op == "push":
-        return add(length(queue.operands[0]), Lit(1))
-    if isinstance(queue, Op) and queue.op == "pop":
-        return sub(length(queue.operands[0]), Lit(1))
-    return Op("len", (queue,), INT)
+    changes: list[Callable[[Expr, Expr], Expr]] = []
+    while isinstance(queue, Op) and queue.op in ("push", "pop"):
+        changes.append(add if queue.op == "push" else sub)
+        queue = queue.operands[0]
+    size: Expr = ZERO if isinstance(queue, EmptyQueue) else Op("len", (queue,), INT)
+    for change in reversed(changes):
+        size = change(size, ONE)
+    return size
 
 
 def at(queue: Expr, index: Expr) -> Expr:
@@ -437,6 +457,33 @@ def walk(*roots: Expr) -> Iterator[Expr]:
             seen.add(node)
             stack.append((node, True))
             stack.extend((child, False) for child in reversed(node.operands))
+
+
+def branches_of(node: Expr) -> tuple[Expr, ...]:
+    """The two branches of a choice, or nothing."""
+    return node.operands[1:] if isinstance(node, Op) and node.op == "ite" else ()
+
+
+def fold(
+    root: Expr, parts: Callable[[Expr], tuple[Expr, ...]], of: Callable[[Expr, list[T]], T]
+) -> T:
+    """``of(node, what it was of the node's parts)`` from the leaves up, once for each node.
+
+    Without recursion: a chapter may nest choices more deeply than Python's stack allows.
+    """
+    done: dict[Expr, T] = {}
+    stack = [root]
+    while stack:
+        node = stack[-1]
+        needed = parts(node)
+        missing = [part for part in needed if part not in done]
+        if missing:
+            stack.extend(missing)
+            continue
+        stack.pop()
+        if node not in done:
+            done[node] = of(node, [done[part] for part in needed])
+    return done[root]
 
 
 def substitute(root: Expr, replace: Callable[[Expr], Expr | None]) -> Expr:

@@ -6,20 +6,21 @@ see flat slots. Both forms are produced here, from the declarations alone.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator, Mapping
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 from . import expr as e
 from .errors import InputError, ModelFault
-from .machine import Machine, domain_names, number, values_of
+from .machine import Machine, constant_value, domain_names, number, values_of
 from .model import Slot
 from .types import (
     Array, ArrayDecl, BoolDecl, ChoiceDecl, ConstDecl, Decl, Fifo, FifoDecl, IntDecl,
     RecordDecl, SetDecl, Sym,
 )
 
-__all__ = ["Constants", "Layout", "element_at", "expression_of"]
+__all__ = ["Constants", "Layout", "Slots", "element_at", "expression_of"]
 
 Constants = Mapping[str, Any]
 _FOLD = {"add": e.add, "sub": e.sub, "mul": e.mul, "floordiv": e.floordiv}
@@ -28,7 +29,7 @@ _FOLD = {"add": e.add, "sub": e.sub, "mul": e.mul, "floordiv": e.floordiv}
 def expression_of(value: Any, constants: Constants) -> e.Expr:
     """A declaration's bound as an expression: a literal, or over symbolic constants."""
     if isinstance(value, ConstDecl):
-        value = constants[value.name]
+        value = constant_value(value, constants)
     if isinstance(value, e.Expr):
         return value
     if not isinstance(value, Sym):
@@ -135,6 +136,17 @@ class Layout:
         self._freeze = [_freeze(decl) for decl in self.variables.values()]
         self._check = [_check(decl, constants) for decl in self.variables.values()]
 
+    @cached_property
+    def slot_names(self) -> tuple[str, ...]:
+        """The names of all slots, in the order in which values are flattened."""
+        return tuple(slot.name for name, decl in self.variables.items()
+                     for slot in slots_of(name, decl, self.constants))
+
+    @property
+    def size(self) -> int:
+        """How many slots a state has."""
+        return len(self.slot_names)
+
     def initial(self) -> tuple[Any, ...]:
         """The initial state, frozen."""
         return tuple(_first(decl, self.constants) for decl in self.variables.values())
@@ -164,10 +176,10 @@ class Layout:
 
     def flatten(self, state: tuple[Any, ...]) -> dict[str, Any]:
         """The values by slot name."""
-        flat: dict[str, Any] = {}
-        for (name, decl), value in zip(self.variables.items(), state, strict=True):
-            _flatten(name, decl, value, self.constants, flat)
-        return flat
+        flat: list[Any] = []
+        for decl, value in zip(self.variables.values(), state, strict=True):
+            _flatten(decl, value, self.constants, flat)
+        return dict(zip(self.slot_names, flat, strict=True))
 
     def unflatten(self, slots: Mapping[str, Any]) -> tuple[Any, ...]:
         """The frozen state from values by slot name."""
@@ -175,6 +187,36 @@ class Layout:
             _unflatten(name, decl, slots, self.constants)
             for name, decl in self.variables.items()
         )
+
+
+class Slots(Mapping[str, Any]):
+    """The values of a state by slot name, made when they are first looked at.
+
+    A trace of a thousand states of a thousand slots is mostly never looked at.
+    """
+
+    def __init__(self, layout: Layout, state: tuple[Any, ...]) -> None:
+        self._layout = layout
+        self._state = state
+
+    @cached_property
+    def _values(self) -> dict[str, Any]:
+        return self._layout.flatten(self._state)
+
+    def __getitem__(self, name: str) -> Any:
+        return self._values[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._layout.slot_names)
+
+    def __len__(self) -> int:
+        return self._layout.size
+
+    def __repr__(self) -> str:
+        return repr(self._values)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return dict, (self._values,)
 
 
 Convert = Callable[[Any], Any]
@@ -232,10 +274,12 @@ def _check(decl: Decl, constants: Constants) -> Callable[[Any], str]:
         checks = [_check(part, constants) for _, part in decl.fields]
         return lambda v: next(filter(None, (c(x) for c, x in zip(checks, v, strict=True))), "")
     if isinstance(decl, ArrayDecl):
-        each = [
-            _check(element_at(decl, int(index), constants), constants)
-            for index in values_of(decl.domain, constants)
-        ]
+        parts = [element_at(decl, int(index), constants)
+                 for index in values_of(decl.domain, constants)]
+        each = [_check(part, constants) for part in parts]
+        if isinstance(decl.element, IntDecl):
+            return _check_integers([part for part in parts if isinstance(part, IntDecl)], each,
+                                   constants)
         return lambda v: next(filter(None, (c(x) for c, x in zip(each, v, strict=True))), "")
     if isinstance(decl, FifoDecl):
         inner = _check(decl.element, constants)
@@ -246,21 +290,40 @@ def _check(decl: Decl, constants: Constants) -> Callable[[Any], str]:
     return lambda v: ""
 
 
+def _check_integers(
+    parts: list[IntDecl], each: list[Callable[[Any], str]], constants: Constants
+) -> Callable[[Any], str]:
+    """``_check`` for an array of integers, at the speed of C while nothing is wrong."""
+    lows = [number(part.lo, constants) for part in parts]
+    highs = [number(part.hi, constants) for part in parts]
+    least, most = max(lows, default=0), min(highs, default=0)
+
+    def check(values: Any) -> str:
+        distinct = set(values)  # mostly few, and mostly good in all places
+        if not distinct or (least <= min(distinct) and max(distinct) <= most):
+            return ""
+        if not any(map(operator.lt, values, lows)) and not any(map(operator.gt, values, highs)):
+            return ""
+        return next(filter(None, (c(x) for c, x in zip(each, values, strict=True))), "")
+    return check
+
+
 def _plain(value: Any) -> Any:
     return tuple(map(_plain, value)) if isinstance(value, tuple) else int(value)
 
 
 def _flatten(
-    name: str, decl: Decl, value: Any, constants: Constants, flat: dict[str, Any]
+    decl: Decl, value: Any, constants: Constants, flat: list[Any]
 ) -> None:
-    if isinstance(decl, ArrayDecl):
-        for index, part in enumerate(value):
-            _flatten(f"{name}[{index}]", decl.element, part, constants, flat)
+    if isinstance(decl, ArrayDecl) and isinstance(decl.element, IntDecl | BoolDecl | ChoiceDecl):
+        flat.extend(map(int, value))
+    elif isinstance(decl, ArrayDecl):
+        for part in value:
+            _flatten(decl.element, part, constants, flat)
     elif isinstance(decl, SetDecl):
-        for member in values_of(decl.domain, constants):
-            flat[f"{name}{{{int(member)}}}"] = int(member in value)
+        flat.extend(int(member in value) for member in values_of(decl.domain, constants))
     else:
-        flat[name] = _plain(value)
+        flat.append(_plain(value))
 
 
 def _unflatten(name: str, decl: Decl, slots: Mapping[str, Any], constants: Constants) -> Any:

@@ -6,12 +6,13 @@ tested against each other on random machines and random states.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
 from typing import Any
 
 from . import expr as e
 from .execute import Executor
-from .layout import element_at, expression_of, slots_of
+from .layout import expression_of, slots_of
 from .machine import Action, Machine, values_of
 from .model import Fault, LoweredAction, LoweredRule, Model
 from .ranges import Interval, implied_by, interval
@@ -21,29 +22,37 @@ from .symbolic import Context, Static, SymArray, SymSet, Value, as_static, truth
 from .translate import MachineRef
 from .types import ArrayDecl, ConstDecl, Decl, SetDecl
 
-__all__ = ["lower"]
+__all__ = ["Watch", "lower"]
+
+
+Watch = Callable[[], None]
+"""Is called at every statement and every round of a loop; what it raises ends the lowering."""
 
 
 def lower(
-    machine: type[Machine], constants: Mapping[str, Any], symbolic: frozenset[str] = frozenset()
+    machine: type[Machine], constants: Mapping[str, Any],
+    symbolic: frozenset[str] = frozenset(), watch: Watch = lambda: None,
 ) -> Model:
     """The model of a machine under given constants.
 
     ``symbolic`` names constants to leave as they are, for proofs about all their values;
-    a domain's size or a queue that must be unrolled cannot depend on those. Raises
-    NotationError, with file and line, for what the notation does not have.
+    a domain's size or a queue that must be unrolled cannot depend on those. ``watch`` may
+    raise what its owner wants to see when it has taken too long. Raises NotationError, with
+    file and line, for what the notation does not have.
     """
     values: dict[str, Any] = {
         name: e.ConstRef(name) if name in symbolic else constants[name]
         for name in machine.constants_declared
     }
-    return _Lowering(machine, values, symbolic).model()
+    return _Lowering(machine, values, symbolic, watch).model()
 
 
 class _Lowering:
     def __init__(
-        self, machine: type[Machine], constants: dict[str, Any], symbolic: frozenset[str]
+        self, machine: type[Machine], constants: dict[str, Any], symbolic: frozenset[str],
+        watch: Watch,
     ) -> None:
+        self.watch = watch
         self.machine = machine
         self.constants = constants
         self.symbolic = symbolic
@@ -51,7 +60,13 @@ class _Lowering:
             slot for name, decl in machine.variables_declared.items()
             for slot in slots_of(name, decl, constants)
         )
+        self.types = {slot.name: slot.type for slot in self.slots}
         self.before = self._state(e.Read)
+
+    @cached_property
+    def after(self) -> dict[str, Value]:
+        """The state after a step, for the rules that speak of it."""
+        return self._state(e.ReadAfter)
 
     def model(self) -> Model:
         actions = [
@@ -89,16 +104,14 @@ class _Lowering:
     def _variable(self, name: str, decl: Decl, read: type[e.Read] | type[e.ReadAfter]) -> Value:
         if isinstance(decl, ArrayDecl):
             return SymArray(tuple(
-                self._variable(
-                    f"{name}[{int(index)}]", element_at(decl, int(index), self.constants), read)
+                self._variable(f"{name}[{int(index)}]", decl.element, read)
                 for index in values_of(decl.domain, self.constants)
             ))
         if isinstance(decl, SetDecl):
             members = tuple(values_of(decl.domain, self.constants))
             bits = tuple(read(f"{name}{{{int(m)}}}", e.BOOL) for m in members)
             return SymSet(members, bits)
-        (slot,) = slots_of(name, decl, self.constants)
-        return read(slot.name, slot.type)
+        return read(name, self.types[name])
 
     # --- actions ---------------------------------------------------------------------------
 
@@ -106,8 +119,8 @@ class _Lowering:
         self, function: Any, args: tuple[tuple[str, int], ...], *, mutable: bool,
         extra: tuple[Value, ...] = (),
     ) -> tuple[Context, Value]:
-        run = Executor(self.machine, self.constants)
-        run.after = self._state(e.ReadAfter) if extra else {}
+        run = Executor(self.machine, self.constants, self.watch)
+        run.after = self.after if extra else {}
         source = source_of(function)
         names = [a.arg for a in source.node.args.args]
         expected = [*names[:1 + len(extra)], *(name for name, _ in args)]
@@ -122,7 +135,13 @@ class _Lowering:
         ctx = Context(dict(self.before), {}, [], [], mutable=mutable)
         run.calls.append(function)
         inner = ctx.call(given)
-        run.block(inner, source.node.body)
+        try:
+            run.block(inner, source.node.body)
+        except RecursionError:
+            raise source.error(
+                source.node, f"{function.__name__} is nested too deeply to be read",
+                "Put the inner expressions or branches into methods of their own.",
+            ) from None
         return ctx, Static(None) if inner.returned is None else inner.returned
 
     def _action(self, action: Action, args: tuple[tuple[str, int], ...]) -> LoweredAction:
@@ -132,25 +151,20 @@ class _Lowering:
         source = source_of(action.function)
         faults = list(ctx.faults)
         known = implied_by(guard)
-        for slot in self.slots:
-            if slot.name in changed:
-                for condition, what in _out_of_range(changed[slot.name], slot.type, known):
-                    whole = e.and_(guard, condition)
-                    if whole is not e.FALSE:
-                        faults.append(Fault(
-                            whole, f"{slot.name} {what}", source.file, source.node.lineno
-                        ))
+        for name, value in changed.items():
+            self.watch()
+            for condition, what in _out_of_range(value, self.types[name], known):
+                whole = e.and_(guard, condition)
+                if whole is not e.FALSE:
+                    faults.append(
+                        Fault(whole, f"{name} {what}", source.file, source.node.lineno))
         return LoweredAction(
             action.name, args, action.fair, action.internal, guard, changed, tuple(faults)
         )
 
     def _changes(self, state: Mapping[str, Value]) -> Iterator[tuple[str, e.Expr]]:
-        reads = {slot.name: e.Read(slot.name, slot.type) for slot in self.slots}
         for name, decl in self.machine.variables_declared.items():
-            parts = _leaves(name, decl, state[name])
-            for slot_name, value in parts:
-                if value is not reads[slot_name]:
-                    yield slot_name, value
+            yield from _changed(name, decl, self.before[name], state[name])
 
     # --- rules -----------------------------------------------------------------------------
 
@@ -183,18 +197,23 @@ class _Lowering:
                 yield truth(value)
 
 
-def _leaves(name: str, decl: Decl, value: Value) -> Iterator[tuple[str, e.Expr]]:
-    """A variable's slots with their values."""
+def _changed(name: str, decl: Decl, old: Value, new: Value) -> Iterator[tuple[str, e.Expr]]:
+    """The slots of a variable whose values are other ones now, in their order."""
+    if new is old:
+        return
     if isinstance(decl, ArrayDecl):
-        assert isinstance(value, SymArray)
-        for index, item in enumerate(value.items):
-            yield from _leaves(f"{name}[{index}]", decl.element, item)
-    elif isinstance(value, SymSet):
-        for member, bit in zip(value.members, value.bits, strict=True):
-            yield f"{name}{{{int(member)}}}", bit
+        assert isinstance(old, SymArray) and isinstance(new, SymArray)
+        same_base = new.base is old.base
+        for index in sorted(new.changes) if same_base else range(len(old)):
+            yield from _changed(f"{name}[{index}]", decl.element, old.at(index), new.at(index))
+    elif isinstance(new, SymSet):
+        assert isinstance(old, SymSet)
+        for member, was, bit in zip(new.members, old.bits, new.bits, strict=True):
+            if bit is not was:
+                yield f"{name}{{{int(member)}}}", bit
     else:
-        assert isinstance(value, e.Expr)
-        yield name, value
+        assert isinstance(new, e.Expr)
+        yield name, new
 
 
 def _out_of_range(
@@ -223,11 +242,14 @@ def _out_of_range(
 
 def _pushed(queue: e.Expr, under: e.Expr) -> Iterator[tuple[e.Expr, e.Expr]]:
     """The elements that are pushed to a queue, each with the condition of its branch."""
-    if isinstance(queue, e.Op) and queue.op == "ite":
-        test, then, otherwise = queue.operands
-        yield from _pushed(then, e.and_(under, test))
-        yield from _pushed(otherwise, e.and_(under, e.not_(test)))
-    elif isinstance(queue, e.Op) and queue.op in ("push", "pop"):
-        if queue.op == "push":
-            yield under, queue.operands[1]
-        yield from _pushed(queue.operands[0], under)
+    stack = [(queue, under)]
+    while stack:
+        here, condition = stack.pop()
+        if isinstance(here, e.Op) and here.op == "ite":
+            test, then, otherwise = here.operands
+            stack.append((otherwise, e.and_(condition, e.not_(test))))
+            stack.append((then, e.and_(condition, test)))
+        elif isinstance(here, e.Op) and here.op in ("push", "pop"):
+            if here.op == "push":
+                yield condition, here.operands[1]
+            stack.append((here.operands[0], condition))

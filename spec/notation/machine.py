@@ -18,7 +18,10 @@ from .types import (
     domain_values,
 )
 
-__all__ = ["Action", "Machine", "action", "assume", "constants_of", "number", "require"]
+__all__ = [
+    "Action", "Machine", "action", "assume", "constant_value", "constants_of", "number",
+    "require",
+]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -177,10 +180,19 @@ _ARITHMETIC: dict[str, Callable[[int, int], int]] = {
 }
 
 
+def constant_value(decl: ConstDecl | TableDecl, constants: Mapping[str, Any]) -> Any:
+    """The value of a constant; InputError for one that no machine declares."""
+    if decl.name not in constants:
+        raise InputError(
+            f"a declaration uses the constant {decl.name or 'const(…)'}, which is not one of its "
+            "machine's", next_step="Declare the constant in the class, above its first use.")
+    return constants[decl.name]
+
+
 def number(value: Any, constants: Mapping[str, Any]) -> Any:
     """The value of a declaration's expression under given constants (an int or a table)."""
     if isinstance(value, ConstDecl | TableDecl):
-        return constants[value.name]
+        return constant_value(value, constants)
     if not isinstance(value, Sym):
         return value
     operands = [number(argument, constants) for argument in value.args]

@@ -45,19 +45,29 @@ def _narrow(known: dict[e.Expr, Interval], value: e.Expr, more: Interval) -> Non
 
 def interval(value: e.Expr, known: Mapping[e.Expr, Interval]) -> Interval:
     """The interval of an integer expression, where the ``known`` ones hold."""
-    low, high = _by_form(value, known)
-    if value in known:
-        low, high = max(low, known[value][0]), min(high, known[value][1])
-    return low, high
+    def of(node: e.Expr, parts: list[Interval]) -> Interval:
+        low, high = _by_form(node, parts)
+        if node in known:
+            low, high = max(low, known[node][0]), min(high, known[node][1])
+        return low, high
+
+    return e.fold(value, _parts, of)
 
 
-def _by_form(value: e.Expr, known: Mapping[e.Expr, Interval]) -> Interval:
+def _parts(value: e.Expr) -> tuple[e.Expr, ...]:
+    """The operands that an expression's interval depends on."""
+    if isinstance(value, e.Op) and value.op in _COMBINE:
+        return value.operands
+    return e.branches_of(value)
+
+
+def _by_form(value: e.Expr, parts: list[Interval]) -> Interval:
     if isinstance(value, e.Lit):
         return value.value, value.value
     if isinstance(value, e.Op) and value.op in _COMBINE:
-        return _COMBINE[value.op](*(interval(part, known) for part in value.operands))
-    if isinstance(value, e.Op) and value.op == "ite":
-        return _hull(interval(branch, known) for branch in value.operands[1:])
+        return _COMBINE[value.op](*parts)
+    if parts:
+        return _hull(parts)
     if isinstance(value, e.Op) and value.op == "len":
         kind = value.operands[0].type
         full = kind.capacity if isinstance(kind, e.Queue) else None

@@ -11,7 +11,7 @@ from typing import Any
 
 from .errors import NotationError
 
-__all__ = ["Source", "source_of", "syntax_of_file"]
+__all__ = ["Source", "source_of", "syntax_of_file", "text_of"]
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,12 @@ class Source:
 def syntax_of_file(file: str) -> ast.Module:
     """The syntax tree of a source file (or of what linecache knows by that name)."""
     return ast.parse("".join(linecache.getlines(file)), file)
+
+
+@cache
+def text_of(node: ast.AST) -> str:
+    """The source text of a node of a chapter's syntax tree."""
+    return ast.unparse(node)
 
 
 @cache

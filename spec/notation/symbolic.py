@@ -7,7 +7,7 @@ at the end is one expression per slot.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -28,11 +28,52 @@ class Static:
     value: Any
 
 
-@dataclass(frozen=True)
 class SymArray:
-    """A fixed array of values."""
+    """A fixed array of values: ``base``, with ``changes`` in place of some of its items.
 
-    items: tuple[Value, ...]
+    An array keeps its base while items are replaced. So a step that touches two items of ten
+    thousand costs two, and what it touched is known without looking at the rest.
+    """
+
+    __slots__ = ("_items", "base", "changes")
+
+    def __init__(
+        self, base: tuple[Value, ...], changes: Mapping[int, Value] | None = None
+    ) -> None:
+        self.base = base
+        self.changes: Mapping[int, Value] = changes or {}
+        self._items: tuple[Value, ...] | None = None if self.changes else base
+
+    @property
+    def items(self) -> tuple[Value, ...]:
+        """All items, in order."""
+        if self._items is None:
+            out = list(self.base)
+            for place, item in self.changes.items():
+                out[place] = item
+            self._items = tuple(out)
+        return self._items
+
+    def at(self, place: int) -> Value:
+        """One item."""
+        return self.changes[place] if place in self.changes else self.base[place]
+
+    def having(self, changes: Mapping[int, Value]) -> SymArray:
+        """The array with other items at some places."""
+        return SymArray(self.base, {**self.changes, **changes})
+
+    def __len__(self) -> int:
+        return len(self.base)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, SymArray):
+            return NotImplemented
+        if self.base is other.base:
+            return self.changes == other.changes or self.items == other.items
+        return self.items == other.items
+
+    def __hash__(self) -> int:
+        return hash(self.items)
 
 
 @dataclass(frozen=True)
@@ -113,7 +154,7 @@ def truth(value: Value) -> e.Expr:
     if isinstance(value, SymSet):
         return e.or_(*value.bits)
     if isinstance(value, SymArray):
-        return e.lit(bool(value.items))
+        return e.lit(bool(value.base))
     return e.lit(bool(value.value))
 
 
@@ -133,6 +174,10 @@ def join(condition: e.Expr, then: Value, otherwise: Value) -> Value:
     if then is otherwise or then == otherwise:
         return then
     if isinstance(then, SymArray) and isinstance(otherwise, SymArray):
+        if then.base is otherwise.base:  # most items are the same, and need no look
+            touched = dict.fromkeys((*then.changes, *otherwise.changes))
+            return SymArray(then.base, {
+                place: join(condition, then.at(place), otherwise.at(place)) for place in touched})
         pairs = zip(then.items, otherwise.items, strict=True)
         return SymArray(tuple(join(condition, a, b) for a, b in pairs))
     if isinstance(then, SymSet) and isinstance(otherwise, SymSet):
@@ -180,7 +225,7 @@ def _equal_bits(x: e.Expr, y: e.Expr) -> e.Expr:
 
 def _equal_static(a: SymArray | Static, b: SymArray | Static) -> e.Expr:
     if isinstance(a, SymArray) and isinstance(b, SymArray):
-        if len(a.items) != len(b.items):
+        if len(a) != len(b):
             return e.FALSE
         return e.and_(*(equal(x, y) for x, y in zip(a.items, b.items, strict=True)))
     left = a.value if isinstance(a, Static) else a
@@ -207,11 +252,12 @@ def capacity(kind: e.Queue) -> int:
     return kind.capacity.value
 
 
-def select(items: tuple[Value, ...], index: e.Expr) -> Value:
+def select(array: SymArray, index: e.Expr) -> Value:
     """The item at an index that may be known only at run time."""
     known = static_int(index)
     if known is not None:
-        return items[known]
+        return array.at(known % len(array))
+    items = array.items
     chosen = items[-1]
     for position in range(len(items) - 2, -1, -1):
         chosen = join(e.eq(index, e.Lit(position)), items[position], chosen)
@@ -219,18 +265,18 @@ def select(items: tuple[Value, ...], index: e.Expr) -> Value:
 
 
 def replace(
-    items: tuple[Value, ...], index: e.Expr, change: Callable[[Value, e.Expr], Value]
-) -> tuple[Value, ...]:
-    """The items with ``change(item, condition)`` in place of the one at the index.
+    array: SymArray, index: e.Expr, change: Callable[[Value, e.Expr], Value]
+) -> SymArray:
+    """The array with ``change(item, condition)`` in place of the one at the index.
 
     ``condition`` tells ``change`` when this item is the one that is meant.
     """
     known = static_int(index)
-    out = list(items)
     if known is not None:
-        out[known] = change(items[known], e.TRUE)
-        return tuple(out)
-    for position, item in enumerate(items):
+        place = known % len(array)
+        return array.having({place: change(array.at(place), e.TRUE)})
+    changes: dict[int, Value] = {}
+    for position, item in enumerate(array.items):
         here = e.eq(index, e.Lit(position))
-        out[position] = join(here, change(item, here), item)
-    return tuple(out)
+        changes[position] = join(here, change(item, here), item)
+    return array.having(changes)

@@ -15,7 +15,7 @@ from . import builtins_ as known
 from . import expr as e
 from .errors import NotationError
 from .machine import Machine, require
-from .source import Source, source_of
+from .source import Source, source_of, text_of
 from .symbolic import (
     Context, Static, SymArray, SymSet, Value, as_static, capacity, equal, integer, join,
     select, static_int, truth,
@@ -59,9 +59,13 @@ class Method:
 class Evaluator:
     """Evaluates expressions of one machine's methods under given constants."""
 
-    def __init__(self, machine: type[Machine], constants: Mapping[str, Any]) -> None:
+    def __init__(
+        self, machine: type[Machine], constants: Mapping[str, Any],
+        watch: Callable[[], None] = lambda: None,
+    ) -> None:
         self.machine = machine
         self.constants = constants
+        self.watch = watch  # asked at every statement and round of a loop; may raise
         self.after: dict[str, Value] = {}
         self.calls: list[Callable[..., Any]] = []
 
@@ -227,16 +231,20 @@ class Evaluator:
             raise self.refuse(node, "the notation has no slices")
         index = self.number(ctx, node.slice)
         if isinstance(base, Static) and isinstance(base.value, tuple):
-            base = SymArray(tuple(map(as_static, base.value)))
+            place = self.checked(ctx, node, index, len(base.value))
+            fixed = static_int(place)
+            if fixed is not None:  # the usual case; the whole table is never looked at
+                return as_static(base.value[fixed])
+            return select(SymArray(tuple(map(as_static, base.value))), place)
         if isinstance(base, SymArray):
-            return select(base.items, self.checked(ctx, node, index, len(base.items)))
+            return select(base, self.checked(ctx, node, index, len(base)))
         if isinstance(base, e.Expr) and isinstance(base.type, e.Queue):
             size = e.length(base)
             known_index = static_int(index)
             if known_index is not None and known_index < 0:
                 index = e.add(size, index)
             outside = e.or_(e.lt(index, e.Lit(0)), e.le(size, index))
-            ctx.fault(outside, f"{ast.unparse(node)} is out of range", self.source.where(node))
+            ctx.fault(outside, f"{text_of(node)} is out of range", self.source.where(node))
             return e.at(base, index)
         raise self.refuse(node, f"{ast.unparse(node.value)} cannot be indexed")
 
@@ -251,7 +259,7 @@ class Evaluator:
         bounded = isinstance(kind, e.Int) and isinstance(kind.hi, e.Lit) and kind.hi.value < size
         if not bounded:
             outside = e.or_(e.lt(index, e.Lit(0)), e.le(e.Lit(size), index))
-            ctx.fault(outside, f"{ast.unparse(node)} is out of range", self.source.where(node))
+            ctx.fault(outside, f"{text_of(node)} is out of range", self.source.where(node))
         return index
 
     # --- iteration --------------------------------------------------------------------
@@ -308,6 +316,7 @@ class Evaluator:
             first, *rest = generators
             for condition, item in self.iterate(inner, first.iter):
                 here = inner.under(condition, mutable=False)
+                self.watch()
                 self.bind(here, first.target, item)
                 kept = e.and_(present, condition)
                 for test in first.ifs:
@@ -331,7 +340,7 @@ class Evaluator:
             raise self.refuse(target, f"cannot assign to {ast.unparse(target)} here")
 
     def _parts(self, node: ast.Tuple, value: Value) -> tuple[Value, ...]:
-        if isinstance(value, SymArray) and len(value.items) == len(node.elts):
+        if isinstance(value, SymArray) and len(value) == len(node.elts):
             return value.items
         if isinstance(value, e.Expr) and isinstance(value.type, e.Record):
             return tuple(e.field(value, i) for i in range(len(value.type.fields)))

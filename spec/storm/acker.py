@@ -47,8 +47,9 @@ from ..notation import (
 )
 
 __all__ = [
-    "EXPECTATIONS", "AckBeforeEmit", "AckerWithoutTicks", "AckingAtZeroWithoutInit",
-    "AckingTwice", "AnsweringSpout", "Acker", "FailAndAck", "FailFirst", "ForgettingEarlyFail",
+    "EXPECTATIONS", "AckBeforeEmit", "Acker", "AckerWithoutTicks", "AckingAtZeroWithoutInit",
+    "AckingInSilence", "AckingTwice", "AnsweringSpout", "EmittingUnanchored", "FailAndAck",
+    "FailFirst", "FailingAtTheEnd", "FailingInSilence", "ForgettingEarlyFail",
     "IgnoringMarkAtInit", "LossyAcker", "OringInit",
 ]
 
@@ -268,21 +269,45 @@ class Acker(Machine):
         """Late answers are ignored."""
         return self.calls <= 1
 
-    @leads_to("STORM-A3", MUST, "A complete tree is acked to the spout.",
+    @leads_to("STORM-A3", MUST, "A complete tree is acked to the spout, unless it times out first.",
               source=f"{TREE}, 'Tree done'")
     def complete_trees_are_acked(self) -> tuple[bool, bool]:
-        """Where no message is lost, unless the spout's patience ended before."""
-        complete = len(self.done) == self.grown and not self.mishap
+        """Where no message is lost. With T = 0 there is no timeout, and nothing but an ack will
+        do; how soon the ack must come is STORM-A11."""
+        complete = self.is_all_acked()
         return (
             self.spout == Spout.WAITING and complete,
             self.spout == Spout.ACKED or self.spout == Spout.TIMED_OUT or not complete,
         )
 
-    @always("STORM-A4", MUST, "Of a failed tree the spout is told as soon as INIT is known.",
-            source=f"{TREE}: FAIL, INIT order")
+    def is_all_acked(self) -> bool:
+        """Every tuple of the tree was acked by a bolt."""
+        return len(self.done) == self.grown and not self.mishap
+
+    @always("STORM-A11", MUST, "The spout, if it still waits, is told ack as soon as INIT and the "
+            "ACKs of all edges have reached the acker.", source=f"{TREE}, 'Tree done'")
+    def acks_are_not_kept_back(self) -> bool:
+        """Told: the answer is on its way. No timeout makes up for it."""
+        have_come = self.has_init() and self.is_all_acked() and not self.acks
+        return not (have_come and self.spout == Spout.WAITING) or Answer.ACK in self.answers
+
+    def has_init(self) -> bool:
+        """INIT has reached the acker."""
+        return self.spout != Spout.IDLE and not self.init_in_flight
+
+    @always("STORM-A4", MUST, "Of a failed tree the spout, if it still waits, is told as soon as "
+            "INIT and a FAIL have reached the acker.", source=f"{TREE}: FAIL, INIT order")
     def failure_is_not_kept_back(self) -> bool:
-        """No entry with a spout and a mark outlives the step that made it so."""
-        return not (self.known and self.failed)
+        """Told: the answer is on its way, fail, or ack by STORM-A5."""
+        have_come = self.has_init() and self.has_failure()
+        told = Answer.FAIL in self.answers or Answer.ACK in self.answers
+        return not (have_come and self.spout == Spout.WAITING) or told
+
+    def has_failure(self) -> bool:
+        """A FAIL has reached the acker: of an edge that nobody works on, without an ACK."""
+        return any(
+            edge < self.grown and edge not in self.waiting and edge not in self.done
+            and edge not in self.fails for edge in range(self.E))
 
     @always("STORM-A5", MUST, "A value of zero takes precedence over a failure.",
             source=f"{TREE}: 'precedence over failed'")
@@ -290,11 +315,12 @@ class Acker(Machine):
         """The spout is never told fail of a complete tree."""
         return not self.failed_at_zero
 
-    @leads_to("STORM-A6", MUST, "A failed tuple has the spout told: it never waits for ever.",
+    @leads_to("STORM-A6", MUST, "A failed tuple fails at the spout, unless it times out first.",
               source="001, 'any edge that fails triggers fail at the spout'; storm.md D12")
     def failures_are_told(self) -> tuple[bool, bool]:
-        """No timeout is needed where no message is lost."""
-        return self.mishap, self.spout != Spout.WAITING
+        """Where no message is lost. That it is told at once, whatever becomes of the other
+        tuples, is STORM-A4."""
+        return self.mishap, self.spout == Spout.FAILED or self.spout == Spout.TIMED_OUT
 
     @leads_to("STORM-A7", MUST, "The acker does not keep an entry for ever.",
               source="STORM-2786; storm.md D12 ('RotatingMap … won't blow up')")
@@ -307,6 +333,17 @@ class Acker(Machine):
     def waiting_ends(self) -> tuple[bool, bool]:
         """An answer or the timeout ends it; without timeouts it takes an answer."""
         return self.spout == Spout.WAITING, self.spout != Spout.WAITING
+
+
+    @always("STORM-A12", MUST, "When the spout is told ack, no tuple that came of the root is yet "
+            "to be processed.", source="001, 'Bolt ack' (MyBolt); storm.md 4.1")
+    def acks_cover_everything(self) -> bool:
+        """Whether or not it is in the tree, which is all that STORM-A1 speaks of."""
+        return self.spout != Spout.ACKED or not self.has_work()
+
+    def has_work(self) -> bool:
+        """A tuple that came of the root is yet to be processed."""
+        return len(self.waiting) > 0
 
 
 class LossyAcker(Acker):
@@ -382,6 +419,29 @@ class AckBeforeEmit(Acker):
         self.grow(self.E)
 
 
+class EmittingUnanchored(Acker):
+    """A bolt that emits a tuple without an anchor and then acks its input, as the notes' MyBolt
+    does: the new tuple belongs to no tree, and nobody waits for it."""
+
+    loose = boolean(False)              # such a tuple is yet to be processed
+
+    @action(edge=upto(Acker.E))
+    def emit_unanchored(self, edge: int) -> None:
+        """While a bolt works on a tuple, it emits one that is not anchored on it."""
+        require(edge in self.waiting and not self.loose)
+        self.loose = True
+
+    @action(fair=True)
+    def process_loose(self) -> None:
+        """A bolt processes it."""
+        require(self.loose)
+        self.loose = False
+
+    def has_work(self) -> bool:
+        """That one too."""
+        return super().has_work() or self.loose
+
+
 class FailAndAck(Acker):
     """A bolt that may fail a tuple and ack it as well; the collector does not object."""
 
@@ -434,6 +494,37 @@ class IgnoringMarkAtInit(Acker):
             self.conclude()
 
 
+class FailingInSilence(Acker):
+    """A failed tree is forgotten, and nobody is told; the spout's timeout may find out."""
+
+    def conclude(self) -> None:
+        """The entry goes without a word."""
+        if self.known and self.failed and self.value:
+            self.forget()
+        else:
+            super().conclude()
+
+
+class FailingAtTheEnd(Acker):
+    """A failure is told when all other tuples are acked, not at once."""
+
+    def conclude(self) -> None:
+        """The edges of failed tuples are all that is left."""
+        if not self.waiting and not self.acks:
+            super().conclude()
+
+
+class AckingInSilence(Acker):
+    """A complete tree is forgotten, and nobody is told."""
+
+    def conclude(self) -> None:
+        """The entry goes without a word."""
+        if self.is_complete():
+            self.forget()
+        else:
+            super().conclude()
+
+
 class AckerWithoutTicks(Acker):
     """No ticks reach the acker, so nothing is ever rotated out (STORM-2786)."""
 
@@ -461,6 +552,8 @@ EXPECTATIONS = (
         ("STORM-A6", "a failure is told"),
         ("STORM-A7", "no entry stays"),
         ("STORM-A8", "no root stays pending"),
+        ("STORM-A11", "a complete tree is acked at once"),
+        ("STORM-A12", "nothing is left over after an ack"),
     )),
     *(expect(LossyAcker, rule, "holds", about, E=2, T=1) for rule, about in (
         ("STORM-A1", "an ack is safe on lossy links too"),
@@ -470,7 +563,9 @@ EXPECTATIONS = (
     expect(LossyAcker, "STORM-A8", "violated", "lost messages without timeouts (STORM-3514)",
            where="T == 0", E=2, T=(0, 1)),
     expect(LossyAcker, "STORM-A3", "violated", "a lost ACK, without timeouts", E=2, T=0),
-    expect(Acker, "STORM-A3", "holds", "a complete tree is acked", E=2, W=(0, 1, 2)),
+    expect(Acker, "STORM-A3", "holds", "a complete tree is acked, and no timeout helps", E=2,
+           W=(0, 1, 2), T=0),
+    expect(Acker, "STORM-A6", "holds", "a failure is told, and no timeout helps", E=2, T=0),
     expect(OringInit, "STORM-A3", "violated", "INIT or-ed, not xored", E=2),
     expect(AckingAtZeroWithoutInit, "STORM-A1", "violated", "complete without INIT", E=2),
     expect(AckingTwice, "STORM-A3", "violated", "acked twice: never complete", E=2),
@@ -478,7 +573,17 @@ EXPECTATIONS = (
     expect(AckBeforeEmit, "STORM-A1", "violated", "ack, then emit: complete too early", E=2),
     expect(FailAndAck, "STORM-A5", "holds", "failed and acked: zero first", E=2),
     expect(FailFirst, "STORM-A5", "violated", "fail before zero", E=2),
+    expect(EmittingUnanchored, "STORM-A12", "violated", "emits unanchored, then acks", E=2),
+    expect(EmittingUnanchored, "STORM-A1", "holds", "… and the tree is right all the same", E=2),
     expect(ForgettingEarlyFail, "STORM-A6", "violated", "FAIL before INIT is thrown away", E=2),
+    expect(ForgettingEarlyFail, "STORM-A4", "violated", "… so the spout is not told at INIT", E=2),
+    expect(FailingInSilence, "STORM-A4", "violated", "a failed entry goes in silence", E=2,
+           T=(0, 1)),
+    expect(FailingInSilence, "STORM-A6", "violated", "… so the spout waits", E=2, T=(0, 1)),
+    expect(FailingAtTheEnd, "STORM-A4", "violated", "a failure waits for the other tuples", E=2),
+    expect(AckingInSilence, "STORM-A11", "violated", "a complete entry goes in silence", E=2,
+           T=(0, 1)),
+    expect(AckingInSilence, "STORM-A3", "violated", "… so the spout waits", E=2, T=(0, 1)),
     expect(IgnoringMarkAtInit, "STORM-A4", "violated", "FAIL before INIT is not told at INIT", E=2),
     expect(AckerWithoutTicks, "STORM-A7", "violated", "no ticks: orphans stay (STORM-2786)", E=2),
     expect(AnsweringSpout, "STORM-A2", "violated", "late answers are not ignored", E=2, T=1),

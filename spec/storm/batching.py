@@ -212,6 +212,9 @@ EXPECTATIONS = (
            where="B > 1", B=(1, 2)),
     expect(SpillingOnly, ORDER, "holds", "one half keeps the order", B=2),
     expect(SpillingOnly, LIVE, "violated", "… and forgets the batch", B=2),
-    expect(EmptyingOnly, ORDER, "violated", "the other half breaks the order", B=2),
+    expect(SpillingOnly, EMPTIED, "violated", "… between transfers", B=2),
+    expect(EmptyingOnly, NOT_OVERTAKEN, "violated", "the other half lets the batch be overtaken",
+           B=2),
+    expect(EmptyingOnly, ORDER, "violated", "… which breaks the order", B=2),
     expect(EmptyingOnly, LIVE, "violated", "… and leaves what did not fit", B=2),
 )

@@ -14,7 +14,10 @@ that waits. Each is the manager of ``source`` with a few decisions changed.
   a commit passes it, and nothing is ever replayed but what a crash repeats.
 - *Back-off*: the n-th retry of a message waits for min(longest, first * 2 ** (n - 1)). The
   offset stays pending all the while, so no commit passes it; whatever else there is goes on
-  being fetched. A crash forgets how often a message has failed.
+  being fetched. So the bound of STORM-K10 does not hold: with a maximum of one root and fetches of
+  one message, offsets that wait for their retry add up, and only the log's end or a limit of its
+  own, as storm-kafka-client has (maxUncommittedOffsets), stops that. A crash forgets how often a
+  message has failed.
 
 Source: storm.md sections 4.3 (ExponentialBackoffMsgRetryManager) and 4.4
 (KafkaSpoutConfig.ProcessingGuarantee).
@@ -30,7 +33,7 @@ from .source import PartitionManager
 
 __all__ = [
     "EXPECTATIONS", "AckedAtEmit", "BackingOff", "CommittingBeforeProcessing", "CommittingOnTimer",
-    "RetryingAtOnce",
+    "CommittingWithNextFetch", "RememberingAcked", "RetryingAtOnce",
 ]
 
 
@@ -69,6 +72,17 @@ class CommittingBeforeProcessing(PartitionManager):
     def nothing_is_emitted_twice(self) -> bool:
         """Not even after a restart."""
         return not self.twice
+
+
+class CommittingWithNextFetch(CommittingBeforeProcessing):
+    """What a fetch brought is committed when all of it is emitted, and the next one begins."""
+
+    @action(fair=True)
+    def fill(self) -> None:
+        """What came before this fetch."""
+        emitted_to = self.emitted_to
+        super().fill()
+        self.committed = emitted_to
 
 
 class CommittingOnTimer(PartitionManager):
@@ -172,6 +186,24 @@ class BackingOff(PartitionManager):
         return not self.early
 
 
+    @always("STORM-K17", MUST, "With a maximum of M, no more than M + F offsets are kept besides "
+            "those that failed and are not fetched again yet.",
+            source="001, 'OOM'; storm.md D12: what STORM-K10 leaves of its bound")
+    def other_offsets_are_bounded(self) -> bool:
+        """Under way or waiting. Nothing here bounds how many have failed."""
+        return self.M == 0 or len(self.pending) - len(self.failed) <= self.M + self.F
+
+
+class RememberingAcked(BackingOff):
+    """An offset stays pending until the commit passes it."""
+
+    @action(fair=True, offset=upto(PartitionManager.L))
+    def ack(self, offset: int) -> None:
+        """Settled, and still pending."""
+        super().ack(offset)
+        self.pending.add(offset)
+
+
 class RetryingAtOnce(BackingOff):
     """The delay is computed, and nobody looks at it."""
 
@@ -185,6 +217,8 @@ SAFE, LOST = "STORM-K6", "STORM-K7"
 EXPECTATIONS = (
     expect(CommittingBeforeProcessing, "STORM-K15", "holds", "AT_MOST_ONCE: nothing twice",
            X=1, Y=(0, 1)),
+    expect(CommittingWithNextFetch, "STORM-K15", "violated", "… unless the commit comes later", X=0,
+           Y=1),
     expect(CommittingBeforeProcessing, SAFE, "violated", "… and nothing sure", X=0, Y=0),
     expect(CommittingBeforeProcessing, LOST, "violated", "… a crash loses it", X=0),
     expect(CommittingOnTimer, SAFE, "violated", "NO_GUARANTEE: neither sure …", X=0, Y=0),
@@ -197,5 +231,10 @@ EXPECTATIONS = (
         (SAFE, "… which no commit passes"),
         (LOST, "… and comes in the end"),
     )),
+    expect(BackingOff, "STORM-K10", "violated", "offsets that wait for a retry add up (D12)",
+           L=5, F=1, M=1, X=2, Y=0),
+    expect(BackingOff, "STORM-K17", "holds", "… and the others do not", L=5, F=1, M=1, X=2, Y=0),
+    expect(RememberingAcked, "STORM-K17", "violated", "acked offsets stay", L=4, F=1, M=1, Y=0),
+    expect(BackingOff, "STORM-K18", "holds", "… nor do bodies", L=5, F=1, M=1, X=2, Y=0),
     expect(RetryingAtOnce, "STORM-K16", "violated", "the delay is not looked at", L=2),
 )

@@ -43,7 +43,8 @@ from ..notation import (
 )
 
 __all__ = [
-    "EXPECTATIONS", "DroppingAbove", "DroppingEarly", "DroppingTheHead", "LimitedInput", "Tuple",
+    "EXPECTATIONS", "DroppingAbove", "DroppingEarly", "DroppingSilently", "DroppingTheHead",
+    "DroppingTheTail", "IntoRecvqAnyway", "LimitedInput", "Tuple",
 ]
 
 LIMIT = "000, section 2 (c) ('topology.executor.overflow.limit'); storm.md D7"
@@ -136,7 +137,7 @@ class LimitedInput(Machine):
     @always("STORM-L2", SHOULD, "A task processes a prefix of what each sender sent.",
             source=ORDERING)
     def nothing_is_left_out(self) -> bool:
-        """The text's ordering guarantee taken literally."""
+        """More than the text promises, which is order, and what one might take it for (D7)."""
         return not self.gap
 
     @step("STORM-L3", MUST, "A tuple is dropped only where the overflowQ is at its limit.",
@@ -168,9 +169,12 @@ class LimitedInput(Machine):
 
     @step("STORM-L7", MUST, "A tuple leaves the overflowQ only to be processed.", source=LIMIT)
     def overflow_is_a_promise(self, after: LimitedInput) -> bool:
-        """Its head changes only with a step of the task."""
-        return (not self.overflowq or sum(after.finished) > sum(self.finished)
-                or (len(after.overflowq) > 0 and after.overflowq[0] == self.overflowq[0]))
+        """But for a step of the task, it gets no shorter, and its ends stay where they are."""
+        if not self.overflowq or sum(after.finished) > sum(self.finished):
+            return True
+        last = len(self.overflowq) - 1
+        return (len(after.overflowq) > last and after.overflowq[0] == self.overflowq[0]
+                and after.overflowq[last] == self.overflowq[last])
 
     @leads_to("STORM-L8", MUST, "Every tuple that is not dropped is processed some day.",
               source=ORDERING, thread=upto(k))
@@ -188,6 +192,43 @@ class DroppingTheHead(LimitedInput):
         oldest = self.overflowq.pop()
         self.dropped[oldest.sender] += 1
         self.adding[thread] = True
+
+
+class DroppingTheTail(LimitedInput):
+    """The youngest tuple of the overflowQ is dropped to make room."""
+
+    def drop(self, thread: int) -> None:
+        """It goes, the new one is added."""
+        length = len(self.overflowq)
+        for place in range(self.k * self.K):
+            if place < length:
+                tuple = self.overflowq.pop()
+                if place < length - 1:
+                    self.overflowq.push(tuple)
+                else:
+                    self.dropped[tuple.sender] += 1
+        self.adding[thread] = True
+
+
+class DroppingSilently(LimitedInput):
+    """A tuple that is dropped is not counted."""
+
+    def drop(self, thread: int) -> None:
+        """Nobody knows."""
+
+
+class IntoRecvqAnyway(LimitedInput):
+    """A tuple goes into recvQ whenever that has room."""
+
+    @action(thread=upto(LimitedInput.k))
+    def arrive(self, thread: int) -> None:
+        """Past those that wait in the overflowQ."""
+        if len(self.recvq) < self.C:
+            require(self.sent[thread] < self.K and not self.adding[thread])
+            self.sent[thread] += 1
+            self.recvq.push(Tuple(thread, self.sent[thread]))
+        else:
+            super().arrive(thread)
 
 
 class DroppingAbove(LimitedInput):
@@ -226,8 +267,14 @@ EXPECTATIONS = (
     expect(LimitedInput, "STORM-L8", "holds", "what is not dropped is processed", X=(0, 1, 2),
            C=(1, 2)),
     expect(DroppingTheHead, "STORM-L7", "violated", "drops from the head", X=(1, 2)),
+    expect(DroppingTheTail, "STORM-L7", "violated", "drops from the tail", X=2, K=5),
+    expect(DroppingSilently, "STORM-L6", "violated", "what is dropped is not counted", X=1),
+    expect(DroppingSilently, "STORM-L8", "violated", "… nor processed", X=1),
+    expect(IntoRecvqAnyway, ORDER, "violated", "into recvQ whenever it has room", X=1),
     expect(DroppingTheHead, ORDER, "holds", "drops from the head, in order all the same",
            X=(1, 2)),
     expect(DroppingAbove, LIMITED, "violated", "> instead of >=", X=(1, 2)),
+    expect(DroppingAbove, "STORM-L5", "violated", "… for any number of threads", X=1, k=(1, 2),
+           K=4),
     expect(DroppingEarly, AT_LIMIT, "violated", "one too early", X=(1, 2)),
 )

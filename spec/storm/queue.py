@@ -24,8 +24,9 @@ recvQ, takes that many from recvQ, then that many from the overflowQ, and starts
 is in the overflowQ at the first snapshot was spilled before the second, so everything that
 must go first is counted in it. Budgets bound both phases, so neither queue starves, and
 they survive an interruption (a bolt stops consuming while its own output is stuck);
-otherwise the second phase might never come. The variants below are what the text says read
-literally, what the code does, and what one might write instead; each breaks a promise.
+otherwise the second phase might never come. The variants below are the nearest reading of the
+text (which does not say *how* tasks alternate), what the code does, and what one might write
+instead; each breaks a promise.
 
 Granularity: one action is one step that other threads can see -- a read of a size, one
 poll, one insertion. The run is endless: tuples are numbered modulo more than can be
@@ -48,7 +49,8 @@ from ..notation import (
 
 __all__ = [
     "EXPECTATIONS", "AlternatingInput", "DrainThenSizeInput", "DrainingInput",
-    "ForgetfulInput", "IntoRecvqInput", "RecvqSizeFirstInput", "TaskInput",
+    "ForgetfulInput", "IntoRecvqInput", "LocalOverflowInput", "OverflowFirstInput",
+    "OverfullInput", "RecvqSizeFirstInput", "TaskInput",
 ]
 
 OVERFLOW = "000, section 2 (b)"
@@ -79,7 +81,7 @@ class TaskInput(Machine):
     R = const(1)                        # remote senders: 0 .. R - 1
     S = const(1)                        # local senders: R .. R + S - 1
 
-    recvq = fifo(record(Tuple, sender=integer(0, R + S - 1), number=integer(0, C + M)), C)
+    recvq = fifo(record(Tuple, sender=integer(0, R + S - 1), number=integer(0, C + M)), C + 1)
     overflowq = fifo(record(Tuple, sender=integer(0, R + S - 1), number=integer(0, C + M)), M)
 
     phase = choice(Phase)
@@ -192,7 +194,7 @@ class TaskInput(Machine):
 
     @always("STORM-Q2", MUST, "recvQ never holds more than its capacity.", source="000, section 1")
     def recvq_is_bounded(self) -> bool:
-        """By its type as well; stated because it is what backpressure promises."""
+        """This is what backpressure within a worker promises."""
         return len(self.recvq) <= self.C
 
     @always("STORM-Q3", MUST, "Only tuples of other workers are in the overflowQ.",
@@ -223,7 +225,7 @@ class TaskInput(Machine):
 
 
 class AlternatingInput(TaskInput):
-    """The text read literally: one from recvQ, one from the overflowQ, in turn (D1)."""
+    """One reading of "tasks alternate": one from recvQ, one from the overflowQ, in turn (D1)."""
 
     @action(fair=True)
     def size_overflowq(self) -> None:
@@ -317,7 +319,8 @@ class RecvqSizeFirstInput(TaskInput):
 
 
 class IntoRecvqInput(TaskInput):
-    """Remote tuples go into recvQ whenever it has room, overflowQ or not (D9)."""
+    """Remote tuples go into recvQ whenever it has room, overflowQ or not (D9): a mutant, which
+    neither the text nor the code has."""
 
     def place(self, tuple: Tuple) -> None:
         """Room in recvQ is all that counts."""
@@ -325,6 +328,51 @@ class IntoRecvqInput(TaskInput):
             self.recvq.push(tuple)
         else:
             self.overflowq.push(tuple)
+
+
+class OverfullInput(TaskInput):
+    """A local sender does not look whether recvQ has room, as senders to an unbounded queue."""
+
+    recvq_budget = integer(0, TaskInput.C + 1)
+
+    @action(fair=True, sender=upto(TaskInput.S))
+    def publish(self, sender: int) -> None:
+        """As long as the type lasts."""
+        require(len(self.recvq) <= self.C)
+        local = self.R + sender
+        self.recvq.push(Tuple(local, self.emitted[local]))
+        self.emitted[local] = (self.emitted[local] + 1) % (self.C + self.M + 1)
+
+
+class LocalOverflowInput(TaskInput):
+    """A local sender's tuple that finds recvQ full goes to the overflowQ, like a remote one."""
+
+    @action(fair=True, sender=upto(TaskInput.S))
+    def publish(self, sender: int) -> None:
+        """The sender need not wait, and is not slowed down."""
+        require(len(self.overflowq) < self.M)
+        local = self.R + sender
+        self.place(Tuple(local, self.emitted[local]))
+        self.emitted[local] = (self.emitted[local] + 1) % (self.C + self.M + 1)
+
+
+class OverflowFirstInput(TaskInput):
+    """The overflowQ until it is empty, then one tuple of recvQ."""
+
+    @action(fair=True)
+    def take_from_recvq(self) -> None:
+        """Only while nothing is in the overflowQ."""
+        require(not self.overflowq)
+        super().take_from_recvq()
+
+    @action(fair=True)
+    def turn_to_overflowq(self) -> None:
+        """As soon as there is something in it."""
+        require(self.phase == Phase.RECVQ and not self.interrupted)
+        require(self.recvq_budget == 0 or len(self.overflowq) > 0)
+        self.recvq_budget = 0
+        self.overflowq_budget = len(self.overflowq)
+        self.phase = Phase.OVERFLOWQ
 
 
 class ForgetfulInput(TaskInput):
@@ -357,8 +405,12 @@ EXPECTATIONS = (
            "the real code's first phase has no bound (D3)", C=(1, 2)),
     expect(ForgetfulInput, NOT_STARVED, "violated", "budgets forgotten (D3)", C=(1, 2)),
     expect(TaskInput, "STORM-Q2", "holds", "bounded", C=(1, 2, 3)),
+    expect(OverfullInput, "STORM-Q2", "violated", "local senders do not look", C=1),
+    expect(LocalOverflowInput, "STORM-Q3", "violated", "local senders spill", C=1),
     expect(TaskInput, "STORM-Q3", "holds", "overflow is for remote tuples only", C=(1, 2)),
     expect(TaskInput, "STORM-Q4", "holds", "remote tuples follow into the overflowQ", C=(1, 2)),
     expect(IntoRecvqInput, "STORM-Q4", "violated", "into recvQ whenever it has room", C=(1, 2)),
+    expect(OverflowFirstInput, "STORM-Q6", "violated", "the overflowQ first", C=1),
+    expect(OverflowFirstInput, ORDER, "violated", "… which is out of order, too", C=1),
     expect(TaskInput, "STORM-Q6", "holds", "recvQ is not starved either", C=(1, 2)),
 )

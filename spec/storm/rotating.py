@@ -15,7 +15,8 @@ comes first at its instant, so the shortest lifetime is (N - 1) P + 1, and both 
 attained.
 
 The **spout** keeps what is pending in N = 2 buckets and calls fail() when an entry goes: a
-timeout T = P becomes (T, 2T]. The **acker** keeps its entries in N = 3, and forgets in
+timeout T = P becomes (T, 2T], so the notes' "after 30 s" is after more than 30 and up to 60 (D15).
+The **acker** keeps its entries in N = 3, and forgets in
 silence: (2T, 3T]. With two buckets it could forget before the spout has timed out, and a
 tree that completes in between could no longer be acked (STORM-1245). With three it cannot,
 *provided* that its entry is made or renewed no earlier than the spout's, and that the
@@ -43,7 +44,8 @@ from ..notation import (
 
 __all__ = [
     "EXPECTATIONS", "AckFirst", "AckerMemory", "CopyingMap", "HastyMap", "LateTicks",
-    "MemoryWithoutTicks", "ResettingTimeouts", "RotatingMap", "Timeouts",
+    "MemoryWithoutTicks", "ResettingTimeouts", "RotatingMap", "SpareMap", "TimeoutAsWritten",
+    "Timeouts",
 ]
 
 ROTATION = "001, 'RotatingMap'; storm.md 4.2"
@@ -128,6 +130,16 @@ class HastyMap(RotatingMap):
         return self.lifetime < self.N * self.P
 
 
+class TimeoutAsWritten(RotatingMap):
+    """The spout's map under the message timeout T = P as the notes state it (D15)."""
+
+    @always("STORM-R8", MUST, "What is not acked is emitted again once T has passed.",
+            source="001, 'Bolt ack' (30 s); storm.md 4.2: (T, 2T]")
+    def timeout_is_kept(self) -> bool:
+        """At T the root is gone from the map."""
+        return not self.held_in or self.age < self.P
+
+
 class CopyingMap(RotatingMap):
     """A put that leaves the key in the other buckets: it is dropped with the oldest of them."""
 
@@ -136,6 +148,25 @@ class CopyingMap(RotatingMap):
         """Only to the front."""
         self.held_in.add(0)
         self.age = 0
+
+
+class SpareMap(RotatingMap):
+    """A map of one bucket more than N, as if the front did not count."""
+
+    held_in = subset(upto(RotatingMap.N + 1))
+    age = integer(0, (RotatingMap.N + 1) * RotatingMap.P)
+    lifetime = integer(0, (RotatingMap.N + 1) * RotatingMap.P)
+
+    def tick(self) -> None:
+        """The last bucket is the one after the N-th."""
+        if self.N in self.held_in:
+            self.held_in.discard(self.N)
+            self.lifetime = self.age
+            self.age = 0
+        for back in range(self.N):
+            if self.N - 1 - back in self.held_in:
+                self.held_in.discard(self.N - 1 - back)
+                self.held_in.add(self.N - back)
 
 
 # --- two maps that time one tree -------------------------------------------------------------
@@ -333,7 +364,10 @@ EXPECTATIONS = (
           lemmas=("STORM-R7",)),
     expect(HastyMap, "STORM-R5", "violated", "the lower end is attained", N=(2, 3), P=(1, 3)),
     expect(HastyMap, "STORM-R6", "violated", "the upper end is attained", N=(2, 3), P=(1, 3)),
+    expect(TimeoutAsWritten, "STORM-R8", "violated", "30 s are up to 60 s (D15)", N=2, P=(1, 3)),
     expect(CopyingMap, "STORM-R1", "violated", "put leaves old copies", N=(2, 3), P=3),
+    expect(CopyingMap, "STORM-R7", "violated", "… so bucket and age disagree", N=(2, 3), P=3),
+    expect(SpareMap, "STORM-R2", "violated", "one bucket too many", N=(2, 3), P=(1, 3)),
     expect(Timeouts, "STORM-R3", "holds", "three buckets at the acker, two at the spout",
            P=(1, 2, 3, 5), NS=2, NA=3),
     expect(Timeouts, "STORM-R3", "violated", "two buckets at both (STORM-1245)",

@@ -20,11 +20,19 @@ Executor 0 emits tuples for X and Y as its user's code pleases, R in a round; ex
 tuples for Y alone. X becomes backlogged and free again at any time, or stays backlogged for
 ever; Y never is. A tuple's number is modulo more than can be outstanding.
 
+"The retry semantics are the same" where sender and receiver run in one worker: there it is a full
+recvQ that refuses, not a flag. Either way the refused tuple stays at the head of pendingEmits, the
+attempt has changed nothing, and the same rules hold and fail (``ColocatedSender``). A sender that
+kept what a flag refuses, and gave up what a queue refuses, would break STORM-T9.
+
+A *global* throttle, a flag for the whole topology that is on while any task is backlogged, is
+what the text decides against: it stops executor 1, none of whose tuples go to X.
+
 Granularity: one action is one tryTransfer, one retry, or a change of X's flag. A pass that
 skips is so many actions, since the flag can change between any two of them.
 
-Source: "Backpressure model for Storm 2.0" (STORM-2306), section 2 (a) and (d); the code is
-ExecutorTransfer.tryTransfer and SpoutExecutor.tryFlushPendingEmits.
+Source: "Backpressure model for Storm 2.0" (STORM-2306), its introduction and section 2 (a) and
+(d); the code is ExecutorTransfer.tryTransfer and SpoutExecutor.tryFlushPendingEmits.
 """
 
 from __future__ import annotations
@@ -38,7 +46,10 @@ from ..notation import (
     leads_to, record, require, subset, upto,
 )
 
-__all__ = ["EXPECTATIONS", "DestinationSkippingSender", "HeadSkippingSender", "Sender"]
+__all__ = [
+    "EXPECTATIONS", "ColocatedSender", "DestinationSkippingSender", "GivingUpLocally",
+    "GlobalThrottle", "HeadSkippingSender", "Sender",
+]
 
 THROTTLING = "000, section 2 (a)"
 
@@ -114,6 +125,7 @@ class Sender(Machine):
     @action(fair=True)
     def other_executor_emits(self) -> None:
         """Executor 1 sends a tuple to Y, which is never backlogged."""
+        require(self.is_free(Receiver.Y))
         self.beat = not self.beat
 
     @action
@@ -145,11 +157,72 @@ class Sender(Machine):
         """Each tuple for Y is followed by another."""
         return self.beat == (phase == 1), self.beat != (phase == 1)
 
+    @always("STORM-T9", MUST, "What an executor has emitted was sent, or is pending: to be refused "
+            "changes nothing.", source="000, introduction ('required to retry'); section 2 (a)")
+    def refusals_change_nothing(self) -> bool:
+        """For each receiver, by the numbers that are neither sent nor pending: none."""
+        return all(
+            (self.emitted[to] - self.expected[to]) % (self.R + 1)
+            == sum(int(tuple.to == to) for tuple in self.pending) for to in Receiver)
+
     @always("STORM-T8", MUST, "A task gets the tuples of an executor in the order of emission.",
             source="000, section 2 (d); storm.md D8")
     def order_is_kept(self) -> bool:
         """Of each receiver's tuples none was sent out of turn."""
         return not self.disordered
+
+
+class GlobalThrottle(Sender):
+    """One flag for all: while X is backlogged nobody sends anything, to anybody."""
+
+    def is_free(self, to: int) -> bool:
+        """Whoever it is for."""
+        return not self.x_backlogged
+
+
+class ColocatedSender(Sender):
+    """X runs in the same worker: its bounded recvQ refuses what does not fit, and X may stop
+    processing for ever, so a full recvQ is what being backlogged is elsewhere."""
+
+    C = const(1, at_least=1)            # capacity of X's recvQ
+
+    recvq = integer(0, C)
+
+    def is_free(self, to: int) -> bool:
+        """X's recvQ has room."""
+        return to == Receiver.Y or self.recvq < self.C
+
+    def deliver(self, tuple: Tuple) -> None:
+        """X's tuples take room."""
+        super().deliver(tuple)
+        if tuple.to == Receiver.X:
+            self.recvq += 1
+
+    @action
+    def x_has_caught_up(self) -> None:
+        """X processes a tuple; that may never happen."""
+        require(self.recvq > 0)
+        self.recvq -= 1
+
+    @action
+    def x_is_backlogged(self) -> None:
+        """There is no flag."""
+        super().x_is_backlogged()
+        require(False)
+
+
+class GivingUpLocally(ColocatedSender):
+    """What a full recvQ refuses is not kept: the attempt was made."""
+
+    @action(fair=True, to=Receiver)
+    def emit(self, to: Receiver) -> None:
+        """Sent, or gone."""
+        if self.is_free(to):
+            super().emit(to)
+        else:
+            require(self.left > 0)
+            self.left -= 1
+            self.emitted[to] = (self.emitted[to] + 1) % (self.R + 1)
 
 
 class HeadSkippingSender(Sender):
@@ -194,8 +267,18 @@ EXPECTATIONS = (
     expect(Sender, "STORM-T6", "violated", "one FIFO: a free task waits too (D8)", R=(2, 3)),
     expect(Sender, "STORM-T7", "holds", "… but the worker's other executors go on", R=(2, 3)),
     expect(Sender, "STORM-T8", "holds", "in order", R=(2, 3)),
+    expect(Sender, "STORM-T9", "holds", "what is refused stays", R=(2, 3)),
+    expect(GlobalThrottle, "STORM-T7", "violated",
+           "a global throttle stops those who send to others", R=(2, 3)),
+    expect(ColocatedSender, "STORM-T6", "violated", "the same in one worker: a free task waits",
+           R=(2, 3), C=(1, 2)),
+    expect(ColocatedSender, "STORM-T7", "holds", "… other executors go on", R=(2, 3), C=(1, 2)),
+    expect(ColocatedSender, "STORM-T8", "holds", "… in order", R=(2, 3), C=(1, 2)),
+    expect(ColocatedSender, "STORM-T9", "holds", "… and what is refused stays", R=(2, 3), C=(1, 2)),
+    expect(GivingUpLocally, "STORM-T9", "violated", "a local refusal is not retried", R=(2, 3)),
     expect(HeadSkippingSender, "STORM-T6", "holds", "skipping a blocked head", R=(2, 3)),
     expect(HeadSkippingSender, "STORM-T8", "violated", "… reorders (D8)", R=(2, 3)),
     expect(DestinationSkippingSender, "STORM-T6", "holds", "skipping destinations", R=(2, 3)),
+    expect(DestinationSkippingSender, "STORM-T9", "holds", "… keeps what is refused", R=(2, 3)),
     expect(DestinationSkippingSender, "STORM-T8", "holds", "… keeps the order", R=(2, 3)),
 )

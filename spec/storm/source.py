@@ -24,16 +24,19 @@ and what is not below the commit is read again. The manager keeps
     commit  the lowest pending offset, or emittedTo if none is pending
 
 Each clause is needed. An offset must enter pending at fill: if it did so only at emit, as
-the notes' pseudo-code has it, a commit would pass what still waits (D13). A failed offset
+the notes' pseudo-code may be read, a commit would pass what still waits (D13). A failed offset
 must stay in pending, or the commit passes it. Replaying must skip what did not fail, or it is
 emitted twice for nothing. Limits on retries or on how far back a replay may go are losses by
 configuration. Messages that the log has dropped meanwhile must leave failed *and* pending, or
 nothing new is ever read, or nothing is ever committed.
 
-What is kept in memory: bodies, of one fetch (what was emitted is in the topology's queues);
-offsets, as many as are pending. With a maximum of M roots outstanding these are at most
-M + F, failed ones included, since nothing new is fetched while any failed; without one there
-is no bound (D12: "OOM? No, only offsets are kept" holds only under max.spout.pending).
+What is kept in memory: *bodies*, of what is fetched and not yet emitted, one fetch at most (what
+was emitted is in the topology's queues, and after a failure it is read again); *offsets*, as many
+as are pending. With a maximum of M roots outstanding these are at most M + F, failed ones
+included, since nothing new is fetched while any failed. Both conditions count: without a maximum
+there is no bound, and with retries that wait there is none either, since new messages are fetched
+meanwhile (see ``guarantees``). So the notes' "OOM? No, only offsets are kept" is right of bodies,
+and right of memory only under conditions that it does not name (D12).
 
 The log has L messages; bolts fail, or roots time out, X times in all; the spout crashes Y
 times; the log drops G messages. A tuple that was processed may still fail (time out) if its
@@ -52,10 +55,10 @@ from ..notation import (
 )
 
 __all__ = [
-    "EXPECTATIONS", "AddingAtEmit", "CommittingHighest", "CountingSiblings",
-    "ForgettingFailed", "GivingUp", "IgnoringFailed", "KeepingDroppedFailed",
-    "KeepingDroppedPending", "LookingBackOnly", "PartitionManager", "ReplayingAll",
-    "SharingAnId",
+    "EXPECTATIONS", "AddingAtEmit", "CommittingHighest", "CountingSiblings", "FetchingAhead",
+    "ForgettingFailed", "GivingUp", "GivingUpInSilence", "IgnoringFailed", "KeepingBodies",
+    "KeepingDroppedFailed", "KeepingDroppedPending", "LookingBackOnly", "PartitionManager",
+    "ReplayingAll", "SharingAnId",
 ]
 
 FLOW = "001, 'emit/ack/fail flow'; storm.md 4.3"
@@ -73,7 +76,7 @@ class PartitionManager(Machine):
 
     pending = subset(upto(L))
     failed = subset(upto(L))
-    waiting = fifo(integer(0, L - 1), F)
+    waiting = fifo(integer(0, L - 1), L)
     emitted_to = integer(0, L)
     committed = integer(0, L)           # all that survives a crash
 
@@ -192,13 +195,17 @@ class PartitionManager(Machine):
         """The spout starts again from the commit."""
         require(self.crashes < self.Y)
         self.crashes += 1
+        self.start_at(self.committed)
+
+    def start_at(self, offset: int) -> None:
+        """Everything but the commit is forgotten."""
         self.pending.clear()
         self.failed.clear()
         self.waiting.clear()
         self.under_way.clear()
         self.finished.clear()
         self.emitted.clear()
-        self.emitted_to = self.committed
+        self.emitted_to = offset
 
     @action(offset=upto(L))
     def drop(self, offset: int) -> None:
@@ -208,16 +215,17 @@ class PartitionManager(Machine):
 
     # --- rules -----------------------------------------------------------------------
 
-    @always("STORM-K6", MUST, "Every offset below the commit was processed.",
+    @always("STORM-K6", MUST, "Every offset below the commit was processed, or has left the log.",
             source=f"{FLOW} (COMMIT-SAFE)")
     def commits_are_safe(self) -> bool:
-        """Or is no longer in the log, which nobody can help."""
+        """What has left the log nobody can process any more."""
         return all(
             offset >= self.committed or offset in self.processed or offset in self.dropped
             for offset in range(self.L)
         )
 
-    @leads_to("STORM-K7", MUST, "Every message is processed, whatever fails or crashes.",
+    @leads_to("STORM-K7", MUST,
+              "Every message is processed, whatever fails or crashes, or leaves the log.",
               source=f"{FLOW}, 'replay'; storm.md D13", offset=upto(L))
     def nothing_is_lost(self, offset: int) -> tuple[bool, bool]:
         """As long as failures and crashes come to an end."""
@@ -230,17 +238,18 @@ class PartitionManager(Machine):
         """At-least-once is no licence to emit twice."""
         return not self.needless
 
-    @leads_to("STORM-K9", MUST, "Every message is committed some day.",
+    @leads_to("STORM-K9", MUST, "Every message is committed some day, or leaves the log.",
               source="storm.md 4.3; STORM-2608, STORM-643", offset=upto(L))
     def commits_go_on(self, offset: int) -> tuple[bool, bool]:
-        """The commit passes every offset, unless the log has dropped it."""
+        """The commit passes every offset that the log has not dropped."""
         return True, self.committed > offset or offset in self.dropped
 
     @always("STORM-K10", MUST,
             "With a maximum of M, no more than M + F offsets are kept, failed ones included.",
             source="001, 'OOM'; storm.md D12, 4.3")
     def offsets_are_bounded(self) -> bool:
-        """New ones are fetched only when nothing waits and nothing failed."""
+        """On one condition: new ones are fetched only when nothing waits and nothing failed.
+        A manager whose retries wait does not meet it (``guarantees``)."""
         return self.M == 0 or len(self.pending) <= self.M + self.F
 
     @always("STORM-K14", SHOULD, "The number of offsets kept is smaller than STORM-K10 allows.",
@@ -257,8 +266,51 @@ class PartitionManager(Machine):
         return len(self.pending) <= self.F
 
 
+    @always("STORM-K18", MUST, "No more bodies are kept than one fetch brings.",
+            source="001, 'OOM' (what was emitted is not kept); storm.md 4.3")
+    def bodies_are_few(self) -> bool:
+        """Whatever the maximum, and however many offsets are kept."""
+        return self.bodies() <= self.F
+
+    def bodies(self) -> int:
+        """Messages that are kept whole: those that wait. What is emitted is let go."""
+        return len(self.waiting)
+
+    @always("STORM-K19", MUST, "Nothing below the commit waits to be emitted, or is under way.",
+            source="001, 'forceFromStart = false'; storm.md 4.3 (restart resumes at the commit)")
+    def commits_are_not_gone_back_on(self) -> bool:
+        """So it is not emitted again, neither after a failure nor after a restart."""
+        return all(offset >= self.committed for offset in self.waiting) and all(
+            offset >= self.committed for offset in self.under_way)
+
+
+class FetchingAhead(PartitionManager):
+    """The next fetch does not wait until all of the last one is emitted."""
+
+    @action(fair=True)
+    def fill(self) -> None:
+        """Whatever still waits; two fetches at the most."""
+        require(len(self.waiting) <= self.F and self.fetches_from() < self.L)
+        first = self.fetches_from()
+        replaying = self.is_replay()
+        taken = 0
+        for offset in range(self.L):
+            if offset >= first and taken < self.F:
+                taken += 1
+                if not replaying or self.is_replayed(offset):
+                    self.take(offset)
+
+
+class KeepingBodies(PartitionManager):
+    """A message is kept until it is acked, so that a replay need not read it again."""
+
+    def bodies(self) -> int:
+        """What is under way, too."""
+        return len(self.waiting) + len(self.under_way)
+
+
 class AddingAtEmit(PartitionManager):
-    """An offset enters pending when it is emitted, as in the notes' pseudo-code (D13)."""
+    """An offset enters pending when it is emitted, as the notes' pseudo-code may be read (D13)."""
 
     def take(self, offset: int) -> None:
         """Waiting only."""
@@ -344,6 +396,17 @@ class GivingUp(PartitionManager):
             offset >= self.committed or offset in self.processed or offset in self.given_up
             for offset in range(self.L)
         )
+
+
+class GivingUpInSilence(GivingUp):
+    """The same, and nobody is told what was given up."""
+
+    def schedule(self, offset: int) -> None:
+        """Gone."""
+        if self.tries[offset] < self.retries:
+            super().schedule(offset)
+        else:
+            self.pending.discard(offset)
 
 
 class LookingBackOnly(PartitionManager):
@@ -442,6 +505,16 @@ EXPECTATIONS = (
            M=(1, 2), X=2, Y=0),
     expect(PartitionManager, "STORM-K11", "violated", "no bound without a maximum (D12)",
            L=4, F=1, M=0, X=0, Y=0),
+    expect(PartitionManager, "STORM-K18", "holds", "bodies of one fetch, whatever the maximum",
+           L=4, F=(1, 2), M=1, X=2, Y=0),
+    expect(PartitionManager, "STORM-K18", "holds", "… and without one", L=3, F=(1, 2), M=0,
+           X=1, Y=1),
+    expect(PartitionManager, "STORM-K19", "holds", "a restart goes on from the commit", X=1, Y=1),
+    expect(FetchingAhead, "STORM-K18", "violated", "fetches while something waits", L=4, F=1, M=1,
+           Y=0),
+    expect(FetchingAhead, "STORM-K10", "violated", "… and keeps more offsets", L=4, F=1, M=1, Y=0),
+    expect(KeepingBodies, "STORM-K18", "violated", "keeps what it has emitted", L=4, M=(0, 1),
+           Y=0),
     expect(AddingAtEmit, SAFE, "violated", "pending only from emit on (D13)"),
     expect(AddingAtEmit, LOST, "violated", "… loses what waited (D13)"),
     expect(AddingAtEmit, LOST, "holds", "… but not unless the spout crashes", Y=0),
@@ -455,6 +528,8 @@ EXPECTATIONS = (
     expect(GivingUp, SAFE, "violated", "a retry limit is loss by configuration", retries=(0, 1),
            X=2, Y=0),
     expect(GivingUp, "STORM-K12", "holds", "… and no other loss", retries=(0, 1), X=2),
+    expect(GivingUpInSilence, "STORM-K12", "violated", "… unless nobody is told of it",
+           retries=(0, 1), X=2, Y=0),
     expect(LookingBackOnly, SAFE, "violated", "maxOffsetBehind (STORM-399)", Y=0),
     expect(LookingBackOnly, LOST, "violated", "maxOffsetBehind (STORM-399)", Y=0),
     expect(KeepingDroppedFailed, LOST, "violated",

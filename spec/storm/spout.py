@@ -10,6 +10,9 @@ round emits:
 
     pending <= max - 1 + k E          attained; max itself only where k = E = 1
 
+"Max in-flight tuples on a single spout task", as the notes have it, is not what is tested: the sum
+over the executor's tasks is compared with M k, so one task may have nearly all of them (D16).
+
 M = 0, or none given, means *unlimited*: nothing then bounds what is pending but the
 backpressure of full queues (the notes say that the default is 1, which is that of Trident's
 coordinator, not of a spout). Only roots with a message id count, and only while there are
@@ -27,10 +30,13 @@ from __future__ import annotations
 
 from ..expectations import expect, prove
 from ..notation import (
-    MUST, SHOULD, Machine, action, always, const, integer, leads_to, require,
+    MUST, SHOULD, Machine, action, always, array, const, integer, leads_to, require, upto,
 )
 
-__all__ = ["EXPECTATIONS", "MaxPending", "PendingWithoutTimeouts", "PendingOverMax"]
+__all__ = [
+    "EXPECTATIONS", "MaxPending", "PendingLookedAtTooLate", "PendingOfOneTask", "PendingOverMax",
+    "PendingWithoutTimeouts",
+]
 
 CONFIG = "001, 'TOPOLOGY_MAX_SPOUT_PENDING'; storm.md 1.8"
 
@@ -145,6 +151,69 @@ class PendingWithoutTimeouts(MaxPending):
         """No action any more."""
 
 
+class PendingOfOneTask(Machine):
+    """The same loop, with an account of each of k tasks; a call emits at most one root."""
+
+    M = const(2, at_least=1)            # max.spout.pending
+    k = const(2, at_least=1)            # tasks of the executor
+
+    pending = array(upto(k), integer(0, M * k + k - 1))
+    turn = integer(0, k, init=k)        # whose nextTuple is called next; k: the round is over
+
+    @action(fair=True)
+    def begin_round(self) -> None:
+        """The one look, at the sum."""
+        require(self.turn == self.k and sum(self.pending) < self.M * self.k)
+        self.turn = 0
+
+    @action(fair=True)
+    def emit(self) -> None:
+        """The task whose turn it is emits a root."""
+        require(self.turn < self.k)
+        for task in range(self.k):
+            if task == self.turn:
+                self.pending[task] += 1
+        self.turn += 1
+
+    @action
+    def pass_up(self) -> None:
+        """It has nothing to emit."""
+        require(self.turn < self.k)
+        self.turn += 1
+
+    @action(fair=True, task=upto(k))
+    def answer(self, task: int) -> None:
+        """Between two rounds, a root of a task is answered."""
+        require(self.turn == self.k and self.pending[task] > 0)
+        self.pending[task] -= 1
+
+    @always("STORM-K36", SHOULD, "No task of a spout has more roots pending than the maximum.",
+            source="001 ('on a single spout task'); storm.md 1.8: max is that of the executor",
+            task=upto(k))
+    def each_task_keeps_the_maximum(self, task: int) -> bool:
+        """The notes' sentence, of each task alone."""
+        return self.pending[task] <= self.M
+
+    @always("STORM-K37", MUST, "A spout's tasks together exceed M k by k - 1 roots at most.",
+            source=f"{CONFIG}; STORM-K1 with E = 1")
+    def tasks_together_keep_the_maximum(self) -> bool:
+        """What is tested, with the overshoot of a round."""
+        return sum(self.pending) <= self.M * self.k + self.k - 1
+
+
+class PendingLookedAtTooLate(PendingOfOneTask):
+    """The look allows a round where the sum has already reached M k."""
+
+    pending = array(upto(PendingOfOneTask.k),
+                    integer(0, PendingOfOneTask.M * PendingOfOneTask.k + PendingOfOneTask.k))
+
+    @action(fair=True)
+    def begin_round(self) -> None:
+        """> in place of >=."""
+        require(self.turn == self.k and sum(self.pending) <= self.M * self.k)
+        self.turn = 0
+
+
 MAXIMA, TASKS, EMITS = (1, 2), (1, 2), (1, 2)
 
 EXPECTATIONS = (
@@ -157,6 +226,13 @@ EXPECTATIONS = (
     expect(MaxPending, "STORM-K2", "violated", "max itself is exceeded by larger rounds",
            where="k * E > 1", M=MAXIMA, k=TASKS, E=EMITS),
     expect(PendingOverMax, "STORM-K1", "violated", "> in place of >=", M=MAXIMA, k=TASKS, E=EMITS),
+    expect(PendingOverMax, "STORM-K13", "violated", "… so a round begins that does not fit",
+           M=MAXIMA, k=TASKS),
+    expect(PendingOfOneTask, "STORM-K36", "violated", "one task has what is meant for all (D16)",
+           where="k > 1", M=MAXIMA, k=(1, 2, 3)),
+    expect(PendingOfOneTask, "STORM-K37", "holds", "… which together keep it", M=MAXIMA,
+           k=(1, 2, 3)),
+    expect(PendingLookedAtTooLate, "STORM-K37", "violated", "> in place of >=", M=MAXIMA, k=(1, 2)),
     expect(MaxPending, "STORM-K4", "violated", "not given means unlimited (D12)", M=0),
     expect(MaxPending, "STORM-K5", "holds", "answers and timeouts make room",
            M=MAXIMA, k=TASKS, E=EMITS),

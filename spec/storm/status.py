@@ -59,22 +59,16 @@ from typing import NamedTuple
 from ..expectations import expect
 from ..notation import (
     MUST, SHOULD, Machine, action, always, array, assume, boolean, choice, const, fifo,
-    guard_rule, integer, leads_to, record, require, step,
+    integer, leads_to, record, require, step,
 )
 
 __all__ = [
-    "EXPECTATIONS", "FailingOnSystemTask", "ForgetfulOfReminders", "HastyReminders",
-    "LockedSpill", "LockedStatus", "LookingInTwoMaps", "NegatedRecord", "NumberedAfterReading",
-    "NumberedStatus", "RepeatedStatus", "SkippingSystemTask", "Status", "StatusAsWritten", "Step",
-    "Thread",
+    "EXPECTATIONS", "LockedSpill", "LockedStatus", "NumberedAfterReading", "NumberedStatus",
+    "RepeatedStatus", "Status", "StatusAsWritten", "Step", "Thread",
 ]
 
 ACROSS = "000, section 2"
 THROTTLING, MEMORY, DETECTING = f"{ACROSS} (a)", f"{ACROSS} (c)", f"{ACROSS} (e)"
-
-HALT = guard_rule(
-    "STORM-S6", MUST, "A worker sends nothing to a task of which it last heard ON.",
-    source=THROTTLING)
 
 
 class Thread(IntEnum):
@@ -142,11 +136,15 @@ class StatusAsWritten(Machine):
     @action
     def emit(self) -> None:
         """U sends a tuple; it may also have none to send, so this is not fair."""
-        require(not self.blocked, HALT)
+        require(self.may_send())
         require(self.pipe < self.W and self.outstanding() < self.M)
         require(self.late < self.H or not self.on_is_coming())
         self.late += int(self.on_is_coming())
         self.pipe += 1
+
+    def may_send(self) -> bool:
+        """U heeds what it has heard."""
+        return not self.blocked
 
     def outstanding(self) -> int:
         """Tuples sent and not processed, but for those in recvQ."""
@@ -286,8 +284,8 @@ class StatusAsWritten(Machine):
             "A task whose overflowQ is not empty is marked as backlogged, or about to be.",
             source=f"{DETECTING}; storm.md BP-SOUND")
     def flag_is_sound(self) -> bool:
-        """About to be: N is dealing with a tuple for it."""
-        return self.overflowq == 0 or self.backlogged or self.at[Thread.N] != Step.REST
+        """About to be: setting the flag is what N does next. To have set it does not count."""
+        return self.overflowq == 0 or self.backlogged or self.at[Thread.N] == Step.WRITE
 
     @leads_to("STORM-S2", MUST, "Once no tuple is on its way, sender and receiver come to agree.",
               source=f"{DETECTING}; storm.md BP-CONVERGENCE, D4, D6")
@@ -303,17 +301,26 @@ class StatusAsWritten(Machine):
         return self.blocked, not self.blocked
 
     @always("STORM-S4", MUST,
-            "The overflowQ holds at most what was on its way when U was told to stop.",
+            "The overflowQ holds at most the tuple at hand, W on their way, and H that U sends "
+            "before it hears ON.",
             source=f"{ACROSS} (b); storm.md 1.7, D6")
     def overflow_is_what_was_in_flight(self) -> bool:
-        """The tuple at hand, those in the pipe, and those sent during the halt-lag."""
+        """What was on its way when U was told to stop, and what the halt-lag adds."""
         return self.overflowq <= 1 + self.W + self.H
 
-    @always("STORM-S5", MUST, "A status that is lost costs one reminder's worth of overflow.",
+    @always("STORM-S5", MUST, "Each status that was lost costs one reminder's worth of overflow: "
+            "R + 1 tuples beyond what STORM-S4 allows.",
             source=f"{MEMORY} ('as a reminder')")
     def reminders_bound_the_overflow(self) -> bool:
-        """R + 1 tuples more for each status lost."""
-        return self.overflowq <= 1 + self.W + self.H + self.L * (self.R + 1)
+        """What the channel might still lose costs nothing yet."""
+        return self.overflowq <= 1 + self.W + self.H + self.lost * (self.R + 1)
+
+
+    @step("STORM-S6", MUST, "A worker sends nothing to a task of which it last heard ON.",
+          source=THROTTLING)
+    def on_is_heeded(self, after: StatusAsWritten) -> bool:
+        """More is on its way to the task only after a step in which U was not blocked."""
+        return after.pipe <= self.pipe or not self.blocked
 
 
 # --- corrected protocols ------------------------------------------------------------------------
@@ -344,9 +351,12 @@ class LockedStatus(StatusAsWritten):
           "An ON is sent when the flag is set, and again only when the overflowQ has grown by "
           "more than R.", source=f"{MEMORY}; storm.md 1.6, STORM-3141")
     def on_is_not_repeated_needlessly(self, after: LockedStatus) -> bool:
-        """Judged where the writing and the sending are one step."""
+        """Judged where the writing and the sending are one step: it sets the flag and sends ON,
+        or finds the flag set and sends ON only for what came since."""
         is_told = len(after.channel) > len(self.channel) and after.channel[-1].on
-        return not is_told or not self.backlogged or self.overflowq - self.told_at > self.R
+        if not self.backlogged:
+            return is_told == after.backlogged
+        return not is_told or self.overflowq - self.told_at > self.R
 
 
 class LockedSpill(LockedStatus):
@@ -413,7 +423,7 @@ class RepeatedStatus(StatusAsWritten):
         self.at[Thread.T] = Step.READ
 
 
-# --- what one might write instead, and what was written -------------------------------------------
+# --- what was written, with numbers -------------------------------------------
 
 class NumberedAfterReading(NumberedStatus):
     """The number is taken after the snapshot, as BackPressureStatus's constructor does."""
@@ -433,86 +443,6 @@ class NumberedAfterReading(NumberedStatus):
         """Sending comes next."""
         super().take_number(thread)
         self.at[thread] = Step.SEND
-
-
-class NegatedRecord(LockedSpill):
-    """STORM-3141, in review: recordBackPressure returned what getAndSet returned, not its
-    negation, so U is not told when the flag is set, but at every tuple after that."""
-
-    def is_worth_telling(self) -> bool:
-        """The wrong way round."""
-        return self.backlogged or self.is_reminder_due()
-
-
-class LookingInTwoMaps(LockedSpill):
-    """PR 2502, in review: N looks its task up in one of two maps and moves it later, while T
-    moves it back; so N may find the flag set that is clear by the time it matters."""
-
-    found_set = boolean()               # what N has seen when it looked
-
-    @action(fair=True)
-    def take(self) -> None:
-        """The look comes with the tuple, before N has the lock."""
-        super().take()
-        self.found_set = self.backlogged and self.at[Thread.N] == Step.WRITE
-
-    @action(fair=True)
-    def set_flag(self) -> None:
-        """Under the lock; what was found set is left as it is."""
-        found, is_set = self.found_set, self.backlogged
-        super().set_flag()
-        self.backlogged = is_set if found else True
-        self.found_set = False
-
-    def is_worth_telling(self) -> bool:
-        """By the old look."""
-        return not self.found_set or self.is_reminder_due()
-
-
-class FailingOnSystemTask(LockedSpill):
-    """STORM-3148: the system task, -1, is told of when it is backlogged, and U's client fails
-    on a number that is out of its range: the rest of that status is not applied.
-
-    Once it is backlogged the system task stays so. That U fails is judged when it hears, so a
-    status that was read before counts as well: one step earlier, and no other behaviour.
-    """
-
-    system = boolean()                  # the system task is backlogged
-
-    @action
-    def system_spills(self) -> None:
-        """A tuple for the system task finds no room."""
-        require(not self.system)
-        self.system = True
-
-    def believe(self, status: Status) -> None:
-        """As far as U gets."""
-        if not self.system:
-            super().believe(status)
-
-
-class SkippingSystemTask(FailingOnSystemTask):
-    """The remedy: what U does not know it passes over, and goes on."""
-
-    def believe(self, status: Status) -> None:
-        """All of it."""
-        self.blocked = status.on
-
-
-class HastyReminders(LockedSpill):
-    """The growth of the overflowQ is compared with >= instead of >."""
-
-    def is_reminder_due(self) -> bool:
-        """One tuple too early."""
-        return self.overflowq - self.told_at >= self.R
-
-
-class ForgetfulOfReminders(LockedSpill):
-    """U is told once, when the flag is set: then a lost ON is lost."""
-
-    def is_reminder_due(self) -> bool:
-        """Never."""
-        return False
 
 
 SOUND, CONVERGES, NOT_STALLED = "STORM-S1", "STORM-S2", "STORM-S3"
@@ -535,6 +465,7 @@ EXPECTATIONS = (
     expect(LockedSpill, IN_FLIGHT, "holds", "(a) bounded", W=(1, 2), H=(0, 1, 2)),
     expect(LockedSpill, REMINDED, "holds", "a lost ON is healed by the reminder (D6)",
            L=ANY, R=ANY),
+    expect(LockedSpill, "STORM-S6", "holds", "U heeds what it has heard", L=ANY, unordered=ANY),
     expect(LockedSpill, SPARING, "holds", "no ON without a reason", R=(0, 1, 2)),
     expect(LockedStatus, NOT_STALLED, "holds", "(a) a lock around flag, snapshot and sending"),
     expect(LockedStatus, CONVERGES, "holds", "(a) a lock around flag, snapshot and sending"),
@@ -553,17 +484,5 @@ EXPECTATIONS = (
     expect(RepeatedStatus, NOT_STALLED, "holds", "(c) repetition", L=1, unordered=ANY, M=6),
     expect(RepeatedStatus, CONVERGES, "holds", "(c) repetition", L=1, unordered=ANY, M=6),
     expect(RepeatedStatus, SOUND, "violated", "(c) repetition leaves the flag as it was"),
-
-    expect(NegatedRecord, IN_FLIGHT, "violated", "getAndSet without negation (STORM-3141)"),
-    expect(NegatedRecord, SPARING, "violated", "getAndSet without negation (STORM-3141)"),
-    expect(LookingInTwoMaps, SOUND, "violated",
-           "looked up in one map, moved in two (review of PR 2502)"),
-    expect(LookingInTwoMaps, IN_FLIGHT, "violated", "… and nobody is told (review of PR 2502)"),
-    expect(FailingOnSystemTask, NOT_STALLED, "violated",
-           "the client fails on task -1, and the OFF beside it is lost (STORM-3148)"),
-    expect(FailingOnSystemTask, IN_FLIGHT, "violated", "… or the ON is lost (STORM-3148)"),
-    expect(SkippingSystemTask, NOT_STALLED, "holds", "… a task that is not known is skipped"),
-    expect(SkippingSystemTask, IN_FLIGHT, "holds", "… a task that is not known is skipped"),
-    expect(HastyReminders, SPARING, "violated", ">= instead of > before a reminder"),
-    expect(ForgetfulOfReminders, REMINDED, "violated", "a lost ON, and no reminder", L=1),
+    expect(NumberedStatus, SOUND, "violated", "(b) numbers leave the flag as it was, too", M=4),
 )

@@ -31,6 +31,9 @@ makes the spout stop consuming in the midst of nextTuple. What the spout emits f
 fail() is not gated by its pendingEmits: there no bound holds (STORM-T4), and with a bound at
 which emit waits even a generous one ends in the deadlock.
 
+Without ackers there is no circle, no INIT, and nothing for the spout to consume; a root is done
+when the bolt has processed it. The same rules hold ("with or without ACKing enabled").
+
 Granularity: one action is a call of nextTuple, one tryTransfer of a message it emits, one
 retry of a pending head, or the processing of one received message with what it emits. The
 spout's retries may come between two emits of a round: an emit that waits for room needs
@@ -54,8 +57,8 @@ from ..notation import (
 
 __all__ = [
     "EXPECTATIONS", "BlockingFlush", "BoundedEmittingInAck", "BoundedPending", "ChainedBolts",
-    "EmittingInAck", "GreedyBolt", "LoopingBolts", "SpoutThatStopsConsuming", "Topology",
-    "TryingFlush",
+    "EmittingInAck", "GreedyBolt", "LoopingBolts", "LosingWithoutAckers",
+    "SpoutThatStopsConsuming", "Topology", "TryingFlush", "WithoutAckers",
 ]
 
 WITHIN = "000, section 1 (deadlock cycles, pendingEmitQ)"
@@ -199,6 +202,37 @@ class Topology(Machine):
     def pending_of_spout_is_bounded(self) -> bool:
         """A data message and an init for each of K roots."""
         return len(self.pending[Task.SPOUT]) <= 2 * self.K
+
+
+class WithoutAckers(Topology):
+    """ACKing is off: the spout emits data alone, and nobody tells it what becomes of it.
+
+    ``acked`` counts the roots that the bolt has processed."""
+
+    @action(fair=True)
+    def next_tuple(self) -> None:
+        """One message for each root."""
+        super().next_tuple()
+        self.left = self.left // 2
+
+    def upcoming(self) -> Message:
+        """Its data."""
+        return Message(Kind.DATA, self.begun - self.left)
+
+    @action(fair=True)
+    def bolt_consumes(self) -> None:
+        """The bolt processes a tuple, and has nothing to send."""
+        self.recvq[Task.BOLT].pop()
+        self.acked += 1
+
+
+class LosingWithoutAckers(WithoutAckers):
+    """Without ackers a refused tuple is not kept: nobody would ask for it."""
+
+    def transfer(self, task: int, message: Message) -> None:
+        """Sent, or gone."""
+        if len(self.recvq[Task.BOLT]) < self.C:
+            super().transfer(task, message)
 
 
 class SpoutThatStopsConsuming(Topology):
@@ -421,7 +455,14 @@ EXPECTATIONS = (
            "emit waits at a bound below what one round emits (section 3, row 5)",
            K=2, bound=1, N=8),
     expect(Topology, STUCK, "holds", "the code's rules, larger queues", K=(1, 2), C=2),
+    expect(WithoutAckers, STUCK, "holds", "without ackers: no circle", K=(1, 3), C=(1, 2)),
+    expect(WithoutAckers, "STORM-T2", "holds", "… every root is processed", K=(1, 3), C=(1, 2)),
+    expect(WithoutAckers, "STORM-T4", "holds", "… a spout holds back one round", K=(1, 3), C=1),
+    expect(LosingWithoutAckers, STUCK, "violated", "… unless what is refused is thrown away", C=1,
+           K=(1, 3)),
     expect(Topology, "STORM-T2", "holds", "every root is acknowledged", K=(1, 3), C=1),
+    expect(SpoutThatStopsConsuming, "STORM-T2", "violated", "… unless the spout stops consuming",
+           C=1),
     expect(Topology, "STORM-T3", "holds", "a bolt holds back one execution", K=(1, 3), C=1),
     expect(Topology, "STORM-T4", "holds", "a spout holds back one round", K=(1, 3), C=1),
     expect(GreedyBolt, "STORM-T3", "violated", "a bolt that goes on consuming", K=1, C=1),

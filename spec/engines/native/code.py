@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import llvmlite.ir as ir
 
 __all__ = [
-    "I1", "I8", "I32", "I64", "POINTER", "V8", "any_of", "copy_words",
-    "count_trailing_zeros", "function",
-    "i64", "local", "loop", "prefetch", "splat", "word_at", "word_load", "word_store",
+    "I1", "I8", "I32", "I64", "POINTER", "UNROLLED_WORDS", "V8", "any_of", "copy_words",
+    "count_trailing_zeros", "function", "helper", "i64", "less_words", "local", "loop",
+    "move_words", "prefetch", "same_words", "splat", "word_at", "word_load", "word_store",
 ]
+
+UNROLLED_WORDS = 16  # states of more words are compared, hashed and copied in loops
 
 I1, I8, I32, I64 = (ir.IntType(bits) for bits in (1, 8, 32, 64))
 POINTER = ir.PointerType()
@@ -75,6 +77,66 @@ def copy_words(b: ir.IRBuilder, source: Any, target: Any, count: int) -> None:
     intrinsic = b.module.declare_intrinsic(
         "llvm.memcpy.p0.p0.i64", fnty=ir.FunctionType(ir.VoidType(), [POINTER, POINTER, I64, I1]))
     b.call(intrinsic, [target, source, i64(8 * count), ir.Constant(I1, 0)])
+
+
+def move_words(b: ir.IRBuilder, source: Any, target: Any, count: int) -> None:
+    """Copy a known number of words between places that may be the same."""
+    intrinsic = b.module.declare_intrinsic(
+        "llvm.memmove.p0.p0.i64", fnty=ir.FunctionType(ir.VoidType(), [POINTER, POINTER, I64, I1]))
+    b.call(intrinsic, [target, source, i64(8 * count), ir.Constant(I1, 0)])
+
+
+def helper(
+    b: ir.IRBuilder, name: str, result: Any, build: Callable[[ir.IRBuilder], None],
+    *arguments: Any,
+) -> ir.Function:
+    """A function of the module that is being built, made when it is first wanted."""
+    if name in b.module.globals:
+        return b.module.globals[name]
+    f = function(b.module, name, result, *arguments)
+    f.linkage = "internal"
+    build(ir.IRBuilder(f.append_basic_block("entry")))
+    return f
+
+
+def same_words(b: ir.IRBuilder, one: Any, other: Any, count: int) -> Any:
+    """Whether two states are equal."""
+    if count <= UNROLLED_WORDS:
+        same = ir.Constant(I1, 1)
+        for index in range(count):
+            same = b.and_(same, b.icmp_unsigned(
+                "==", word_load(b, one, index), word_load(b, other, index)))
+        return same
+
+    def build(b: ir.IRBuilder) -> None:
+        x, y = b.function.args
+        with loop(b, i64(0), i64(count)) as index:
+            differ = b.icmp_unsigned("!=", word_load(b, x, index), word_load(b, y, index))
+            with b.if_then(differ):
+                b.ret(ir.Constant(I1, 0))
+        b.ret(ir.Constant(I1, 1))
+
+    return b.call(helper(b, "same_words", I1, build, POINTER, POINTER), [one, other])
+
+
+def less_words(b: ir.IRBuilder, one: Any, other: Any, count: int) -> Any:
+    """Whether a state comes before another; the first word counts most."""
+    if count <= UNROLLED_WORDS:
+        less = ir.Constant(I1, 0)
+        for index in reversed(range(count)):
+            x, y = word_load(b, one, index), word_load(b, other, index)
+            less = b.select(b.icmp_unsigned("==", x, y), less, b.icmp_unsigned("<", x, y))
+        return less
+
+    def build(b: ir.IRBuilder) -> None:
+        x, y = b.function.args
+        with loop(b, i64(0), i64(count)) as index:
+            left, right = word_load(b, x, index), word_load(b, y, index)
+            with b.if_then(b.icmp_unsigned("!=", left, right)):
+                b.ret(b.icmp_unsigned("<", left, right))
+        b.ret(ir.Constant(I1, 0))
+
+    return b.call(helper(b, "less_words", I1, build, POINTER, POINTER), [one, other])
 
 
 def splat(b: ir.IRBuilder, value: Any) -> Any:

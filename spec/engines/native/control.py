@@ -9,9 +9,10 @@ from __future__ import annotations
 from enum import IntEnum
 
 __all__ = ["BLOCK", "CHUNK", "SHARED_WORDS", "THREAD_WORDS", "Shared", "Status",
-           "Thread", "recent_states"]
+           "Thread", "block_states", "recent_states"]
 
-BLOCK = 32  # states that a thread expands before it probes for all their successors
+BLOCK = 32  # states that a thread expands before it probes for all their successors, at most
+SUCCESSOR_WORDS = 1 << 22  # room for the successors of a block, if they have few words each
 CHUNK = 256  # places of the order array that a thread claims at once
 RECENT_WORDS = 1 << 15  # size of a thread's cache of states met lately: it fits in L2
 SHARED_WORDS = 64
@@ -59,6 +60,11 @@ class Thread(IntEnum):
     QUOTA = 8  # states to expand before returning
 
 
+def block_states(actions: int, words: int) -> int:
+    """How many states a thread expands before it probes for all their successors."""
+    return max(1, min(BLOCK, SUCCESSOR_WORDS // (max(actions, 1) * words)))
+
+
 def recent_states(words: int) -> int:
     """How many states of so many words the cache holds: a power of two."""
-    return 1 << (RECENT_WORDS // words).bit_length() - 1
+    return 1 << max(RECENT_WORDS // words, 1).bit_length() - 1

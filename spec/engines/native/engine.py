@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import ctypes
 import os
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Literal
 
 from ...notation.errors import InternalError
 from ...notation.model import Fault, LoweredRule, Model
+from ..deadline import OutOfTime
 from ..verdict import Budget
 from .control import (
     BLOCK, CHUNK, SHARED_WORDS, THREAD_WORDS, Shared, Status, Thread, recent_states,
@@ -29,7 +29,8 @@ GROWTH = 1.5  # with FULL_AT, a large table is never less than half full
 SMALL_LINES = 1 << 16  # below this the table grows fourfold at once
 FIRST_LINES = 1 << 12
 LEVEL_WIDE = 16_384  # states; narrower levels are not worth a second thread's start
-QUOTA = 1 << 18  # states between two looks at the clock
+QUOTA = 1 << 18  # states between two looks at the clock, at most
+WORK_QUOTA = 1 << 24  # actions times words tried between two looks
 LEVEL_ROOM = 1 << 16
 _FIXED = 4 << 20  # bytes set aside for bookkeeping
 STASH_ROOM = 1 << 16  # entries out of place while a table grows
@@ -44,8 +45,10 @@ class NativeResult:
     the caller's list to its shortest run, as indices into ``model.actions``; ``fault`` is
     the first fault with the run to the state in which its action (the last one) is at
     fault. ``complete`` is true only if every reachable state was expanded;
-    ``stopped_by`` names the budget that ended the search otherwise. ``peak_bytes`` counts
-    the table, the states and the buffers; ``words`` is the size of a state.
+    ``stopped_by`` names the budget that ended the search otherwise, and ``late`` what was
+    done besides searching when the time ended. ``seconds`` and ``compile_seconds`` have
+    nothing in common. ``peak_bytes`` counts the table, the states and the buffers; ``words``
+    is the size of a state.
     """
 
     states: int
@@ -58,6 +61,7 @@ class NativeResult:
     bytes_per_state: float
     peak_bytes: int
     words: int
+    late: str = ""
     violations: dict[int, list[int]] = field(default_factory=dict)
     fault: tuple[Fault, list[int]] | None = None
 
@@ -86,10 +90,11 @@ class Search:
         self.words = native.layout.words
         self.rules = rules
         self.budget = budget
-        self.started = time.perf_counter()
+        self.deadline = budget.deadline
         self.memory = budget.max_memory or default_budget()
+        self.quota = quota(len(self.model.actions), self.words)
         self.stride = FOUND_HEAD + self.words
-        self.block_successors = BLOCK * len(self.model.actions) + 1
+        self.block_successors = native.block * len(self.model.actions) + 1
         self.workers = [self._worker() for _ in range(threads)]
         self.buffer_bytes = sum(
             ctypes.sizeof(part) for worker in self.workers for part in worker.buffers)
@@ -107,6 +112,7 @@ class Search:
         self.found = (ctypes.c_uint64 * (self.stride * (rules + 1)))()
         for rule in range(rules + 1):
             self.found[rule * self.stride] = 1  # live: no trace yet
+        self.late = ""
         self.violations: dict[int, list[int]] = {}
         self.fault: tuple[Fault, list[int]] | None = None
         self._begin()
@@ -232,15 +238,14 @@ class Search:
                 elif status == Status.EXHAUSTED:
                     self._take_levels()
                     return True, ""
-                if self._late():
+                if self.deadline.passed():
                     return False, "time"
+        except OutOfTime as late:
+            self.late = str(late)
+            return False, "time"
         finally:
             if self.pool is not None:
                 self.pool.shutdown()
-
-    def _late(self) -> bool:
-        limit = self.budget.max_seconds
-        return limit is not None and time.perf_counter() - self.started >= limit
 
     def _make_room(self) -> Stop:
         """Grow the table; the name of the budget that does not allow it, or nothing."""
@@ -257,7 +262,7 @@ class Search:
         width = self.shared[Shared.LEVEL_END] - (self.ends[-2] if len(self.ends) > 1 else 0)
         wide = self.pool is not None and width >= LEVEL_WIDE
         for worker in self.workers:
-            worker.control[Thread.QUOTA] = QUOTA
+            worker.control[Thread.QUOTA] = self.quota
         first = self.workers[0].control
         if not wide:
             first[Thread.POSITION] = self.shared[Shared.OUT_END]
@@ -311,13 +316,21 @@ class Search:
         for worker in self.workers:
             worker.control[Thread.FLAGGED] = 0
         start = self.ends[-2] if len(self.ends) > 1 else 0
-        self.native.inspect(
-            self.order.address + 8 * self.words * start, self.ends[-1] - start,
-            ctypes.addressof(self.found))
+        inspect = self.native.inspector(self.deadline)
+        for address, count in self._pieces(start, self.ends[-1]):
+            self.deadline.check("finding out which rule is broken at depth "
+                                f"{len(self.ends) - 1}")
+            inspect(address, count, ctypes.addressof(self.found))
         for rule in range(self.rules + 1):
             record = self.found[rule * self.stride:(rule + 1) * self.stride]
             if record[1]:
                 self._record(rule, tuple(record[FOUND_HEAD:]), record[2])
+
+    def _pieces(self, start: int, end: int) -> Iterator[tuple[int, int]]:
+        """A part of the order, as pieces between which there is time to look at the clock."""
+        for first in range(start, end, self.quota):
+            yield (self.order.address + 8 * self.words * first,
+                   min(self.quota, end - first))
 
     def _record(self, rule: int, state: tuple[int, ...], code: int) -> None:
         path = self.path_to(state, len(self.ends) - 1)
@@ -340,13 +353,23 @@ class Search:
         path = []
         for depth in range(level - 1, -1, -1):
             start = self.ends[depth - 1] if depth else 0
-            found = self.native.predecessor(
-                self.order.address + 8 * self.words * start, self.ends[depth] - start,
-                ctypes.addressof(target), buffer, taken, ctypes.addressof(result))
-            assert found, "every state of a level has a predecessor in the level before"
-            path.append(int(result[0]))
-            ctypes.memmove(target, ctypes.byref(result, 8), 8 * self.words)
+            best: tuple[list[int], int] | None = None  # the smallest state, as in one piece
+            for address, count in self._pieces(start, self.ends[depth]):
+                self.deadline.check("retracing the way to a violation (it was found at depth "
+                                    f"{level})")
+                if self.native.predecessor(address, count, ctypes.addressof(target), buffer,
+                                           taken, ctypes.addressof(result)):
+                    found = result[1:], int(result[0])
+                    best = found if best is None else min(best, found)
+            assert best is not None, "a state has a predecessor in the level before"
+            path.append(best[1])
+            target = (ctypes.c_uint64 * self.words)(*best[0])
         return path[::-1]
+
+
+def quota(actions: int, words: int) -> int:
+    """How many states of a machine are expanded between two looks at the clock."""
+    return max(BLOCK, min(QUOTA, WORK_QUOTA // (max(actions, 1) * words)))
 
 
 def thread_count(budget: Budget) -> int:
@@ -364,8 +387,9 @@ def explore(model: Model, rules: Sequence[LoweredRule], budget: Budget) -> Nativ
     shortest trace of its own, and the search goes on until all are broken or no state is
     left. Raises TooWide where a state does not fit in the words that the explorer packs.
     """
-    threads = thread_count(budget)
-    native = compile_model(model, rules, threads)
+    budget, threads = budget.start(), thread_count(budget)
+    began = budget.deadline.spent()
+    native = compile_model(model, rules, threads, deadline=budget.deadline)
     search = Search(native, len(rules), budget, threads)
     complete, stopped_by = search.run()
     states = search.shared[Shared.COUNT]
@@ -375,8 +399,9 @@ def explore(model: Model, rules: Sequence[LoweredRule], budget: Budget) -> Nativ
         depth=len(search.ends) - 1,
         complete=complete,
         stopped_by=stopped_by,
-        seconds=time.perf_counter() - search.started,
+        seconds=budget.deadline.spent() - began - native.seconds,
         compile_seconds=native.seconds,
+        late=search.late,
         bytes_per_state=search.peak / states,
         peak_bytes=search.peak,
         words=search.words,

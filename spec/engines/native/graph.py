@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from ...notation.expr import Expr
+from ...notation.labels import counted
 from ...notation.model import Fault, Model
+from ..deadline import Deadline
 from ..verdict import Budget, Value
 from .control import Shared, Thread
 from .engine import Search, Stop
@@ -68,8 +69,9 @@ def graph(model: Model, predicates: Sequence[Expr], budget: Budget) -> NativeGra
     that the explorer packs.
     """
     import numpy as np
-    started = time.perf_counter()
-    native = compile_model(model, (), 1, predicates)
+    budget = budget.start()
+    began = budget.deadline.spent()
+    native = compile_model(model, (), 1, predicates, budget.deadline)
     search = Search(native, 0, budget, 1)
     complete, stopped_by = search.run()
     states = int(search.shared[Shared.COUNT])
@@ -84,25 +86,34 @@ def graph(model: Model, predicates: Sequence[Expr], budget: Budget) -> NativeGra
     result = NativeGraph(
         native.layout, words, np.zeros(states + 1, dtype=np.int64), empty, empty,
         np.zeros((len(predicates), states), dtype=np.bool_), len(search.ends) - 1,
-        complete, stopped_by, time.perf_counter() - started, search.peak + size, search.fault,
+        complete, stopped_by, budget.deadline.spent() - began, search.peak + size, search.fault,
     )
-    return _with_edges(search, result, edges) if complete else result
+    return _with_edges(search, result, edges, budget.deadline) if complete else result
 
 
-def _with_edges(search: Search, found: NativeGraph, edges: int) -> NativeGraph:
-    """Fill in the edges and the predicates of a finished search."""
+def _with_edges(
+    search: Search, found: NativeGraph, edges: int, deadline: Deadline
+) -> NativeGraph:
+    """Fill in the edges and the predicates of a finished search.
+
+    Raises OutOfTime where the time ends meanwhile.
+    """
     import numpy as np
-    started = time.perf_counter()
+    began = deadline.spent()
     spare = 8  # native code writes a little beyond the last edge before it knows
     target, via = (np.empty(edges + spare, dtype=np.int32) for _ in range(2))
     buffer = search.workers[0].control[Thread.SUCCESSORS]
-    search.native.edges(
-        search.table.address, search.lines, search.order.address, found.states, buffer,
-        _address(found.first), _address(target), _address(via))
-    search.native.predicates(
-        search.order.address, found.states, _address(found.predicate_bits))
+    states = found.states
+    for first in range(0, states, search.quota):
+        deadline.check(f"collecting the steps between {counted(states, 'state')}")
+        count = min(search.quota, states - first)
+        part = search.order.address + 8 * search.words * first
+        search.native.edges(
+            search.table.address, search.lines, search.order.address, part, count, buffer,
+            _address(found.first) + 8 * first, _address(target), _address(via))
+        search.native.predicates(part, count, _address(found.predicate_bits) + first, states)
     return replace(found, target=target[:edges], via=via[:edges],
-                   seconds=found.seconds + time.perf_counter() - started)
+                   seconds=found.seconds + deadline.spent() - began)
 
 
 def _address(array: Any) -> int:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-import time
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from typing import Any
 
 import llvmlite.binding as llvm
@@ -13,11 +11,16 @@ import llvmlite.ir as ir
 
 from ...notation.expr import Expr
 from ...notation.model import LoweredRule, Model
+from ..deadline import Deadline
+from ..native_refusal import NotNative
+from .code import UNROLLED_WORDS
+from .control import block_states
 from .layout import Layout
+from .rows import RowCode
 from .search import (
     Parts, emit_edges, emit_levels, emit_predecessor, emit_predicates, emit_work,
 )
-from .successors import Checks, emit_inspect, emit_successors
+from .successors import Checks, emit_inspect, emit_successors, emit_successors_by_rows
 from .table import (
     emit_add, emit_insert_indexed, emit_insert_inline, emit_lookup, emit_migrate,
     emit_restore, emit_seed,
@@ -25,47 +28,61 @@ from .table import (
 
 __all__ = ["Native", "compile_model"]
 
+COMPILING = "compiling the search"
+ROWS_FROM = 256  # actions; with more, compiling each of them would take longer than it saves
+SECONDS_PER_CHARACTER = 6e-7  # of the text that LLVM compiles, on a slow machine
+
 _SIGNATURES: dict[str, int] = {
     "work": 2, "levels": 2, "migrate": 6, "restore": 4, "seed": 3, "predecessor": 6,
-    "edges": 8, "predicates": 3, "inspect": 3,
+    "edges": 9, "predicates": 4, "inspect": 3,
 }
 
 
 class Native:
     """The compiled search of one model; its functions take addresses and numbers.
 
-    ``seconds`` is what emitting and compiling took. The functions release the GIL.
+    ``seconds`` is what emitting and compiling took, but for ``inspect``, which is compiled
+    when it is first needed. The functions release the GIL.
     """
 
-    def __init__(
-        self, layout: Layout, checks: Checks, module: ir.Module, inline: bool, started: float
-    ) -> None:
+    def __init__(self, layout: Layout, checks: Checks, block: int) -> None:
         self.layout = layout
         self.checks = checks
-        self.inline = inline
-        self._engines: list[Any] = []
+        self.block = block
+        self.seconds = 0.0
+        self._kept: list[Any] = []  # the code lives as long as its engine and its rows
         self._functions: dict[str, Callable[..., int]] = {}
-        self._add(module)
-        self.seconds = time.perf_counter() - started
 
-    def _add(self, module: ir.Module) -> None:
-        """Compile a module and keep its functions."""
-        engine = _compiled(str(module))
-        self._engines.append(engine)  # the code lives as long as its engine
+    def add(self, module: ir.Module, deadline: Deadline, rows: Sequence[Any]) -> None:
+        """Compile a module and keep its functions, and the rows that they read.
+
+        A compiler cannot be stopped, so it is not begun where it would take too long: raises
+        NotNative then, and OutOfTime where there is no time at all.
+        """
+        began = deadline.spent()
+        text = str(module)
+        deadline.check(COMPILING)
+        if len(text) * SECONDS_PER_CHARACTER > deadline.left():
+            raise NotNative(
+                f"the actions of {self.layout.model.name} would take longer to compile than "
+                "the time that is left")
+        engine = _compiled(text)
+        self._kept += [engine, *rows]
         for name in (f.name for f in module.functions if not f.is_declaration):
             if name in _SIGNATURES:
                 kind = ctypes.CFUNCTYPE(
                     ctypes.c_int64, *[ctypes.c_uint64] * _SIGNATURES[name])
                 self._functions[name] = kind(engine.get_function_address(name))
+        self.seconds += deadline.spent() - began
 
-    @cached_property
-    def inspect(self) -> Callable[..., int]:
+    def inspector(self, deadline: Deadline) -> Callable[..., int]:
         """``inspect(states, count, found)``, compiled when it is first needed."""
-        started = time.perf_counter()
-        module = ir.Module(name="inspect")
-        emit_inspect(module, self.layout, self.checks)
-        self._add(module)
-        self.seconds += time.perf_counter() - started
+        if "inspect" not in self._functions:
+            module = ir.Module(name="inspect")
+            code = RowCode(module, self.layout, deadline.watch(
+                "compiling what finds out which rule is broken"))
+            emit_inspect(code, self.checks)
+            self.add(module, deadline, code.kept)
         return self._functions["inspect"]
 
     def __getattr__(self, name: str) -> Callable[..., int]:
@@ -111,23 +128,30 @@ def _compiled(text: str) -> Any:
 
 def compile_model(
     model: Model, rules: Sequence[LoweredRule], threads: int,
-    predicates: Sequence[Expr] | None = None,
+    predicates: Sequence[Expr] | None = None, deadline: Deadline | None = None,
 ) -> Native:
     """Emit and compile the search of a model.
 
     With ``predicates`` (if only an empty list) it can also make the graph of the states.
-    Raises TooWide where the state, or a number on the way, does not fit.
+    Raises TooWide where the state, or a number on the way, does not fit; NotNative where the
+    time that is left is too short; OutOfTime where it ends.
     """
-    started = time.perf_counter()
+    deadline = deadline or Deadline()
+    began = deadline.spent()
+    watch = deadline.watch(COMPILING)
     layout = Layout(model)
-    checks = Checks.of(model, rules)
+    checks = Checks.of(model, rules, watch)
     module = ir.Module(name="explorer")
     words, atomic = layout.words, threads > 1
     inline = words == 1 and predicates is None
-    successors = emit_successors(module, layout, checks)
+    code = RowCode(module, layout, watch)
+    by_rows = len(model.actions) > ROWS_FROM or words > UNROLLED_WORDS
+    successors = (emit_successors_by_rows(code, checks) if by_rows
+                  else emit_successors(module, layout, checks, watch))
     insert = (emit_insert_inline(module, atomic) if inline
               else emit_insert_indexed(module, words, atomic))
-    parts = Parts(module, words, inline, atomic, successors, insert)
+    block = block_states(len(model.actions), words)
+    parts = Parts(module, words, inline, atomic, successors, insert, block)
     emit_levels(parts, emit_work(parts))
     add = emit_add(module, "add", atomic)
     emit_migrate(module, inline, atomic)
@@ -136,5 +160,8 @@ def compile_model(
     emit_predecessor(parts)
     if predicates is not None:
         emit_edges(parts, emit_lookup(module, words))
-        emit_predicates(parts, layout, predicates)
-    return Native(layout, checks, module, inline, started)
+        emit_predicates(parts, code, predicates)
+    native = Native(layout, checks, block)
+    native.add(module, deadline, code.kept)
+    native.seconds = deadline.spent() - began
+    return native

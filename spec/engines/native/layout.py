@@ -17,20 +17,21 @@ from dataclasses import dataclass
 
 from ...notation.errors import InputError
 from ...notation.expr import Bool, Expr, Int, Lit, Op, Queue, Record, SlotType, substitute
-from ...notation.model import Model
+from ...notation.model import Model, Slot
+from ..native_refusal import NotNative
 from ..verdict import Value
 
 __all__ = ["MAX_WORDS", "PRESENT", "Cell", "Layout", "Piece", "TooWide", "bits_of", "number"]
 
-MAX_WORDS = 16
+MAX_WORDS = 2048
+MAX_QUEUE_BITS = 4096  # of the elements of one queue, which is one number to the compiler
 PRESENT = 1 << 63  # bit of word 0 that every state has
 
 
-class TooWide(InputError):
-    """The state needs more words than the native explorer packs.
+class TooWide(NotNative):
+    """The state needs more words than the native explorer packs, or one queue more bits.
 
-    Usual causes: queues of great capacity, or elements with wide ranges. Callers answer
-    with the verdict *unknown*, or use the interpreter.
+    Usual causes: queues of great capacity, or elements with wide ranges.
     """
 
 
@@ -59,7 +60,7 @@ def number(expr: Expr, constants: Mapping[str, int | Expr]) -> int:
         value = constants.get(getattr(leaf, "name", ""))
         return Lit(value) if isinstance(value, int) else value
 
-    folded = substitute(expr, of_constant)
+    folded = expr if isinstance(expr, Lit) else substitute(expr, of_constant)
     if not isinstance(folded, Lit):
         raise InputError(
             f"the explorer needs a value for every constant, and {expr!r} has none",
@@ -92,12 +93,36 @@ def bits_of(of: SlotType, constants: Mapping[str, int | Expr]) -> list[tuple[int
     return [(lo, (hi - lo).bit_length()) for lo, hi in ranges]
 
 
+def check_size(
+    machine: str, slots: Sequence[Slot], constants: Mapping[str, int | Expr]
+) -> None:
+    """Raise TooWide where a state would have more bits than the explorer packs.
+
+    It needs only the declarations, so it can be asked before a machine is lowered.
+    """
+    total = 0
+    for slot in slots:
+        bits = [bits for _, bits in bits_of(slot.type, constants)]
+        total += sum(bits)
+        if isinstance(slot.type, Queue) and bits[1] > MAX_QUEUE_BITS:
+            raise TooWide(
+                f"the queue {slot.name} of {machine} needs {bits[1]} bits, and the explorer "
+                f"packs at most {MAX_QUEUE_BITS} in one queue",
+                next_step="Choose a shorter queue, or smaller elements.")
+    if total > MAX_WORDS * 64 - 1:
+        raise TooWide(
+            f"a state of {machine} needs {total} bits, and the explorer packs at most "
+            f"{MAX_WORDS * 64 - 1}",
+            next_step="Choose smaller constants, or shorter queues.")
+
+
 class Layout:
     """The cells of every slot of a model, and the number of words that they need."""
 
     def __init__(self, model: Model) -> None:
         self.model = model
         self.constants = model.constants
+        check_size(model.name, model.slots, model.constants)
         sizes = [(slot.name, index, lo, bits)
                  for slot in model.slots
                  for index, (lo, bits) in enumerate(bits_of(slot.type, model.constants))]
@@ -110,12 +135,6 @@ class Layout:
             self.cells[name].append(Cell(lo, bits, tuple(pieces)))
         self.bits = total
         self.words = 1 + max((p.word for ps in placed for p in ps), default=0)
-        if self.words > MAX_WORDS:
-            raise TooWide(
-                f"a state of {model.name} needs {total} bits, and the explorer packs at "
-                f"most {MAX_WORDS * 64 - 1}",
-                next_step="Choose smaller constants, or shorter queues.",
-            )
 
     def pack(self, values: Mapping[str, Value]) -> tuple[int, ...]:
         """The words of a state given by the values of its slots."""

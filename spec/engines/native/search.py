@@ -10,14 +10,13 @@ import llvmlite.ir as ir
 
 from ...notation.expr import Expr
 from .code import (
-    I1, I8, I32, I64, POINTER, function, i64, local, loop, prefetch, word_at, word_load,
-    word_store,
+    I1, I8, I32, I64, POINTER, UNROLLED_WORDS, copy_words, function, i64, less_words, local,
+    loop, move_words, prefetch, same_words, word_at, word_load, word_store,
 )
-from .control import BLOCK, CHUNK, Shared, Status, Thread, recent_states
-from .layout import Layout
+from .control import CHUNK, Shared, Status, Thread, recent_states
+from .rows import RowCode
 from .successors import FLAGGED
-from .table import emit_hash, emit_prefetch_candidate, home_line
-from .values import Values
+from .table import emit_hash, emit_hash_at, emit_prefetch_candidate, home_line
 
 __all__ = ["Parts", "emit_edges", "emit_levels", "emit_predecessor", "emit_predicates",
            "emit_work"]
@@ -35,9 +34,13 @@ class Parts:
     atomic: bool
     successors: ir.Function
     insert: ir.Function
+    block: int
 
 
 def _copy(b: ir.IRBuilder, words: int, source: Any, target: Any) -> None:
+    if words > UNROLLED_WORDS:
+        copy_words(b, source, target, words)
+        return
     for index in range(words):
         word_store(b, word_load(b, source, index), target, index)
 
@@ -90,12 +93,12 @@ class _Work:
         going = b.icmp_unsigned("==", b.load(self.status, typ=I64), i64(Status.LEVEL_DONE))
         b.cbranch(going, take, leave)
         b.position_at_end(take)
-        first = _add(b, self.shared, Shared.CURSOR, i64(BLOCK), self.parts.atomic)
+        first = _add(b, self.shared, Shared.CURSOR, i64(self.parts.block), self.parts.atomic)
         b.cbranch(b.icmp_unsigned("<", first, self.level_end), body, leave)
         b.position_at_end(body)
-        end = b.add(first, i64(BLOCK))
+        end = b.add(first, i64(self.parts.block))
         end = b.select(b.icmp_unsigned("<", end, self.level_end), end, self.level_end)
-        b.store(b.sub(b.load(self.quota, typ=I64), i64(BLOCK)), self.quota)
+        b.store(b.sub(b.load(self.quota, typ=I64), i64(self.parts.block)), self.quota)
         count = self._expand(first, end)
         self._insert_all(self._hash_all(count))
         b.branch(head)
@@ -148,15 +151,8 @@ class _Work:
         b.store(i64(0), left)
         with loop(b, i64(0), count) as index:
             state = self.state_at(self.buffer, index)
-            words = [word_load(b, state, offset) for offset in range(self.parts.words)]
-            hashed = emit_hash(b, words)
             place = b.load(left, typ=I64)
-            recent = self.state_at(self.recent, b.and_(hashed, i64(recent_states(len(words)) - 1)))
-            new = ir.Constant(I1, 0)
-            for offset, word in enumerate(words):
-                new = b.or_(new, b.icmp_unsigned("!=", word, word_load(b, recent, offset)))
-                word_store(b, word, recent, offset)
-                word_store(b, word, self.state_at(self.buffer, place), offset)
+            hashed, recent, new = self._keep(state, place)
             word_store(b, hashed, self.hashes, place)
             b.store(b.add(place, b.zext(new, I64)), left)
             line = home_line(b, hashed, self.lines)
@@ -169,6 +165,28 @@ class _Work:
             emit_prefetch_candidate(b, self.table, self.lines, self.order,
                                     word_load(b, self.hashes, index), self.parts.words)
         return count
+
+    def _keep(self, state: Any, place: Any) -> tuple[Any, Any, Any]:
+        """Put a successor to a place of the buffer and into the cache.
+
+        Returns its hash, its place in the cache, and whether it was not there.
+        """
+        b, count = self.b, self.parts.words
+        few = count <= UNROLLED_WORDS
+        words = [word_load(b, state, offset) for offset in range(count)] if few else []
+        hashed = emit_hash(b, words) if few else emit_hash_at(b, state, count)
+        recent = self.state_at(self.recent, b.and_(hashed, i64(recent_states(count) - 1)))
+        if not few:
+            new = b.not_(same_words(b, state, recent, count))
+            copy_words(b, state, recent, count)
+            move_words(b, state, self.state_at(self.buffer, place), count)
+            return hashed, recent, new
+        new = ir.Constant(I1, 0)
+        for offset, word in enumerate(words):
+            new = b.or_(new, b.icmp_unsigned("!=", word, word_load(b, recent, offset)))
+            word_store(b, word, recent, offset)
+            word_store(b, word, self.state_at(self.buffer, place), offset)
+        return hashed, recent, new
 
     def _insert_all(self, count: Any) -> None:
         b = self.b
@@ -262,16 +280,15 @@ def emit_predecessor(parts: Parts) -> ir.Function:
     f = function(parts.module, "predecessor", I64, *([POINTER, I64] + [POINTER] * 4))
     states, size, target, buffer, taken, result = f.args
     b = ir.IRBuilder(f.append_basic_block("entry"))
-    wanted = [word_load(b, target, index) for index in range(parts.words)]
     kept = word_at(b, result, 1)
     found = local(b, i64(0))
     with loop(b, i64(0), size) as place:
         state = word_at(b, states, b.mul(place, i64(parts.words)))
         with b.if_then(b.icmp_unsigned("!=", word_load(b, state, 0), i64(0))):
             made = b.call(parts.successors, [state, buffer, taken])
-            hit = _first_hit(b, parts.words, wanted, buffer, b.and_(made, i64(COUNT_MASK)))
+            hit = _first_hit(b, parts.words, target, buffer, b.and_(made, i64(COUNT_MASK)))
             better = b.or_(b.icmp_unsigned("==", b.load(found, typ=I64), i64(0)),
-                           _less(b, parts.words, state, kept))
+                           less_words(b, state, kept, parts.words))
             hits = b.icmp_signed(">=", hit, i64(0))
             with b.if_then(b.and_(hits, better), likely=False):
                 action = b.load(b.gep(taken, [hit], source_etype=I32), typ=I32)
@@ -282,49 +299,40 @@ def emit_predecessor(parts: Parts) -> ir.Function:
     return f
 
 
-def _first_hit(b: ir.IRBuilder, words: int, wanted: list[Any], buffer: Any, count: Any) -> Any:
+def _first_hit(b: ir.IRBuilder, words: int, wanted: Any, buffer: Any, count: Any) -> Any:
     """The first place in the buffer that holds the wanted state, or -1."""
     hit = local(b, i64(-1))
     b.store(i64(-1), hit)
     with loop(b, i64(0), count) as place:
         state = word_at(b, buffer, b.mul(place, i64(words)))
-        same = ir.Constant(I1, 1)
-        for index, word in enumerate(wanted):
-            same = b.and_(same, b.icmp_unsigned("==", word_load(b, state, index), word))
+        same = same_words(b, state, wanted, words)
         before = b.load(hit, typ=I64)
         first = b.and_(same, b.icmp_signed("<", before, i64(0)))
         b.store(b.select(first, place, before), hit)
     return b.load(hit, typ=I64)
 
 
-def _less(b: ir.IRBuilder, words: int, left: Any, right: Any) -> Any:
-    less = ir.Constant(I1, 0)
-    for index in reversed(range(words)):
-        x, y = word_load(b, left, index), word_load(b, right, index)
-        less = b.select(b.icmp_unsigned("==", x, y), less, b.icmp_unsigned("<", x, y))
-    return less
-
-
 def emit_edges(parts: Parts, lookup: ir.Function) -> ir.Function:
-    """Emit ``edges(table, lines, order, count, buffer, rows, targets, actions)``.
+    """Emit ``edges(table, lines, order, states, count, buffer, rows, targets, actions)``.
 
-    For each state in order: ``rows[i + 1]`` is where its edges end; an edge is the index
-    of a successor and the index of the action. ``rows[0]`` must be 0.
+    For each of the states, which are a part of the order: ``rows[i + 1]`` is where its edges
+    end; an edge is the index of a successor and the index of the action. ``rows[0]`` is where
+    the first one's begin.
     """
     f = function(parts.module, "edges", ir.VoidType(),
-                 POINTER, I64, POINTER, I64, POINTER, POINTER, POINTER, POINTER)
-    table, lines, order, size, buffer, rows, targets, actions = f.args
+                 POINTER, I64, POINTER, POINTER, I64, POINTER, POINTER, POINTER, POINTER)
+    table, lines, order, states, size, buffer, rows, targets, actions = f.args
     b = ir.IRBuilder(f.append_basic_block("entry"))
     with loop(b, i64(0), size) as index:
-        state = word_at(b, order, b.mul(index, i64(parts.words)))
+        state = word_at(b, states, b.mul(index, i64(parts.words)))
         start = word_load(b, rows, index)
         made = b.call(parts.successors,
                       [state, buffer, b.gep(actions, [start], source_etype=I32)])
         count = b.and_(made, i64(COUNT_MASK))
         with loop(b, i64(0), count) as place:
             address = word_at(b, buffer, b.mul(place, i64(parts.words)))
-            words = [word_load(b, address, offset) for offset in range(parts.words)]
-            target = b.call(lookup, [table, lines, emit_hash(b, words), order, address])
+            hashed = emit_hash_at(b, address, parts.words)
+            target = b.call(lookup, [table, lines, hashed, order, address])
             slot = b.gep(targets, [b.add(start, place)], source_etype=I32)
             b.store(b.trunc(target, I32), slot)
         word_store(b, b.add(start, count), rows, b.add(index, i64(1)))
@@ -332,16 +340,17 @@ def emit_edges(parts: Parts, lookup: ir.Function) -> ir.Function:
     return f
 
 
-def emit_predicates(parts: Parts, layout: Layout, predicates: Sequence[Expr]) -> ir.Function:
-    """Emit ``predicates(states, count, bits)``: a byte per state, predicate by predicate."""
-    f = function(parts.module, "predicates", ir.VoidType(), POINTER, I64, POINTER)
-    states, size, bits = f.args
+def emit_predicates(parts: Parts, code: RowCode, predicates: Sequence[Expr]) -> ir.Function:
+    """Emit ``predicates(states, count, bits, stride)``: a byte per state and predicate, those
+    of one predicate in one row of so many bytes."""
+    f = function(parts.module, "predicates", ir.VoidType(), POINTER, I64, POINTER, I64)
+    states, size, bits, stride = f.args
     b = ir.IRBuilder(f.append_basic_block("entry"))
     with loop(b, i64(0), size) as index:
         state = word_at(b, states, b.mul(index, i64(parts.words)))
-        values = Values(b, layout, [word_load(b, state, k) for k in range(parts.words)])
         for row, predicate in enumerate(predicates):
-            place = b.add(b.mul(size, i64(row)), index)
-            b.store(b.zext(values.of(predicate), I8), b.gep(bits, [place], source_etype=I8))
+            place = b.add(b.mul(stride, i64(row)), index)
+            holds = code.condition(b, state, predicate)
+            b.store(b.zext(holds, I8), b.gep(bits, [place], source_etype=I8))
     b.ret_void()
     return f

@@ -12,7 +12,7 @@ predictor, and a misprediction costs more than the few instructions of most upda
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -21,17 +21,20 @@ from typing import Any
 import llvmlite.ir as ir
 
 from ...notation.expr import (
-    TRUE, Expr, Lit, Op, Queue, Read, ReadAfter, Record, and_, not_, or_, substitute,
+    FALSE, TRUE, Expr, Lit, Op, Queue, Read, ReadAfter, Record, and_, not_, substitute,
 )
 from ...notation.model import LoweredAction, LoweredRule, Model
 from .code import (
-    I1, I32, I64, POINTER, any_of, copy_words, function, i64, local, loop, word_at,
+    I1, I32, I64, POINTER, any_of, copy_words, function, i64, less_words, local, loop, word_at,
     word_load, word_store,
 )
 from .layout import Cell, Layout
+from .rows import Program, RowCode
+from .shapes import Shape
 from .values import QueueValue, Values, resize
 
-__all__ = ["FLAGGED", "FOUND_HEAD", "Checks", "emit_inspect", "emit_note", "emit_successors"]
+__all__ = ["FLAGGED", "FOUND_HEAD", "Checks", "emit_inspect", "emit_note", "emit_successors",
+           "emit_successors_by_rows"]
 
 ACTIONS_PER_FUNCTION = 64  # compile time grows faster than the length of a function
 BRANCHLESS_COST = 16  # instructions that are cheaper than the branch around them
@@ -54,11 +57,14 @@ class Checks:
     rules: int
 
     @staticmethod
-    def of(model: Model, rules: Sequence[LoweredRule]) -> Checks:
+    def of(
+        model: Model, rules: Sequence[LoweredRule], watch: Callable[[], None] = lambda: None
+    ) -> Checks:
         """Sort rules by kind; liveness rules are not the search's concern."""
         by_kind: dict[str, dict[int, Expr]] = {"always": {}, "never stuck": {}}
         steps: dict[int, dict[int, Expr]] = {}
         for index, rule in enumerate(rules):
+            watch()
             if rule.rule.kind == "step":
                 steps[index] = {
                     place: predicate for place, action in enumerate(model.actions)
@@ -245,7 +251,50 @@ def _behind(fault: Expr, guard: Expr) -> Expr | None:
     return and_(*(part for part in parts if part not in known))
 
 
-def emit_successors(module: ir.Module, layout: Layout, checks: Checks) -> ir.Function:
+def emit_successors_by_rows(code: RowCode, checks: Checks) -> ir.Function:
+    """Emit ``successors(state, out, actions)`` for a machine of many actions or words."""
+    program = Program(heads=1)
+    for index, action in enumerate(code.layout.model.actions):
+        code.watch()
+        behind = [_behind(fault.condition, action.guard) for fault in action.faults]
+        outside = [fault.condition for fault, rest in zip(action.faults, behind, strict=True)
+                   if rest is None]
+        if action.guard is FALSE and not outside:
+            continue
+        wrong = [not_(steps[index]) for steps in checks.steps.values() if index in steps]
+        wrong += [rest for rest in behind if rest is not None]
+        shape, row = code.shapes.of(
+            [conjuncts(action.guard), list(action.updates.values()), wrong, outside],
+            targets=list(action.updates))
+        program.add(shape, [index], row)
+    f = function(code.module, "successors", I64, POINTER, POINTER, POINTER)
+    f.linkage = "internal"
+    state, out, taken = f.args
+    b = ir.IRBuilder(f.append_basic_block("entry"))
+    made = local(b, i64(0))
+
+    def call(b: ir.IRBuilder, shape: Shape, first: Any, count: Any) -> None:
+        before = b.load(made, typ=I64)
+        b.store(b.call(code.step(shape), [state, out, taken, before, first, count]), made)
+
+    code.run(b, program, call)
+    count = b.load(made, typ=I64)
+    flag = code.condition(b, state, not_(and_(*checks.always.values())))
+    if checks.may_rest:
+        stuck = b.icmp_unsigned("==", b.and_(count, i64((1 << FLAGGED) - 1)), i64(0))
+        kept = local(b, flag)
+        b.store(flag, kept)
+        with b.if_then(stuck, likely=False):
+            wrong_rest = code.condition(b, state, not_(and_(*checks.may_rest.values())))
+            b.store(b.or_(flag, wrong_rest), kept)
+        flag = b.load(kept, typ=I1)
+    b.ret(b.or_(count, b.shl(b.zext(flag, I64), i64(FLAGGED))))
+    return f
+
+
+def emit_successors(
+    module: ir.Module, layout: Layout, checks: Checks, watch: Callable[[], None] = lambda: None
+) -> ir.Function:
     """Emit ``successors(state, out, actions)``.
 
     ``out`` needs room for one state more than there are actions, and so has ``actions``
@@ -261,7 +310,7 @@ def emit_successors(module: ir.Module, layout: Layout, checks: Checks) -> ir.Fun
     for number, part in enumerate(parts):
         name = f"successors_{number}"
         last = number == len(parts) - 1
-        callee = _emit_part(module, layout, checks, name, part, last)
+        callee = _emit_part(module, layout, checks, name, part, last, watch)
         if len(parts) == 1:
             callee.attributes.add("alwaysinline")
         total = b.call(callee, [*f.args, total])
@@ -271,7 +320,7 @@ def emit_successors(module: ir.Module, layout: Layout, checks: Checks) -> ir.Fun
 
 def _emit_part(
     module: ir.Module, layout: Layout, checks: Checks, name: str,
-    actions: Sequence[tuple[int, LoweredAction]], last: bool,
+    actions: Sequence[tuple[int, LoweredAction]], last: bool, watch: Callable[[], None],
 ) -> ir.Function:
     """Emit the code of some actions, which adds to what the parts before it made."""
     f = function(module, name, I64, POINTER, POINTER, POINTER, I64)
@@ -280,6 +329,7 @@ def _emit_part(
         argument.add_attribute("noalias")
     emission = _Emission(ir.IRBuilder(f.append_basic_block("entry")), layout, checks)
     for index, action in actions:
+        watch()
         emission.action(index, action)
     emission.finish(last)
     return f
@@ -302,52 +352,83 @@ def emit_note(module: ir.Module, words: int) -> ir.Function:
         b.ret_void()  # this rule has its trace already
     had = b.icmp_unsigned("!=", word_load(b, record, 1), i64(0))
     kept = word_at(b, record, FOUND_HEAD)
-    smaller = b.icmp_unsigned("<", code, word_load(b, record, 2))
-    for index in reversed(range(words)):
-        new, old = word_load(b, state, index), word_load(b, kept, index)
-        same = b.icmp_unsigned("==", new, old)
-        smaller = b.select(same, smaller, b.icmp_unsigned("<", new, old))
+    smaller = b.or_(
+        less_words(b, state, kept, words),
+        b.and_(b.icmp_unsigned("<", code, word_load(b, record, 2)),
+               b.not_(less_words(b, kept, state, words))))
     with b.if_then(b.or_(b.not_(had), smaller)):
         word_store(b, i64(1), record, 1)
         word_store(b, code, record, 2)
-        for index in range(words):
-            word_store(b, word_load(b, state, index), kept, index)
+        copy_words(b, state, kept, words)
     b.ret_void()
     return f
 
 
-def emit_inspect(module: ir.Module, layout: Layout, checks: Checks) -> ir.Function:
+def emit_inspect(code: RowCode, checks: Checks) -> ir.Function:
     """Emit ``inspect(states, count, found)``: note the rules and faults that apply.
 
     ``found`` has one record per rule and a last one for faults. The code is 0 for a state,
     the action's index plus one for a step, and for a fault the action's index shifted by
     16 with the fault's place in the action below.
     """
-    note = emit_note(module, layout.words)
-    f = function(module, "inspect", ir.VoidType(), POINTER, I64, POINTER)
+    layout = code.layout
+    stride = FOUND_HEAD + layout.words
+    note = emit_note(code.module, layout.words)
+    program = code.program_of(
+        (((record * stride, number), condition)
+         for record, condition, number in _conditions(layout.model, checks)), heads=2)
+    f = function(code.module, "inspect", ir.VoidType(), POINTER, I64, POINTER)
     states, count, found = f.args
     b = ir.IRBuilder(f.append_basic_block("entry"))
     with loop(b, i64(0), count) as index:
         state = word_at(b, states, b.mul(index, i64(layout.words)))
         with b.if_then(b.icmp_unsigned("!=", word_load(b, state, 0), i64(0))):
-            words = [word_load(b, state, place) for place in range(layout.words)]
-            values = Values(b, layout, words)
-            for record, condition, code in _conditions(layout.model, checks):
-                broken = values.of(condition)
-                place = word_at(b, found, record * (FOUND_HEAD + layout.words))
-                with b.if_then(broken):
-                    b.call(note, [place, state, i64(code)])
+
+            def call(b: ir.IRBuilder, shape: Shape, first: Any, rows: Any) -> None:
+                b.call(_emit_notes(code, shape, note), [state, found, first, rows])
+
+            code.run(b, program, call)
+            if checks.may_rest:
+                _note_stuck(code, b, checks, note, state, found)
     b.ret_void()
     return f
 
 
+def _emit_notes(code: RowCode, shape: Shape, note: ir.Function) -> ir.Function:
+    """Emit ``notes(state, found, rows, count)``: note each row whose condition holds.
+
+    A row's head is the place of its record in ``found`` and the code to note.
+    """
+    f = function(code.module, f"notes_{shape.number}", ir.VoidType(), *[POINTER] * 3, I64)
+    f.linkage = "internal"
+    state, found, rows, count = f.args
+    b = ir.IRBuilder(f.append_basic_block("entry"))
+    with loop(b, i64(0), count) as index:
+        row = word_at(b, rows, b.mul(index, i64(shape.size + 2)))
+        holds = code.values(b, state, word_at(b, row, 2), shape).of(shape.groups[0][0])
+        with b.if_then(holds, likely=False):
+            record = word_at(b, found, word_load(b, row, 0))
+            b.call(note, [record, state, word_load(b, row, 1)])
+    b.ret_void()
+    return f
+
+
+def _note_stuck(
+    code: RowCode, b: ir.IRBuilder, checks: Checks, note: ir.Function, state: Any, found: Any
+) -> None:
+    """Note the rules by which a state without successors may not be the last one."""
+    guards = code.any_of(action.guard for action in code.layout.model.actions)
+    with b.if_then(b.not_(b.call(guards, [state])), likely=False):
+        for rule, predicate in checks.may_rest.items():
+            with b.if_then(code.condition(b, state, not_(predicate))):
+                place = word_at(b, found, rule * (FOUND_HEAD + code.layout.words))
+                b.call(note, [place, state, i64(0)])
+
+
 def _conditions(model: Model, checks: Checks) -> Iterator[tuple[int, Expr, int]]:
-    """What `inspect` looks for: a record, the condition to note it, and the code."""
+    """What a row each looks for: a record, the condition to note it, and the code."""
     for rule, predicate in checks.always.items():
         yield rule, not_(predicate), 0
-    stuck = not_(or_(*(action.guard for action in model.actions)))
-    for rule, predicate in checks.may_rest.items():
-        yield rule, and_(stuck, not_(predicate)), 0
     for index, action in enumerate(model.actions):
         for rule, steps in checks.steps.items():
             if index in steps:

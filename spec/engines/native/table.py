@@ -24,13 +24,14 @@ from typing import Any
 import llvmlite.ir as ir
 
 from .code import (
-    I8, I64, POINTER, V8, count_trailing_zeros, function, i64, local, loop, prefetch,
-    splat, word_at, word_load, word_store,
+    I8, I64, POINTER, UNROLLED_WORDS, V8, count_trailing_zeros, function, helper, i64, local,
+    loop, prefetch, same_words, splat, word_at, word_load, word_store,
 )
 
 __all__ = [
-    "TAG", "emit_add", "emit_hash", "emit_insert_indexed", "emit_insert_inline", "emit_lookup",
-    "emit_migrate", "emit_prefetch_candidate", "emit_restore", "emit_seed", "home_line",
+    "TAG", "emit_add", "emit_hash", "emit_hash_at", "emit_insert_indexed",
+    "emit_insert_inline", "emit_lookup", "emit_migrate", "emit_prefetch_candidate",
+    "emit_restore", "emit_seed", "home_line",
 ]
 
 TAG = 0xFFFF_FFFF_0000_0000
@@ -53,10 +54,33 @@ def emit_hash(b: ir.IRBuilder, words: list[Any]) -> Any:
     """A 64-bit hash of a state; its upper half is what the table uses."""
     mixed = b.mul(words[0], i64(_FACTORS[0]))
     for word in words[1:]:
-        mixed = b.xor(mixed, b.lshr(mixed, i64(32)))
-        mixed = b.mul(b.add(mixed, word), i64(_FACTORS[0]))
+        mixed = _mix(b, mixed, word)
+    return _finish_hash(b, mixed)
+
+
+def _mix(b: ir.IRBuilder, mixed: Any, word: Any) -> Any:
+    mixed = b.xor(mixed, b.lshr(mixed, i64(32)))
+    return b.mul(b.add(mixed, word), i64(_FACTORS[0]))
+
+
+def _finish_hash(b: ir.IRBuilder, mixed: Any) -> Any:
     mixed = b.xor(mixed, b.lshr(mixed, i64(32)))
     return b.mul(mixed, i64(_FACTORS[1]))
+
+
+def emit_hash_at(b: ir.IRBuilder, address: Any, words: int) -> Any:
+    """The hash of the state at an address."""
+    if words <= UNROLLED_WORDS:
+        return emit_hash(b, _state_words(b, address, words))
+
+    def build(b: ir.IRBuilder) -> None:
+        (state,) = b.function.args
+        mixed = local(b, b.mul(word_load(b, state, 0), i64(_FACTORS[0])))
+        with loop(b, i64(1), i64(words)) as index:
+            b.store(_mix(b, b.load(mixed, typ=I64), word_load(b, state, index)), mixed)
+        b.ret(_finish_hash(b, b.load(mixed, typ=I64)))
+
+    return b.call(helper(b, "hash_words", I64, build, POINTER), [address])
 
 
 def home_line(b: ir.IRBuilder, hashed: Any, lines: Any) -> Any:
@@ -148,7 +172,7 @@ def _index_of(b: ir.IRBuilder, address: Any, mask: Any) -> Any:
 
 
 def _compare_candidates(
-    b: ir.IRBuilder, probe: _Probe, order: Any, state: list[Any], tag: Any, found: Any
+    b: ir.IRBuilder, probe: _Probe, order: Any, state: _State, tag: Any, found: Any
 ) -> None:
     """Return (by ``found(index)``) if one of the line's candidates is the state."""
     before = b.block
@@ -161,16 +185,33 @@ def _compare_candidates(
     b.cbranch(b.icmp_unsigned("!=", mask, ir.Constant(I8, 0)), body, after)
     b.position_at_end(body)
     index = _index_of(b, probe.address, mask)
-    base = b.mul(index, i64(len(state)))
-    same = ir.Constant(ir.IntType(1), 1)
-    for offset, word in enumerate(state):
-        other = word_load(b, order, b.add(base, i64(offset)))
-        same = b.and_(same, b.icmp_unsigned("==", word, other))
+    same = state.same_at(b, order, index)
     with b.if_then(same, likely=True):
         b.ret(found(index))
     mask.add_incoming(b.and_(mask, b.sub(mask, ir.Constant(I8, 1))), b.block)
     b.branch(head)
     b.position_at_end(after)
+
+
+class _State:
+    """A state to compare with others: in registers while it has few words."""
+
+    def __init__(self, b: ir.IRBuilder, address: Any, words: int) -> None:
+        self.address = address
+        self.count = words
+        few = words <= UNROLLED_WORDS
+        self.words = _state_words(b, address, words) if few else []
+
+    def same_at(self, b: ir.IRBuilder, order: Any, index: Any) -> Any:
+        """Whether it is the state that stands in the order array at an index."""
+        base = b.mul(index, i64(self.count))
+        if not self.words:
+            return same_words(b, self.address, word_at(b, order, base), self.count)
+        same = ir.Constant(ir.IntType(1), 1)
+        for offset, word in enumerate(self.words):
+            other = word_load(b, order, b.add(base, i64(offset)))
+            same = b.and_(same, b.icmp_unsigned("==", word, other))
+        return same
 
 
 def _state_words(b: ir.IRBuilder, address: Any, words: int) -> list[Any]:
@@ -187,7 +228,7 @@ def emit_insert_indexed(module: ir.Module, words: int, atomic: bool) -> ir.Funct
     f.attributes.add("alwaysinline")
     table, lines, hashed, order, index = f.args
     b = ir.IRBuilder(f.append_basic_block("entry"))
-    state = _state_words(b, word_at(b, order, b.mul(index, i64(words))), words)
+    state = _State(b, word_at(b, order, b.mul(index, i64(words))), words)
     tag = b.and_(hashed, i64(TAG))
     probe = _Probe(b, table, lines, home_line(b, hashed, lines))
     _compare_candidates(b, probe, order, state, tag, lambda _: i64(0))
@@ -201,7 +242,7 @@ def emit_lookup(module: ir.Module, words: int) -> ir.Function:
     f.linkage = "internal"
     table, lines, hashed, order, address = f.args
     b = ir.IRBuilder(f.append_basic_block("entry"))
-    state = _state_words(b, address, words)
+    state = _State(b, address, words)
     tag = b.and_(hashed, i64(TAG))
     probe = _Probe(b, table, lines, home_line(b, hashed, lines))
     _compare_candidates(b, probe, order, state, tag, lambda index: index)
@@ -226,9 +267,8 @@ def emit_seed(module: ir.Module, words: int, inline: bool, add: ir.Function) -> 
     f = function(module, "seed", I64, POINTER, I64, POINTER)
     table, lines, order = f.args
     b = ir.IRBuilder(f.append_basic_block("entry"))
-    state = _state_words(b, order, words)
-    hashed = emit_hash(b, state)
-    entry = state[0] if inline else b.or_(b.and_(hashed, i64(TAG)), i64(1))
+    hashed = emit_hash_at(b, order, words)
+    entry = word_load(b, order, 0) if inline else b.or_(b.and_(hashed, i64(TAG)), i64(1))
     b.ret(b.call(add, [table, lines, hashed, entry]))
     return f
 

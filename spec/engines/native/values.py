@@ -8,6 +8,7 @@ be computed before its guard is known.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,7 +49,7 @@ class Values:
     """Emits each distinct node once per scope; ``inside`` opens a scope for a branch."""
 
     def __init__(
-        self, builder: ir.IRBuilder, layout: Layout, words: list[Any],
+        self, builder: ir.IRBuilder, layout: Layout, words: Sequence[Any],
         outer: Values | None = None,
     ) -> None:
         self.builder = builder
@@ -118,13 +119,16 @@ class Values:
     def _read(self, node: Read) -> Value:
         slot = self.layout.model.slot_by_name[node.slot]
         cells = self.layout.cells[node.slot]
-        if isinstance(slot.type, Queue):
-            length = self._gather(cells[0])
-            data = self._gather(cells[1]) if cells[1].bits else None
-            return QueueValue(resize(self.builder, length, 64), data)
-        parts = [self._decoded(kind, self._gather(cell), cell.lo)
-                 for kind, cell in zip(scalars(slot.type), cells, strict=True)]
-        return parts if isinstance(slot.type, Record) else parts[0]
+        return self._decode_slot(slot.type, cells, [self._gather(cell) for cell in cells])
+
+    def _decode_slot(self, kind: SlotType, cells: Sequence[Cell], raw: list[Any]) -> Value:
+        """The value of a slot from the bits of its cells."""
+        if isinstance(kind, Queue):
+            length = resize(self.builder, raw[0], 64)
+            return QueueValue(length, raw[1] if cells[1].bits else None)
+        parts = [self._decoded(part, bits, cell.lo)
+                 for part, bits, cell in zip(scalars(kind), raw, cells, strict=True)]
+        return parts if isinstance(kind, Record) else parts[0]
 
     def _gather(self, cell: Cell) -> Any:
         """The bits of a cell as one integer; 0 where it has none."""
@@ -371,6 +375,11 @@ class Values:
     def range(self, node: Expr) -> tuple[int, int]:
         """Bounds of an emitted integer (or truth value)."""
         return self.ranges.get(node, (0, 1))
+
+    def admit(self, node: Expr) -> None:
+        """Note an integer's range, after those of its operands, without emitting it."""
+        if node not in self.ranges:
+            self._check_range(node)
 
     def _check_range(self, node: Expr) -> None:
         found = self._range(node)

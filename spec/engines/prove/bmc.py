@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -29,14 +28,15 @@ def bounded(
     model: Model, rule: LoweredRule, depth: int, budget: Budget, assuming: Sequence[Expr] = ()
 ) -> ProverVerdict:
     """See :func:`checkvalve.spec.engines.prove.bounded`."""
-    started = time.monotonic()
+    budget = budget.start()
+    began = budget.deadline.spent()
     done = -1
     try:
         search = Search(model, rule, assuming, budget)
         while done < depth:
             found = search.look()
             if found is not None:
-                return replace(found, seconds=time.monotonic() - started)
+                return replace(found, seconds=budget.deadline.spent() - began)
             done += 1
         reason = f"no violation within {counted(depth, 'step')}"
     except OutOfBudget as spent:
@@ -44,7 +44,7 @@ def bounded(
     except Unsupported as why:
         reason = str(why)
     return ProverVerdict(Outcome.UNKNOWN, METHOD, depth=max(done, 0), reason=reason,
-                         seconds=time.monotonic() - started)
+                         seconds=budget.deadline.spent() - began)
 
 
 def _covered(done: int) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -28,12 +27,13 @@ def prove(
     lemmas: Sequence[LoweredRule] | None, assuming: Sequence[Expr],
 ) -> ProverVerdict:
     """See :func:`checkvalve.spec.engines.prove.prove`."""
-    started = time.monotonic()
+    budget = budget.start()
+    began = budget.deadline.spent()
     try:
         verdict = _Proof(model, rule, budget, lemmas, assuming).attempt(max_k, depth)
     except (OutOfBudget, Unsupported) as why:
         verdict = ProverVerdict(Outcome.UNKNOWN, "k-induction", reason=str(why))
-    return replace(verdict, seconds=time.monotonic() - started)
+    return replace(verdict, seconds=budget.deadline.spent() - began)
 
 
 class _Proof:

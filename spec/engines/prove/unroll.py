@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import time
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
@@ -52,8 +52,7 @@ class Unrolling:
             for name, value in model.constants.items() if isinstance(value, Expr)
         }
         self._budget = budget
-        self._deadline = None if budget.max_seconds is None else (
-            time.monotonic() + budget.max_seconds)
+        self._deadline = budget.deadline
         self.solver = z3.Solver()
         if budget.max_memory is not None:
             self.solver.set("max_memory", max(1, budget.max_memory >> 20))
@@ -75,6 +74,7 @@ class Unrolling:
         kept = {name: equal(after[name], value) for name, value in before.before.items()}
         taken = []
         for index, action in enumerate(self.model.actions):
+            self.look_at_the_clock()
             chosen = z3.Bool(f"{action.label}/{index}@{number}")
             effect = {
                 **kept,
@@ -95,6 +95,7 @@ class Unrolling:
 
     def holds(self, rule: LoweredRule, number: int) -> Term:
         """A rule in a state, or of the step into it (true of the first state)."""
+        self.look_at_the_clock()
         state = self.states[number]
         if rule.rule.kind == "always":
             return state(rule.exprs[0])
@@ -112,6 +113,7 @@ class Unrolling:
 
     def well_formed(self, number: int) -> Term:
         """Every slot is in its declared range, and no action can go wrong from here."""
+        self.look_at_the_clock()
         state = self.states[number]
         ranges = [
             fact for slot in self.model.slots
@@ -158,17 +160,23 @@ class Unrolling:
         return found
 
     def _limit_time(self) -> None:
-        if self._deadline is None:
-            return
-        left = int((self._deadline - time.monotonic()) * 1000)
-        if left <= 0:
-            raise OutOfBudget(f"the time budget of {self._budget.max_seconds} s is spent")
-        self.solver.set("timeout", left)
+        self.look_at_the_clock()
+        left = self._deadline.left()
+        if not math.isinf(left):
+            self.solver.set("timeout", max(1, int(left * 1000)))
+
+    def look_at_the_clock(self) -> None:
+        """Raise OutOfBudget where the time is spent."""
+        if self._deadline.passed():
+            raise OutOfBudget(self._spent())
+
+    def _spent(self) -> str:
+        return f"the time budget of {self._budget.max_seconds} s is spent"
 
     def _why_unknown(self) -> str:
         reason = self.solver.reason_unknown()
-        if self._deadline is not None and time.monotonic() >= self._deadline - 0.05:
-            return f"the time budget of {self._budget.max_seconds} s is spent"
+        if self._deadline.left() <= 0.05:
+            return self._spent()
         return f"Z3 could not decide ({reason})"
 
     # --- the way back ----------------------------------------------------------------------------

@@ -1,0 +1,15 @@
+"""Why native code cannot have a machine, said without loading a compiler."""
+
+from __future__ import annotations
+
+from ..notation.errors import InputError
+
+__all__ = ["NotNative"]
+
+
+class NotNative(InputError):
+    """The native explorer cannot have this machine, or not in the time that is left.
+
+    Usual causes: a state of very many bits, an intermediate result that is too large, actions
+    that would take too long to compile. Whoever may, uses the interpreter instead.
+    """

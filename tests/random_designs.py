@@ -1,0 +1,125 @@
+"""Random designs of every kind that the language has: a function of a source of randomness.
+
+Hypothesis gives one that shrinks (``designs``), a program one with a seed. Most of what is
+drawn is small and tight, so that about a half can get stuck.
+"""
+
+from __future__ import annotations
+
+from random import Random
+
+from hypothesis import strategies as st
+
+from checkvalve.spec.design.language import (
+    Design, Flow, Kind, Link, Merging, Pool, Routing, Step, StepKind, Task,
+)
+
+NAMES = ("a", "b", "c", "d", "e")
+FLOWS = (
+    Flow.BLOCKING, Flow.BLOCKING, Flow.BLOCKING, Flow.BLOCKING, Flow.CREDIT, Flow.STOP_AND_WAIT,
+    Flow.DROP_OLDEST, Flow.DROP_NEWEST, Flow.FAIL, Flow.UNBOUNDED,
+)
+
+
+def random_design(draw: Random) -> Design:
+    """A small design of any shape, every task of which has a link, a pool or calls."""
+    names = NAMES[:draw.randint(2, 5)]
+    pools = {
+        name: Pool(name, draw.choice((1, 1, 2, 3))) for name in ("p", "q")[:draw.choice((0, 1, 2))]
+    }
+    links: dict[str, Link] = {}
+    for number in range(draw.randint(1, 6)):
+        link = _link(draw, f"l{number}", names)
+        links[link.name] = link
+    tasks = {}
+    for name in names:
+        incoming = [link.name for link in links.values() if name in link.readers]
+        outgoing = [link.name for link in links.values() if name in link.writers]
+        if incoming or outgoing:
+            scripted = draw.randint(0, 3) == 0
+            make = _script if scripted else _task
+            tasks[name] = make(draw, name, incoming, outgoing, pools)
+        elif pools and draw.randint(0, 1):
+            tasks[name] = _script(draw, name, [], [], pools)
+    for number in range(draw.choice((0, 0, 1, 2)) if pools else 0):
+        tasks[f"calls{number}"] = _calls(draw, f"calls{number}", pools)
+    return Design("random", "", tasks, links, pools)
+
+
+def _link(draw: Random, name: str, names: tuple[str, ...]) -> Link:
+    writer, reader = draw.choice(names), draw.choice(names)
+    writers = tuple(dict.fromkeys((writer, *draw.choice(((), (), (draw.choice(names),))))))
+    readers = tuple(dict.fromkeys((reader, *draw.choice(((), (), (), (draw.choice(names),))))))
+    flow = draw.choice(FLOWS)
+    if flow is Flow.BLOCKING and not set(writers) & set(readers) and draw.randint(0, 4) == 0:
+        return Link(name, writers, readers, capacity=0)
+    if flow in (Flow.CREDIT, Flow.STOP_AND_WAIT):
+        readers = readers[:1]
+    room = {Flow.STOP_AND_WAIT: 1, Flow.UNBOUNDED: None}.get(flow, draw.randint(1, 3))
+    lossy = draw.choice((0, 0, 0, 1)) if flow in (Flow.CREDIT, Flow.BLOCKING) else 0
+    return Link(
+        name, writers, readers, capacity=room, flow=flow,
+        batch=_at_once(draw, room) if flow is Flow.CREDIT else 1, initial=draw.choice((0, 0, 1)),
+        gives=_at_once(draw, room), takes=_at_once(draw, room), lossy=lossy,
+    )
+
+
+def _at_once(draw: Random, room: int | None) -> int:
+    """How many elements are written or read at once; seldom more than fit."""
+    return draw.choice((1, 1, 1, 2)) if room != 1 or draw.randint(0, 9) == 0 else 1
+
+
+def _kind(draw: Random, incoming: int, outgoing: int) -> Kind:
+    """A kind that fits a task's links."""
+    if not incoming:
+        return Kind.SOURCE
+    if not outgoing:
+        return Kind.SINK
+    if incoming == 1:
+        return draw.choice((Kind.MAP, Kind.FILTER) if outgoing == 1
+                           else (Kind.BROADCAST, Kind.ROUTE))
+    return draw.choice((Kind.MERGE, Kind.MERGE, Kind.ZIP)) if outgoing == 1 else Kind.ZIP
+
+
+def _task(
+    draw: Random, name: str, incoming: list[str], outgoing: list[str], pools: dict[str, Pool]
+) -> Task:
+    kind = _kind(draw, len(incoming), len(outgoing))
+    merging = draw.choice(tuple(Merging)) if kind is Kind.MERGE else Merging.ANY
+    decides = kind in (Kind.FILTER, Kind.ROUTE)
+    return Task(
+        name, kind, hand=draw.randint(1, 2) if decides else draw.choice((0, 0, 1)),
+        merging=merging, prefers=draw.choice(incoming) if merging is Merging.PREFERRED else "",
+        routing=draw.choice(tuple(Routing)) if kind is Kind.ROUTE else Routing.CONTENT,
+        pool=(draw.choice(tuple(pools)),) if pools and draw.randint(0, 1) else (),
+        count=draw.choice((None, None, 2)) if kind is Kind.SOURCE else None,
+    )
+
+
+def _script(
+    draw: Random, name: str, incoming: list[str], outgoing: list[str], pools: dict[str, Pool]
+) -> Task:
+    """A few steps on these links and pools, in any order: it may give back what it never took,
+    keep what it took, stop, or do nothing at all with a link."""
+    possible = [(StepKind.READ, link) for link in incoming]
+    possible += [(StepKind.WRITE, link) for link in outgoing]
+    possible += [(kind, p) for p in pools for kind in (StepKind.ACQUIRE, StepKind.RELEASE)]
+    steps = tuple(
+        Step(kind, target, _at_once(draw, pools[target].threads) if target in pools
+             else draw.choice((1, 1, 2, 3)))
+        for kind, target in (draw.choice(possible) for _ in range(draw.randint(1, 4)))
+    )
+    own = draw.choice(tuple(pools)) if pools and draw.randint(0, 2) == 0 else ""
+    return Task(name, Kind.SCRIPT, steps=steps, count=draw.choice((None, None, 1, 2)),
+                pool=(own,) if own else ())
+
+
+def _calls(draw: Random, name: str, pools: dict[str, Pool]) -> Task:
+    """Nested calls, each level on any of the pools."""
+    depth = draw.randint(1, 3)
+    return Task(name, Kind.CALL, pool=tuple(draw.choice(tuple(pools)) for _ in range(depth)),
+                depth=depth, roots=draw.randint(1, 2))
+
+
+designs = st.randoms(use_true_random=False).map(random_design)
+"""As a strategy, whose examples shrink."""

@@ -23,13 +23,13 @@ from ..adapters.process import converse
 from .host import BOOT
 from .wire import row_from
 
-__all__ = ["OWN_SECONDS", "OwnChapter"]
+__all__ = ["GRACE_SECONDS", "OWN_SECONDS", "OwnChapter"]
 
 OWN_SECONDS: Final = 20.0
 """Real time that the Python of a chapter has: its import, its tables, its assumptions."""
 
 _START_SECONDS: Final = 120.0     # of our own imports, on a machine that has much else to do
-_GRACE_SECONDS: Final = 10.0      # for an engine to notice that its budget is spent
+GRACE_SECONDS: Final = 10.0      # for an engine to notice that its budget is spent
 _KINDS: Final = {kind.blame: kind for kind in (InputError, TargetError, InternalError)}
 _KILLED: Final = "was ended by signal 9 "
 _OURS: Final = str(Path(__file__).parents[2])
@@ -64,7 +64,7 @@ class OwnChapter:
 
     def _row(self, number: int, promised: Row) -> Row:
         try:
-            reply = self._ask({"do": "row", "number": number}, self._patience())
+            reply = self._ask({"do": "row", "number": number}, self.patience)
         except TargetError as error:
             if self._child.was_late:
                 reason = (f"the budget of {self._budget.max_seconds:g} s was spent long ago, and "
@@ -79,9 +79,11 @@ class OwnChapter:
                 Outcome.UNKNOWN, "search, incomplete", reason=reason))
         return row_from(reply["row"])
 
-    def _patience(self) -> float:
+    @property
+    def patience(self) -> float:
+        """Seconds that the child has for one row."""
         seconds = self._budget.max_seconds
-        return math.inf if seconds is None else 2 * seconds + _GRACE_SECONDS
+        return math.inf if seconds is None else 2 * seconds + GRACE_SECONDS
 
     def _load(self) -> list[Row]:
         """Have a child read the chapter; what it promises."""

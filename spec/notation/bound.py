@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from .declared import check_declared
 from .errors import CheckvalveError, InputError, line_in
 from .labels import brief
 from .machine import Machine, constants_of
@@ -67,8 +68,8 @@ class BoundMachine:
 def bind(machine: type[Machine], **constants: Any) -> BoundMachine:
     """Give a machine its constants; those not given keep their defaults.
 
-    Raises InputError for an unknown constant, one out of range, or a combination that the
-    machine's assumptions exclude.
+    Raises InputError for an unknown constant, one out of range, a combination that the
+    machine's assumptions exclude, or declarations that make no sense with these.
     """
     values = constants_of(machine, constants)
     instance = object.__new__(machine)
@@ -81,6 +82,7 @@ def bind(machine: type[Machine], **constants: Any) -> BoundMachine:
                 f"{assumption.__name__.replace('_', ' ')}", _place(assumption),
                 "Give constants of which that is true, or mend the assumption.",
             )
+    check_declared(machine, values)
     return BoundMachine(machine, values)
 
 

@@ -27,14 +27,16 @@ PLAIN = "    x = integer(0, 1)"
 DECLARED = {
     "a constant that is declared twice":
         ("    N = const(3)\n    x = integer(0, N)\n    N = const(4)", 5, "once more below"),
-    "a constant with two names": ("    M = N = const(3)\n    x = integer(0, N)", 4, "also called N"),
+    "a constant with two names":
+        ("    M = N = const(3)\n    x = integer(0, N)", 4, "also called N"),
     "a lower limit that is none": ("    N = const(2, at_least=None)\n" + PLAIN, 4, "None is not"),
     "a constant that is a text": ("    N = const('2')\n" + PLAIN, 4, "no whole number"),
     "a default beyond its limit": ("    N = const(9, at_most=3)\n" + PLAIN, 4, "at most 3"),
     "a default of 5,000 digits": ("    N = const(10**5000, at_most=3)\n" + PLAIN, 4, "16,610 bits"),
-    "a range of 5,000 digits": ("    N = const(10**5000)\n    x = integer(0, N)", 5, "beyond 2**62"),
+    "a range of 5,000 digits":
+        ("    N = const(10**5000)\n    x = integer(0, N)", 5, "beyond 2**62"),
     "a domain of 2**64 values":
-        ("    N = const(2**64)\n    s = subset(upto(N))\n" + PLAIN, 5, "18446744073709551616 values"),
+        ("    N = const(2**64)\n    s = subset(upto(N))\n" + PLAIN, 5, "18446744073709551616 v"),
     "a domain of fewer than no values":
         ("    s = subset(upto(0 - const(1)))\n" + PLAIN, 4, "outside the class"),
     "a domain of -2 values":

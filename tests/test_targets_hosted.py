@@ -94,7 +94,7 @@ def test_a_failure_of_an_adapter_is_told_with_its_own_line(
         session.request({"do": "poll"})
     assert words in caught.value.what and "python:mine:Target" in caught.value.what
     line = (POLL + body).count("\n") + 1
-    assert caught.value.where == f"{tmp_path}/mine.py:{line}" if placed else "")
+    assert caught.value.where == (f"{tmp_path}/mine.py:{line}" if placed else "")
     assert caught.value.next_step and "Traceback" not in str(caught.value)
 
 

@@ -186,8 +186,8 @@ class Child:
     def _take_line(self) -> bytes | None:
         end = self._unread.find(b"\n")
         if max(end, len(self._unread) if end < 0 else 0) > self.line_bytes_max:
-            raise self.failed(
-                f"printed a line of more than {self.line_bytes_max} bytes", shown=bytes(self._unread))
+            raise self.failed(f"printed a line of more than {self.line_bytes_max} bytes",
+                              shown=bytes(self._unread))
         if self._session_bytes > SESSION_BYTES_MAX:
             raise self.failed(f"printed more than {SESSION_BYTES_MAX} bytes in one session")
         if end < 0:

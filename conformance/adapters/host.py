@@ -25,8 +25,8 @@ from .guard import guarded
 from .loading import load_factory
 
 __all__ = [
-    "BOOT", "MEMORY_BYTES_MAX", "WHERE_SIGNAL", "confine", "end_process", "hosted", "limited_memory",
-    "main", "private_pipes", "serve",
+    "BOOT", "MEMORY_BYTES_MAX", "WHERE_SIGNAL", "confine", "end_process", "hosted",
+    "limited_memory", "main", "private_pipes", "serve",
 ]
 
 BOOT: Final = (

@@ -19,8 +19,8 @@ from .labels import brief
 __all__ = [
     "Array", "BoolDecl", "ChoiceDecl", "ConstDecl", "Decl", "Domain", "DomainLike", "Fifo",
     "FifoDecl", "IntDecl", "RecordDecl", "SetDecl", "Sym", "TableDecl", "array", "boolean",
-    "checked_domain", "checked_table", "choice", "const", "domain_values", "each", "fifo", "integer",
-    "is_whole", "one_of", "record", "subset", "table", "upto",
+    "checked_domain", "checked_table", "choice", "const", "domain_values", "each", "fifo",
+    "integer", "is_whole", "one_of", "record", "subset", "table", "upto",
 ]
 
 MOST_VALUES = 100_000
@@ -192,7 +192,7 @@ def domain_values(domain: DomainLike, number: Callable[[Any], int]) -> list[int]
     if isinstance(domain, Domain):
         size = number(domain.size)
         if not 0 <= size <= MOST_VALUES:
-            raise InputError(f"a domain has {brief(size)} values, and may have 0 to {MOST_VALUES:,}",
+            raise InputError(f"a domain has {brief(size)} values; it may have 0 to {MOST_VALUES:,}",
                              next_step="Bound the constants that its size depends on.")
         return list(range(size))
     members = list(domain)

@@ -30,7 +30,10 @@ __all__ = [
 EXPECTED, VIOLATED, UNKNOWN, BAD_INPUT, INTERNAL = 0, 1, 2, 64, 70
 INTERRUPTED, BROKEN_PIPE, TERMINATED = 130, 141, 143
 
-_UNWRITABLE = (errno.ENOSPC, errno.EIO, errno.EFBIG, errno.EDQUOT)
+_UNWRITABLE = (
+    errno.ENOSPC, errno.EIO, errno.EFBIG, errno.EDQUOT, errno.EBADF, errno.EAGAIN,
+    errno.ECONNRESET,
+)
 """What the system says of an output that takes no more."""
 
 SHOW_TRACEBACK = "CHECKVALVE_TRACEBACK"

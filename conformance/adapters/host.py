@@ -25,7 +25,7 @@ from .guard import guarded
 from .loading import load_factory
 
 __all__ = [
-    "BOOT", "MEMORY_BYTES_MAX", "WHERE_SIGNAL", "confine", "end_process", "hosted",
+    "BOOT", "FAREWELL", "MEMORY_BYTES_MAX", "WHERE_SIGNAL", "confine", "end_process", "hosted",
     "limited_memory", "main", "private_pipes", "serve",
 ]
 
@@ -41,6 +41,9 @@ WHERE_SIGNAL: Final = signal.SIGUSR1
 
 MEMORY_BYTES_MAX: Final = 4 << 30
 """What a hosted process may allocate, where the system can limit it (Linux)."""
+
+FAREWELL: Final = "farewell, host"
+"""What ends a session; no operation of a port has this name."""
 
 _KILL_WITH_PARENT: Final = 1     # PR_SET_PDEATHSIG of prctl(2)
 
@@ -171,7 +174,7 @@ class _Host:
 
     def _answer(self, instances: _Instances, number: int, request: Message) -> None:
         try:
-            if request["do"] == "close":
+            if request["do"] == FAREWELL:
                 instances.close()
                 self._send({"id": number, "reply": True})
             else:

@@ -18,7 +18,7 @@ from ...spec.notation.errors import CheckvalveError, InputError, TargetError
 from ..ports.base import Message, excerpt
 from .child import Child, last_lines
 from .guard import own_place
-from .host import BOOT, WHERE_SIGNAL
+from .host import BOOT, FAREWELL, WHERE_SIGNAL
 from .loading import IMPORT_ADVICE, split_place
 from .process import Key, Pipe, converse, keep_idle, take_idle
 from .session import CheckedSession
@@ -143,7 +143,7 @@ class _HostedPipe(Pipe):
         if self._closes:
             assert isinstance(child, HostedChild)
             child.asked = "close"
-            _opened(converse(child, {"do": "close"}))
+            _opened(converse(child, {"do": FAREWELL}))
 
 
 def _opened(envelope: Message) -> Any:

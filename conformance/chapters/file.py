@@ -91,4 +91,6 @@ def _words(error: BaseException) -> str:
         text = str(error)
     except Exception:  # noqa: BLE001 - any at all
         text = "its own text cannot be made"
+    if isinstance(error, ImportError) and error.path:
+        text = text.replace(f" ({error.path})", "")    # of a file of ours, most often
     return excerpt(" ".join(text[:EXCERPT_CHARS_MAX * 4].split())) or "no message"

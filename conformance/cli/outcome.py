@@ -36,6 +36,8 @@ _UNWRITABLE = (
 )
 """What the system says of an output that takes no more."""
 
+_WHAT_CHARS_MAX = 2000
+
 SHOW_TRACEBACK = "CHECKVALVE_TRACEBACK"
 """Set this environment variable to see where an error came from."""
 
@@ -163,6 +165,8 @@ def _place(error: Exception) -> str:
 def _report(error: CheckvalveError, arguments: Sequence[str]) -> int:
     """Say ``error`` on stderr, and on stdout too where --json was asked for."""
     code = INTERNAL if error.fault == "us" else BAD_INPUT
+    if len(error.what) > _WHAT_CHARS_MAX:  # it quotes what was given, which may be of any length
+        error.what = error.what[:_WHAT_CHARS_MAX] + "…"
     step = error.next_step
     if error.fault == "us":
         step = (f"{step} This is an error of checkvalve; please report it with the command that "

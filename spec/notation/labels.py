@@ -7,7 +7,6 @@ from enum import Enum
 
 __all__ = ["brief", "counted", "show_step", "show_value"]
 
-_BRIEF_CHARS = 100
 _BRIEF_BITS = 200
 
 
@@ -27,8 +26,8 @@ def counted(number: int, what: str, plural: str = "") -> str:
     return f"{number:,} {what if number == 1 else plural or what + 's'}"
 
 
-def brief(value: object) -> str:
-    """``value`` as a user wrote it, as it may stand in a message: on one short line.
+def brief(value: object, most: int = 100) -> str:
+    """``value`` as a user wrote it, as it may stand in a message: one line of ``most`` characters.
 
     Whatever it is: a number of any length, a text, an object whose repr fails.
     """
@@ -38,5 +37,5 @@ def brief(value: object) -> str:
         text = value if isinstance(value, str) else repr(value)
     except Exception:  # noqa: BLE001 - it is the user's own repr
         text = f"a {type(value).__name__}"
-    line = " ".join(text[:4 * _BRIEF_CHARS].split())
-    return line if len(line) <= _BRIEF_CHARS else line[:_BRIEF_CHARS - 1] + "…"
+    line = " ".join(text[:4 * most].split())
+    return line if len(line) <= most else line[:most - 1] + "…"

@@ -11,6 +11,7 @@ from functools import cache
 from typing import Any
 
 from .errors import NotationError
+from .labels import brief
 
 __all__ = ["Source", "place_of_member", "source_of", "syntax_of_file", "text_of"]
 
@@ -29,7 +30,7 @@ class Source:
 
     def error(self, node: ast.AST, what: str, next_step: str = "") -> NotationError:
         """A NotationError at a node."""
-        return NotationError(what, self.where(node), next_step)
+        return NotationError(brief(what, 300), self.where(node), next_step)
 
 
 @cache

@@ -292,7 +292,10 @@ class Evaluator:
         bounds = [self.number(ctx, argument) for argument in node.args]
         fixed = [static_int(bound) for bound in bounds]
         if all(bound is not None for bound in fixed):
-            rounds = range(*(b for b in fixed if b is not None))
+            try:
+                rounds = range(*(b for b in fixed if b is not None))
+            except (TypeError, ValueError) as error:
+                raise self.refuse(node, f"{ast.unparse(node)}: {error}") from None
             if len(rounds) > MOST_ROUNDS:
                 raise self.refuse(node, f"{ast.unparse(node)} goes round {len(rounds)} times, "
                                   f"more than {MOST_ROUNDS}", "Loop over fewer values.")
@@ -415,4 +418,5 @@ def _is_readable(function: Callable[..., Any]) -> bool:
     """Whether a function is a machine's, and not one that declares machines, or of Python's
     library, whose text nobody wrote for an engine."""
     file = function.__code__.co_filename
-    return not file.startswith((_NOTATION, _LIBRARY)) or "site-packages" in file
+    ours = function.__module__ == "checkvalve.spec.expectations"
+    return not (ours or file.startswith((_NOTATION, _LIBRARY))) or "site-packages" in file

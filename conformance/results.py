@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["ERROR", "FLAKY", "PASSED", "VIOLATED", "Case", "CaseRow"]
+__all__ = ["ERROR", "FLAKY", "PASSED", "REFUSED", "VIOLATED", "Case", "CaseRow"]
 
 PASSED, VIOLATED, FLAKY, ERROR = "passed", "violated", "flaky", "error"
 """The verdicts of a case. ``passed`` is a sample's word: nothing was found, no more."""
+
+REFUSED = "not applicable"
+"""The verdict of a case whose settings the target does not support: nothing was tried."""
 
 
 @dataclass(frozen=True)

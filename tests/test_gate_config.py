@@ -152,7 +152,8 @@ def test_what_would_take_for_ever_is_refused_with_its_line(
 def test_dots_in_texts_and_comments_are_no_keys(tmp_path: Path) -> None:
     """A path may have any number of them."""
     dotted = "designs/../" * 20
-    text = f'[[designs]] # {"." * 99}\nfiles = ["{dotted}designs/a.yaml", \'{dotted}designs/b.yaml\']\n'
+    files = f'["{dotted}designs/a.yaml", \'{dotted}designs/b.yaml\']'
+    text = f'[[designs]] # {"." * 99}\nfiles = {files}\n'
     assert len(load(write(tmp_path, text)).designs[0].files) == 2
 
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from ...spec.notation.errors import InputError, TargetError
 from ...spec.notation.rules import Rule
-from ..ports.base import Target
-from ..results import ERROR, FLAKY, PASSED, VIOLATED, Case, CaseRow
+from ..ports.base import SettingsRefused, Target
+from ..results import ERROR, FLAKY, PASSED, REFUSED, VIOLATED, Case, CaseRow
 from .catalogue import suite_named
 from .fixture import Fixture, fixture_of
 from .generate import generator_version
@@ -114,9 +114,15 @@ class _Search:
         takes = self.suite.capacities
         return self.settings.capacity or takes[(turn + rule) % len(takes)]
 
+    @property
+    def _offered(self) -> tuple[int, ...]:
+        """What a target may choose from, when it is asked what it can do."""
+        own = self.settings.capacity
+        return (own,) if own else tuple(dict.fromkeys((1, *self.suite.capacities)))
+
     def row(self) -> CaseRow:
         try:
-            can = capabilities(self.suite, self.target, self.settings.capacity or 1)
+            can = capabilities(self.suite, self.target, *self._offered)
             self.rules = self.suite.applicable(can)
             if self.rules:
                 self._explore(can)
@@ -158,11 +164,19 @@ class _Search:
                 return self._broken(*broken)
         except TargetError as error:
             self.failure = self.failure or error
+        if isinstance(self.failure, SettingsRefused):
+            return self._row(REFUSED, message=f"not applicable for {self._refused}")
         if self.failure is not None:
             return self._row(ERROR, message=str(self.failure))
         if not self.rules:
             return self._row(PASSED, message="no rule of the suite applies to this target")
         return self._row(PASSED)
+
+    @property
+    def _refused(self) -> str:
+        """What the target does not support, in words; without a rule it supports none at all."""
+        refused = (self.capacity,) if self.rules else self._offered
+        return f"capacity {', '.join(map(str, refused))}"
 
     def _broken(self, rule: Rule, program: Program) -> CaseRow:
         """The row of a breach: seen again, shrunk, and written down; or found to be flaky."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,12 +11,15 @@ from typing import Any
 from ...spec.notation.errors import InputError
 from ...spec.notation.labels import counted
 from ...spec.notation.rules import Rule
-from ..results import ERROR, FLAKY, PASSED, VIOLATED, CaseRow
+from ..results import ERROR, FLAKY, PASSED, REFUSED, VIOLATED, CaseRow
 from .catalogue import suite_named
 from .fixture import Fixture, read_fixture
 from .suite import AnySuite
 
-__all__ = ["NOT_APPLICABLE", "NOT_EXERCISED", "RuleResult", "Summary", "known_rules", "summarise"]
+__all__ = [
+    "NOT_APPLICABLE", "NOT_EXERCISED", "NOT_RUN", "RuleResult", "Summary", "known_rules",
+    "summarise",
+]
 
 NOT_APPLICABLE, NOT_EXERCISED, NOT_RUN = "not applicable", "not exercised", "not run"
 
@@ -50,7 +54,11 @@ class RuleResult:
 
 @dataclass(frozen=True)
 class Summary:
-    """What a run says about a target. ``known`` are the ids of rules known to be broken."""
+    """What a run says about a target.
+
+    ``known`` are the ids of rules known to be broken; ``refused`` counts the cases that were
+    not applicable, by the words for it.
+    """
 
     suite: str
     suite_version: str
@@ -58,6 +66,7 @@ class Summary:
     cases: int
     results: tuple[RuleResult, ...]
     error: str = ""
+    refused: Mapping[str, int] = field(default_factory=dict)
     known: frozenset[str] = field(default_factory=frozenset)
 
     @property
@@ -113,7 +122,7 @@ def summarise(
     return Summary(
         suite, rows[0].suite_version if rows else "", target, len(rows),
         tuple(_result(chosen, target, rule, rows, counts) for rule in chosen.rules()),
-        error, frozenset(known),
+        error, Counter(row.message for row in rows if row.verdict == REFUSED), frozenset(known),
     )
 
 
@@ -143,6 +152,8 @@ def _silent(
     """The verdict on a rule that no step could have broken, and why."""
     if rows and all(row.verdict == ERROR for row in rows):
         return NOT_RUN, "the target failed"
+    if rows and all(row.verdict in (ERROR, REFUSED) for row in rows):
+        return NOT_RUN, "the target does not support the settings of any case"
     if any(rule.id in count for count in counts):
         more = suite.takes_more.get(rule.id)
         takes = f"; that takes {more}" if more else ""

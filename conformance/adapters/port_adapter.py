@@ -1,8 +1,8 @@
 """What our adapters of ports without waits share: the dispatch and the greeting.
 
 An adapter is a class with ``port``, ``start(settings)`` and one method per operation that it
-can do, named as the operation (``close_`` for ``close``); what it lacks is not in its ``can``. It raises ``Declined``
-for a request that the implementation refuses.
+can do, named as the operation (``close_`` for ``close``); what it lacks is not in its ``can``.
+It raises ``Declined`` for a request that the implementation refuses.
 """
 
 from __future__ import annotations

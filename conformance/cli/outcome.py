@@ -167,7 +167,7 @@ def _report(error: CheckvalveError, arguments: Sequence[str]) -> int:
     code = INTERNAL if error.fault == "us" else BAD_INPUT
     if len(error.what) > _WHAT_CHARS_MAX:  # it quotes what was given, which may be of any length
         error.what = error.what[:_WHAT_CHARS_MAX] + "…"
-    step = error.next_step
+    step = error.next_step[:_WHAT_CHARS_MAX]
     if error.fault == "us":
         step = (f"{step} This is an error of checkvalve; please report it with the command that "
                 f"showed it and what it prints with {SHOW_TRACEBACK}=1.").strip()

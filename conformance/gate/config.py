@@ -234,8 +234,9 @@ class _Reader:
     ) -> None:
         for name in names:
             if name not in targets:
-                raise self._wrong("suites", at, key, f"`{key}` names {brief(name)!r}, which is not among "
-                                  "the targets of this suite", self._meant(name, targets))
+                what = (f"`{key}` names {brief(name)!r}, which is not among the targets of this "
+                        "suite")
+                raise self._wrong("suites", at, key, what, self._meant(name, targets))
 
     def _tables(self, top: Table, name: str) -> Iterator[tuple[int, Table]]:
         """The tables of the array ``name``, numbered from 0."""

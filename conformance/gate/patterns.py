@@ -35,9 +35,7 @@ def matching(pattern: str, base: Path) -> list[Path]:
 
 
 def _folders(root: Path, pattern: str) -> Iterator[Path]:
-    count = 0
-    for folder, inner, _ in os.walk(root):
-        count += 1
+    for count, (folder, inner, _) in enumerate(os.walk(root), 1):
         if count > FOLDERS_MAX:
             raise InputError(f"the pattern {pattern!r} looks through more than {FOLDERS_MAX:,} "
                              "folders", next_step="Begin it with the folder that is meant.")

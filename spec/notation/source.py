@@ -30,7 +30,7 @@ class Source:
 
     def error(self, node: ast.AST, what: str, next_step: str = "") -> NotationError:
         """A NotationError at a node."""
-        return NotationError(brief(what, 300), self.where(node), next_step)
+        return NotationError(brief(what, 300), self.where(node), brief(next_step, 300))
 
 
 @cache

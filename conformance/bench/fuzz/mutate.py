@@ -152,20 +152,22 @@ def broken_bytes(random: Random, data: bytes) -> bytes:
 
 _WORDS = (
     "integer", "boolean", "choice", "fifo", "record", "array", "subset", "upto", "one_of", "const",
-    "table", "each", "require", "action", "always", "step", "leads_to", "never_stuck", "self", "len",
-    "sum", "min", "range", "any", "Machine", "expect", "prove", "MUST", "x", "int", "max",
+    "table", "each", "require", "action", "always", "step", "leads_to", "never_stuck", "self",
+    "len", "sum", "min", "range", "any", "Machine", "expect", "prove", "MUST", "x", "int", "max",
 )
 _EXPRESSIONS = (
-    "None", "-1", "0", "2**64", "10**4000", "'x'", "()", "(1, (2,))", "[]", "{}", "self", "1/0", "1//0",
-    "x", "lambda s: s", "not 1", "1 if self else 2", "(i for i in range(3))", "len", "upto(-2)",
-    "range(10**6)", "f'{1}'", "True", "1.5", "...", "upto(2**40)", "self.self", "b'x'", "int('9'*5000)",
-    "const(1)", "integer(0, 1)", "super()", "{1: 2}", "-self", "[1, 2][0]", "(yield)", "await_",
+    "None", "-1", "0", "2**64", "10**4000", "'x'", "()", "(1, (2,))", "[]", "{}", "self", "1/0",
+    "1//0", "x", "lambda s: s", "not 1", "1 if self else 2", "(i for i in range(3))", "len",
+    "upto(-2)", "range(10**6)", "f'{1}'", "True", "1.5", "...", "upto(2**40)", "self.self", "b'x'",
+    "int('9'*5000)", "const(1)", "integer(0, 1)", "super()", "{1: 2}", "-self", "[1, 2][0]",
+    "(yield)", "await_",
 )
 _STATEMENTS = (
-    "pass", "return", "raise ValueError('x' * 9999)", "assert False", "import os", "del self", "x = 1",
-    "while True: pass", "for i in range(10**9): pass", "self.x = self", "def f(): return f()", "x: int",
-    "class Y(Machine): pass", "require(0)", "global x", "with self: pass", "try: pass\nexcept: pass",
-    "raise SystemExit(0)", "self.x += 1", "print('out')", "EXPECTATIONS = 3", "match 1:\n case _: pass",
+    "pass", "return", "raise ValueError('x' * 9999)", "assert False", "import os", "del self",
+    "x = 1", "while True: pass", "for i in range(10**9): pass", "self.x = self",
+    "def f(): return f()", "x: int", "class Y(Machine): pass", "require(0)", "global x",
+    "with self: pass", "try: pass\nexcept: pass", "raise SystemExit(0)", "self.x += 1",
+    "print('out')", "EXPECTATIONS = 3", "match 1:\n case _: pass",
 )
 
 
@@ -217,8 +219,8 @@ def _bodies(tree: ast.Module) -> list[list[ast.stmt]]:
 
 def _new_name(random: Random, tree: ast.Module) -> None:
     """Call a thing by the name of another."""
-    named = [node for node in ast.walk(tree)
-             if isinstance(node, ast.Name | ast.Attribute | ast.arg | ast.keyword | ast.FunctionDef)]
+    kinds = ast.Name | ast.Attribute | ast.arg | ast.keyword | ast.FunctionDef
+    named: list[Any] = [node for node in ast.walk(tree) if isinstance(node, kinds)]
     node = random.choice(named)
     field = next(name for name in ("id", "attr", "arg", "name") if hasattr(node, name))
     names = [getattr(other, "id", None) or getattr(other, "attr", None) for other in named]
@@ -251,4 +253,6 @@ def _near_number(random: Random, tree: ast.Module) -> None:
 
 
 _PYTHON: tuple[Callable[[Random, ast.Module], None], ...] = (
-    _near_number, _near_number, _near_number, _new_expression, _new_expression, _new_statement, _new_name, _new_arguments)
+    _near_number, _near_number, _near_number, _new_expression, _new_expression, _new_statement,
+    _new_name, _new_arguments,
+)

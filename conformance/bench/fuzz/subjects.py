@@ -233,7 +233,8 @@ class _Line:
         self._child = child
 
     def exchange(self, message: Message) -> object:
-        return converse(self._child, message)  # type: ignore[arg-type] - as much of one as is used
+        # It is as much of a child as is used.
+        return converse(self._child, message)  # type: ignore[arg-type]
 
     def close(self, *, failed: bool) -> None:
         """Nothing is held."""

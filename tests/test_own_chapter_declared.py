@@ -109,18 +109,15 @@ def test_a_constant_of_the_module_is_none_of_the_machine(
     assert (line, "outside the class" in what) == (6, True)
 
 
-def test_a_rule_over_no_values_has_nothing_to_decide(
+def test_a_rule_over_no_values_is_told_with_its_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """What is claimed of each of no values is true, and the method says how little that is."""
+    """There is none of it to decide, which no verdict should hide."""
     text = HEAD.format(declared="    N = const(0)\n" + PLAIN, act="self.x = 1", id='"A-1"')
     text = text.replace('source="here")', 'source="here", i=upto(N))').replace(
         "small(self)", "small(self, i)")
-    path = tmp_path / "mine.py"
-    path.write_text(text)
-    assert run(root, ["verify", str(path), "--json"]) == 0
-    (row,) = json.loads(capsys.readouterr().out)["results"]
-    assert (row["verdict"], row["method"][:17]) == ("holds", "nothing to decide")
+    line, what = failure(tmp_path, capsys, text)
+    assert (line, "speaks of nothing" in what) == (10, True)
 
 
 def test_an_assumption_that_does_not_hold_is_told_with_its_line(

@@ -7,7 +7,7 @@ import math
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -31,6 +31,7 @@ OWN_SECONDS: Final = 20.0
 _START_SECONDS: Final = 120.0     # of our own imports, on a machine that has much else to do
 GRACE_SECONDS: Final = 10.0      # for an engine to notice that its budget is spent
 _KINDS: Final = {kind.blame: kind for kind in (InputError, TargetError, InternalError)}
+_LIMITS: Final = ("max_memory", "max_seconds", "max_states", "threads")
 _KILLED: Final = "was ended by signal 9 "
 _OURS: Final = str(Path(__file__).parents[2])
 _MEND: Final = "Mend it: a chapter defines machines, and never ends or holds up its reader."
@@ -88,7 +89,8 @@ class OwnChapter:
     def _load(self) -> list[Row]:
         """Have a child read the chapter; what it promises."""
         self._child = _ChapterChild(str(self._path), self._seconds, BOOT)
-        order = {"path": search_path(), "file": str(self._path), "budget": asdict(self._budget)}
+        order = {"path": search_path(), "file": str(self._path),
+                 "budget": {name: getattr(self._budget, name) for name in _LIMITS}}
         try:
             self._ask(order, _START_SECONDS)
             reply = self._ask({"do": "load"})

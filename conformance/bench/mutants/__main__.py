@@ -6,7 +6,6 @@ Exit codes: 0 enough are killed and each survivor is argued; 1 not so; 64 bad us
 from __future__ import annotations
 
 import sys
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -15,19 +14,18 @@ import click
 from checkvalve.spec.notation.errors import InputError
 
 from ...cli.outcome import EXPECTED, VIOLATED, run
+from .campaign import FATES, SURVEY, Campaign
 from .draw import drawn, share
-from .ledger import Results, read_arguments
-from .modules import GROUPS, TARGETS, group_of, modules_of, test_files
-from .operators import Mutant, mutants_of
+from .ledger import read_arguments
+from .modules import GROUPS, group_of, modules_of
+from .operators import mutants_of
 from .report import AIM, Tally, publish, table, tally
-from .stand import SURVIVED, Fate, Job, carry_out, warm_up
-from .survey import Survey, killers_of, read_survey, renew
-from .tree import Project, Tree, here
+from .tree import Project, here
 
 __all__ = ["command", "main"]
 
 PROGRAM = "python -m checkvalve.conformance.bench.mutants"
-ONE_IN, LEAST, MOST = 20, 4, 12
+ONE_IN, LEAST, MOST = 20, 4, 6
 _KEPT = ".checkvalve/mutants"
 
 
@@ -60,17 +58,18 @@ def command(
     mutants = [
         mutant for module in _chosen(project, only)
         for every in [mutants_of(module, project.source(module))]
-        for mutant in drawn(every, share(len(every), one_in=one_in, least=least, most=most), seed)]
+        for mutant in drawn(every, share(len(every), one_in, least, most), seed)]
     if only_list:
         for mutant in mutants:
             click.echo(mutant.id)
         return EXPECTED
     kept = project.root / _KEPT
     if again:
-        (kept / "fates.jsonl").unlink(missing_ok=True)
+        (kept / FATES).unlink(missing_ok=True)
     if survey_again:
-        (kept / "survey.json").unlink(missing_ok=True)
-    whole = Tally(_fates(project, mutants, jobs, seconds, kept), arguments, not only)
+        (kept / SURVEY).unlink(missing_ok=True)
+    campaign = Campaign(project, kept, jobs=jobs, seconds=seconds)
+    whole = Tally(campaign.fates(mutants, click.echo), arguments, not only)
     rows = list(tally(whole, by_module=by_module))
     for line in _closing(whole, list(table(rows))):
         click.echo(line)
@@ -93,54 +92,6 @@ def _chosen(project: Project, only: Sequence[str]) -> list[str]:
             raise InputError(f"nothing that is mutated is named {name}", "",
                              f"Name a module, or one of the groups: {', '.join(GROUPS)}.")
     return chosen
-
-
-def _fates(
-    project: Project, mutants: Sequence[Mutant], jobs: int, seconds: float, kept: Path
-) -> dict[Mutant, Fate]:
-    """The fate of each mutant, from earlier runs or from this one."""
-    warm_up()
-    files = {name: test_files(project, group) for name, group in GROUPS.items()}
-    wanted = {group_of(mutant.module) for mutant in mutants}
-    known = read_survey(kept / "survey.json")
-    results = Results(kept / "fates.jsonl")
-    keys = {mutant: _key(project, mutant, files[group_of(mutant.module)], seconds)
-            for mutant in mutants}
-    fates = {mutant: fate for mutant in mutants if (fate := results.get(keys[mutant]))}
-    todo = [mutant for mutant in mutants if mutant not in fates]
-    with tempfile.TemporaryDirectory(prefix="mutants-") as scratch:
-        trees = [Tree(project, Path(scratch, str(number))) for number in range(jobs)]
-        if todo:
-            suites = TARGETS if any(GROUPS[name].suites for name in wanted) else {}
-            renew(known, trees[0], suites,
-                  sorted({file for name in wanted for file in files[name]}),
-                  kept / "survey.json", click.echo)
-
-        def tell(job: Job, fate: Fate) -> None:
-            fates[job.mutant] = fate
-            results.put(keys[job.mutant], fate)
-            click.echo(f"{len(fates)}/{len(mutants)} {_told(fate)}: {job.mutant.id}")
-
-        carry_out([_job(project, one, known, files[group_of(one.module)], seconds)
-                   for one in todo], trees, known.seconds, tell)
-    return {mutant: fates[mutant] for mutant in mutants}
-
-
-def _job(project: Project, mutant: Mutant, known: Survey, files: Sequence[Path], seconds: float,
-         ) -> Job:
-    names = [file.relative_to(project.root).as_posix() for file in files]
-    group = GROUPS[group_of(mutant.module)]
-    return Job(mutant, tuple(
-        killers_of(mutant, known, names, suites=group.suites, seconds=seconds)))
-
-
-def _key(project: Project, mutant: Mutant, files: Sequence[Path], seconds: float) -> str:
-    """A digest of what decides a fate."""
-    return f"{project.digest(project.file(mutant.module), *files)} {seconds:g} {mutant.id}"
-
-
-def _told(fate: Fate) -> str:
-    return fate.how if fate.how == SURVIVED else f"{fate.how} ({fate.killer})"
 
 
 def _closing(whole: Tally, lines: Sequence[str]) -> list[str]:

@@ -16,23 +16,25 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from importlib import import_module
 from types import CodeType, FrameType
 from typing import Any, Final
 
 from .tree import Tree
 
-__all__ = ["SUITE", "Say", "enter", "sender", "survey", "try_killers"]
+__all__ = ["SUITE", "Patience", "Say", "enter", "sender", "survey", "try_killers"]
 
 SUITE: Final = "suite:"
 """What the name of a suite's default run begins with: ``suite:TARGET@SUITE``."""
 
-SURVEYED_SECONDS_MAX: Final = 20
+SURVEYED_SECONDS_MAX: Final = 4
 """Processor time of a killer that is of use: a slower one would be run for every mutant."""
 _SURVEYED_WALL_SECONDS: Final = 240
 _PYTEST: Final = ("-q", "-x", "--no-header", "--tb=line", "-p", "no:cacheprovider", "-p",
                   "no:xdist", "-W", "ignore::pytest.PytestAssertRewriteWarning", "-m",
                   "not spark and not javascript")
+_COLLECTING_SECONDS: Final = 20
 _SURVEYED: Final = (0, 5)
 """What pytest ends with: it has run all tests; there are none, or all are of other kinds."""
 
@@ -55,14 +57,26 @@ def enter(tree: Tree) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
-def try_killers(
-    tree: Tree, killers: Sequence[str], seconds: Mapping[str, float], say: Say
-) -> None:
-    """Run killers up to the first that fails; ``seconds`` are those that each takes."""
+@dataclass(frozen=True)
+class Patience:
+    """How much processor time a killer may take: ``least``, and ``factor`` times the
+    ``seconds`` that it took in the survey."""
+
+    seconds: Mapping[str, float]
+    least: float = 10.0
+    factor: float = 10.0
+
+    def with_(self, killer: str) -> float:
+        """In seconds."""
+        return self.least + self.factor * self.seconds.get(killer, 0.0)
+
+
+def try_killers(tree: Tree, killers: Sequence[str], patience: Patience, say: Say) -> None:
+    """Run killers up to the first that fails."""
 
     def begins(killer: str) -> None:
         say({"at": killer})
-        _allow(10 + 10 * seconds[killer])
+        _allow(patience.with_(killer))
 
     for killer in killers:
         if killer.startswith(SUITE):
@@ -74,7 +88,7 @@ def try_killers(
     tests = [killer for killer in killers if not killer.startswith(SUITE)]
     if tests:
         say({"at": tests[0]})
-        _allow(60)
+        _allow(_COLLECTING_SECONDS + patience.least)
         _run_tests(tests, _Watched(tests, begins, say), say)
 
 

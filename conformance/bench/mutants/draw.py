@@ -11,7 +11,7 @@ from .operators import Mutant
 __all__ = ["drawn", "share"]
 
 
-def share(candidates: int, *, one_in: int, least: int, most: int) -> int:
+def share(candidates: int, one_in: int, least: int, most: int) -> int:
     """How many mutants are taken of a module that has so many."""
     return min(candidates, max(least, min(most, candidates // one_in)))
 

@@ -14,14 +14,14 @@ import os
 import selectors
 import signal
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from mmap import PAGESIZE
 from pathlib import Path
 from typing import Any, Final
 
-from .child import SUITE, enter, sender, try_killers
+from .child import SUITE, Patience, Say, enter, sender, try_killers
 from .operators import Mutant
 from .tree import Tree
 
@@ -65,7 +65,7 @@ def warm_up() -> None:
         import_module(name)
 
 
-def fork(tree: Tree, task: Callable[[Callable[[dict[str, Any]], None]], None]) -> tuple[int, int]:
+def fork(tree: Tree, task: Callable[[Say], None]) -> tuple[int, int]:
     """Do a task in a fork that sees a tree; its process, and the pipe on which it speaks."""
     reading, writing = os.pipe()
     process = os.fork()
@@ -107,7 +107,7 @@ class _Attempt:
 
 
 def carry_out(
-    jobs: Sequence[Job], trees: Sequence[Tree], seconds: Mapping[str, float],
+    jobs: Sequence[Job], trees: Sequence[Tree], patience: Patience,
     tell: Callable[[Job, Fate], None],
 ) -> None:
     """Carry out the jobs, as many at once as there are trees; ``tell`` hears of each fate."""
@@ -117,7 +117,7 @@ def carry_out(
         try:
             while todo or running:
                 while todo and free:
-                    attempt = _begin(todo.pop(), free.pop(), seconds)
+                    attempt = _begin(todo.pop(), free.pop(), patience)
                     running[attempt.pipe] = attempt
                     selector.register(attempt.pipe, selectors.EVENT_READ)
                 for key, _ in selector.select(_LOOK_SECONDS):
@@ -133,10 +133,10 @@ def carry_out(
                 _end(attempt)
 
 
-def _begin(job: Job, tree: Tree, seconds: Mapping[str, float]) -> _Attempt:
+def _begin(job: Job, tree: Tree, patience: Patience) -> _Attempt:
     undo = contextlib.ExitStack()
     undo.enter_context(tree.mutated(job.mutant))
-    process, pipe = fork(tree, lambda say: try_killers(tree, job.killers, seconds, say))
+    process, pipe = fork(tree, lambda say: try_killers(tree, job.killers, patience, say))
     return _Attempt(job, tree, process, pipe, undo)
 
 

@@ -73,7 +73,9 @@ def renew(
 def _units(
     project: Project, suites: Mapping[str, str], files: Iterable[Path]
 ) -> list[tuple[str, list[Path], str]]:
-    units: list[tuple[str, list[Path], str]] = [(_LIKE_ALL, [], " ".join(suites))]
+    units: list[tuple[str, list[Path], str]] = []
+    if suites:
+        units.append((_LIKE_ALL, [], " ".join(suites)))
     for file in files:
         name = file.relative_to(project.root).as_posix()
         units.append((name, [file], project.digest(file)))

@@ -96,8 +96,9 @@ def test_what_is_only_said_is_not_changed(line: str) -> None:
 
 def test_nothing_outside_of_functions_is_changed() -> None:
     """Constants, defaults, decorators and representations stay."""
-    source = "A = 1 + 2\nclass C:\n    B: int = 3\n    @mark(4)\n    def f(self, a=5) -> int: ...\n" \
-             "    def __repr__(self) -> str:\n        return str(1 + self.B)\n"
+    source = ("A = 1 + 2\nclass C:\n    B: int = 3\n"
+              "    @mark(4)\n    def f(self, a=5) -> int: ...\n"
+              "    def __repr__(self) -> str:\n        return str(1 + self.B)\n")
     assert mutants_of("m", source) == []
 
 
@@ -278,7 +279,8 @@ def test_an_argument_about_a_mutant_that_is_killed_or_gone_is_stale() -> None:
 def test_the_table_is_put_between_its_marks(tmp_path: Path) -> None:
     """The page around it stays, and doing it twice changes nothing."""
     page = tmp_path / "page.md"
-    page.write_text("Before.\n<!-- figures of make mutants -->\nold\n<!-- end of figures -->\nEnd.\n")
+    page.write_text(
+        "Before.\n<!-- figures of make mutants -->\nold\n<!-- end of figures -->\nEnd.\n")
     lines = list(table([("", "n"), ("all", "1")]))
     for _ in range(2):
         publish(page, lines)

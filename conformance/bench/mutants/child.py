@@ -63,8 +63,8 @@ class Patience:
     ``seconds`` that it took in the survey."""
 
     seconds: Mapping[str, float]
-    least: float = 10.0
-    factor: float = 10.0
+    least: float = 4.0
+    factor: float = 2.0
 
     def with_(self, killer: str) -> float:
         """In seconds."""
@@ -134,7 +134,9 @@ def _run_suite(tree: Tree, killer: str) -> str:
     except Exception as error:  # noqa: BLE001 - whatever it is, somebody would see it
         return f"{type(error).__name__}: {error}"[:300]
     told = "; ".join(f"{row.rule} {row.message}" for row in rows if row.verdict != "passed")
-    return "" if summary.verdict == "passed" else f"{summary.verdict}: {told or summary.error}"[:300]
+    if summary.verdict == "passed":
+        return ""
+    return f"{summary.verdict}: {told or summary.error}"[:300]
 
 
 # ---- tests -----------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ from .tree import Project, here
 __all__ = ["command", "main"]
 
 PROGRAM = "python -m checkvalve.conformance.bench.mutants"
-ONE_IN, LEAST, MOST = 20, 4, 6
+ONE_IN, LEAST, MOST = 24, 4, 5
 _KEPT = ".checkvalve/mutants"
 
 

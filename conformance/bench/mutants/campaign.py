@@ -5,10 +5,11 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache, partial
 from pathlib import Path
 from typing import Final
 
-from .child import Patience
+from .child import SUITE, Patience
 from .ledger import Results
 from .modules import GROUPS, TARGETS, Group, group_of, files_asked
 from .operators import Mutant
@@ -24,7 +25,7 @@ SURVEY: Final = "survey.json"
 Say = Callable[[str], None]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Campaign:
     """Where the mutants are from, and how they are tried.
 
@@ -45,11 +46,12 @@ class Campaign:
         """The fate of each mutant, from earlier runs or from this one; ``say`` hears of those."""
         results = Results(self.kept / FATES)
         keys = {mutant: self._key(mutant) for mutant in mutants}
-        fates = {mutant: fate for mutant in mutants if (fate := results.get(keys[mutant]))}
+        fates = {mutant: fate for mutant in mutants
+                 if (fate := results.get(keys[mutant], partial(self._basis, mutant)))}
 
         def tell(job: Job, fate: Fate) -> None:
             fates[job.mutant] = fate
-            results.put(keys[job.mutant], fate)
+            results.put(keys[job.mutant], fate, self._basis(job.mutant, fate))
             say(f"{len(fates)}/{len(mutants)} {_told(fate)}: {job.mutant.id}")
 
         todo = [mutant for mutant in mutants if mutant not in fates]
@@ -86,10 +88,18 @@ class Campaign:
         return group_of(mutant.module, self.groups)
 
     def _key(self, mutant: Mutant) -> str:
-        """What decides a fate: the texts of the module and of the tests, and the mutant."""
-        files = files_asked(self.project, self.groups[self._group(mutant)])
-        digest = self.project.digest(self.project.file(mutant.module), *files)
-        return f"{digest} {self.seconds:g} {mutant.id}"
+        return f"{self.project.digest(self.project.file(mutant.module))} {mutant.id}"
+
+    def _basis(self, mutant: Mutant, fate: Fate) -> str:
+        """A digest of the tests that a fate rests on; the default run of a suite has none."""
+        if fate.how == SURVIVED:
+            return self._all_tests(self._group(mutant)) + f" {self.seconds:g}"
+        return "" if fate.killer.startswith(SUITE) else self.project.digest(
+            self.project.root / fate.killer.partition("::")[0])
+
+    @cache  # noqa: B019 - a campaign lives as long as the program
+    def _all_tests(self, group: str) -> str:
+        return self.project.digest(*files_asked(self.project, self.groups[group]))
 
 
 def _told(fate: Fate) -> str:

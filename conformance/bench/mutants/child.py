@@ -1,7 +1,7 @@
 """What runs in a fork: killers, one after another, on the checkvalve of a tree.
 
 It talks to its parent in lines of JSON: ``at`` (the killer that begins), ``killed`` (the one
-that noticed, and what it said), ``done``. While the survey is taken: one line for each killer.
+that noticed, and what it said) or ``crashed`` (it did so itself), ``done``. While the survey is taken: one line for each killer.
 """
 
 from __future__ import annotations
@@ -32,11 +32,13 @@ SURVEYED_SECONDS_MAX: Final = 4
 """Processor time of a killer that is of use: a slower one would be run for every mutant."""
 _SURVEYED_WALL_SECONDS: Final = 240
 _PYTEST: Final = ("-q", "-x", "--no-header", "--tb=line", "-p", "no:cacheprovider", "-p",
-                  "no:xdist", "-W", "ignore::pytest.PytestAssertRewriteWarning", "-m",
+                  "no:xdist", "-p", "no:hypothesispytest", "-W", "ignore::pytest.PytestAssertRewriteWarning", "-m",
                   "not spark and not javascript")
 _COLLECTING_SECONDS: Final = 20
 _SURVEYED: Final = (0, 5)
 """What pytest ends with: it has run all tests; there are none, or all are of other kinds."""
+_FAILED: Final = (1, 2)
+"""What pytest ends with: tests have failed; a module of tests could not be imported."""
 
 Say = Callable[[dict[str, Any]], None]
 
@@ -173,8 +175,9 @@ def _run_tests(tests: Sequence[str], plugin: _Watched, say: Say) -> None:
     with contextlib.redirect_stdout(told):
         code = pytest.main([*_PYTEST, *tests], plugins=[plugin])
     if code != 0 and not plugin.failed:
-        why = f"pytest ended with {int(code)}: {told.getvalue()[-300:]}"
-        say({"killed": tests[0].partition("::")[0], "why": why})
+        what = "killed" if code in _FAILED else "crashed"
+        say({what: tests[0].partition("::")[0],
+             "why": f"pytest ended with {int(code)}: {told.getvalue()[-300:]}"})
 
 
 # ---- the survey ------------------------------------------------------------------------------

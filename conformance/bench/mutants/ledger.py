@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -54,30 +54,33 @@ def read_arguments(path: Path = ARGUMENTS) -> dict[str, Argument]:
 class Results:
     """Fates of mutants, kept from run to run in a file of lines of JSON.
 
-    A key is a digest of all that the fate was decided by: the texts of the module and of the
-    tests, and the mutant. A run that was stopped goes on where it was.
+    A key is a digest of the module's text, and the mutant. ``basis`` is a digest of what else
+    the fate rests on: of the killer's file, or for a survivor of all tests that it was shown
+    to. Where the basis is another one now, the fate is no longer known. A run that was stopped
+    goes on where it was.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._fates: dict[str, Fate] = {}
+        self._rows: dict[str, tuple[Fate, str]] = {}
         if path.is_file():
             for line in path.read_text(encoding="utf-8").splitlines():
                 try:
                     row: Mapping[str, str] = json.loads(line)
                     fate = Fate(row["how"], row["killer"], row["why"])
+                    self._rows[row["key"]] = fate, row["basis"]
                 except (ValueError, KeyError):
                     continue  # the run was stopped in the middle of it
-                self._fates[row["key"]] = fate
         else:
             write_whole(path, "")
 
-    def get(self, key: str) -> Fate | None:
-        """The fate under a key, if it is known."""
-        return self._fates.get(key)
+    def get(self, key: str, basis: Callable[[Fate], str]) -> Fate | None:
+        """The fate under a key, if it is known and rests on the same as now."""
+        fate, before = self._rows.get(key, (None, ""))
+        return fate if fate is not None and basis(fate) == before else None
 
-    def put(self, key: str, fate: Fate) -> None:
+    def put(self, key: str, fate: Fate, basis: str) -> None:
         """Remember a fate."""
-        self._fates[key] = fate
+        self._rows[key] = fate, basis
         with self._path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps({"key": key} | vars(fate)) + "\n")
+            file.write(json.dumps({"key": key, "basis": basis} | vars(fate)) + "\n")

@@ -152,6 +152,8 @@ def _hear(attempt: _Attempt) -> bool:
             killer = message["killed"]
             how = SUITES if killer.startswith(SUITE) else TESTS
             attempt.fate = attempt.fate or Fate(how, killer, message["why"])
+        elif "crashed" in message:
+            attempt.fate = Fate(CRASH, message["crashed"], message["why"])
         elif attempt.fate is None:
             attempt.fate = Fate(SURVIVED)
     return bool(said) and attempt.fate is None

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from checkvalve.spec.notation.errors import InputError
+from checkvalve.spec.notation.errors import InputError, InternalError
 
 from ...files import write_whole
 from .child import SUITE, survey
@@ -83,8 +84,10 @@ def _units(
 
 
 def _survey_unit(known: Survey, tree: Tree, suites: Sequence[str], files: Sequence[str]) -> None:
-    _, pipe = fork(tree, lambda say: survey(tree, suites, files, say))
+    process, pipe = fork(tree, lambda say: survey(tree, suites, files, say))
+    done = False
     for line in lines_of(pipe):
+        done = done or "done" in line
         if "failed" in line:
             raise InputError(f"pytest cannot run {' '.join(files)}: {line['failed']}", "",
                              "Mend these tests first: no mutant is killed by broken ones.")
@@ -95,6 +98,9 @@ def _survey_unit(known: Survey, tree: Tree, suites: Sequence[str], files: Sequen
             known.reached[line["killer"]] = line["reached"]
         else:
             known.useless.append(line["killer"])
+    os.waitpid(process, 0)
+    if not done:
+        raise InternalError(f"the survey of {' '.join(files) or 'the suites'} ended early", "stand")
 
 
 def _file_of(killer: str) -> str:

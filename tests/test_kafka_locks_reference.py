@@ -11,6 +11,7 @@ from checkvalve.reference.kafka.locks import READERS, SharedLock
 from checkvalve.reference.kafka.old_purgatory import OldPurgatory
 from checkvalve.reference.kafka.purgatory import Purgatory
 from checkvalve.reference.kafka.timer import Timer, TimerTask
+from checkvalve.reference.kafka.watcher_lists import LockedWatcherLists
 
 
 class Watched:
@@ -98,6 +99,22 @@ class Never(DelayedOperation):
     def try_complete(self) -> bool:
         """It is not ready."""
         return False
+
+
+def test_the_map_of_keys_is_used_under_the_lock_of_its_shard() -> None:
+    """Each call takes it once; the keys of all shards are counted."""
+    factory = Factory()
+    lists = LockedWatcherLists(factory, 2)
+    request = Never(9)
+    calls = [
+        lambda: lists.watch(request, ("a",)), lambda: lists.of("a"),
+        lambda: lists.remove_if_empty("a", {}), lambda: lists.take("a"),
+    ]
+    for number, call in enumerate(calls, 1):
+        call()
+        assert sum(lock.entered for lock in factory.made) == number
+    lists.watch(request, range(9))
+    assert (lists.watched, sorted(lists.keys, key=str)) == (9, list(range(9)))
 
 
 @pytest.mark.parametrize(("held", "kept"), [(2, 2), (3, 0), (4, 0)])

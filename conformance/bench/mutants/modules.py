@@ -40,8 +40,9 @@ GROUPS: Final[Mapping[str, Group]] = {
          "spec.engines.interpreter", "spec.engines.report"), _VERDICTS),
     "liveness": Group(("spec.engines.liveness",), _VERDICTS),
     "replay": Group(
-        ("conformance.suites.replay", "conformance.suites.run", "conformance.suites.case"),
-        _SUITES),
+        ("spec.engines.replay", "conformance.suites.replay", "conformance.suites.run",
+         "conformance.suites.case"),
+        ("test_search", *_SUITES)),
     "monitor": Group(("spec.engines.monitor",),
                      ("test_search", "test_monitor*", *_SUITES)),
     "judge": Group(

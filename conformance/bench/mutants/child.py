@@ -1,7 +1,8 @@
 """What runs in a fork: killers, one after another, on the checkvalve of a tree.
 
 It talks to its parent in lines of JSON: ``at`` (the killer that begins), ``killed`` (the one
-that noticed, and what it said) or ``crashed`` (it did so itself), ``done``. While the survey is taken: one line for each killer.
+that noticed, and what it said) or ``crashed`` (it did so itself), ``done``. While the survey is
+taken: one line for each killer.
 """
 
 from __future__ import annotations
@@ -31,9 +32,11 @@ SUITE: Final = "suite:"
 SURVEYED_SECONDS_MAX: Final = 4
 """Processor time of a killer that is of use: a slower one would be run for every mutant."""
 _SURVEYED_WALL_SECONDS: Final = 240
-_PYTEST: Final = ("-q", "-x", "--no-header", "--tb=line", "-p", "no:cacheprovider", "-p",
-                  "no:xdist", "-p", "no:hypothesispytest", "-W", "ignore::pytest.PytestAssertRewriteWarning", "-m",
-                  "not spark and not javascript")
+_PYTEST: Final = (
+    "-q", "-x", "--no-header", "--tb=line", "-W", "ignore::pytest.PytestAssertRewriteWarning",
+    "-p", "no:cacheprovider", "-p", "no:xdist",
+    "-p", "no:hypothesispytest",    # which complains of what a suite has drawn before
+    "-m", "not spark and not javascript", "-k", "not tlc and not both_oracles")
 _COLLECTING_SECONDS: Final = 20
 _SURVEYED: Final = (0, 5)
 """What pytest ends with: it has run all tests; there are none, or all are of other kinds."""

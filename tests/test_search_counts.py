@@ -11,7 +11,7 @@ from checkvalve.spec.engines.search import check_rules, instances
 from checkvalve.spec.engines.verdict import Budget, Outcome
 from checkvalve.spec.flow.credit import Link
 from checkvalve.spec.notation import (
-    MUST, Machine, action, always, bind, integer, leads_to, require, step,
+    MUST, Machine, action, always, bind, fifo, integer, leads_to, require, step,
 )
 from checkvalve.spec.notation.bound import BoundMachine
 from checkvalve.spec.notation.errors import ModelFault
@@ -159,3 +159,28 @@ def test_an_error_without_a_message_is_told_by_its_kind() -> None:
     bound = bind(Quiet)
     with pytest.raises(ModelFault, match="fail fails: AssertionError"):
         bound.interpreter.step(bound.interpreter.initial(), "fail")
+
+
+class Overfull(Machine):
+    """It pushes without looking, and adds what cannot be added."""
+
+    queue = fifo(integer(0, 1), 1)
+
+    @action
+    def push(self) -> None:
+        self.queue.push(1)
+
+    @action
+    def add(self) -> None:
+        self.queue[0] + "text"  # type: ignore[operator]
+
+
+@pytest.mark.parametrize(("name", "why"), [
+    ("push", "already holds"), ("add", "unsupported operand")])
+def test_an_error_of_python_in_an_action_is_its_authors_too(name: str, why: str) -> None:
+    """Whether the notation raises it or Python does; the error names the action."""
+    bound = bind(Overfull)
+    full = bound.interpreter.step(bound.interpreter.initial(), "push")
+    assert full is not None
+    with pytest.raises(ModelFault, match=f"{name} fails: .*{why}"):
+        bound.interpreter.step(full, name)

@@ -118,6 +118,13 @@ def sender(descriptor: int) -> Say:
 
 def _run_suite(tree: Tree, killer: str) -> str:
     """The default run of a suite on a target; what was found, or nothing."""
+    try:
+        return _conducted(tree, killer)
+    except Exception as error:  # noqa: BLE001 - whatever it is, somebody would see it
+        return f"{type(error).__name__}: {error}"[:300]
+
+
+def _conducted(tree: Tree, killer: str) -> str:
     conduct = import_module(f"{tree.project.package}.conformance.suites.conduct")
     table = import_module(f"{tree.project.package}.conformance.engines.table")
     local = import_module(f"{tree.project.package}.conformance.engines.local")
@@ -134,10 +141,7 @@ def _run_suite(tree: Tree, killer: str) -> str:
             return table.sort_rows(rows)
 
     target, _, suite = killer.removeprefix(SUITE).partition("@")
-    try:
-        summary, rows = conduct.conduct(target, conduct.Order(suite), engine=Stopping())
-    except Exception as error:  # noqa: BLE001 - whatever it is, somebody would see it
-        return f"{type(error).__name__}: {error}"[:300]
+    summary, rows = conduct.conduct(target, conduct.Order(suite), engine=Stopping())
     told = "; ".join(f"{row.rule} {row.message}" for row in rows if row.verdict != "passed")
     if summary.verdict == "passed":
         return ""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import pytest
 
 from checkvalve.reference.storm.cluster import GHOST, SLOWNESS, Cluster
 from checkvalve.reference.storm.faults import Fault, Scenario, What
+from checkvalve.reference.storm.retry import Backoff
+from checkvalve.reference.storm.rotating import RotatingMap
 from checkvalve.reference.storm.spout import Fetch, PartitionManager, PartitionMisuse
 from checkvalve.reference.storm.coordinator import Coordinator
 from checkvalve.reference.storm.topologies import WORD_COUNT
@@ -141,3 +144,32 @@ def test_a_new_leader_answers_no_fetch_of_the_old_one() -> None:
     coordinator.refresh({0: "b2"})
     with pytest.raises(PartitionMisuse, match="not asked for"):
         coordinator.fetched(0, [1], 2)
+
+
+def test_a_run_without_faults_has_its_last_one_at_the_beginning() -> None:
+    """So the patience of a run counts from 0."""
+    one = Scenario(WORD_COUNT, 2, 1, Settings(), (), 0)
+    assert one.last_fault == 0
+    late = replace(one, faults=(Fault(9, What.KILL, 1, lasts=4), Fault(1, What.KILL, 0)))
+    assert late.last_fault == 13
+
+
+@pytest.mark.parametrize(("retries", "failures", "worth"), [
+    (0, 1, False), (2, 1, True), (2, 2, True), (2, 3, False), (None, 10**6, True)])
+def test_a_message_is_emitted_again_as_often_as_was_said(
+    retries: int | None, failures: int, worth: bool
+) -> None:
+    """After its n-th failure the n-th retry, and then none."""
+    assert Backoff(retries=retries).is_worth_a_retry(failures) is worth
+
+
+def test_a_key_that_is_not_there_cannot_be_changed_or_removed() -> None:
+    """Not before its time, and not after it."""
+    held: RotatingMap[str, int] = RotatingMap(2)
+    held.put("a", 1)
+    held.replace("a", 2)
+    assert held.remove("a") == 2 and held.get("a") is None
+    for call in (lambda: held.remove("a"), lambda: held.replace("a", 3)):
+        with pytest.raises(KeyError):
+            call()
+    assert len(held) == 0 and "a" not in held

@@ -18,6 +18,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from types import CodeType, FrameType
 from typing import Any, Final
@@ -197,7 +198,7 @@ def survey(tree: Tree, suites: Sequence[str], files: Sequence[str], say: Say) ->
     ``module:function``. A killer that ends the process, or takes too long, has no such line.
     """
     for killer in suites:
-        _alone(tree, killer, lambda name=killer: not _run_suite(tree, name), say)
+        _alone(tree, killer, partial(_passes, tree, killer), say)
     if files:
         import pytest
 
@@ -206,6 +207,10 @@ def survey(tree: Tree, suites: Sequence[str], files: Sequence[str], say: Say) ->
             code = pytest.main([*_PYTEST, *files], plugins=[_Surveyor(tree, say)])
         if code not in _SURVEYED:
             say({"failed": told.getvalue()[-500:]})
+
+
+def _passes(tree: Tree, suite: str) -> bool:
+    return not _run_suite(tree, suite)
 
 
 class _Surveyor:
@@ -261,7 +266,7 @@ def _profiled() -> Iterator[set[CodeType]]:
         yield codes
     finally:
         sys.setprofile(None)
-        threading.setprofile(None)  # type: ignore[arg-type]  # which the documentation allows
+        threading.setprofile(None)
 
 
 def _names(tree: Tree, codes: set[CodeType]) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Final
 
 from .tree import Project
 
-__all__ = ["GROUPS", "Group", "TARGETS", "group_of", "modules_of", "files_asked"]
+__all__ = ["ELSEWHERE", "GROUPS", "Group", "TARGETS", "group_of", "modules_of", "files_asked"]
 
 
 @dataclass(frozen=True)
@@ -71,6 +71,14 @@ TARGETS: Final[Mapping[str, str]] = {
     "reference.purgatory.old": "kafka.purgatory", "reference.kafka.races": "kafka.races",
 }
 """Each reference that can be a target, and its suite."""
+
+
+ELSEWHERE: Final[Mapping[str, str]] = {
+    "reference.storm.tcp": "tests/test_storm_cluster_tcp.py",
+    "reference.storm.tcp_faults": "tests/test_storm_cluster_tcp.py",
+}
+"""Modules that run in processes of their own, where the survey sees nothing: each is shown to
+all tests of a file."""
 
 
 def modules_of(project: Project, group: Group) -> list[str]:

@@ -13,6 +13,7 @@ from checkvalve.spec.notation.errors import InputError, InternalError
 
 from ...files import write_whole
 from .child import SUITE, survey
+from .modules import ELSEWHERE
 from .operators import Mutant
 from .stand import fork, lines_of
 from .tree import Project, Tree
@@ -117,7 +118,7 @@ def killers_of(
     there = f"{mutant.module}:{mutant.function}"
     files = set(tests)
     reaching = sorted((known.seconds[one], one) for one, reached in known.reached.items()
-                      if there in reached)
+                      if there in reached or _file_of(one) == ELSEWHERE.get(mutant.module))
     chosen = [one for _, one in reaching if one.startswith(SUITE)] if suites else []
     left = seconds
     for cost, one in reaching:

@@ -6,13 +6,14 @@ from enum import IntEnum
 from typing import NamedTuple
 
 import pytest
+from random_machines import define
 
 from checkvalve.spec.engines.graph import explore_with_interpreter
 from checkvalve.spec.engines.verdict import Budget
 from checkvalve.spec.notation import (
-    MUST, Machine, ModelFault, action, always, array, assume, bind, boolean, choice, const, each,
-    eventually_always, fifo, integer, leads_to, never_stuck, one_of, record, require, step, subset,
-    table, upto,
+    MUST, Machine, ModelFault, NotationError, action, always, array, assume, bind, boolean, choice,
+    const, each, eventually_always, fifo, integer, leads_to, never_stuck, one_of, record, require,
+    step, subset, table, upto,
 )
 from checkvalve.spec.notation.evaluate import apply, evaluate, initial_slots
 
@@ -159,6 +160,15 @@ class Arrays(Machine):
     def alike(self) -> bool:
         return self.lines[0] == self.lines[self.N - 1] or self.grid[0] != self.grid[1]
 
+    @always("A-4", MUST, "Lines.", source="a test")
+    def lines_agree(self) -> bool:
+        return self.lines[0] == self.lines[self.N - 1]
+
+    @always("A-5", MUST, "What cannot be is not looked at.", source="a test")
+    def limit(self) -> bool:
+        here = self.limits[self.N] if self.N < 2 else self.limits[1]
+        return self.held[0] < (here if self.N <= 3 else self.limits[5])
+
     @always("A-3", MUST, "Pairs.", source="a test")
     def pairs(self) -> bool:
         return sum(1 for a in range(2) for n in range(self.N) if self.grid[a][n]) <= 1 \
@@ -204,6 +214,10 @@ class Sets(Machine):
         low, high = (0, 2) if self.lit else (1, len(self.others))
         return low <= self.colour <= high or self.last.urgent or bool(self.others)
 
+    @always("S-4", MUST, "Of another length.", source="a test")
+    def other_length(self) -> bool:
+        return (self.colour, 0) == (0, 0, 0) or (self.colour, 1) == (2, self.lit)
+
     @leads_to("S-2", MUST, "What is lit is empty.", source="a test")
     def empties(self) -> tuple[bool, bool]:
         return self.lit, not self.members
@@ -244,7 +258,7 @@ class Numbers(Machine):
     @always("N-2", MUST, "Small.", source="a test")
     def small(self) -> bool:
         a, b = self.x, int(self.y > 0)
-        return max(a, b, 0) - min(a, b) < 9
+        return max(a, b, 0) - min(a, b) < 9 and None != a  # noqa: E711 - of another kind
 
 
 class Faster(Numbers):
@@ -397,3 +411,45 @@ def test_the_bounds_of_a_symbolic_constant_are_assumed() -> None:
     allowed = [value for value in range(-1, 9)
                if all(evaluate(each, {}, None, {"C": value}) for each in model.assumptions)]
     assert allowed == [2, 3, 4, 5]
+
+
+@pytest.mark.parametrize("rounds", [
+    "5 - (self.x - 3)", "max(2, self.x * 2)", "self.x + self.x * 2", "2 if self.x else self.x * 2"])
+def test_a_range_whose_bound_is_not_known_is_refused(rounds: str) -> None:
+    """And not unrolled too few times."""
+    machine = define(
+        "from checkvalve.spec.notation import *\n"
+        "class Random(Machine):\n"
+        "    x = integer(0, 3)\n"
+        "    y = integer(0, 9)\n"
+        "    @action\n"
+        "    def go(self):\n"
+        f"        for i in range({rounds}):\n"
+        "            self.y = i\n"
+    )
+    with pytest.raises(NotationError, match="no known bound"):
+        bind(machine).model  # noqa: B018 - lowering happens on access
+
+
+@pytest.mark.parametrize("rounds", [
+    "self.x", "5 - self.x", "min(self.x * 2, 2)", "max(1, self.x)", "self.x + 1",
+    "2 if self.x else 3"])
+def test_a_range_whose_bound_is_known_goes_round_as_often_as_it_says(rounds: str) -> None:
+    """For every value, in both readings."""
+    machine = define(
+        "from checkvalve.spec.notation import *\n"
+        "class Random(Machine):\n"
+        "    x = integer(0, 3)\n"
+        "    y = integer(0, 20)\n"
+        "    @action\n"
+        "    def go(self):\n"
+        f"        for i in range({rounds}):\n"
+        "            self.y += i + 1\n"
+    )
+    bound = bind(machine)
+    go, = bound.model.actions
+    for x in range(4):
+        state = bound.interpreter.from_slots({"x": x, "y": 0})
+        after = bound.interpreter.step(state, "go")
+        assert after is not None
+        assert apply(go, {"x": x, "y": 0}) == bound.interpreter.slots(after)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -10,9 +11,10 @@ from checkvalve.conformance.results import ERROR, Case
 from checkvalve.conformance.suites import RunSettings, case, plan, run_case
 from checkvalve.conformance.suites.catalogue import suite_named
 from checkvalve.conformance.suites.fixture import Fixture, read_fixture
+from checkvalve.conformance.suites.history import HistorySuite
 from checkvalve.conformance.suites.judge import Breach, from_root
 from checkvalve.conformance.suites.queue import QUEUE_SUITE
-from checkvalve.conformance.suites.replay import replay
+from checkvalve.conformance.suites.replay import Replay, _outcome, replay
 from checkvalve.conformance.suites.run import Run, capabilities, run_program
 from checkvalve.conformance.suites.shrink import shrink
 from checkvalve.conformance.suites.suite import Act, Program
@@ -132,6 +134,21 @@ def test_a_breach_of_another_rule_is_told_and_is_not_the_same(saved: Fixture) ->
     assert changed.rule_id == other.id
     again = replay(changed, resolve_target("zoo:silent-drop"))
     assert again.breach is None or (again.breach.rule == own and not again.same)
+
+
+def test_of_several_breaches_the_fixtures_own_rule_is_told() -> None:
+    """Also where another one was broken before it; without it the first of the others."""
+    fixture, words = SimpleNamespace(length=3), ("a", "b", "c")
+
+    def outcome(*breaches: Breach) -> Replay:
+        judge = SimpleNamespace(breaches=list(breaches))
+        return _outcome("t", judge, RULES[1], fixture, words, None)  # type: ignore[arg-type]
+
+    assert outcome(breach(0, 1), breach(1, 2)).breach == breach(1, 2)
+    assert outcome(breach(0, 1), breach(1, 2)).same
+    assert not outcome(breach(1, 1)).same and not outcome(breach(0, 2)).same
+    assert outcome(breach(0, 1), breach(2, 2)).breach == breach(0, 1)
+    assert outcome().breach is None
 
 
 # ---- the shrinker ------------------------------------------------------------------------------
@@ -263,6 +280,11 @@ def test_a_suite_of_histories_applies_to_what_offers_one_of_each_group() -> None
         assert suite.rule(rule.id) is rule and suite.missing(rule, can) == ()
         assert suite.missing(rule, ()) and suite.machines(rule)
     assert suite.rule("STORM-C0") is None
+    assert isinstance(suite, HistorySuite)
+    rule = suite.rules()[0]
+    either = replace(suite, needs={rule.id: (("walk", "fly"),)})
+    assert either.missing(rule, {*suite.always_needed, "fly"}) == ()
+    assert either.missing(rule, suite.always_needed) == ("walk or fly",)
 
 
 def test_a_suite_of_histories_tries_a_quarter_as_many_programs_rounded_up() -> None:

@@ -1,0 +1,57 @@
+"""The parts of the explorer that a small machine does not reach: growth, budgets, threads."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from checkvalve.spec.engines.native.engine import thread_count
+from checkvalve.spec.engines.search import check_rules
+from checkvalve.spec.engines.verdict import Budget, Outcome
+from checkvalve.spec.notation import MUST, Machine, action, always, bind, integer, require
+
+
+class Field(Machine):
+    """A field to walk on, of some ten thousand places."""
+
+    x = integer(0, 99)
+    y = integer(0, 99)
+
+    @action
+    def right(self) -> None:
+        require(self.x < 99)
+        self.x += 1
+
+    @action
+    def up(self) -> None:
+        require(self.y < 99)
+        self.y += 1
+
+    @always("FIELD-1", MUST, "It stays on the field.", source="a test")
+    def inside(self) -> bool:
+        return self.x + self.y < 999
+
+
+def test_a_budget_that_is_not_spent_changes_nothing() -> None:
+    """Although the table grows several times meanwhile; one that is too small ends it."""
+    whole, = check_rules(bind(Field), engine="native")
+    assert (whole.outcome, whole.states, whole.transitions, whole.depth) == (
+        Outcome.HOLDS, 10_000, 19_800, 198)
+    for most in (10_001, 10**6):
+        found, = check_rules(bind(Field), None, Budget(max_states=most), "native")
+        assert (found.outcome, found.states) == (Outcome.HOLDS, 10_000)
+    short, = check_rules(bind(Field), None, Budget(max_states=5_000), "native")
+    assert short.outcome is Outcome.UNKNOWN and 5_000 <= short.states < 10_000
+
+
+def test_threads_are_those_asked_for_or_one_for_each_core_that_may_be_used(
+    monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At least one; where the system does not say which cores, all there are."""
+    assert [thread_count(Budget(threads=each)) for each in (0, 1, 3)] == [1, 1, 3]
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _process: {0, 2, 5}, raising=False)
+    monkeypatch.setattr(os, "cpu_count", lambda: 7)
+    assert thread_count(Budget()) == 3
+    monkeypatch.delattr(os, "sched_getaffinity")
+    assert thread_count(Budget()) == 7

@@ -173,6 +173,13 @@ RELIABLE: dict[str, Range] = {
     "Coordinator.tasks": Range(lambda n: Coordinator(2, n, nothing), 3, CoordinatorMisuse),
 }
 
+MEANT: dict[str, tuple[object, ...]] = {
+    "PartitionManager.retries": (None,), "Backoff.retries": (None,),    # there is no end of them
+    "Topology.ackers": (None,),                                        # as many as workers
+    "Backoff.multiplier": (7.0,),                                      # a factor, no count
+}
+"""What is no integer and has a meaning nevertheless."""
+
 RANGES = {"BoundedQueue.capacity": Range(BoundedQueue, 1, QueueMisuse)} | KAFKA | STORM | RELIABLE
 
 
@@ -196,7 +203,7 @@ def test_the_number_before_the_least_and_the_one_after_the_most_are_refused(name
 
 @pytest.mark.parametrize(("name", "thing"), [
     (name, thing) for name in sorted(RANGES) for thing in (True, 7.0, "7", None)
-    if thing is not None or not name.endswith("retries")])     # None: there is no end of them
+    if thing not in MEANT.get(name, ())])
 def test_what_is_no_integer_is_refused_whatever_it_equals(name: str, thing: object) -> None:
     """True is 1 to Python; a float is a number of seconds where ms were meant."""
     with pytest.raises((RANGES[name].refusal, TimerMisuse)):

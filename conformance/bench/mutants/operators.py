@@ -131,7 +131,11 @@ _NAMES: Final[Mapping[str, str]] = {"min": "max", "max": "min", "any": "all", "a
 _METHODS: Final[Mapping[str, str]] = {
     "popleft": "pop", "append": "appendleft", "appendleft": "append", "add": "discard",
     "discard": "add", "update": "difference_update"}
-_ORDERLESS: Final = frozenset({"isinstance", "issubclass", "getattr", "hasattr", "cast", "field"})
+_ORDERLESS: Final = frozenset({
+    "isinstance", "issubclass", "getattr", "hasattr", "cast", "field",
+    "add", "mul", "and_", "or_", "xor", "eq", "ne", "min", "max", "And", "Or"})
+"""Callees whose arguments nobody could mean the other way round, or which commute."""
+
 
 
 def _arithmetic(site: _Site) -> Iterator[_Change]:

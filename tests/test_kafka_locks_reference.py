@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
 from types import TracebackType
 
 import pytest
 
 from checkvalve.reference.kafka.delayed_operation import DelayedOperation
-from checkvalve.reference.kafka.locks import READERS, SharedLock
+from checkvalve.reference.kafka.locks import READERS, NeedsTheGil, SharedLock
 from checkvalve.reference.kafka.old_purgatory import OldPurgatory
+from checkvalve.reference.kafka.old_timer import OldTimer
 from checkvalve.reference.kafka.purgatory import Purgatory
 from checkvalve.reference.kafka.timer import Timer, TimerTask
 from checkvalve.reference.kafka.watcher_lists import LockedWatcherLists
@@ -141,3 +144,15 @@ def test_a_scan_leaves_those_who_wait(make: type[Purgatory | OldPurgatory]) -> N
     purgatory.advance(1)
     assert (purgatory.watched, purgatory.delayed) == (6, 3)
     assert not any(request.completed for request in waiting)
+
+
+@pytest.mark.parametrize("make", [Timer, OldTimer, Purgatory, OldPurgatory])
+def test_with_locks_the_global_one_has_to_be_on(
+    make: Callable[..., object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A build of Python without it is refused; one thread needs neither."""
+    make(lock=Factory())
+    monkeypatch.setattr(sys, "_is_gil_enabled", lambda: False, raising=False)
+    make()
+    with pytest.raises(NeedsTheGil, match="PYTHON_GIL=1"):
+        make(lock=Factory())

@@ -33,7 +33,8 @@ _SUITES = ("test_suite_parts", "test_suite_runs", "test_suite_chapters", "test_s
 GROUPS: Final[Mapping[str, Group]] = {
     "reference": Group(
         ("reference",),
-        ("test_reference_*", "test_kafka_*_reference", "test_storm_*_reference",
+        ("test_reference_*", "test_kafka_*_reference", "test_kafka_callbacks*",
+         "test_storm_*_reference",
          "test_scheduling_threads", "test_storm_cluster_*", "test_storm_input_status"),
         suites=True),
     "search": Group(

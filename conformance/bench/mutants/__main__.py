@@ -38,7 +38,7 @@ _KEPT = ".checkvalve/mutants"
 @click.option("--least", type=click.IntRange(1), default=LEAST, help="But so many at least.")
 @click.option("--most", type=click.IntRange(1), default=MOST, help="And so many at most.")
 @click.option("--jobs", type=click.IntRange(1, 64), default=1, help="How many at once.")
-@click.option("--seconds", type=click.FloatRange(1), default=30.0,
+@click.option("--seconds", type=click.FloatRange(1), default=20.0,
               help="Processor time of the tests that a mutant is shown to.")
 @click.option("--list", "only_list", is_flag=True, help="Print the ids of the mutants, and stop.")
 @click.option("--again", is_flag=True, help="Forget the fates of earlier runs.")

@@ -37,7 +37,7 @@ class Campaign:
     project: Project
     kept: Path
     jobs: int = 1
-    seconds: float = 30.0
+    seconds: float = 20.0
     patience: float = 4.0
     groups: Mapping[str, Group] = field(default_factory=lambda: GROUPS)
     targets: Mapping[str, str] = field(default_factory=lambda: TARGETS)

@@ -54,3 +54,32 @@ def test_the_round_takes_every_fair_step_that_is_enabled_all_along(engine: Engin
     states = [each.state for each in trace.steps]
     assert "turn" in names and states[-1] == states[0]
     assert "ring" in names or any(state["horse"] == 1 for state in states)
+
+
+class Wheel(Machine):
+    """Two fair steps, each enabled where the other is not."""
+
+    place = integer(0, 3)
+
+    @action(fair=True)
+    def tick(self) -> None:
+        require(self.place % 2 == 0)
+        self.place += 1
+
+    @action(fair=True)
+    def tock(self) -> None:
+        require(self.place % 2 == 1)
+        self.place = (self.place + 1) % 4
+
+    @leads_to("WHEEL-1", MUST, "It stops.", source="a test")
+    def stops(self) -> tuple[bool, bool]:
+        return self.place == 0, False
+
+
+@pytest.mark.parametrize("engine", ["interpreter", "native"])
+def test_a_round_without_a_choice_goes_round(engine: Engine) -> None:
+    """Each step follows the one before it, back to where it began."""
+    verdict, = check_rules(bind(Wheel), engine=engine)
+    assert verdict.outcome is Outcome.VIOLATED and verdict.trace is not None
+    assert [each.action for each in verdict.trace.steps] == ["tick", "tock"] * 2
+    assert [each.state["place"] for each in verdict.trace.steps] == [1, 2, 3, 0]

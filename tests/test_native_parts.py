@@ -14,19 +14,19 @@ from checkvalve.spec.notation import MUST, Machine, action, always, bind, intege
 
 
 class Field(Machine):
-    """A field to walk on, of some ten thousand places."""
+    """A field to walk on, of some hundred thousand places."""
 
-    x = integer(0, 99)
-    y = integer(0, 99)
+    x = integer(0, 399)
+    y = integer(0, 399)
 
     @action
     def right(self) -> None:
-        require(self.x < 99)
+        require(self.x < 399)
         self.x += 1
 
     @action
     def up(self) -> None:
-        require(self.y < 99)
+        require(self.y < 399)
         self.y += 1
 
     @always("FIELD-1", MUST, "It stays on the field.", source="a test")
@@ -38,12 +38,12 @@ def test_a_budget_that_is_not_spent_changes_nothing() -> None:
     """Although the table grows several times meanwhile; one that is too small ends it."""
     whole, = check_rules(bind(Field), engine="native")
     assert (whole.outcome, whole.states, whole.transitions, whole.depth) == (
-        Outcome.HOLDS, 10_000, 19_800, 198)
-    for most in (10_001, 10**6):
+        Outcome.HOLDS, 160_000, 319_200, 798)
+    for most in (160_001, 10**6):
         found, = check_rules(bind(Field), None, Budget(max_states=most), "native")
-        assert (found.outcome, found.states) == (Outcome.HOLDS, 10_000)
+        assert (found.outcome, found.states) == (Outcome.HOLDS, 160_000)
     short, = check_rules(bind(Field), None, Budget(max_states=5_000), "native")
-    assert short.outcome is Outcome.UNKNOWN and 5_000 <= short.states < 10_000
+    assert short.outcome is Outcome.UNKNOWN and 5_000 <= short.states < 160_000
 
 
 def test_threads_are_those_asked_for_or_one_for_each_core_that_may_be_used(

@@ -141,7 +141,7 @@ def test_of_several_breaches_the_fixtures_own_rule_is_told() -> None:
     fixture, words = SimpleNamespace(length=3), ("a", "b", "c")
 
     def outcome(*breaches: Breach) -> Replay:
-        judge = SimpleNamespace(breaches=list(breaches))
+        judge = SimpleNamespace(breaches=list(breaches), unjudged=())
         return _outcome("t", judge, RULES[1], fixture, words, None)  # type: ignore[arg-type]
 
     assert outcome(breach(0, 1), breach(1, 2)).breach == breach(1, 2)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from checkvalve.conformance.gate.config import LARGEST_FILE, Suite, load
+from checkvalve.spec.engines.monitor import STATES_MAX
 from checkvalve.spec.notation.errors import InputError
 
 GOOD = """\
@@ -52,8 +53,8 @@ def test_everything_that_is_listed_comes_back(tmp_path: Path) -> None:
     assert config.designs[0].max_seconds == 5
     assert config.verify == ("flow",)
     assert config.suites == (Suite(
-        "queue", ("reference", "deque", "js"), 40, 7, 5.0, {"deque": ("QUEUE-4",)},
-        frozenset({"js"}),
+        "queue", ("reference", "deque", "js"), 40, 7, 5.0, STATES_MAX,
+        {"deque": ("QUEUE-4",)}, frozenset({"js"}),
     ),)
 
 
@@ -79,7 +80,7 @@ WRONG = [
     ("[[designs]]\nmax_seconds = 3\n", 1, "`files` is missing", "Add files"),
     ("[[designs]]\nfiles = [\"designs/*\"]\nmax_seconds = -1\n", 3, "at least", "max_seconds = 20"),
     ("[[suites]]\nsuite = \"queue\"\ntargets = [\"a\"]\n[[suites]]\nsuite = \"queue\"\n"
-     "targets = [\"a\"]\ncases = 1.5\n", 7, "whole number", "cases = 100"),
+     "targets = [\"a\"]\ncases = 1.5\n", 7, "whole number", "cases = 36"),
     ("[[suites]]\nsuite = \"queue\"\ntargets = [\"deque\"]\n[suites.known]\ndequeue = [\"Q-1\"]\n",
      4, "not among the targets", "'deque'"),
     ("[[suites]]\nsuite = \"queue\"\ntargets = [\"deque\"]\n[suites.known]\ndeque = \"Q-1\"\n",
@@ -93,6 +94,8 @@ WRONG = [
     ("[[suites]]\nsuite = \"nope\"\ntargets = [\"deque\"]\n", 2, "no suite 'nope'", "queue"),
     ("[[suites]]\nsuite = \"queue\"\ntargets = [\"deque\"]\n[[suites]]\nsuite = \"queue\"\n"
      "targets = [\"js\",\n\"nope\"]\n", 7, "no target nope", "deque"),
+    ("[[suites]]\nsuite = \"queue\"\ntargets = [\"reference.timer\"]\n", 3,
+     "for the suite timer, and not for queue", "Did you mean reference?"),
     ("[[suites]]\nsuite = \"queue\"\ntargets = [\"zoo:nope\"]\n", 3, "no twin nope", "Use one of"),
     ("[[suites]]\nsuite = \"queue\"\ntargets = [\"deque\"]\n[suites.known]\n"
      "deque = [\"QUEUE-1\",\n\"QUEUE-99\"]\n", 6, "no rule 'QUEUE-99'", "QUEUE-1"),

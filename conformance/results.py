@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-__all__ = ["ERROR", "FLAKY", "PASSED", "VIOLATED", "Case", "CaseRow"]
+__all__ = [
+    "ERROR", "FLAKY", "KEY", "PASSED", "UNKNOWN", "VIOLATED", "Case", "CaseRow", "sort_rows",
+]
 
-PASSED, VIOLATED, FLAKY, ERROR = "passed", "violated", "flaky", "error"
-"""The verdicts of a case. ``passed`` is a sample's word: nothing was found, no more."""
+KEY = ("suite", "suite_version", "target", "case", "seed")
+"""The columns that name a row; no two rows of a run agree in all of them."""
+
+PASSED, VIOLATED, FLAKY, ERROR, UNKNOWN = "passed", "violated", "flaky", "error", "unknown"
+"""The verdicts of a case. ``passed`` is a sample's word: nothing was found, no more. ``unknown``:
+nothing was found, and some of what the target did could not be judged."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +33,9 @@ class CaseRow:
     empty; ``steps`` counts the requests that were made and judged before a failure, if any,
     was shrunk; ``message`` says in a sentence what was found; ``fixture`` is the JSON text of
     the shrunk failure, or empty. ``exercised`` is a JSON object: for each rule that applies
-    to the target, how many steps could have broken it.
+    to the target, how many steps could have broken it. ``unjudged`` is another: for each rule
+    whose machine lost track, in how many programs. ``can`` is a JSON list of the operations
+    that the target says it can do.
     """
 
     suite: str
@@ -40,3 +49,10 @@ class CaseRow:
     message: str
     exercised: str
     fixture: str
+    unjudged: str = "{}"
+    can: str = "[]"
+
+
+def sort_rows(rows: Iterable[CaseRow]) -> list[CaseRow]:
+    """``rows`` in the order of their key."""
+    return sorted(rows, key=lambda row: tuple(getattr(row, name) for name in KEY))

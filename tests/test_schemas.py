@@ -40,6 +40,7 @@ RUNS = [
     ["rules"],
     ["tla", "flow.credit.Link"],
     ["zoo", "queue"],
+    ["zoo", "storm.spout", "--default"],
     ["zoo", "--histories"],
     ["verify", "flow.credit"],
 ]

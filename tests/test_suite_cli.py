@@ -44,11 +44,20 @@ def test_a_sound_queue_passes(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_a_pass_by_few_cases_says_so(capsys: pytest.CaptureFixture[str]) -> None:
-    """The line with the verdict tells how few, and which rules nothing could have broken."""
-    code, out, _ = conform(capsys, "reference", "--cases", "2")
+    """The line with the verdict tells how few, and which rules the target cannot break."""
+    code, out, _ = conform(capsys, "reference", "--cases", "10")
     assert code == 0
     (line,) = (line for line in out.splitlines() if line.startswith("PASSED"))
-    assert "by few cases (2 for 12 rules): " in line and "not exercised (QUEUE-10" in line
+    assert "by few cases (10 for 12 rules): " in line and "not exercised (QUEUE-10" in line
+
+
+def test_so_few_cases_that_no_rule_is_exercised_enough_are_unknown(
+    capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Exit code 2; who asks for two cases gets two, and is told what they are worth."""
+    code, out, _ = conform(capsys, "reference", "--cases", "2")
+    assert code == 2
+    assert "UNKNOWN: 12 unknown (QUEUE-1, " in out and "Run more cases" in out
 
 
 def test_a_broken_queue_is_told_as_a_story(capsys: pytest.CaptureFixture[str]) -> None:
@@ -61,7 +70,7 @@ def test_a_broken_queue_is_told_as_a_story(capsys: pytest.CaptureFixture[str]) -
 def test_a_known_violation_does_not_fail_the_run(capsys: pytest.CaptureFixture[str]) -> None:
     """It stays in the report, and the exit code is 0."""
     code, out, _ = conform(
-        capsys, "deque", "--cases", "2", "--known", "QUEUE-1", "--known", "QUEUE-4")
+        capsys, "deque", "--cases", "24", "--known", "QUEUE-1", "--known", "QUEUE-4")
     assert code == 0
     assert "violated (known)" in out
 
@@ -70,7 +79,7 @@ def test_a_broken_should_fails_the_run_until_it_is_known(
     capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The closing line says which rule it is, and how strong."""
-    sound = ["asyncio.Queue", "--cases", "12", "--seed", "1", "--capacity", "1"]
+    sound = ["asyncio.Queue", "--cases", "24", "--seed", "1", "--capacity", "1"]
     code, out, _ = conform(capsys, *sound)
     assert code == 1
     assert "VIOLATED: QUEUE-12 (SHOULD) violated" in out
@@ -92,7 +101,8 @@ def test_results_have_exactly_the_promised_fields(
     assert [(row["target"], row["rule"]) for row in document["results"]] == [
         (target, rule) for target in ("deque", "reference") for rule in RULES]
     for row in document["results"]:
-        assert list(row) == ["target", "suite", "rule", "verdict", "cases", "steps", "fixture"]
+        assert list(row) == ["target", "suite", "rule", "verdict", "cases", "steps", "fixture",
+                             "message", "not_looked_for"]
         assert (row["fixture"] is not None) == (row["verdict"] == "violated")
         if row["fixture"]:
             assert json.loads(Path(row["fixture"]).read_text())["rule"]["id"] == row["rule"]

@@ -6,13 +6,14 @@ import json
 import subprocess
 import sys
 import textwrap
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checkvalve.conformance.results import ERROR, FLAKY, PASSED, VIOLATED, CaseRow
+from checkvalve.conformance.results import ERROR, FLAKY, PASSED, UNKNOWN, VIOLATED, CaseRow
 from checkvalve.conformance.suites import RunSettings, plan, run_case
 from checkvalve.conformance.suites.conduct import Order, conduct
 from checkvalve.conformance.suites.generate import LENGTH_MAX, explore
@@ -65,7 +66,7 @@ def test_a_program_names_no_more_items_than_the_machines_have() -> None:
 
 
 def test_drawing_programs_leaves_no_files_behind(tmp_path: Path) -> None:
-    """Hypothesis keeps nothing in the folder of whoever runs a suite."""
+    """Nothing is kept in the folder of whoever runs a suite."""
     script = (
         "from checkvalve.conformance.suites import *\n"
         "for case in plan('queue', cases=1, seed=0):\n"
@@ -250,8 +251,13 @@ def test_what_makes_no_sense_is_refused_with_a_message(wrong: object) -> None:
 
 def a_row(case: int, verdict: str, rule: str = "", fixture: str = "") -> CaseRow:
     """A row by hand."""
-    exercised = json.dumps({"QUEUE-1": 5, "QUEUE-2": 0, "QUEUE-12": 1})
+    exercised = json.dumps({"QUEUE-1": 5, "QUEUE-2": 4, "QUEUE-12": 1})
     return CaseRow("queue", "1", "t", case, case, verdict, rule, 9, "", exercised, fixture)
+
+
+def passing(cases: int) -> list[CaseRow]:
+    """As many rows without a breach."""
+    return [a_row(case, PASSED) for case in range(cases)]
 
 
 @pytest.fixture(scope="module")
@@ -273,7 +279,8 @@ def test_a_known_violation_stays_violated_and_decides_nothing(
     broken: dict[str, CaseRow]
 ) -> None:
     """The report says what is broken; the verdict says whether that was news."""
-    rows = [a_row(0, PASSED), broken["QUEUE-1"]]
+    rows = [*passing(9), replace(
+        broken["QUEUE-1"], exercised=a_row(9, PASSED).exercised)]
     news, old = summarise("queue", "t", rows), summarise("queue", "t", rows, ["QUEUE-1"])
     assert (news.verdict, old.verdict) == ("violated", "passed")
     assert old.results[0].verdict == VIOLATED
@@ -283,7 +290,8 @@ def test_a_should_that_is_broken_is_a_violation_until_it_is_known(
     broken: dict[str, CaseRow]
 ) -> None:
     """There may be reasons not to do what one SHOULD; whoever has them says so."""
-    rows = [a_row(0, PASSED), broken["QUEUE-12"]]
+    rows = [*passing(9), replace(
+        broken["QUEUE-12"], exercised=a_row(9, PASSED).exercised)]
     news, old = summarise("queue", "t", rows), summarise("queue", "t", rows, ["QUEUE-12"])
     assert (news.verdict, old.verdict) == ("violated", "passed")
     assert news.results[-1].verdict == old.results[-1].verdict == VIOLATED
@@ -291,16 +299,19 @@ def test_a_should_that_is_broken_is_a_violation_until_it_is_known(
 
 def test_a_known_violation_that_is_gone_is_told(broken: dict[str, CaseRow]) -> None:
     """Whoever mends a queue hears that its entry can go."""
-    assert summarise("queue", "t", [a_row(0, PASSED)], ["QUEUE-1"]).no_longer_broken == (
+    assert summarise("queue", "t", passing(9), ["QUEUE-1"]).no_longer_broken == (
         "QUEUE-1",)
 
 
-def test_a_pass_with_little_exercised_has_a_reservation() -> None:
-    """As many rules that nothing could break as others, in however many cases."""
-    rows = [CaseRow("queue", "1", "t", at, at, PASSED, "", 9, "", json.dumps(exercised), "")
-            for at in range(36) for exercised in [{"QUEUE-1": 0, "QUEUE-2": 3}]]
+@pytest.mark.parametrize(("cases", "verdict"), [(0, UNKNOWN), (8, UNKNOWN), (9, PASSED)])
+def test_a_rule_that_too_few_cases_exercised_is_unknown(cases: int, verdict: str) -> None:
+    """Another rule was exercised in all of them; the run is as unknown as this one."""
+    rows = [CaseRow("queue", "1", "t", at, at, PASSED, "", 9, "",
+                    json.dumps({"QUEUE-1": int(at < cases), "QUEUE-2": 3}), "")
+            for at in range(36)]
     summary = summarise("queue", "t", rows)
-    assert (summary.reservation, summary.not_exercised) == ("with little exercised", ("QUEUE-1",))
+    assert [summary.results[0].verdict, summary.verdict] == [verdict, verdict]
+    assert verdict == PASSED or "9 are enough" in summary.results[0].message
 
 
 def test_a_run_in_which_nothing_could_break_is_unknown() -> None:

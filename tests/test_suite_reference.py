@@ -42,7 +42,7 @@ def test_every_rule_is_exercised_on_the_deferred_reference() -> None:
 
 def test_a_rule_that_nothing_could_break_is_not_called_passed() -> None:
     """The reference wakes at once: no waiter is cancelled after it was woken."""
-    summary, _ = conduct("reference", Order(cases=2))
+    summary, _ = conduct("reference", Order(cases=9, settings=RunSettings(programs=2)))
     verdicts = {result.rule.id: result.verdict for result in summary.results}
     assert verdicts["QUEUE-10"] == NOT_EXERCISED
 

@@ -13,6 +13,7 @@ from checkvalve.conformance.suites import RunSettings, plan, run_case
 from checkvalve.conformance.suites.case import suite_version
 from checkvalve.conformance.suites.catalogue import suite_named
 from checkvalve.conformance.suites.fixture import read_fixture
+from checkvalve.conformance.suites.generate import GENERATOR
 from checkvalve.conformance.suites.replay import replay
 from checkvalve.conformance.targets import resolve_target
 from checkvalve.conformance.zoo.queues import ZOO
@@ -109,8 +110,8 @@ def test_a_dropping_queue_fails_both_by_refusing_nothing_and_by_losing() -> None
 
 
 def test_a_row_names_the_version_of_what_its_seed_depends_on() -> None:
-    """Another version of Hypothesis may draw other programs from the same seed."""
+    """Another generator may draw other programs from the same seed."""
     (row,) = (run_case("queue", "reference", case, RunSettings(programs=1))
               for case in plan("queue", cases=1, seed=0))
     assert row.suite_version == suite_version(SUITE)
-    assert "hypothesis" in row.suite_version
+    assert f"+generator.{GENERATOR}" in row.suite_version

@@ -22,7 +22,7 @@ WIDTHS = (32, 11, 11, 13, 0)
 
 
 def main() -> int:
-    """Search and print; 1 if a rule is broken, else 0."""
+    """Search and print; 1 if a rule is broken, else 2 if a history is undecided, else 0."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--preemptions", type=int, default=2, choices=range(5))
     parser.add_argument("--scene", action="append", choices=sorted(SCENES), help="only this one")
@@ -30,16 +30,19 @@ def main() -> int:
     options = parser.parse_args()
     kit = Kit() if options.twin is None else ZOO[options.twin].kit
     _show(HEADINGS)
-    broken = False
+    broken = undecided = False
     for name in options.scene or SCENES:
         begun = time.perf_counter()
         searched = search_races(kit, SCENES[name], preemptions=options.preemptions)
         rate = searched.schedules / (time.perf_counter() - begun)
         rules = sorted({found.rule.id for found in searched.found})
         broken = broken or bool(rules)
+        undecided = undecided or bool(searched.undecided)
+        if searched.undecided:
+            rules.append(f"{searched.undecided:,} histories undecided")
         _show((name, f"{searched.schedules:,}", f"{searched.histories:,}", f"{rate:,.0f}",
                ", ".join(rules) or "none"))
-    return int(broken)
+    return 1 if broken else 2 if undecided else 0
 
 
 def _show(cells: tuple[str, ...]) -> None:

@@ -31,21 +31,26 @@ SUITE_NAMES = (
 """The names in the catalogue of suites, whose import would take longer than help may."""
 
 _CODES = {"violated": VIOLATED, "error": BAD_INPUT, "unknown": UNKNOWN, "passed": EXPECTED}
-_COLOURS = {"violated": "bold red", "passed": "green", "flaky": "bold yellow"}
+_COLOURS = {"violated": "bold red", "passed": "green", "flaky": "bold yellow",
+            "unknown": "bold yellow"}
 
 
 @click.command("conform")
 @click.argument("targets", nargs=-1, required=True, metavar="TARGET...")
 @click.option("--suite", default="queue", show_default=True, metavar="SUITE",
               help=f"The suite to run: {', '.join(SUITE_NAMES)}.")
-@click.option("--cases", type=click.IntRange(1, 1_000_000), default=36, show_default=True,
-              help="Cases; each tries some twenty programs.")
+@click.option("--cases", type=click.IntRange(1, 1_000_000),
+              help="Cases, so many and no more; each tries some twenty programs.  [default: 36, "
+                   "and more for the rules that these exercise too little]")
 @click.option("--seed", type=click.IntRange(0, 2**53 - 1), default=0, show_default=True,
               help="The seed that all cases come from.")
 @click.option("--capacity", type=click.IntRange(1, 64),
               help="The capacity  [default: those of the suite in turn]")
 @click.option("--timeout", type=Seconds(most=3600), default=5.0,
               show_default=True, help="Seconds that a target has for one reply.")
+@click.option("--candidates", type=click.IntRange(1, 10_000_000), default=100_000,
+              show_default=True, metavar="N",
+              help="States that a machine which judges may be in at one time; more are unknown.")
 @click.option("--jobs", type=click.IntRange(1, 256), default=1, show_default=True,
               help="Processes of the local engine.")
 @click.option("--engine", type=click.Choice(["local", "spark"]), default="local",
@@ -63,9 +68,9 @@ _COLOURS = {"violated": "bold red", "passed": "green", "flaky": "bold yellow"}
               help="A rule that the target is known to break; may be given more than once.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(
-    targets: tuple[str, ...], suite: str, cases: int, seed: int, capacity: int | None,
-    timeout: float, out: Path | None, fixtures: Path | None, known: tuple[str, ...],
-    as_json: bool, **where: Any,
+    targets: tuple[str, ...], suite: str, cases: int | None, seed: int, capacity: int | None,
+    timeout: float, candidates: int, out: Path | None, fixtures: Path | None,
+    known: tuple[str, ...], as_json: bool, **where: Any,
 ) -> int:
     """Run a conformance suite on each TARGET and report, rule by rule.
 
@@ -73,15 +78,16 @@ def command(
     ...), python:package.module:factory, or command:PROGRAM ARGUMENTS.
 
     Exit code 0 if no rule, MUST or SHOULD, is broken that is not --known, 1 if one is, 2 if
-    the run decided nothing or the target is not deterministic, 64 if a target failed to
-    answer.
+    one was exercised too little or could not be judged, or the target is not deterministic,
+    64 if a target failed to answer.
     """
     from ..suites.case import RunSettings
-    from ..suites.conduct import Order, conduct
+    from ..suites.conduct import CASES, Order, conduct
     from ..suites.summary import known_rules
     from ..targets import resolve_target
 
-    order = Order(suite, cases, seed, RunSettings(capacity=capacity, timeout_seconds=timeout))
+    order = Order(suite, cases, seed, RunSettings(
+        capacity=capacity, timeout_seconds=timeout, candidates=candidates))
     accepted = known_rules(suite, known)
     engine = _engine(**where)
     for target in targets:  # all, before anything is run
@@ -103,7 +109,7 @@ def command(
         write_rows(rows, out)
     code = _code(summary for summary, _ in done)
     if as_json:
-        document = _document(done, code, suite=suite, cases=cases, seed=seed)
+        document = _document(done, code, suite=suite, cases=cases or CASES, seed=seed)
         click.echo(json.dumps(document, indent=1, ensure_ascii=False))
     return code
 
@@ -160,6 +166,7 @@ def _document(
             {
                 "target": summary.target, "verdict": summary.verdict, "error": summary.error,
                 "cases": summary.cases, "suite_version": summary.suite_version,
+                "unjudged": summary.unjudged, "reservation": summary.reservation,
             }
             for summary, _ in done
         ],
@@ -187,7 +194,7 @@ def _show(summary: Summary, saved: dict[str, str]) -> None:
         known = " (known)" if result.rule.id in summary.known else ""
         counts = [str(n) if n else "" for n in (result.cases, result.steps)]
         table.add_row(
-            result.rule.id, result.rule.strength.value, f"{result.verdict}{known}", *counts,
+            result.rule.id, result.rule.strength.value, f"{_verdict(result)}{known}", *counts,
             _says(result), style=_COLOURS.get(result.verdict, "dim"),
         )
     console.print(table)
@@ -204,6 +211,11 @@ def _show(summary: Summary, saved: dict[str, str]) -> None:
     console.print()
 
 
+def _verdict(result: RuleResult) -> str:
+    in_part = result.verdict == "passed" and result.not_looked_for
+    return "passed in part" if in_part else result.verdict
+
+
 def _says(result: RuleResult) -> str:
     shown = result.message if result.fixture is None else ""
     return shown or result.rule.statement
@@ -212,6 +224,8 @@ def _says(result: RuleResult) -> str:
 def _conclusion(summary: Summary) -> Iterator[str]:
     if summary.error:
         yield f"The target failed: {summary.error}"
+    if summary.unjudged:
+        yield f"Lost track: {summary.unjudged}"
     broken: dict[str, list[str]] = {}
     for result in summary.results:
         if result.verdict == "violated":
@@ -222,14 +236,24 @@ def _conclusion(summary: Summary) -> Iterator[str]:
     for result in summary.results:
         if result.verdict != "violated":
             tally[result.verdict] = tally.get(result.verdict, 0) + 1
-    named = {"not exercised": f" ({', '.join(summary.not_exercised)})"}
+    named = {"not exercised": f" ({', '.join(summary.not_exercised)})",
+             "unknown": f" ({', '.join(summary.unknown)})"}
     parts += [f"{count} {verdict}{named.get(verdict, '')}" for verdict, count in tally.items()]
     how_well = summary.reservation if summary.verdict == "passed" else ""
     yield f"{summary.verdict.upper()}{how_well and f' {how_well}'}: {'; '.join(parts)}."
     if "passed" in tally:
         yield "Passed means that these cases found no breach; it is not a proof."
+    if summary.unknown and summary.verdict == "unknown":
+        yield _NEXT_STEP
     if summary.no_longer_broken:
         yield f"Known to be broken, but not seen to be: {', '.join(summary.no_longer_broken)}."
     news = [rule for how, ids in broken.items() if "known" not in how for rule in ids]
     if news:
         yield f"To accept what is broken: {' '.join(f'--known {rule}' for rule in news)}"
+
+
+_NEXT_STEP = (
+    "Unknown means that too little was asked or judged to say either. Run more cases, in all "
+    "capacities (leave out --cases and --capacity); or let the adapter report and offer what the "
+    "rules are about."
+)

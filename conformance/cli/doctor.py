@@ -25,7 +25,7 @@ PACKAGES = {
     "llvmlite": "the native explorer",
     "numpy": "the native explorer's memory",
     "networkx": "the wait-for graph of a design",
-    "hypothesis": "the suites' cases",
+    "hypothesis": "the tests of checkvalve itself",
     "PyYAML": "reading designs",
     "rich": "tables on the terminal",
     "pyspark": "suites on a cluster: conform --engine spark",

@@ -12,7 +12,7 @@ import click
 from checkvalve.spec.notation.errors import InputError
 
 from .options import Seconds
-from .outcome import EXPECTED, VIOLATED
+from .outcome import EXPECTED, UNKNOWN, VIOLATED
 
 if TYPE_CHECKING:
     from ..suites.fixture import Fixture
@@ -26,19 +26,25 @@ __all__ = ["command"]
 @click.argument("target", metavar="TARGET")
 @click.option("--timeout", type=Seconds(most=3600), default=5.0,
               show_default=True, help="Seconds that the target has for one reply.")
+@click.option("--candidates", type=click.IntRange(1, 10_000_000), default=100_000,
+              show_default=True, metavar="N",
+              help="States that a machine which judges may be in at one time; more are unknown.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-def command(fixture: Path, target: str, timeout: float, as_json: bool) -> int:
+def command(
+    fixture: Path, target: str, timeout: float, candidates: int, as_json: bool
+) -> int:
     """Run the failure in FIXTURE again on TARGET: does it break the same rule?
 
-    Exit code 0 if no rule breaks, 1 if one does, 64 for a file that is not a fixture, or
-    one that asks for what the target cannot do.
+    Exit code 0 if no rule breaks, 1 if one does, 2 if what the target did could not be
+    judged, 64 for a file that is not a fixture, or one that asks for what the target cannot do.
     """
     from ..suites.replay import replay
     from ..targets import resolve_target
 
     loaded = _load(fixture)
-    found = replay(loaded, resolve_target(target, timeout=timeout), str(fixture))
-    code = EXPECTED if found.breach is None else VIOLATED
+    found = replay(
+        loaded, resolve_target(target, timeout=timeout), str(fixture), candidates)
+    code = VIOLATED if found.breach is not None else UNKNOWN if found.unjudged else EXPECTED
     if as_json:
         click.echo(json.dumps(_document(loaded, found, code), indent=1, ensure_ascii=False))
     else:
@@ -74,6 +80,7 @@ def _document(fixture: Fixture, found: Replay, code: int) -> dict[str, Any]:
             "rule": breach.rule.id, "step": breach.step + 1, "statement": breach.rule.statement,
             "allowed": list(breach.allowed),
         },
+        "unjudged": sorted(found.unjudged),
     }
 
 
@@ -88,7 +95,7 @@ def _lines(fixture: Fixture, found: Replay) -> Iterator[str]:
     if breach is None:
         if found.left_at is not None:
             yield f"  {found.left_at + 1}. not possible here: what it is about is not there"
-        yield f"Not broken: {fixture.rule_id} holds in this run."
+        yield _unbroken(fixture, found)
         return
     yield f"This breaks {breach.rule.id} ({breach.rule.strength.value}): {breach.rule.statement}"
     if breach.allowed:
@@ -99,3 +106,10 @@ def _lines(fixture: Fixture, found: Replay) -> Iterator[str]:
         yield f"Violated: the same rule, at another step ({breach.step + 1})."
     else:
         yield f"Violated: another rule, at step {breach.step + 1}."
+
+
+def _unbroken(fixture: Fixture, found: Replay) -> str:
+    if not found.unjudged:
+        return f"Not broken: {fixture.rule_id} holds in this run."
+    return (f"Unknown: the machine of {', '.join(sorted(found.unjudged))} could be in too many "
+            "states, and lost track. Let it hold more: --candidates.")

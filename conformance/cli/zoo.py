@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING
 
 import click
 
+from checkvalve.spec.notation.errors import InputError
 from checkvalve.spec.notation.labels import counted
 
 from .outcome import EXPECTED, VIOLATED
 
 if TYPE_CHECKING:
     from ..zoo.catalogue import Trophy
+    from ..zoo.default_run import Find
 
 __all__ = ["command"]
 
@@ -23,17 +25,27 @@ __all__ = ["command"]
 @click.argument("suites", nargs=-1, metavar="[SUITE]...")
 @click.option("--seed", type=click.IntRange(0, 2**53 - 1), default=0, show_default=True,
               help="The seed that all cases come from.")
+@click.option("--default", "by_default", is_flag=True,
+              help="Hunt for no rule: run what a user's `checkvalve conform` runs, and tell "
+                   "what it finds.")
+@click.option("--jobs", type=click.IntRange(1, 256), default=1, show_default=True,
+              help="Processes, with --default.")
 @click.option("--stories", is_flag=True, help="Tell how each twin was killed, step by step.")
 @click.option("--histories", is_flag=True,
               help="Hunt nothing; list Storm's bugs, with their twins and machines.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-def command(suites: tuple[str, ...], seed: int, stories: bool, histories: bool,
-            as_json: bool) -> int:
+def command(suites: tuple[str, ...], seed: int, by_default: bool, jobs: int, stories: bool,
+            histories: bool, as_json: bool) -> int:
     """Hunt the broken twins of each SUITE (all if none is named; storm: all below it).
 
     A twin is a reference with one seeded bug, most of them bugs that were real. Exit code 0
-    if every twin is killed by the rule that it breaks or is argued to be equivalent, else 1.
+    if every twin is killed by the rule that it breaks or is argued to be equivalent, else 1;
+    with --default, if every other twin is found at all.
     """
+    if jobs > 1 and not by_default:
+        raise InputError("--jobs is about default runs", "", "Add --default, or leave it out.")
+    if by_default:
+        return _default_runs(suites, seed, jobs, stories, as_json)
     from ..zoo.catalogue import hunts
 
     if histories:
@@ -58,11 +70,44 @@ def command(suites: tuple[str, ...], seed: int, stories: bool, histories: bool,
         }
         click.echo(json.dumps(document, indent=1, ensure_ascii=False))
     else:
-        _conclude(found)
+        _conclude(found, ("killed", "equivalent", "survived"))
     return code
 
 
-def _median(found: Sequence[Trophy]) -> float | None:
+def _default_runs(
+    suites: tuple[str, ...], seed: int, jobs: int, stories: bool, as_json: bool
+) -> int:
+    from ..zoo.default_run import default_runs
+
+    found: list[Find] = []
+    for each in default_runs(suites, seed, jobs):
+        found.append(each)
+        if not as_json:
+            _show_find(each, stories)
+    code = EXPECTED if all(each.as_expected for each in found) else VIOLATED
+    if as_json:
+        document = {"exit_code": code, "seed": seed, "median_steps": _median(found),
+                    "twins": [each.to_json() for each in found]}
+        click.echo(json.dumps(document, indent=1, ensure_ascii=False))
+    else:
+        _conclude(found, ("named", "found otherwise", "missed", "equivalent"))
+    return code
+
+
+def _show_find(find: Find, story: bool) -> None:
+    twin = find.twin
+    mark = "ok " if find.as_expected else "BAD"
+    where = f"case {find.first} of {find.cases}" if find.first else counted(find.cases, "case")
+    click.echo(f"{mark} {twin.suite:15} {twin.name:30} {find.verdict:15} {twin.rule:10} "
+               f"{find.size:>8}  {where:16} {twin.bug}")
+    if find.others:
+        click.echo(f"    also broken: {', '.join(find.others)}")
+    if story:
+        for line in find.fixture.story() if find.fixture is not None else [twin.equivalent]:
+            click.echo(f"      {line}")
+
+
+def _median(found: Sequence[Trophy | Find]) -> float | None:
     lengths = [trophy.fixture.length for trophy in found if trophy.fixture is not None]
     return median(lengths) if lengths else None
 
@@ -82,9 +127,8 @@ def _show(trophy: Trophy, story: bool) -> None:
         click.echo(f"      {twin.equivalent}")
 
 
-def _conclude(found: Sequence[Trophy]) -> None:
-    tally = {word: sum(trophy.verdict == word for trophy in found)
-             for word in ("killed", "equivalent", "survived")}
+def _conclude(found: Sequence[Trophy | Find], words: Sequence[str]) -> None:
+    tally = {word: sum(each.verdict == word for each in found) for word in words}
     parts = [f"{count} {word}" for word, count in tally.items() if count]
     middle = _median(found)
     steps = "" if middle is None else f" The median fixture has {middle:g} steps."

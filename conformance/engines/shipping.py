@@ -25,7 +25,7 @@ def ship_checkvalve(session: SparkSession) -> None:
     """Make the checkvalve of this process importable on the executors of ``session``.
 
     Sends its code only, through ``addArtifacts``, which Spark Connect has too. What it
-    depends on (hypothesis, pyarrow, ...) has to be there; programs in other languages that
+    depends on (pyarrow, pandas) has to be there; programs in other languages that
     come with checkvalve are not run from inside an archive.
     """
     # Spark refuses a second file of the same name with another content, and executors that

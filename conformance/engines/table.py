@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, get_type_hints
 
 from checkvalve.spec.notation.errors import InputError
 
-from ..results import CaseRow
+from ..results import KEY, CaseRow, sort_rows
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -25,10 +25,6 @@ __all__ = [
     "KEY", "arrow_schema", "read_rows", "rows_of", "sort_rows", "spark_schema", "table_of",
     "write_rows",
 ]
-
-KEY = ("suite", "suite_version", "target", "case", "seed")
-"""The columns that name a row; no two rows of a run agree in all of them."""
-
 
 @cache
 def _columns() -> dict[str, type]:
@@ -48,11 +44,6 @@ def spark_schema() -> str:
     """The same columns in Spark's words, as a DDL string."""
     kinds = {str: "string", int: "bigint"}
     return ", ".join(f"`{name}` {kinds[kind]}" for name, kind in _columns().items())
-
-
-def sort_rows(rows: Iterable[CaseRow]) -> list[CaseRow]:
-    """``rows`` in the order of their key."""
-    return sorted(rows, key=lambda row: tuple(getattr(row, name) for name in KEY))
 
 
 def table_of(rows: Iterable[CaseRow]) -> pa.Table:

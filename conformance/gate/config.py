@@ -11,6 +11,7 @@ from glob import glob
 from pathlib import Path
 from typing import Any
 
+from checkvalve.spec.engines.monitor import STATES_MAX
 from checkvalve.spec.notation.errors import InputError
 
 from .location import Location
@@ -39,13 +40,15 @@ class Suite:
     ``known`` lists, for a target, the ids of the rules that it is known to fail: they are
     expected to be violated. The targets in ``optional`` may be unavailable on a machine
     without making the verdict *unknown*. ``timeout`` is what one request may take, in seconds.
+    ``cases`` None: as many as the rules take. ``candidates`` is as in ``RunSettings``.
     """
 
     suite: str
     targets: tuple[str, ...]
-    cases: int
+    cases: int | None
     seed: int
     timeout: float
+    candidates: int
     known: Mapping[str, tuple[str, ...]]
     optional: frozenset[str]
 
@@ -176,7 +179,7 @@ class _Reader:
         return found
 
     def _suite(self, table: Table, at: int) -> Suite:
-        keys = ("suite", "targets", "cases", "seed", "timeout", "known", "optional")
+        keys = ("suite", "targets", "cases", "seed", "timeout", "candidates", "known", "optional")
         self._known_keys(table, "suites", at, keys)
         targets = self._texts(table, "suites", at, "targets", None)
         optional = self._texts(table, "suites", at, "optional", ())
@@ -184,9 +187,12 @@ class _Reader:
         return Suite(
             suite=self._text(table, "suites", at, "suite"),
             targets=targets,
-            cases=int(self._positive(table, "suites", at, "cases", 100, whole=True)),
+            cases=int(self._positive(table, "suites", at, "cases", 36, whole=True))
+            if "cases" in table else None,
             seed=int(self._positive(table, "suites", at, "seed", 0, whole=True, least=0)),
             timeout=self._positive(table, "suites", at, "timeout", 5.0),
+            candidates=int(self._positive(
+                table, "suites", at, "candidates", STATES_MAX, whole=True)),
             known=self._known_failures(table, at, targets),
             optional=frozenset(optional),
         )

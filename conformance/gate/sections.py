@@ -64,13 +64,17 @@ def suite_rows(suite: Suite, target: str) -> tuple[Row, ...]:
         return (Row("suites", subject, "can be run", "runs", "cannot be run here",
                     "unavailable", lack),)
     began = time.perf_counter()
-    order = Order(suite.suite, suite.cases, suite.seed, RunSettings(timeout_seconds=suite.timeout))
+    order = Order(suite.suite, suite.cases, suite.seed, RunSettings(
+        timeout_seconds=suite.timeout, candidates=suite.candidates))
     summary, _ = conduct(target, order, engine=Engine(jobs=usable_cores()), known=known)
     each = (time.perf_counter() - began) / len(summary.results)
     if summary.error:
         return (Row("suites", subject, "answers", "answers", "does not answer", "error",
                     summary.error, each * len(summary.results)),)
-    return tuple(
+    unjudged = () if not summary.unjudged else (
+        Row("suites", subject, "can be judged", "judged", "lost track", "unknown",
+            summary.unjudged),)
+    return unjudged + tuple(
         _rule_row(subject, result, result.rule.id in known, each) for result in summary.results
         if result.verdict != NOT_APPLICABLE or result.rule.id in known
     )
@@ -99,11 +103,11 @@ def _rule_row(subject: str, result: RuleResult, known: bool, seconds: float) -> 
     judgement: Judgement = "as expected"
     if known and found != "violated":
         judgement, message = "violated", _STALE
-    elif found == "flaky":
+    elif found in ("flaky", "unknown"):
         judgement = "unknown"
     elif found == "violated" and not known:
         judgement, message = "violated", f"{result.rule.strength.value}: {message}"
-    else:
+    elif not result.not_looked_for:
         message = ""
     fixture = None if result.fixture is None else json.loads(result.fixture.to_json())
     return Row("suites", subject, result.rule.id, "violated" if known else "no breach", found,

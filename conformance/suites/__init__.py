@@ -2,7 +2,6 @@
 
 A suite is *planned* into cases, each with its own seed, and ``run_case`` turns one case into
 one row, as a pure function of its arguments: here, in another process, or on a cluster.
-Nothing here imports Hypothesis until a case is run.
 """
 
 from ..results import Case, CaseRow

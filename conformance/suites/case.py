@@ -7,20 +7,24 @@ import json
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import Final
 
+from ...spec.engines.monitor import STATES_MAX
 from ...spec.notation.errors import InputError, TargetError
+from ...spec.notation.labels import counted
 from ...spec.notation.rules import Rule
 from ..ports.base import Target
-from ..results import ERROR, FLAKY, PASSED, VIOLATED, Case, CaseRow
+from ..results import ERROR, FLAKY, PASSED, UNKNOWN, VIOLATED, Case, CaseRow
 from .catalogue import suite_named
 from .fixture import Fixture, fixture_of
-from .generate import generator_version
+from .generate import GENERATOR
 from .run import Run, capabilities, run_program
 from .shrink import shrink
 from .suite import AnySuite, Program
 
-__all__ = ["RunSettings", "plan", "run_case", "suite_version"]
+__all__ = ["CANDIDATES_MAX", "RunSettings", "plan", "run_case", "suite_version"]
 
+CANDIDATES_MAX: Final = 10_000_000
 _SEED_BITS = 53
 _REPEATS = 3
 
@@ -31,16 +35,19 @@ class RunSettings:
 
     ``capacity`` None: cases take those of the suite in turn. ``programs`` is how many a case tries
     at most. ``timeout_seconds`` is what a target has for one reply, in real time; rows do
-    not depend on it unless a target comes near it.
+    not depend on it unless a target comes near it. ``candidates`` is how many states each
+    machine that judges may be in at one time; one that could be in more has lost track.
     """
 
     capacity: int | None = None
     programs: int = 20
     timeout_seconds: float = 5.0
+    candidates: int = STATES_MAX
 
     def __post_init__(self) -> None:
         _require(self.capacity is None or 1 <= self.capacity <= 64, "capacity", 1, 64)
         _require(1 <= self.programs <= 10_000, "programs", 1, 10_000)
+        _require(1 <= self.candidates <= CANDIDATES_MAX, "candidates", 1, CANDIDATES_MAX)
         if not 0 < self.timeout_seconds <= 3600:
             raise InputError("a time limit must be more than 0 and at most 3600 seconds")
 
@@ -52,7 +59,7 @@ def _require(fits: bool, name: str, low: int, high: int) -> None:
 
 def suite_version(suite: AnySuite) -> str:
     """What a row's meaning depends on besides its seed."""
-    return f"{suite.version}+hypothesis.{generator_version()}"
+    return f"{suite.version}+generator.{GENERATOR}"
 
 
 def plan(suite: str, *, cases: int, seed: int) -> list[Case]:
@@ -96,9 +103,12 @@ class _Search:
         self.target = target
         self.case = case
         self.settings = settings
+        self.can: Collection[str] = ()
         self.rules: Sequence[Rule] = ()
         self.steps = 0
+        self.programs = 0
         self.exercised: Counter[str] = Counter()
+        self.unjudged: Counter[str] = Counter()
         self.found: tuple[Rule, Program] | None = None
         self.aside: tuple[Rule, Program] | None = None
         self.failure: TargetError | None = None
@@ -108,18 +118,20 @@ class _Search:
         """The capacity of this case.
 
         A rule that is in focus again has the next one, and so has the next rule: some cases
-        try all capacities, and enough of them every rule with each.
+        try all capacities, and enough of them every rule with each that can tell something.
         """
-        turn, rule = divmod(self.case.index, max(1, len(self.rules)))
-        takes = self.suite.capacities
-        return self.settings.capacity or takes[(turn + rule) % len(takes)]
+        if self.settings.capacity or not self.rules:
+            return self.settings.capacity or self.suite.capacities[0]
+        turn, place = divmod(self.case.index, len(self.rules))
+        takes = self.suite.telling.get(self.rules[place].id, self.suite.capacities)
+        return takes[(turn + place) % len(takes)]
 
     def row(self) -> CaseRow:
         try:
-            can = capabilities(self.suite, self.target, self.settings.capacity or 1)
-            self.rules = self.suite.applicable(can)
+            self.can = capabilities(self.suite, self.target, self.settings.capacity or 1)
+            self.rules = self.suite.applicable(self.can)
             if self.rules:
-                self._explore(can)
+                self._explore(self.can)
         except TargetError as error:
             self.failure = error
         return self._judge()
@@ -128,7 +140,7 @@ class _Search:
         focus = self.rules[self.case.index % len(self.rules)]
 
         def attempt(program: Program) -> None:
-            # Raising would end the search, but Hypothesis then runs the program once more.
+            # What is drawn after a failure is not run.
             if self.found is None and self.failure is None:
                 self._attempt(program, focus)
 
@@ -137,12 +149,15 @@ class _Search:
     def _attempt(self, program: Program, focus: Rule) -> None:
         try:
             run = run_program(
-                self.suite, self.target, program, self.capacity, focus=focus, count=True)
+                self.suite, self.target, program, self.capacity, focus=focus, count=True,
+                candidates=self.settings.candidates)
         except TargetError as error:
             self.failure = error
             return
         self.steps += len(run.exchanges)
+        self.programs += 1
         self.exercised.update(run.exercised)
+        self.unjudged.update(run.unjudged)
         for breach in run.breaches:
             if breach.rule == focus:
                 self.found = self.found or (focus, tuple(run.acts))
@@ -162,7 +177,15 @@ class _Search:
             return self._row(ERROR, message=str(self.failure))
         if not self.rules:
             return self._row(PASSED, message="no rule of the suite applies to this target")
+        if self.unjudged:
+            return self._row(UNKNOWN, message=self._lost_track())
         return self._row(PASSED)
+
+    def _lost_track(self) -> str:
+        programs = max(self.unjudged.values())
+        return (f"in {programs} of {counted(self.programs, 'program')} a machine that judges "
+                f"could be in more than {counted(self.settings.candidates, 'state')}, and lost "
+                "track")
 
     def _broken(self, rule: Rule, program: Program) -> CaseRow:
         """The row of a breach: seen again, shrunk, and written down; or found to be flaky."""
@@ -184,7 +207,9 @@ class _Search:
         return self._row(VIOLATED, rule, fixture.headline(), fixture)
 
     def _run(self, rule: Rule, program: Program) -> Run:
-        return run_program(self.suite, self.target, program, self.capacity, focus=rule)
+        return run_program(
+            self.suite, self.target, program, self.capacity, focus=rule,
+            candidates=self.settings.candidates)
 
     def _fails(self, rule: Rule, program: Program) -> Program | None:
         run = self._run(rule, program)
@@ -200,4 +225,5 @@ class _Search:
             self.suite.name, suite_version(self.suite), self.spec, self.case.index,
             self.case.seed, verdict, "" if rule is None else rule.id, self.steps, message,
             json.dumps(counts), "" if fixture is None else fixture.to_json(),
+            json.dumps(dict(sorted(self.unjudged.items()))), json.dumps(sorted(self.can)),
         )

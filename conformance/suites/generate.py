@@ -1,37 +1,39 @@
-"""Programs from Hypothesis: random sequences of operations, a pure function of a seed.
+"""Random programs: sequences of operations, a pure function of a seed.
 
-Two properties of what is drawn matter. It must not depend on anything but the seed: so only
-booleans are drawn, because Hypothesis enriches numbers and texts with constants that it
-finds in whatever local modules happen to be imported, which differ between a test, a command
-and an executor of a cluster. And programs must differ in kind, not only in detail: so each
-leaves some operations out altogether (*swarm testing*), for what is done all the time hides
-what happens without it.
+Three properties of what is drawn matter. It must not depend on anything but the seed: Python
+promises that the same seed gives the same numbers on every machine. Programs must differ in
+kind, not only in detail: so each leaves some operations out altogether (*swarm testing*), for
+what is done all the time hides what happens without it. And they must be drawn independently,
+for what a search varies stays close to where it began: of two generators with the same rate of
+failures, the one whose failures fall into more cases finds more bugs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from random import Random
+from typing import Final
 
 from ...spec.notation.rules import Rule
-from .suite import Act, Program, Suite
+from .suite import Act, Course, Program, Suite
 
-if TYPE_CHECKING:
-    from hypothesis.strategies import SearchStrategy
+__all__ = ["GENERATOR", "LENGTH_MAX", "explore"]
 
-__all__ = ["LENGTH_MAX", "explore", "generator_version"]
+GENERATOR: Final = 1
+"""Another one: the same seed may mean other programs."""
 
 LENGTH_MAX: Final = 14
 """Acts in a generated program, before its epilogue."""
 
-_BITS: Final = 4
+_LEFT_OUT: Final = 1 / 4
+_PAUSE: Final = 1 / 16
+_STRAY: Final = 1 / 4
+"""Of the operations that a rule can do without, this part is left out of a program; of the acts of
+a random program, this part is; and before each act of a course, with this chance, another one."""
 
+_PICKS: Final = 3
 
-def generator_version() -> str:
-    """The version of Hypothesis: with another one, a seed may mean other programs."""
-    from hypothesis import __version__
-
-    return str(__version__)
+Draw = Callable[[], Act]
 
 
 def explore(
@@ -42,66 +44,67 @@ def explore(
 
     Each does something, and ends with the suite's epilogue, as far as the target can do it.
     """
-    from hypothesis import HealthCheck, Phase, Verbosity, given
-    from hypothesis import seed as seeded
-    from hypothesis import settings as settings_of
-
     epilogue = tuple(act for act in suite.epilogue if act.do == "settle" or act.do in can)
-
-    @seeded(seed)
-    @settings_of(
-        # One more, since Hypothesis begins with the simplest of all: the one that does nothing.
-        max_examples=examples + 1, database=None, deadline=None, derandomize=False,
-        # Its shrinker stops by the clock, and so could not give the same row twice on
-        # machines of different speed; ours counts runs. See shrink.py.
-        phases=(Phase.generate,),
-        suppress_health_check=list(HealthCheck), verbosity=Verbosity.quiet, print_blob=False,
-    )
-    @given(_programs(suite, can, focus))
-    def attempt_one(program: Program) -> None:
+    random = Random(f"{suite.name} {seed}")
+    for _ in range(examples):
+        program = tuple(_program(random, suite, can, focus))
         if program:
             attempt(program + epilogue)
 
-    attempt_one()
 
-
-def _programs(suite: Suite, can: Collection[str], focus: Rule) -> SearchStrategy[Program]:
-    from hypothesis import strategies as st
-
+def _program(
+    random: Random, suite: Suite, can: Collection[str], focus: Rule
+) -> Iterator[Act]:
     names = [name for name in suite.weights if name == "settle" or name in can]
-    favoured = suite.favoured.get(focus.id, ())
-    wide = _BITS + (suite.picks - 1).bit_length() if suite.picks else _BITS
-    drawn = 2 * len(names) + wide * LENGTH_MAX
     needed = {group[0] for group in suite.needs[focus.id] if len(group) == 1} | {"settle"}
-
-    def program(bits: tuple[bool, ...]) -> Program:
-        # One in four of the operations that the rule in focus can do without is left out.
-        left_out = [bits[2 * at] and bits[2 * at + 1] for at in range(len(names))]
-        kept = [
-            name for name, out in zip(names, left_out, strict=True) if name in needed or not out
-        ]
-        few: Mapping[str, Sequence[int]] = {}
-        if favoured and bits[-1]:
-            kept = [name for name in names if name in favoured]
-            few = suite.favoured_picks.get(focus.id, few)
-        table = [name for name in kept for _ in range(suite.weights[name])]
-        acts = _acts(table, bits[2 * len(names): drawn], wide)
-        return tuple(
-            act._replace(pick=few[act.do][act.pick % len(few[act.do])]) if act.do in few else act
-            for act in acts)
-
-    # One flat tuple: every layer of strategies costs more than a run of the program.
-    return st.tuples(*[st.booleans()] * (drawn + bool(favoured))).map(program)
+    # What makes the test of the rule whole is as little to be left out as what it needs.
+    needed |= {each.takes[0] for each in suite.fuller.get(focus.id, ()) if len(each.takes) == 1}
+    kept = [name for name in names if name in needed or random.random() >= _LEFT_OUT]
+    favoured = [name for name in suite.favoured.get(focus.id, ()) if name in names]
+    courses = [course for course in suite.courses.get(focus.id, ())
+               if all(_names_of(each) <= {*names} for each in course)]
+    if not (favoured or courses) or random.random() < 1 / 2:
+        return _at_random(random, _drawing(random, suite, kept, {}))
+    few = suite.favoured_picks.get(focus.id, {})
+    draw = _drawing(random, suite, favoured or kept, few)
+    if courses and (not favoured or random.random() < 1 / 2):
+        return _along(random, random.choice(courses), draw, few, suite.picks or _PICKS)
+    return _at_random(random, draw)
 
 
-def _acts(table: Sequence[str], bits: Sequence[bool], wide: int) -> Iterator[Act]:
-    for at in range(LENGTH_MAX):
-        drawn = bits[wide * at: wide * (at + 1)]
-        code, pick = _number(drawn[:_BITS]), _number(drawn[_BITS:])
-        # Code 0 does nothing, so that programs of every length are drawn.
-        if code:
-            yield Act(table[(code - 1) % len(table)], pick=pick if wide > _BITS else at % 3)
+def _drawing(
+    random: Random, suite: Suite, kept: Sequence[str], few: Mapping[str, Sequence[int]]
+) -> Draw:
+    """Draws an act: one of the operations, by their weights, that picks any or one of a few."""
+    table = [name for name in kept for _ in range(suite.weights[name])]
+    picks = range(suite.picks or _PICKS)
+
+    def draw() -> Act:
+        do = random.choice(table)
+        return Act(do, random.choice(few.get(do, picks)))
+    return draw
 
 
-def _number(bits: Sequence[bool]) -> int:
-    return sum(bit << power for power, bit in enumerate(bits))
+def _at_random(random: Random, draw: Draw) -> Iterator[Act]:
+    for _ in range(LENGTH_MAX):
+        if random.random() >= _PAUSE:
+            yield draw()
+
+
+def _along(
+    random: Random, course: Course, draw: Draw, few: Mapping[str, Sequence[int]], picks: int
+) -> Iterator[Act]:
+    """A course of events, with other acts before its own, and after them."""
+    spare = LENGTH_MAX - len(course)
+    for each in course:
+        while spare > 0 and random.random() < _STRAY:
+            spare -= 1
+            yield draw()
+        yield random.choice(each) if isinstance(each, tuple) else Act(
+            each, random.choice(few.get(each, range(picks))))
+    for _ in range(random.randint(0, max(0, spare))):
+        yield draw()
+
+
+def _names_of(each: str | tuple[Act, ...]) -> set[str]:
+    return {act.do for act in each} if isinstance(each, tuple) else {each}

@@ -12,10 +12,11 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from random import Random
 
+from ...spec.engines.monitor import STATES_MAX
 from ...spec.notation.machine import Action, Machine
 from ...spec.notation.rules import Rule
 from ..ports.base import Session
-from .suite import Act, AnyJudge, Conversation, Program, by_number
+from .suite import Act, AnyJudge, Conversation, Fuller, Program, by_number
 
 __all__ = ["PROGRAMS_AT_ONCE", "HistorySuite", "rules_of"]
 
@@ -28,7 +29,7 @@ class HistorySuite:
     """A suite that is judged by histories; see ``AnySuite``.
 
     ``draw`` makes a program from chance, what the target can do, and the rule in focus.
-    ``judging`` makes the judge of a run from the arguments of ``judge``.
+    ``judging`` makes the judge of a run from the arguments of ``judge``, except the items.
     ``always_needed`` are the operations without which no rule applies; ``needs`` has, for
     some rules, groups of further operations, of which the target must offer one each.
     """
@@ -41,12 +42,14 @@ class HistorySuite:
     needs: Mapping[str, tuple[tuple[str, ...], ...]]
     draw: Callable[[Random, Collection[str], Rule], Program]
     converse: Callable[[Session, int, int], Conversation]
-    judging: Callable[[int, Rule | None, bool], AnyJudge]
+    judging: Callable[[int, Rule | None, bool, int], AnyJudge]
     easier: Callable[[Act], Iterator[Act]]
     settings: Callable[[int], Mapping[str, int]]
     capacities: tuple[int, ...]
     scene: str
     takes_more: Mapping[str, str] = field(default_factory=dict)
+    telling: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    fuller: Mapping[str, tuple[Fuller, ...]] = field(default_factory=dict)
 
     def rules(self) -> tuple[Rule, ...]:
         """See ``AnySuite``."""
@@ -73,10 +76,11 @@ class HistorySuite:
         return tuple(machine for machine in self.watching if rule in machine.rules_declared)
 
     def judge(
-        self, capacity: int, items_max: int, focus: Rule | None, counting: bool = False
+        self, capacity: int, items_max: int, focus: Rule | None, counting: bool = False,
+        candidates: int = STATES_MAX,
     ) -> AnyJudge:
         """See ``AnySuite``."""
-        return self.judging(capacity, focus, counting)
+        return self.judging(capacity, focus, counting, candidates)
 
     def explore(
         self, can: Collection[str], focus: Rule, seed: int, examples: int,

@@ -12,7 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from ...spec.engines.interpreter import State, Step
-from ...spec.engines.monitor import Failure, Monitor
+from ...spec.engines.monitor import STATES_MAX, Failure, LostTrack, Monitor
 from ...spec.notation.bound import bind
 from ...spec.notation.errors import InternalError
 from ...spec.notation.rules import Rule
@@ -44,24 +44,33 @@ class Breach:
 
 
 @lru_cache(maxsize=64)
-def _fresh(watch: Watch, constants: tuple[tuple[str, int], ...]) -> Monitor:
+def _fresh(
+    watch: Watch, constants: tuple[tuple[str, int], ...], candidates: int
+) -> Monitor:
     for defining in watch.machine.__mro__:
         # The monitor quotes the source, which in an archive only the loader can read.
         names = vars(sys.modules[defining.__module__])
         linecache.lazycache(str(names.get("__file__")), names)
     declared = watch.machine.constants_declared
     return Monitor(bind(
-        watch.machine, **{name: value for name, value in constants if name in declared}))
+        watch.machine, **{name: value for name, value in constants if name in declared}),
+        candidates)
 
 
 class _Eye:
-    """One machine that watches."""
+    """One machine that watches, while it is ``open``; it may have ``lost`` track."""
 
-    def __init__(self, watch: Watch, constants: tuple[tuple[str, int], ...]) -> None:
+    def __init__(
+        self, watch: Watch, constants: tuple[tuple[str, int], ...], candidates: int
+    ) -> None:
         self.watch = watch
         # A monitor never changes what it holds, only which: a shallow copy is a fresh one.
-        self.monitor = copy.copy(_fresh(watch, constants))
-        self.open = True
+        self.monitor = copy.copy(_fresh(watch, constants, candidates))
+        self.lost = self.monitor.overflowed
+        self.open = not self.lost
+
+    def loses_track(self) -> None:
+        self.lost, self.open = True, False
 
     def knows(self, step: Step) -> bool:
         return step[0] in self.watch.machine.actions_declared
@@ -71,22 +80,29 @@ class Judge:
     """Watches one run. ``focus`` is the rule that is looked for, or None for all rules.
 
     ``exercised`` counts, by rule, the replies and events in whose place another one would
-    have broken the rule; only if ``counting``, for it takes as long as judging does.
+    have broken the rule; only if ``counting``, for it takes as long as judging does. A machine
+    that could be in more than ``candidates`` states loses track, and judges no more.
     """
 
     def __init__(
         self, suite: Suite, capacity: int, items_max: int, focus: Rule | None,
-        counting: bool = False,
+        counting: bool = False, candidates: int = STATES_MAX,
     ) -> None:
         constants = tuple(suite.constants(capacity, items_max).items())
         self._eyes = [
-            _Eye(watch, constants) for watch in suite.watches
-            if watch.adds is None or focus is None or watch.adds is focus
+            _Eye(watch, constants, candidates) for watch in suite.watches
+            if counting or watch.adds is None or focus is None or watch.adds is focus
         ]
         self._focus = focus
         self._counting = counting
         self.breaches: list[Breach] = []
         self.exercised: Counter[str] = Counter()
+
+    @property
+    def unjudged(self) -> frozenset[str]:
+        """The ids of the rules whose machine lost track."""
+        return frozenset(
+            rule.id for eye in self._eyes if eye.lost for rule in eye.watch.rules())
 
     @property
     def blind(self) -> bool:
@@ -128,10 +144,13 @@ class Judge:
         for eye in self._eyes:
             if not eye.open or not eye.knows(observed):
                 continue
-            if self._lost_base(eye):
-                eye.open = False
+            if not self._has_base(eye):
                 continue
-            failure = eye.monitor.observe([observed])
+            try:
+                failure = eye.monitor.observe([observed])
+            except LostTrack:
+                eye.loses_track()
+                continue
             if failure is None:
                 continue
             eye.open = False
@@ -143,10 +162,16 @@ class Judge:
                 first = rule, failure
         return first
 
-    def _lost_base(self, eye: _Eye) -> bool:
+    def _has_base(self, eye: _Eye) -> bool:
+        """Whether the machine that an eye adds a rule to, if any, still explains the run."""
         base = eye.watch.base
-        return base is not None and not all(
-            other.open for other in self._eyes if other.watch.machine is base)
+        closed = [other for other in self._eyes
+                  if base is not None and other.watch.machine is base and not other.open]
+        if any(other.lost for other in closed):
+            eye.loses_track()
+        elif closed:
+            eye.open = False
+        return not closed
 
 
 _States = Sequence[tuple[_Eye, frozenset[State]]]

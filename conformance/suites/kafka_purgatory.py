@@ -10,7 +10,7 @@ from ...spec.engines.interpreter import Step
 from ...spec.kafka.observed_purgatory import PERIODS, TIMEOUTS, ObservedPurgatory
 from ..ports.base import Message, Session
 from .plain import PlainConversation, Seen
-from .suite import Act, Answer, Suite, Watch
+from .suite import Act, Answer, Fuller, Suite, Watch
 
 __all__ = ["KAFKA_PURGATORY_SUITE", "KEYS", "REQUESTS", "PurgatoryConversation"]
 
@@ -262,6 +262,10 @@ KAFKA_PURGATORY_SUITE: Final = Suite(
         "KAFKA-P24": (_WATCH,),
         "KAFKA-P25": (_WATCH, ("watched",)),
         "KAFKA-P26": (_WATCH, ("cancel",)),
+    },
+    fuller={
+        "KAFKA-P3": (Fuller(("soon",), "an event between a request's first try and its entry "
+                            "into the lists"),),
     },
     epilogue=(
         Act("watched"), Act("delayed"), Act("check"), Act("check", pick=1), Act("watched"),

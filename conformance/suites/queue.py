@@ -12,7 +12,7 @@ from ...spec.queues.bounded import BoundedQueue, OrderlyQueue
 from ...spec.queues.conserved import ConservingQueue
 from ...spec.queues.rules import IN_TURN
 from ..ports.base import PROTOCOL_VERSION, Message, Session, excerpt
-from .suite import Act, Answer, Exchange, Suite, Watch, show_json
+from .suite import Act, Answer, Exchange, Fuller, Suite, Watch, show_json
 
 __all__ = ["QUEUE_SUITE", "QueueConversation"]
 
@@ -311,6 +311,7 @@ QUEUE_SUITE: Final = Suite(
     epilogue=(Act("settle"), *(Act("poll"),) * 5, Act("settle")),
     constants=_constants,
     converse=QueueConversation,
+    fuller={"QUEUE-6": (Fuller(("put", "take"), "a wait that completes twice"),)},
     takes_more={
         "QUEUE-10": "a target whose woken waiters run later than the request that woke them, so "
                     "that one can be cancelled in between",

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import lru_cache
 
 from ...reference.interleavings import explore
 from ...reference.scheduling import Scheduler, Segment
 from ...spec.engines.interpreter import Step
-from ...spec.engines.monitor import Monitor
+from ...spec.engines.monitor import LostTrack, Monitor
 from ...spec.kafka.observed_races import ObservedRaces
 from ...spec.notation import bind
 from ...spec.notation.rules import Rule
@@ -40,27 +41,35 @@ class RaceFound:
 
 @dataclass(frozen=True)
 class RacesSearched:
-    """What came of a search: how many schedules, how many histories, and what they break."""
+    """What came of a search: how many schedules, how many histories, and what they break.
+
+    ``undecided`` counts the histories that more states explain than the monitor may hold.
+    """
 
     schedules: int
     histories: int
     found: tuple[RaceFound, ...]
+    undecided: int = 0
 
 
 def search_races(kit: Kit, scene: RaceScene, *, preemptions: int = 2) -> RacesSearched:
     """Run a scene under every schedule with at most that many preemptions, and judge it."""
     seen: dict[str, None] = {}
     found: list[RaceFound] = []
-    schedules = 0
+    schedules = undecided = 0
     for each in explore(_set_up(kit, scene), kit.modules, preemptions=preemptions):
         schedules += 1
         key = json.dumps(each.result)
         if key not in seen:
             seen[key] = None
-            broken = _judge(each.result)
+            try:
+                broken = _judge(each.result)
+            except LostTrack:
+                undecided += 1
+                continue
             if broken is not None:
                 found.append(RaceFound(*broken, each.schedule, each.preemptions))
-    return RacesSearched(schedules, len(seen), tuple(found))
+    return RacesSearched(schedules, len(seen), tuple(found), undecided)
 
 
 def _set_up(kit: Kit, scene: RaceScene) -> Callable[[Scheduler], Callable[[], list[Message]]]:
@@ -92,18 +101,15 @@ def _fresh() -> Monitor:
 
 
 def _judge(events: Sequence[Message]) -> tuple[Rule, str] | None:
-    """The first rule that a history breaks, and by what."""
-    monitor = _fresh()
-    start, observed = monitor.states, monitor.observed
-    try:
-        for step in _steps(events):
-            failure = monitor.observe([step])
-            if failure is not None:
-                assert failure.rule is not None
-                return failure.rule, failure.observation
-        return None
-    finally:
-        monitor.states, monitor.observed = start, observed
+    """The first rule that a history breaks, and by what. Raises ``LostTrack``."""
+    # A monitor never changes what it holds, only which: a shallow copy is a fresh one.
+    monitor = copy(_fresh())
+    for step in _steps(events):
+        failure = monitor.observe([step])
+        if failure is not None:
+            assert failure.rule is not None
+            return failure.rule, failure.observation
+    return None
 
 
 def _steps(events: Iterable[Message]) -> Iterator[Step]:

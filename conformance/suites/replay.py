@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ...spec.engines.monitor import STATES_MAX
 from ...spec.notation.errors import InputError
 from ...spec.notation.rules import Rule
 from ..ports import PORTS
@@ -25,6 +26,7 @@ class Replay:
     ``breach`` is the first breach of any rule, or of the fixture's own rule if there is one;
     ``same`` says whether it is of that rule and in the same step. ``left_at`` is the step
     (from 0) whose request could no longer be made, because this target took another way.
+    ``unjudged`` are the ids of the rules whose machine lost track before a breach was seen.
     """
 
     target: str
@@ -32,10 +34,13 @@ class Replay:
     same: bool
     words: tuple[str, ...]
     left_at: int | None = None
+    unjudged: frozenset[str] = frozenset()
 
 
-def replay(fixture: Fixture, target: Target, where: str = "") -> Replay:
-    """Run a fixture on a fresh instance of a target.
+def replay(
+    fixture: Fixture, target: Target, where: str = "", candidates: int = STATES_MAX
+) -> Replay:
+    """Run a fixture on a fresh instance of a target; ``candidates`` is as in ``RunSettings``.
 
     Raises ``InputError`` for a fixture that this suite could not have written, or that asks
     for what the target cannot do, and ``TargetError`` when the target fails.
@@ -56,7 +61,7 @@ def replay(fixture: Fixture, target: Target, where: str = "") -> Replay:
     session = target.open()
     try:
         items_max = max(ITEMS_MAX, fixture.length + 2)
-        judge = suite.judge(fixture.capacity, items_max, rule)
+        judge = suite.judge(fixture.capacity, items_max, rule, candidates=candidates)
         conversation = suite.converse(session, fixture.capacity, items_max)
         said, left_at = _converse(conversation, judge, fixture, operations, where)
     finally:
@@ -113,4 +118,5 @@ def _outcome(
     if breach is not None:
         at = breach.step
         words = (*words[:at], breach.in_words(words[at]), *words[at + 1:])
-    return Replay(target, breach, same, words, left_at)
+    unjudged = frozenset() if breach is not None else frozenset(judge.unjudged)
+    return Replay(target, breach, same, words, left_at, unjudged)

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
+from ...spec.engines.monitor import STATES_MAX
 from ...spec.notation.errors import TargetError
 from ...spec.notation.rules import Rule
 from ..ports.base import Target
@@ -27,13 +28,15 @@ class Run:
     """What happened in one run of a program.
 
     ``acts`` are those that were requested: what made no sense where it stood is left out.
-    ``exercised`` counts, by rule, the steps that could have broken it.
+    ``exercised`` counts, by rule, the steps that could have broken it; ``unjudged`` are the ids
+    of the rules whose machine lost track on the way.
     """
 
     acts: list[Act] = field(default_factory=list)
     exchanges: list[Exchange] = field(default_factory=list)
     breaches: list[Breach] = field(default_factory=list)
     exercised: Counter[str] = field(default_factory=Counter)
+    unjudged: Collection[str] = ()
 
     def breach_of(self, rule: Rule) -> Breach | None:
         """The first breach of a rule."""
@@ -55,15 +58,16 @@ def capabilities(suite: AnySuite, target: Target, capacity: int) -> Collection[s
 
 def run_program(
     suite: AnySuite, target: Target, program: Sequence[Act], capacity: int, *,
-    focus: Rule | None = None, count: bool = False,
+    focus: Rule | None = None, count: bool = False, candidates: int = STATES_MAX,
 ) -> Run:
     """Run a program on a fresh instance, until it ends or no machine is left to judge.
 
     ``focus`` is the rule that is looked for (None: any); ``count`` fills ``exercised``, at
-    the price of half the speed. Raises ``TargetFailed`` when the target fails to answer.
+    the price of half the speed; ``candidates`` is as for ``AnySuite.judge``. Raises
+    ``TargetFailed`` when the target fails to answer.
     """
     items_max = max(ITEMS_MAX, len(program) + 2)
-    judge = suite.judge(capacity, items_max, focus, count)
+    judge = suite.judge(capacity, items_max, focus, count, candidates)
     run = Run(breaches=judge.breaches, exercised=judge.exercised)
     session = target.open()
     try:
@@ -77,6 +81,7 @@ def run_program(
         raise _after(run, error) from error
     finally:
         session.close()
+    run.unjudged = judge.unjudged
     return run
 
 

@@ -9,7 +9,7 @@ from ...spec.engines.interpreter import Step
 from ...spec.notation.errors import InputError, TargetError
 from ...spec.storm.observed_input import ObservedInput
 from ..ports.base import PROTOCOL_VERSION, Message, Session, excerpt
-from .suite import Act, Answer, Exchange, Suite, Watch, show_json
+from .suite import Act, Answer, Exchange, Fuller, Suite, Watch, show_json
 
 __all__ = ["STORM_INPUT_SUITE", "InputConversation"]
 
@@ -310,6 +310,28 @@ STORM_INPUT_SUITE: Final = Suite(
     converse=InputConversation,
     settings=_settings,
     capacities=(1, 2, 3, 4),
+    telling={"STORM-I4": (1, 2), "STORM-I10": (1,), "STORM-I12": (4,)},
+    favoured={
+        # Sizes would show another rule broken first, and end the judging.
+        "STORM-I1": ("arrive", "arrive from r2", "publish", "consume", "step", "flush"),
+        "STORM-I10": ("arrive", "publish", "consume"),
+    },
+    courses={
+        "STORM-I1": (("arrive", "consume", "arrive", "consume", "consume"),
+                     ("arrive from r2", "arrive", "arrive", "consume all")),
+        # A round has begun when the overflowQ gets its first tuple; recvQ never runs dry.
+        "STORM-I10": (("publish", "step", "arrive", *("consume", "publish") * 3, "consume"),
+                      ("arrive", "consume", *("publish", "consume") * 4)),
+    },
+    takes_more={
+        "STORM-I10": "a task that can be stopped between its looks at the two queues (step), or "
+                     "one that starves the overflowQ",
+    },
+    fuller={
+        "STORM-I1": (Fuller(("step",), "the race of an arrival with a task that has looked at "
+                            "one of its two queues (D2)"),
+                     Fuller(("publish",), "the order of a local sender's tuples (STORM-342)")),
+    },
     scene=("A task's input: recvQ of {capacity}, overflow limit {overflow_limit} (0: none), "
            "batches of {batch}."),
 )

@@ -9,7 +9,7 @@ from ...spec.engines.interpreter import Step
 from ...spec.storm.observed_partition import ObservedPartition
 from ..ports.base import Message, Session
 from .plain import PlainConversation, Seen
-from .suite import Act, Answer, Suite, Watch
+from .suite import Act, Answer, Fuller, Suite, Watch
 
 __all__ = ["OFFSETS_MAX", "STORM_PARTITION_SUITE", "PartitionConversation"]
 
@@ -180,6 +180,17 @@ STORM_PARTITION_SUITE: Final = Suite(
     constants=_constants,
     converse=PartitionConversation,
     settings=_settings,
+    telling={"STORM-K27": (1,), "STORM-K28": (3,), "STORM-K29": (1, 2), "STORM-K31": (1, 3),
+             "STORM-K35": (1,)},
+    fuller={
+        "STORM-K20": (
+            Fuller(("split",), "tuples that share an id, of which the first ack counts"),),
+    },
+    courses={
+        "STORM-K27": (("append", "next", "fail", "next", "wait", "next"),
+                      ("append", "next", "next", "fail", "fail", "wait", "next")),
+        "STORM-K35": (("append", "next", "fail", "wait", "next", "fail", "wait", "next"),),
+    },
     favoured={
         "STORM-K25": ("append", "next", "ack", "fail", "commit"),
         "STORM-K35": ("append", "next", "fail", "wait"),

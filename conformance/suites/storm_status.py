@@ -9,7 +9,7 @@ from ...spec.engines.interpreter import Step
 from ...spec.notation.errors import InputError, TargetError
 from ...spec.storm.observed_status import ObservedStatus
 from ..ports.base import PROTOCOL_VERSION, Message, Session, excerpt
-from .suite import Act, Answer, Exchange, Suite, Watch, show_json
+from .suite import Act, Answer, Exchange, Fuller, Suite, Watch, show_json
 
 __all__ = ["STORM_STATUS_SUITE", "StatusConversation"]
 
@@ -269,6 +269,20 @@ STORM_STATUS_SUITE: Final = Suite(
         "STORM-O8": ("spill", "drain", "check", "deliver", "lose"),
         "STORM-O10": ("spill", "spill halfway", "drain", "check", "disconnect",
                       "connect halfway"),
+    },
+    fuller={
+        "STORM-O10": (
+            Fuller(("connect",), "a status that changes while a connection is made (D5)"),),
+    },
+    courses={
+        # One overflowQ grows, by more than the reminder of any capacity.
+        "STORM-O2": (((Act("spill"),),) * 6,),
+        # The flag is looked up; the next check clears it; then it is set.
+        "STORM-O1": (((Act("spill"),), (Act("drain"),), "spill halfway", "check", "finish"),),
+        # The status changes while a connection is being made, or has just changed.
+        "STORM-O10": (
+            ((Act("spill"),), "disconnect", "connect halfway", (Act("drain"),), "check"),
+            ((Act("spill"),), (Act("drain"),), "disconnect", "connect halfway", "check")),
     },
     scene=("Two workers, {tasks} tasks; a reminder when an overflowQ has grown by more than "
            "{capacity}, a lost status made good within {repeat} checks."),

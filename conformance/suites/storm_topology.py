@@ -15,12 +15,12 @@ from ...reference.storm.faults import Fault, Scenario, What, scenario
 from ...reference.storm.topologies import PING_PONG, TOPOLOGIES, Topology, ping_pong
 from ...spec.notation.errors import InputError, TargetError
 from ...spec.notation.rules import Rule
-from ...spec.storm.observed_topology import PROGRESS
+from ...spec.storm.observed_topology import NOT_HELD_UP, NOT_INVENTED, PROGRESS, SURVIVES
 from ..ports.base import Message, Session, check_request, excerpt
 from ..ports.storm_topology import FAULTS, STORM_TOPOLOGY
 from .history import HistorySuite
 from .plain import PlainConversation, Seen
-from .suite import Act, Answer, Program
+from .suite import Act, Answer, Fuller, Program
 from .topology_runs import MACHINES, RunJudge, Terms, happened, terms_of
 
 __all__ = ["STORM_TOPOLOGY_SUITE", "TopologyConversation"]
@@ -223,8 +223,8 @@ def _terms(request: Message, capacity: int) -> Terms:
     return terms_of(topology, capacity=capacity, **sizes)
 
 
-def _judging(capacity: int, focus: Rule | None, counting: bool) -> RunJudge:
-    return RunJudge(capacity, focus, counting, _terms)
+def _judging(capacity: int, focus: Rule | None, counting: bool, candidates: int) -> RunJudge:
+    return RunJudge(capacity, focus, counting, _terms, candidates)
 
 
 STORM_TOPOLOGY_SUITE: Final = HistorySuite(
@@ -240,5 +240,16 @@ STORM_TOPOLOGY_SUITE: Final = HistorySuite(
     easier=_easier,
     settings=_settings,
     capacities=(1, 2, 4),
+    fuller={
+        PROGRESS.id: (
+            Fuller(("lose_status",), "a stall after a status got lost (D6)"),
+            Fuller(("cut",), "a stall after a connection broke (STORM-3763)")),
+        SURVIVES.id: (
+            Fuller(("stray",), "a worker that a tuple for an absent task ends (STORM-3751)"),),
+        NOT_HELD_UP.id: (
+            Fuller(("kill",), "a dead worker that holds up what is for others (STORM-329)"),),
+        NOT_INVENTED.id: (
+            Fuller(("kill",), "what an earlier life of a worker sent"),),
+    },
     scene="Tasks whose recvQ has a capacity of {capacity}.",
 )

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ...spec.engines.interpreter import Step
+from ...spec.engines.monitor import STATES_MAX
 from ...spec.notation.machine import Machine
 from ...spec.notation.rules import Rule
 from ..ports.base import Message, Session
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
     from .judge import Breach
 
 __all__ = [
-    "Act", "Answer", "AnyJudge", "AnySuite", "Conversation", "Exchange", "Program", "Suite",
-    "Watch", "by_number",
+    "Act", "Answer", "AnyJudge", "AnySuite", "Conversation", "Course", "Exchange", "Fuller",
+    "Program", "Suite", "Watch", "by_number",
 ]
 
 
@@ -41,6 +42,24 @@ class Act(NamedTuple):
 
 
 Program = tuple[Act, ...]
+
+Course = tuple[str | tuple[Act, ...], ...]
+"""A course of events: in this order, an operation that picks at random, or one of some acts."""
+
+
+class Fuller(NamedTuple):
+    """What makes the test of a rule whole, beyond the operations that the rule needs.
+
+    A target that offers none of ``takes`` is tested by the rule in a weaker form: then
+    ``finds``, a noun phrase, is not looked for.
+    """
+
+    takes: tuple[str, ...]
+    finds: str
+
+    def in_words(self) -> str:
+        """What was not looked for, and the operation that would allow it."""
+        return f"{self.finds}: that takes {' or '.join(self.takes)}"
 
 
 class Answer(NamedTuple):
@@ -142,6 +161,11 @@ class AnyJudge(Protocol):
         ...
 
     @property
+    def unjudged(self) -> Collection[str]:
+        """The ids of the rules whose machine lost track: what followed was not judged by it."""
+        ...
+
+    @property
     def blind(self) -> bool:
         """Whether nothing that is still to come could show a breach that is looked for."""
         ...
@@ -175,6 +199,11 @@ class AnySuite(Protocol):
         ...
 
     @property
+    def telling(self) -> Mapping[str, tuple[int, ...]]:
+        """By rule that only some capacities give occasion to break: those that do."""
+        ...
+
+    @property
     def scene(self) -> str:
         """The settings in words, as a format."""
         ...
@@ -182,6 +211,11 @@ class AnySuite(Protocol):
     @property
     def takes_more(self) -> Mapping[str, str]:
         """By rule that some targets give no occasion to break: what an occasion takes."""
+        ...
+
+    @property
+    def fuller(self) -> Mapping[str, tuple[Fuller, ...]]:
+        """By rule that can also be tested in a weaker form: what makes its test whole."""
         ...
 
     @property
@@ -215,9 +249,13 @@ class AnySuite(Protocol):
         ...
 
     def judge(
-        self, capacity: int, items_max: int, focus: Rule | None, counting: bool = False
+        self, capacity: int, items_max: int, focus: Rule | None, counting: bool = False,
+        candidates: int = STATES_MAX,
     ) -> AnyJudge:
-        """A judge for one run; ``focus`` is the rule that is looked for (None: any)."""
+        """A judge for one run; ``focus`` is the rule that is looked for (None: any).
+
+        ``candidates`` bounds the states in which each of its machines may be at one time.
+        """
         ...
 
     def explore(
@@ -244,11 +282,15 @@ class Suite:
     at least one operation of every group.
 
     Cases take the ``capacities`` in turn; ``settings`` are those of ``hello`` that go with a
-    capacity, and ``scene`` puts them into words. ``favoured`` has, for rules that take a rare
-    course of events to break, the operations that half of the programs consist of; and
-    ``favoured_picks``, for some of these rules, the only values that those programs pick, by
-    operation. ``picks`` is how many values there are to pick from; 0: any three neighbours
-    will do.
+    capacity, and ``scene`` puts them into words; cases that look for a rule of ``telling`` take
+    only the capacities that it names. ``favoured`` has, for rules that take a rare course of
+    events to break, the operations that half of the programs consist of, the more often the
+    more often it is named; and ``favoured_picks``, for some of these rules, the only values
+    that those programs pick, by operation. ``courses`` has, for some rules, the rare courses
+    themselves: half of the programs that are not drawn from all operations go along one.
+    ``picks`` is how many values there are to pick from; 0: any three neighbours will do.
+    ``takes_more`` says, of rules that some targets give no occasion to break, what that takes;
+    ``fuller``, of rules that can also be tested in a weaker form, what makes the test whole.
     """
 
     name: str
@@ -262,11 +304,14 @@ class Suite:
     converse: Callable[[Session, int, int], Conversation]
     settings: Callable[[int], Mapping[str, int]] = _capacity_alone
     capacities: tuple[int, ...] = (1, 2, 3)
+    telling: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     scene: str = "A queue of capacity {capacity}."
     favoured: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     favoured_picks: Mapping[str, Mapping[str, tuple[int, ...]]] = field(default_factory=dict)
+    courses: Mapping[str, tuple[Course, ...]] = field(default_factory=dict)
     picks: int = 0
     takes_more: Mapping[str, str] = field(default_factory=dict)
+    fuller: Mapping[str, tuple[Fuller, ...]] = field(default_factory=dict)
 
     def rules(self) -> tuple[Rule, ...]:
         """See ``AnySuite``."""
@@ -294,12 +339,13 @@ class Suite:
     # written in terms of suites, and so are imported when they are used.
 
     def judge(
-        self, capacity: int, items_max: int, focus: Rule | None, counting: bool = False
+        self, capacity: int, items_max: int, focus: Rule | None, counting: bool = False,
+        candidates: int = STATES_MAX,
     ) -> AnyJudge:
         """See ``AnySuite``."""
         from .judge import Judge
 
-        return Judge(self, capacity, items_max, focus, counting)
+        return Judge(self, capacity, items_max, focus, counting, candidates)
 
     def explore(
         self, can: Collection[str], focus: Rule, seed: int, examples: int,

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from ...spec.notation.errors import InputError
 from ...spec.notation.labels import counted
 from ...spec.notation.rules import Rule
-from ..results import ERROR, FLAKY, PASSED, VIOLATED, CaseRow
+from ..results import ERROR, FLAKY, PASSED, UNKNOWN, VIOLATED, CaseRow
 from .catalogue import suite_named
+from .enough import Coverage, coverage
 from .fixture import Fixture, read_fixture
-from .suite import AnySuite
+from .suite import AnySuite, Fuller
 
 __all__ = ["NOT_APPLICABLE", "NOT_EXERCISED", "RuleResult", "Summary", "known_rules", "summarise"]
 
@@ -25,9 +27,11 @@ class RuleResult:
     """What a run says about one rule.
 
     ``passed`` means that no breach was found in ``cases`` cases, in whose ``steps`` steps
-    another answer would have broken the rule: a sample, never a proof. ``not exercised``:
-    no step could have broken it. ``not applicable``: the target lacks what it takes.
-    ``fixture`` is the shortest failure found; ``message`` is one line about the verdict.
+    another answer would have broken the rule, and that these are enough (see enough.py): a
+    sample, never a proof. ``unknown``: they are too few, or some could not be judged.
+    ``not exercised``: the target gives no occasion to break it. ``not applicable``: it lacks
+    what the rule takes. ``fixture`` is the shortest failure found; ``message`` is one line
+    about the verdict; ``not_looked_for`` is what the target lacks operations for.
     """
 
     target: str
@@ -38,19 +42,24 @@ class RuleResult:
     steps: int = 0
     message: str = ""
     fixture: Fixture | None = None
+    not_looked_for: tuple[Fuller, ...] = ()
 
     def to_json(self, saved_as: str | None = None) -> dict[str, Any]:
         """The row of ``conform --json``; ``saved_as`` is where the fixture was written."""
         return {
             "target": self.target, "suite": self.suite, "rule": self.rule.id,
             "verdict": self.verdict, "cases": self.cases, "steps": self.steps,
-            "fixture": saved_as,
+            "fixture": saved_as, "message": self.message,
+            "not_looked_for": [each.in_words() for each in self.not_looked_for],
         }
 
 
 @dataclass(frozen=True)
 class Summary:
-    """What a run says about a target. ``known`` are the ids of rules known to be broken."""
+    """What a run says about a target. ``known`` are the ids of rules known to be broken.
+
+    ``unjudged`` says of how many cases a part could not be judged, if any, and what to do.
+    """
 
     suite: str
     suite_version: str
@@ -59,6 +68,7 @@ class Summary:
     results: tuple[RuleResult, ...]
     error: str = ""
     known: frozenset[str] = field(default_factory=frozenset)
+    unjudged: str = ""
 
     @property
     def verdict(self) -> str:
@@ -70,20 +80,30 @@ class Summary:
         if self.error:
             return ERROR
         nothing = not any(each.verdict in (PASSED, VIOLATED) for each in self.results)
-        return "unknown" if nothing or any(each.verdict == FLAKY for each in found) else PASSED
+        undecided = any(each.verdict in (FLAKY, UNKNOWN) for each in found)
+        return UNKNOWN if nothing or undecided or self.unjudged else PASSED
 
     @property
     def reservation(self) -> str:
         """Why a pass of this run is worth less than others, to stand after ``passed``; or empty."""
-        verdicts = [each.verdict for each in self.results if each.verdict != NOT_APPLICABLE]
-        if self.cases < len(verdicts):
-            return f"by few cases ({self.cases} for {counted(len(verdicts), 'rule')})"
-        return "with little exercised" if 2 * len(self.not_exercised) >= len(verdicts) else ""
+        rules = [each for each in self.results if each.verdict != NOT_APPLICABLE]
+        if self.cases < len(rules):
+            return f"by few cases ({self.cases} for {counted(len(rules), 'rule')})"
+        weaker = [each.rule.id for each in rules if each.not_looked_for]
+        return f"in part ({', '.join(weaker)} in a weaker form)" if weaker else ""
 
     @property
     def not_exercised(self) -> tuple[str, ...]:
-        """The ids of the rules that apply and that no step could have broken."""
-        return tuple(each.rule.id for each in self.results if each.verdict == NOT_EXERCISED)
+        """The ids of the rules that the target gives no occasion to break."""
+        return self._those(NOT_EXERCISED)
+
+    @property
+    def unknown(self) -> tuple[str, ...]:
+        """The ids of the rules that apply and were exercised or judged too little."""
+        return self._those(UNKNOWN)
+
+    def _those(self, verdict: str) -> tuple[str, ...]:
+        return tuple(each.rule.id for each in self.results if each.verdict == verdict)
 
     @property
     def no_longer_broken(self) -> tuple[str, ...]:
@@ -109,42 +129,74 @@ def summarise(
     chosen = suite_named(suite)
     errors = [row.message for row in rows if row.verdict == ERROR]
     error = "" if not errors else f"{errors[0]} ({len(errors)} of {counted(len(rows), 'case')})"
-    counts = [json.loads(row.exercised) for row in rows]
+    covered = coverage(chosen, rows)
+    told: Iterator[list[str]] = (json.loads(row.can) for row in rows)
+    can = next(filter(None, told), [])
     return Summary(
         suite, rows[0].suite_version if rows else "", target, len(rows),
-        tuple(_result(chosen, target, rule, rows, counts) for rule in chosen.rules()),
-        error, frozenset(known),
+        tuple(
+            _result(chosen, target, rule, rows, covered.get(rule.id), can)
+            for rule in chosen.rules()),
+        error, frozenset(known), _unjudged(rows),
     )
+
+
+def _unjudged(rows: Sequence[CaseRow]) -> str:
+    lost = [row for row in rows if row.verdict == UNKNOWN]
+    if not lost:
+        return ""
+    return (f"{counted(len(lost), 'case')} of {len(rows)} could not be judged: case "
+            f"{lost[0].case}, {lost[0].message}. {_MORE_CANDIDATES}")
+
+
+_MORE_CANDIDATES = "Give a smaller capacity, or let it hold more states: --candidates."
 
 
 def _result(
     suite: AnySuite, target: str, rule: Rule, rows: Sequence[CaseRow],
-    counts: Sequence[Mapping[str, int]],
+    covered: Coverage | None, can: Collection[str],
 ) -> RuleResult:
-    cases = sum(bool(count.get(rule.id)) for count in counts)
-    steps = sum(count.get(rule.id, 0) for count in counts)
+    if covered is None:
+        verdict, message = _inapplicable(suite, rule, rows, can)
+        return RuleResult(target, suite.name, rule, verdict, message=message)
+    lacking = tuple(each for each in suite.fuller.get(rule.id, ())
+                    if not any(name in can for name in each.takes))
+    result = partial(RuleResult, target, suite.name, rule, cases=covered.cases,
+                     steps=covered.steps, not_looked_for=lacking)
     broken = [row for row in rows if row.rule == rule.id]
     fixtures = [read_fixture(row.fixture, "a row") for row in broken if row.verdict == VIOLATED]
     if fixtures:
         shortest = min(fixtures, key=lambda fixture: fixture.length)
-        return RuleResult(target, suite.name, rule, VIOLATED, cases, steps,
-                          shortest.headline(), shortest)
+        return result(VIOLATED, message=shortest.headline(), fixture=shortest)
     if broken:
-        return RuleResult(target, suite.name, rule, FLAKY, cases, steps, broken[0].message)
-    if steps:
-        return RuleResult(target, suite.name, rule, PASSED, cases, steps)
-    verdict, message = _silent(suite, rule, rows, counts)
-    return RuleResult(target, suite.name, rule, verdict, message=message)
+        return result(FLAKY, message=broken[0].message)
+    verdict, message = _unbroken(suite, covered, lacking)
+    return result(verdict, message=message)
 
 
-def _silent(
-    suite: AnySuite, rule: Rule, rows: Sequence[CaseRow], counts: Sequence[Mapping[str, int]]
+def _unbroken(
+    suite: AnySuite, covered: Coverage, lacking: Sequence[Fuller]
 ) -> tuple[str, str]:
-    """The verdict on a rule that no step could have broken, and why."""
+    """The verdict on a rule of which no breach was seen, and why."""
+    more = suite.takes_more.get(covered.rule.id)
+    takes = f"; that takes {more}" if more else ""
+    if covered.unjudged:
+        return UNKNOWN, (f"its machine lost track in {counted(covered.unjudged, 'program')}. "
+                         f"{_MORE_CANDIDATES}")
+    if covered.without_occasion:
+        cases = counted(covered.of, "case")
+        return NOT_EXERCISED, f"no step of {cases} could have broken it{takes}"
+    if not covered.suffices:
+        return UNKNOWN, f"{covered.shortfall()}{'' if covered.cases else takes}"
+    if not lacking:
+        return PASSED, ""
+    return PASSED, f"not looked for: {'; '.join(each.in_words() for each in lacking)}"
+
+
+def _inapplicable(
+    suite: AnySuite, rule: Rule, rows: Sequence[CaseRow], can: Collection[str]
+) -> tuple[str, str]:
+    """The verdict on a rule of which no case says anything, and why."""
     if rows and all(row.verdict == ERROR for row in rows):
         return NOT_RUN, "the target failed"
-    if any(rule.id in count for count in counts):
-        more = suite.takes_more.get(rule.id)
-        takes = f"; that takes {more}" if more else ""
-        return NOT_EXERCISED, f"no step of these cases could have broken it{takes}"
-    return NOT_APPLICABLE, f"it needs {'; and '.join(suite.missing(rule, ()))}"
+    return NOT_APPLICABLE, f"it needs {'; and '.join(suite.missing(rule, can))}"

@@ -153,9 +153,26 @@ def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
 
 _TO_RUN: Final = (("add",), ("elapse",))
 _EXACT: Final = ("deadline", "in-order", "timeout")
+
+
+def _add(task: int, *delays: int) -> tuple[Act, ...]:
+    """One of some delays for a task."""
+    return tuple(Act("add", task + TASKS * DELAYS.index(delay)) for delay in delays)
+
+
+def _elapse(*waits: int) -> tuple[Act, ...]:
+    return tuple(Act("elapse", WAITS.index(wait)) for wait in waits)
+
+
 _FROM_ABOVE: Final = tuple(
-    task + TASKS * DELAYS.index(delay) for delay in (4, 9) for task in range(TASKS))
+    act.pick for delay in (4, 9) for task in range(TASKS) for act in _add(task, delay))
 """Adds that go through upper wheels, and meet others of them in a lower one as time passes."""
+
+_MEETING: Final = (
+    *(act for task in range(TASKS - 1) for act in (_add(task, 5, 9, 9), _elapse(1))),
+    *(_add(TASKS - 1, 1, 2, 3), _elapse(1, 2)) * 4)
+"""Tasks enter an upper wheel at each instant; while they come down, one after the other is added
+to the lowest: buckets of several wheels expire at the same instant, with tasks in each."""
 
 TIMER_SUITE: Final = Suite(
     name="timer",
@@ -183,6 +200,9 @@ TIMER_SUITE: Final = Suite(
     converse=TimerConversation,
     settings=_settings,
     scene="A timer. Tick, if it has one: {capacity} ms; buckets of a wheel, if any: {wheel}.",
+    # Of wheels of three the upper ones take longer than a program lasts.
+    telling={"KAFKA-W22": (1, 2, 2, 3)},
+    courses={"KAFKA-W22": (_MEETING,)},
     favoured={"KAFKA-W29": ("add", "queue"), "KAFKA-W22": ("add", "elapse"),
               "KAFKA-W23": ("add", "elapse")},
     favoured_picks={"KAFKA-W22": {"add": _FROM_ABOVE, "elapse": (0,)}},

@@ -19,7 +19,7 @@ from typing import Final
 from ...reference.storm.cluster import Happened
 from ...reference.storm.topologies import Topology
 from ...spec.engines.interpreter import Step
-from ...spec.engines.monitor import Failure, Monitor
+from ...spec.engines.monitor import STATES_MAX, Failure, LostTrack, Monitor
 from ...spec.notation.bound import bind
 from ...spec.notation.errors import InputError, ModelFault, TargetError
 from ...spec.notation.machine import Machine
@@ -36,7 +36,7 @@ from .suite import Exchange
 
 __all__ = [
     "HistoryJudge", "MACHINES", "Offence", "RULES", "RunJudge", "Terms", "WAIT_MAX",
-    "happened", "in_words", "judged", "terms_of",
+    "follow", "happened", "in_words", "judged", "terms_of",
 ]
 
 WAIT_MAX: Final = 20
@@ -105,8 +105,8 @@ def terms_of(
 
 
 @lru_cache(maxsize=256)
-def _fresh(name: str, constants: tuple[tuple[str, int], ...]) -> Monitor:
-    return Monitor(bind(_NAMED[name], **dict(constants)))
+def _fresh(name: str, constants: tuple[tuple[str, int], ...], candidates: int) -> Monitor:
+    return Monitor(bind(_NAMED[name], **dict(constants)), candidates)
 
 
 Observation = tuple[type[Machine], Hashable, Step]
@@ -114,11 +114,17 @@ Observation = tuple[type[Machine], Hashable, Step]
 
 class HistoryJudge:
     """Follows a history, event by event. ``offences`` grows; a thing that has offended is
-    not judged any further. ``exercised``, if given, is counted up, rule by rule."""
+    not judged any further, nor is one whose machine could be in more than ``candidates``
+    states: the ids of its rules are added to ``unjudged``. ``exercised``, if given, is
+    counted up, rule by rule."""
 
-    def __init__(self, terms: Terms, exercised: Counter[str] | None = None) -> None:
+    def __init__(
+        self, terms: Terms, exercised: Counter[str] | None = None, candidates: int = STATES_MAX,
+    ) -> None:
         self.terms = terms
         self._exercised = exercised
+        self._candidates = candidates
+        self.unjudged: set[str] = set()
         self.offences: list[Offence] = []
         self.seen = 0
         self._idle = _idle(terms)
@@ -133,11 +139,16 @@ class HistoryJudge:
         """
         found = None
         for machine, key, step in list(self._about(event)):
-            if self._exercised is not None:
+            monitor = self._monitor(machine, key)
+            if self._exercised is not None and not self._lost(machine):
                 self._exercised.update(
                     _at_stake(machine.__name__, step[0], self._idle))
-            monitor = self._monitor(machine, key)
-            failure = None if monitor is None else self._failure(monitor, step, event)
+            failure = None
+            try:
+                failure = None if monitor is None else self._failure(monitor, step, event)
+            except LostTrack:
+                self._monitors[machine, key] = None
+                self.unjudged |= _guarded_by(machine.__name__)
             if failure is None:
                 continue
             self._monitors[machine, key] = None
@@ -148,6 +159,9 @@ class HistoryJudge:
                 found = found or offence
         self.seen += 1
         return found
+
+    def _lost(self, machine: type[Machine]) -> bool:
+        return not self.unjudged.isdisjoint(_guarded_by(machine.__name__))
 
     def _failure(self, monitor: Monitor, step: Step, event: Happened) -> Failure | None:
         try:
@@ -161,7 +175,7 @@ class HistoryJudge:
     def _monitor(self, machine: type[Machine], key: Hashable) -> Monitor | None:
         if (machine, key) not in self._monitors:
             # A monitor never changes what it holds, only which: a shallow copy is a fresh one.
-            fresh = _fresh(machine.__name__, self._constants(machine, key))
+            fresh = _fresh(machine.__name__, self._constants(machine, key), self._candidates)
             self._monitors[machine, key] = copy.copy(fresh)
         return self._monitors[machine, key]
 
@@ -208,6 +222,12 @@ def _idle(terms: Terms) -> frozenset[str]:
     """The ids of the rules that nothing could break under these terms."""
     limits = {LIMIT.id: terms.overflow_limit, OVERSHOOT.id: terms.max_pending}
     return frozenset(rule for rule, limit in limits.items() if limit == 0)
+
+
+@cache
+def _guarded_by(machine: str) -> frozenset[str]:
+    """The ids of the rules that a machine judges by."""
+    return frozenset(rule.id for rule in _NAMED[machine].rules_declared if rule.kind == "guard")
 
 
 @cache
@@ -315,9 +335,10 @@ class RunJudge:
 
     def __init__(
         self, capacity: int, focus: Rule | None, counting: bool,
-        terms: Callable[[Message, int], Terms],
+        terms: Callable[[Message, int], Terms], candidates: int = STATES_MAX,
     ) -> None:
-        self._capacity, self._terms_of = capacity, terms
+        self._capacity, self._terms_of, self._candidates = capacity, terms, candidates
+        self.unjudged: set[str] = set()
         self._focus, self._counting = focus, counting
         self._terms: Terms | None = None
         self._over = False
@@ -342,15 +363,16 @@ class RunJudge:
 
     def _read(self, events: Sequence[Happened], terms: Terms, step: int) -> None:
         try:
-            if self._counting:
-                offences = judged(events, terms, exercised=self.exercised)
-            else:
-                offences = judged(events, terms, until=self._focus)
+            judge = follow(
+                events, terms, self._candidates,
+                exercised=self.exercised if self._counting else None,
+                until=None if self._counting else self._focus)
         except InputError as error:
             # The history is the target's, and so is the fault.
             raise TargetError(error.what, next_step="Mend how the adapter tells it.") from error
+        self.unjudged |= judge.unjudged
         found: dict[str, Offence] = {}
-        for offence in offences:
+        for offence in judge.offences:
             found.setdefault(offence.rule.id, offence)
         self.breaches += [
             Breach(each.rule, step, each.event.what, each.conjunct,
@@ -366,10 +388,23 @@ def happened(row: str) -> Happened:
 
 
 def judged(
-    history: Iterable[Happened], terms: Terms, *, exercised: Counter[str] | None = None,
-    until: Rule | None = None,
+    history: Iterable[Happened], terms: Terms, *, exercised: Counter[str] | None = None
 ) -> list[Offence]:
-    """All rules that a history breaks, in its order, ``until`` this one if one is given.
+    """All rules that a history breaks, in its order; see ``follow``.
+
+    Raises ``LostTrack`` where some of it could not be judged.
+    """
+    judge = follow(history, terms, exercised=exercised)
+    if judge.unjudged:
+        raise LostTrack(f"too many states explain what {', '.join(sorted(judge.unjudged))} judge")
+    return judge.offences
+
+
+def follow(
+    history: Iterable[Happened], terms: Terms, candidates: int = STATES_MAX, *,
+    exercised: Counter[str] | None = None, until: Rule | None = None,
+) -> HistoryJudge:
+    """The judge that has seen a history, ``until`` a breach of this rule if one is given.
 
     ``exercised`` is counted up: by rule, the events that could have broken it. Lanes are as
     long as the history needs them. Raises ``InputError`` for one that does not fit the terms.
@@ -377,9 +412,9 @@ def judged(
     events = list(history)
     most = max((int(event.about[-1]) for event in events if event.what == "emitted"), default=0)
     judge = HistoryJudge(
-        replace(terms, lane_max=max(64, 1 << (most + 1).bit_length())), exercised)
+        replace(terms, lane_max=max(64, 1 << (most + 1).bit_length())), exercised, candidates)
     for event in events:
         offence = judge.see(event)
         if offence is not None and offence.rule is until:
             break
-    return judge.offences
+    return judge

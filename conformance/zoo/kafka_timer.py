@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
+from ...reference.kafka.delay_queue import DelayQueue
 from ...reference.kafka.old_timer import OldTimer
 from ...reference.kafka.timer import Timer
 from ...reference.kafka.timing_wheel import (
@@ -189,6 +190,48 @@ class HorizonIncluded(OpenWheel):
 
     def is_covered(self, deadline: int) -> bool:
         return deadline <= self.clock + self.interval
+
+
+class JavaQueue(DelayQueue[TimerTaskList]):
+    """java.util.PriorityQueue: a binary heap that compares times alone, and keeps no turn."""
+
+    def offer(self, item: TimerTaskList, time: int) -> None:
+        heap = self._heap
+        at = len(heap)
+        heap.append((time, 0, item))
+        while at and time < heap[(at - 1) // 2][0]:
+            heap[at], at = heap[(at - 1) // 2], (at - 1) // 2
+        heap[at] = (time, 0, item)
+
+    def poll(self, now: int) -> TimerTaskList | None:
+        heap = self._heap
+        if not heap or heap[0][0] > now:
+            return None
+        first, last = heap[0][2], heap.pop()
+        if heap:
+            self._sift_down(last)
+        return first
+
+    def _sift_down(self, row: tuple[int, int, TimerTaskList]) -> None:
+        heap, at = self._heap, 0
+        while 2 * at + 1 < len(heap):
+            child = 2 * at + 1
+            if child + 1 < len(heap) and heap[child][0] > heap[child + 1][0]:
+                child += 1
+            if row[0] <= heap[child][0]:
+                break
+            heap[at], at = heap[child], child
+        heap[at] = row
+
+
+class HorizonInJava(OpenTimer):
+    """The same on the queue that Kafka has: buckets of one time leave it in any order."""
+
+    wheel = HorizonIncluded
+
+    def __init__(self, tick: int, wheel_size: int, start: int, **more: Any) -> None:
+        super().__init__(tick, wheel_size, start, **more)
+        self._queue = self._wheel.queue = JavaQueue()    # type: ignore[misc]
 
 
 class SlotFromClock(OpenWheel):
@@ -410,6 +453,9 @@ _ALL: Final = (
     _twin("horizon", "W22", "covered if exp <= cur + n u", f"{_MUTANT}; equivalent only as long "
           "as buckets that expire together leave the queue from the lowest wheel up",
           HorizonIncluded),
+    _twin("horizon-in-java", "W22", "covered if exp <= cur + n u, with Java's DelayQueue",
+          "the same on Kafka's own classes, where a run of all rules in turn let it pass",
+          HorizonInJava),
     _twin("slot-from-clock", "W22", "bucket (exp - cur) / u", _MUTANT, SlotFromClock),
     _twin("coarse-overflow", "W22", "overflow wheels with the tick u n n", _MUTANT,
           CoarseOverflow),

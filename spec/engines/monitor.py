@@ -15,7 +15,7 @@ import ast
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from types import FrameType, TracebackType
-from typing import Any
+from typing import Any, Final
 
 from ..notation.bound import BoundMachine
 from ..notation.rules import Rule
@@ -23,7 +23,17 @@ from ..notation.source import syntax_of_file
 from ..notation.types import Disabled
 from .interpreter import Args, State, Step, show_step
 
-__all__ = ["Failure", "Monitor"]
+__all__ = ["STATES_MAX", "Failure", "LostTrack", "Monitor"]
+
+STATES_MAX: Final = 100_000
+"""States that a monitor holds at most, where nobody asks for more or fewer."""
+
+
+class LostTrack(Exception):
+    """More states explain a run than a monitor may hold: from here on, it is undecided.
+
+    An exception, and not a mark on the monitor: whoever passes over it gets no verdict.
+    """
 
 
 @dataclass(frozen=True)
@@ -45,9 +55,9 @@ class Failure:
 
 class Monitor:
     """Follows one run of an implementation. ``max_states`` bounds the set of candidates:
-    beyond it the run is undecided and ``overflowed`` is true (nothing is reported)."""
+    beyond it the run is undecided, ``overflowed`` is true, and observing raises ``LostTrack``."""
 
-    def __init__(self, bound: BoundMachine, max_states: int = 100_000) -> None:
+    def __init__(self, bound: BoundMachine, max_states: int = STATES_MAX) -> None:
         self.interpreter = bound.interpreter
         self.max_states = max_states
         self.overflowed = False
@@ -60,10 +70,10 @@ class Monitor:
         """Take one observation; ``alternatives`` are the actions that could explain it.
 
         Returns None while some state explains the run, otherwise the failure; after a
-        failure the states are those from before it.
+        failure the states are those from before it. Raises ``LostTrack`` if the states were,
+        or become, more than ``max_states``.
         """
-        if self.overflowed:
-            return None
+        self._check_track()
         reached = {
             after
             for state in self.states
@@ -74,14 +84,23 @@ class Monitor:
             return self._explain(alternatives)
         self.observed += 1
         self.states = self._close(reached)
+        self._check_track()
         return None
 
     def allowed(self, steps: Iterable[Step]) -> list[Step]:
-        """Those of some steps that at least one candidate state could take."""
+        """Those of some steps that at least one candidate state could take.
+
+        Raises ``LostTrack`` as ``observe`` does.
+        """
+        self._check_track()
         return [
             step for step in steps
             if any(self.interpreter.step(state, *step) is not None for state in self.states)
         ]
+
+    def _check_track(self) -> None:
+        if self.overflowed:
+            raise LostTrack(f"more than {self.max_states} states explain what was seen")
 
     def _close(self, states: set[State]) -> frozenset[State]:
         """The states with all that internal actions can make of them."""

@@ -1,0 +1,219 @@
+"""What a run may call passed: what was judged, and exercised enough, in its full form."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from checkvalve.conformance import targets
+from checkvalve.conformance.adapters.kafka_races import Kit
+from checkvalve.conformance.adapters.session import InProcessTarget
+from checkvalve.conformance.adapters.storm_input import ReferenceInput
+from checkvalve.conformance.adapters.storm_topology import ReferenceTopology
+from checkvalve.conformance.cli import root
+from checkvalve.conformance.cli.outcome import run
+from checkvalve.conformance.ports.base import Adapter
+from checkvalve.conformance.results import PASSED, UNKNOWN, VIOLATED, CaseRow
+from checkvalve.conformance.suites import RunSettings, plan, race_search, run_case, suite_named
+from checkvalve.conformance.suites.conduct import Engine, Order, conduct, next_cases
+from checkvalve.conformance.suites.enough import ENOUGH, FURTHER_MAX, coverage, further_cases
+from checkvalve.conformance.suites.fixture import read_fixture
+from checkvalve.conformance.suites.race_scenes import SCENES
+from checkvalve.conformance.suites.replay import replay
+from checkvalve.conformance.suites.summary import NOT_APPLICABLE, summarise
+from checkvalve.conformance.suites.topology_runs import Happened, Terms, follow
+from checkvalve.spec.engines.monitor import LostTrack, Monitor
+from checkvalve.spec.kafka.observed_races import ObservedRaces
+from checkvalve.spec.notation import bind
+from checkvalve.spec.queues.bounded import BoundedQueue
+
+QUICK = RunSettings(programs=3)
+NARROW = RunSettings(programs=3, candidates=1)
+SMALL = {"C": 1, "K": 4, "T": 2, "W": 2}
+TERMS = Terms(1, 0, 0, 1, 1, 1, {})
+
+
+def use(adapter: type[Adapter], monkeypatch: pytest.MonkeyPatch) -> str:
+    """The name of a target that is this adapter, in this test."""
+    monkeypatch.setattr(
+        targets, "resolve_target", lambda spec, timeout=5.0: InProcessTarget(spec, adapter))
+    return "mine"
+
+
+# ---- a machine that loses track -------------------------------------------------------------
+
+
+@pytest.mark.parametrize("most", [0, 1])
+def test_a_monitor_that_has_lost_track_cannot_be_asked(most: int) -> None:
+    """It raises, then and ever after: nobody can take its silence for consent."""
+    monitor = Monitor(bind(BoundedQueue, **SMALL), max_states=most)
+    with pytest.raises(LostTrack):
+        for _ in range(3):
+            monitor.observe([("put_waits", ()), ("put_done", ()), ("offer_accepted", ())])
+    with pytest.raises(LostTrack):
+        monitor.observe([("settled", ())])
+    with pytest.raises(LostTrack):
+        monitor.allowed([("settled", ())])
+
+
+def test_a_case_whose_machine_loses_track_is_unknown() -> None:
+    """The row names the rules that were not judged to the end, and in how many programs."""
+    row = run_case("queue", "reference.deferred", plan("queue", cases=1, seed=0)[0], NARROW)
+    assert row.verdict == UNKNOWN and "more than 1 state, and lost track" in row.message
+    assert json.loads(row.unjudged)["QUEUE-7"] > 0
+
+
+def test_a_rule_that_adds_to_a_machine_that_lost_track_is_not_judged_either() -> None:
+    """QUEUE-12 is judged by a machine of its own, which is worth nothing without the other."""
+    row = run_case("queue", "reference.deferred", plan("queue", cases=1, seed=0)[0], NARROW)
+    assert {"QUEUE-1", "QUEUE-12"} <= set(json.loads(row.unjudged))
+
+
+def test_a_run_whose_machine_loses_track_is_unknown_in_report_and_exit_code(
+    capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It says what to do; a machine that kept track may still pass its rules."""
+    code = run(root, ["conform", "reference.deferred", "--cases", "9", "--candidates", "1"])
+    out = capsys.readouterr().out
+    assert code == 2
+    assert "UNKNOWN: " in out and "Lost track: " in out and "--candidates" in out
+
+
+def test_a_rule_is_violated_even_if_its_machine_loses_track_in_other_cases() -> None:
+    """What was seen broken is broken."""
+    rows = [run_case("queue", "zoo:one-too-many", case, NARROW)
+            for case in plan("queue", cases=9, seed=0)]
+    lost = [row for row in rows if json.loads(row.unjudged)]
+    summary = summarise("queue", "t", rows)
+    assert lost and summary.verdict == VIOLATED
+
+
+def test_a_replay_whose_machine_loses_track_is_unknown() -> None:
+    """It shows no breach, and says that it could not have."""
+    row = run_case(
+        "queue", "zoo:deaf-producer", plan("queue", cases=7, seed=0)[6], RunSettings())
+    fixture = read_fixture(row.fixture, "a row")
+    target = targets.resolve_target("zoo:deaf-producer")
+    assert replay(fixture, target).same
+    found = replay(fixture, target, candidates=1)
+    assert found.breach is None and fixture.rule_id in found.unjudged
+
+
+def test_a_gate_whose_suite_loses_track_is_unknown(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """Exit code 2, and an error in JUnit's report."""
+    (tmp_path / "checkvalve.toml").write_text(
+        '[[suites]]\nsuite = "queue"\ntargets = ["reference.deferred"]\ncases = 9\n'
+        "candidates = 1\n")
+    junit = tmp_path / "report.xml"
+    assert run(root, ["gate", str(tmp_path), "--junit", str(junit)]) == 2
+    assert "lost track" in capsys.readouterr().out
+    assert 'type="unknown"' in junit.read_text()
+
+
+def test_a_history_whose_machine_loses_track_is_not_judged() -> None:
+    """Its rules are named, and nothing counts as exercised."""
+    rest = [Happened(1, "rested", ())]
+    assert "STORM-C13" in follow(rest, TERMS, 0).unjudged
+    assert not follow(rest, TERMS).unjudged
+
+
+def test_races_whose_machine_loses_track_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The search of all schedules says how many histories it could not judge."""
+    lost = Monitor(bind(ObservedRaces, **race_search.CONSTANTS), max_states=0)
+    monkeypatch.setattr(race_search, "_fresh", lambda: lost)
+    searched = race_search.search_races(Kit(), SCENES["a heartbeat"], preemptions=0)
+    assert searched.undecided == searched.histories > 0
+
+
+# ---- what is enough -------------------------------------------------------------------------
+
+
+def rows_of(cases: Iterator[int], exercised: dict[str, int]) -> list[CaseRow]:
+    """Rows by hand, which all exercised the same."""
+    return [CaseRow("queue", "1", "t", case, case, PASSED, "", 9, "", json.dumps(exercised), "")
+            for case in cases]
+
+
+def test_further_cases_are_those_that_look_for_what_was_exercised_too_little() -> None:
+    """The rule is the second of three, so every third place looks for it: as many as it lacks."""
+    rows = rows_of(iter(range(36)), {"QUEUE-1": 1, "QUEUE-2": 0, "QUEUE-3": 1})
+    places = [case.index for case in further_cases("queue", rows, seed=4, first=36)]
+    assert places == [37 + 3 * more for more in range(ENOUGH)]
+    assert further_cases("queue", rows, 4, 36) == [plan("queue", cases=99, seed=4)[place]
+                                                   for place in places]
+
+
+def test_a_rule_that_nothing_exercises_gets_a_limited_number_of_cases() -> None:
+    """Then the run ends, with no place done twice."""
+    rows = rows_of(iter(range(36)), {"QUEUE-1": 1, "QUEUE-2": 0})
+    while more := further_cases("queue", rows, 0, 36):
+        rows += rows_of(iter(case.index for case in more), {"QUEUE-1": 1, "QUEUE-2": 0})
+    places = [row.case for row in rows]
+    assert len(places) == len(set(places)) == 36 + FURTHER_MAX
+
+
+def test_who_asks_for_a_number_of_cases_gets_so_many() -> None:
+    """No more, whatever they exercise; nor are there more once a rule is known to be broken."""
+    rows = rows_of(iter(range(36)), {"QUEUE-1": 0})
+    assert next_cases(Order(cases=36), rows) == []
+    broken = CaseRow("queue", "1", "t", 36, 0, VIOLATED, "QUEUE-2", 1, "", "{}", "")
+    assert next_cases(Order(), rows) and not next_cases(Order(), [*rows, broken])
+    assert next_cases(Order(), [*rows, broken], known=["QUEUE-2"])
+
+
+def test_a_default_run_exercises_every_rule_of_the_reference_enough() -> None:
+    """It goes on beyond its first cases where it has to, and its rows depend on nothing else."""
+    order = Order("storm.status", settings=RunSettings(programs=6))
+    summary, rows = conduct("reference.storm.status", order)
+    assert summary.verdict == PASSED and len(rows) > 36
+    covered = coverage(suite_named("storm.status"), rows)
+    assert min(each.cases for each in covered.values()) >= ENOUGH
+    assert conduct("reference.storm.status", order, engine=Engine(jobs=2))[1] == rows
+
+
+class Silent(ReferenceTopology):
+    """A cluster that keeps no record of what its tasks hold."""
+
+    def run(self) -> list[str]:
+        """See the port."""
+        return [row for row in super().run() if " holds " not in row]
+
+
+def test_a_target_that_reports_nothing_of_what_a_rule_is_about_is_unknown(
+    monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The run goes on for those rules, within limits, and then says so."""
+    order = Order("storm.topology", settings=RunSettings(programs=4))
+    summary, rows = conduct(use(Silent, monkeypatch), order)
+    assert summary.verdict == UNKNOWN and summary.unknown
+    assert len(rows) == 36 + FURTHER_MAX * len(summary.unknown)
+
+
+class Unstoppable(ReferenceInput):
+    """A task that cannot be stopped between two of its steps."""
+
+    step = property()    # type: ignore[assignment]
+
+
+def test_a_rule_that_is_tested_in_a_weaker_form_says_what_was_not_looked_for(
+    monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without ``step`` nobody looks for D2: the row names it, and the run passes in part."""
+    order = Order("storm.input", 12, settings=QUICK)
+    summary, _ = conduct(use(Unstoppable, monkeypatch), order)
+    (result,) = (each for each in summary.results if each.rule.id == "STORM-I1")
+    assert result.verdict == PASSED
+    assert "D2" in result.message and "takes step" in result.message
+    assert "STORM-I1 in a weaker form" in summary.reservation
+
+
+def test_what_does_not_apply_names_only_what_is_missing() -> None:
+    """A deque can offer and poll; of QUEUE-7 it lacks put alone."""
+    summary, _ = conduct("deque", Order(cases=1, settings=QUICK))
+    (result,) = (each for each in summary.results if each.rule.id == "QUEUE-7")
+    assert (result.verdict, result.message) == (NOT_APPLICABLE, "it needs put")

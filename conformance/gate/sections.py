@@ -98,10 +98,15 @@ def _why_unavailable(suite: Suite, target: str) -> str:
 
 def _rule_row(subject: str, result: RuleResult, known: bool, seconds: float) -> Row:
     """The row of one rule: a breach is expected of the known ones, and of no other."""
+    from ..suites.summary import FOLLOWS
+
     found = result.verdict
     message = result.message
     judgement: Judgement = "as expected"
-    if known and found != "violated":
+    if found == FOLLOWS:
+        judgement = "as expected" if known else "follows"
+        message = f"{message}, whose row decides: mend that, and run again"
+    elif known and found != "violated":
         judgement, message = "violated", _STALE
     elif found in ("flaky", "unknown"):
         judgement = "unknown"

@@ -232,7 +232,7 @@ class QueueConversation:
             yield from self._completions()
 
     def _completions(self) -> Iterator[Answer]:
-        yield Answer("nobody completes", ("settled", ()))
+        yield Answer("no further wait completes", ("settled", ()))
         for ticket in self._out():
             if ticket.side == "put":
                 words = f"the put of a{ticket.number + 1} completes"

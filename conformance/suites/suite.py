@@ -65,11 +65,15 @@ class Fuller(NamedTuple):
 class Answer(NamedTuple):
     """An answer that an implementation may or may not be allowed to give.
 
-    ``words`` tells a reader, ``step`` is the step of the machines that it would show (first).
+    ``words`` tells a reader, ``step`` is the step of the machines that it would show (first),
+    ``then`` are those that it could not but show after that. ``instead_of`` are the actions in
+    whose place it may stand, where one reply shows steps of several kinds; empty: any.
     """
 
     words: str
     step: Step
+    then: tuple[Step, ...] = ()
+    instead_of: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

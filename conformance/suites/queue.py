@@ -238,9 +238,10 @@ class QueueConversation:
                 words = f"the put of a{ticket.number + 1} completes"
                 yield Answer(words, _about("woken", ticket))
                 continue
-            for words, (action, args) in self._items("woken_take"):
+            for item in self._items("woken_take"):
+                action, args = item.step
                 whole = (("ticket", ticket.number), *args)
-                yield Answer(f"consumer {ticket.number + 1} gets {words}", (action, whole))
+                yield Answer(f"consumer {ticket.number + 1} gets {item.words}", (action, whole))
 
     def _items(self, action: str) -> Iterator[Answer]:
         """Every item that may be inside, and one each of those that may not."""

@@ -5,7 +5,7 @@ SHELL := /bin/sh
 .DEFAULT_GOAL := help
 BIN := .venv/bin
 
-.PHONY: help gate test lint types unit bench bench-storm bench-purgatory races oracles explanations doctor wheel ci clean core dev programs
+.PHONY: help gate test lint types unit bench bench-storm bench-purgatory races fuzz oracles explanations doctor wheel ci clean core dev programs
 
 help: ## List the targets.
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 10
@@ -33,6 +33,9 @@ bench-storm: core ## Two workers over TCP: tuples a second, and the halt-lag.
 bench-purgatory: core ## Kafka's new and old purgatory, and asyncio's timers (7 min); quick: ARGS=--quick
 	@mkdir -p build && $(BIN)/python -m checkvalve.conformance.bench.purgatory \
 	    --json build/purgatory.json --svg build/purgatory.svg $(ARGS)
+
+fuzz: core ## Mutated designs, configurations, fixtures, chapters and replies (5 min); ARGS="--seed 7"
+	@$(BIN)/python -m checkvalve.conformance.bench.fuzz $(ARGS)
 
 races: core ## Kafka's races under every schedule with two preemptions, in real threads (5 min).
 	@$(BIN)/python -m checkvalve.conformance.bench.races $(ARGS)

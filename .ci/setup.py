@@ -3,11 +3,11 @@
 Needs nothing but Python. What is up to date already is left alone, which takes a tenth of
 a second, so that every target of the Makefile can begin with it.
 
-The editable install is the strict one: a tree of links that looks like the installed
-package, which is what lets a type checker follow ``checkvalve.spec``. Such a tree knows
-only the files that were there when it was made, so it is made again when a file has come
-or gone. ``.venv/packages`` leads to it, for mypy's sake, which does not look for a whole
-namespace package among what is installed.
+The editable install is a tree of links that looks like the installed package, which is what
+lets a type checker follow ``checkvalve.spec``. Such a tree knows only the files that were
+there when it was made, so it is made again when a file has come or gone: beside the old one,
+and then ``.venv/packages``, which is where Python and mypy look, is switched to it in one
+step. So checkvalve never vanishes while others run it, and nothing outside of .venv is needed.
 """
 
 from __future__ import annotations
@@ -16,9 +16,11 @@ import argparse
 import hashlib
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -28,6 +30,8 @@ PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 STAMP = VENV / "checkvalve-setup.json"
 BUILD = ROOT / "build"
 LINKS = VENV / "packages"
+TREES = VENV / "trees"
+PRESENT = LINKS / "checkvalve" / "spec" / "__init__.py"
 FOLDERS = ("spec", "reference", "conformance")
 OLDEST = (3, 11)
 EVERYTHING = "dev"
@@ -50,8 +54,9 @@ def main() -> None:
         return
     make_venv()
     STAMP.unlink(missing_ok=True)
-    same = done.get("needs") == wanted["needs"] and done.get("extras") == wanted["extras"]
-    install(sorted(extras), with_dependencies=not same)
+    link_tree()
+    if done.get("needs") != wanted["needs"] or done.get("extras") != wanted["extras"]:
+        install(sorted(extras))
     STAMP.write_text(json.dumps(wanted))
 
 
@@ -71,14 +76,17 @@ def read_stamp() -> dict[str, object]:
     """What was installed the last time, or nothing if .venv does not work any more."""
     try:
         works = subprocess.run([PYTHON, "-c", ""], check=False).returncode == 0
-        return dict(json.loads(STAMP.read_text())) if works else {}
+        done = dict(json.loads(STAMP.read_text())) if works else {}
+        # A tree that is lost is made again, and nothing else.
+        return done if PRESENT.is_file() else done | {"files": ""}
     except (OSError, ValueError):
         return {}
 
 
 def needs() -> str:
     """A digest of what decides which dependencies are installed."""
-    return digest([sys.version, str(ROOT), (ROOT / "pyproject.toml").read_text()])
+    return digest([sys.version, str(ROOT), (ROOT / "pyproject.toml").read_text(),
+                   Path(__file__).read_text()])
 
 
 def files() -> str:
@@ -113,18 +121,50 @@ def subprocess_works(command: list[str | Path]) -> bool:
         return False
 
 
-def install(extras: list[str], *, with_dependencies: bool) -> None:
-    """Install checkvalve as strict editable, with its dependencies if they may have changed."""
-    if with_dependencies:
-        what = f"checkvalve[{','.join(extras)}]"
-        print(f"Installing {what} into .venv (a minute or two) …", flush=True)
-        pip("setuptools>=77", "pip>=24")
-    shutil.rmtree(BUILD, ignore_errors=True)
-    flags = [] if with_dependencies else ["--no-deps"]
-    pip(*flags, "--no-build-isolation", "--config-settings", "editable_mode=strict",
+def link_tree() -> None:
+    """Make a new tree of links to all files of the packages, and switch to it in one step."""
+    TREES.mkdir(exist_ok=True)
+    tree = Path(tempfile.mkdtemp(dir=TREES))
+    tree.chmod(0o755)
+    for folder in FOLDERS:
+        for path in (ROOT / folder).rglob("*"):
+            if path.is_file() and "__pycache__" not in path.parts:
+                link = tree / "checkvalve" / path.relative_to(ROOT)
+                link.parent.mkdir(parents=True, exist_ok=True)
+                link.symlink_to(path)
+    draft = tree / "packages"
+    draft.symlink_to(tree, target_is_directory=True)
+    os.replace(draft, LINKS)
+    # The tree before this one stays: somebody may be in the midst of reading it.
+    trees = sorted(TREES.iterdir(), key=lambda each: each.stat().st_mtime_ns)
+    for old in trees[:-2]:
+        shutil.rmtree(old, ignore_errors=True)
+
+
+def install(extras: list[str]) -> None:
+    """Install checkvalve as editable, with its dependencies, and have Python look in LINKS."""
+    print(f"Installing checkvalve[{','.join(extras)}] into .venv (a minute or two) …", flush=True)
+    pip("setuptools>=77", "pip>=24")
+    pip("--no-build-isolation", "--config-settings", "editable_mode=strict",
         "--editable", f"{ROOT}[{','.join(extras)}]")
-    LINKS.unlink(missing_ok=True)
-    LINKS.symlink_to(next(BUILD.glob("__editable__.checkvalve-*")), target_is_directory=True)
+    library = subprocess.run(
+        [PYTHON, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"],
+        check=True, capture_output=True, text=True).stdout.strip()
+    (pointer,) = Path(library).glob("__editable__.checkvalve-*.pth")
+    draft = pointer.with_suffix(".draft")
+    draft.write_text(f"{LINKS}\n{WARNING}\n")
+    os.replace(draft, pointer)
+    for built in BUILD.glob("__editable__.checkvalve-*"):    # setuptools' own tree, in its place
+        shutil.rmtree(built, ignore_errors=True)
+
+
+WARNING = (
+    "import os, sys; "
+    f"os.path.isfile({str(PRESENT)!r}) or "
+    "sys.stderr.write('checkvalve: the files that this environment leads to are gone. '"
+    f"'Run this again: cd {shlex.quote(str(ROOT))} && make core\\n')"
+)
+"""What Python runs when it starts in .venv: without it, a module would merely be missing."""
 
 
 def pip(*arguments: str) -> None:

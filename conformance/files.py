@@ -8,6 +8,8 @@ from pathlib import Path
 
 from checkvalve.spec.notation.errors import InputError
 
+from .streams import ESCAPE
+
 __all__ = ["check_writable", "write_whole"]
 
 
@@ -25,8 +27,10 @@ def write_whole(path: Path, text: str) -> None:
     """
     handle, name = _draft(path)
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
+        with os.fdopen(handle, "w", encoding="utf-8", errors=ESCAPE) as file:
             file.write(text)
+            file.flush()
+            os.fsync(handle)    # some file systems find out only now that they are full
         os.chmod(name, 0o666 & ~_umask())
         os.replace(name, path)
     except BaseException as error:

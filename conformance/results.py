@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 __all__ = [
-    "ERROR", "FLAKY", "KEY", "PASSED", "UNKNOWN", "VIOLATED", "Case", "CaseRow", "sort_rows",
+    "ERROR", "FLAKY", "KEY", "PASSED", "REFUSED", "UNKNOWN", "VIOLATED", "Case", "CaseRow",
+    "sort_rows",
 ]
 
 KEY = ("suite", "suite_version", "target", "case", "seed")
@@ -15,6 +16,9 @@ KEY = ("suite", "suite_version", "target", "case", "seed")
 PASSED, VIOLATED, FLAKY, ERROR, UNKNOWN = "passed", "violated", "flaky", "error", "unknown"
 """The verdicts of a case. ``passed`` is a sample's word: nothing was found, no more. ``unknown``:
 nothing was found, and some of what the target did could not be judged."""
+
+REFUSED = "not applicable"
+"""The verdict of a case whose settings the target does not support: nothing was tried."""
 
 
 @dataclass(frozen=True)

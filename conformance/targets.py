@@ -16,13 +16,13 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from ..spec.notation.errors import InputError
-from .adapters.loading import load_factory, split_place
+from .adapters.loading import split_place
 from .adapters.session import InProcessTarget
 from .ports.base import Adapter, Target, excerpt
 
 __all__ = [
-    "TIMEOUT_SECONDS", "adapter_factory", "check_name", "known_targets", "reference_of",
-    "resolve_target",
+    "TIMEOUT_SECONDS", "adapter_factory", "check_name", "is_shipped", "known_targets",
+    "reference_of", "resolve_target",
 ]
 
 TIMEOUT_SECONDS: Final = 5.0
@@ -116,12 +116,12 @@ def check_name(spec: str) -> None:
 
     Nothing is imported or started: a module or a program may be missing here alone.
     """
-    kind, colon, rest = spec.partition(":")
+    kind, _, rest = spec.partition(":")
     if kind == "command":
         _split(rest)
     elif kind == "python":
         split_place(rest)
-    elif spec not in _JAVASCRIPT and (kind == "zoo" or not colon):
+    elif spec not in _JAVASCRIPT:
         adapter_factory(spec)
 
 
@@ -155,19 +155,30 @@ def reference_of(suite: str) -> str:
                      next_step="Give its port one, in conformance/targets.py.")
 
 
-def adapter_factory(spec: str) -> Callable[[], Adapter]:
-    """What makes a new adapter of ``spec``: a shipped name, ``zoo:TWIN`` or ``module:factory``.
+def is_shipped(spec: str) -> bool:
+    """Whether ``spec`` is the name of something that comes with checkvalve, spelt right or not.
 
-    Raises ``InputError`` when there is no such thing.
+    All else is code of the user's, which never runs in the process that gives the verdict.
     """
-    kind, colon, rest = spec.partition(":")
-    if kind == "zoo" and colon:
-        return _twin(rest)
+    return spec in _KNOWN or ":" not in spec or spec.startswith("zoo:")
+
+
+def adapter_factory(spec: str) -> Callable[[], Adapter]:
+    """What makes a new adapter of ``spec``: the name of a shipped one, or ``zoo:TWIN``.
+
+    Raises ``InputError`` when there is no such thing, and for ``module:factory``, which is
+    the user's and has to be hosted.
+    """
+    if spec.startswith("zoo:"):
+        return _twin(spec.removeprefix("zoo:"))
     if spec in _KNOWN:
         module, _, attribute = _KNOWN[spec].place.partition(":")
         return partial(_shipped, module, attribute)
-    if colon:
-        return load_factory(spec)
+    if not is_shipped(spec):
+        raise InputError(
+            f"there is no kind of target {excerpt(spec.partition(':')[0])}",
+            next_step=f"Write python:{excerpt(spec)} for a factory in a module of yours; the forms "
+            f"are {_FORMS}.")
     raise InputError(
         f"there is no target {excerpt(spec)}",
         next_step=f"Use one of {', '.join([*_KNOWN, *_JAVASCRIPT])}; or {_FORMS}.")

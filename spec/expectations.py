@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .notation.errors import InputError
+from .notation.labels import brief
 from .notation.machine import Machine
 
 __all__ = ["Expectation", "expect", "prove"]
@@ -107,10 +108,20 @@ def _points(
         return
     (name, values), *rest = grid
     if callable(values):
-        code = values.__code__
-        values = values(*(chosen[n] for n in code.co_varnames[:code.co_argcount]))
+        values = _computed(name, values, chosen)
     for value in values if isinstance(values, Iterable) else (values,):
         yield from _points(tuple(rest), {**chosen, name: value})
+
+
+def _computed(name: str, values: Callable[..., Any], chosen: dict[str, Any]) -> Any:
+    """The values that a function of the constants before it gives to ``name``."""
+    code = getattr(values, "__code__", None)
+    wanted = [] if code is None else code.co_varnames[:code.co_argcount]
+    if code is None or not set(wanted) <= set(chosen):
+        raise InputError(
+            f"the values of {name} in an expectation are to be computed by {brief(values)}",
+            next_step="Give a number, a range, or a function of the constants named before it.")
+    return values(*(chosen[each] for each in wanted))
 
 
 def expect(

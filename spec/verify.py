@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import redirect_stdout
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,7 +18,7 @@ from .notation.bound import bind
 from .notation.errors import InputError
 from .notation.machine import Machine, constants_of
 
-__all__ = ["Row", "verify", "verify_chapter"]
+__all__ = ["Deciding", "Row", "verify", "verify_chapter"]
 
 
 @dataclass(frozen=True)
@@ -67,32 +67,76 @@ def verify_chapter(chapter: Chapter, budget: Budget) -> Iterator[Row]:
     Expectations of one machine under the same constants share one search. Raises InputError,
     with the chapter's file, for a mistake of its author.
     """
+    deciding = Deciding(chapter, budget)
+    for number in range(len(deciding.promised)):
+        yield deciding.row(number)
+
+
+@contextmanager
+def _in_file_of(chapter: Chapter) -> Iterator[None]:
     try:
-        yield from _rows(chapter, budget)
+        yield
     except InputError as error:
         error.where = error.where or chapter.module.__file__ or ""
         raise
 
 
-def _rows(chapter: Chapter, budget: Budget) -> Iterator[Row]:
-    decided: dict[tuple[Any, ...], Verdict] = {}
-    for expectation in chapter.expectations:
-        for constants in expectation.points():
+class Deciding:
+    """The rows of one chapter, each decided when it is asked for.
+
+    ``promised`` has all of them before anything is decided, each with an unknown verdict.
+    Raises InputError for a mistake of the chapter's author.
+    """
+
+    def __init__(self, chapter: Chapter, budget: Budget) -> None:
+        self._chapter = chapter
+        self._budget = budget
+        self._decided: dict[Key, Verdict] = {}
+        self._expectations: list[Expectation] = []
+        self._points: list[dict[str, Any]] = []
+        self.promised: list[Row] = []
+        with _in_file_of(chapter):
+            for expectation in chapter.expectations:
+                for constants in expectation.points():
+                    self._expectations.append(expectation)
+                    self._points.append(constants)
+                    self.promised.append(_promise(chapter, expectation, constants))
+            self.promised += [
+                Row(chapter.name, "", {}, lemma.id, lemma.statement, lemma.verdict, _UNDECIDED)
+                for lemma in chapter.lemmas]
+
+    def check_constants(self) -> None:
+        """Raise InputError for a promise about constants that its machine does not allow."""
+        with _in_file_of(self._chapter):
+            for expectation, constants in zip(self._expectations, self._points, strict=True):
+                if not expectation.for_all:
+                    bind(expectation.machine, **constants)
+
+    def row(self, number: int) -> Row:
+        """The row of that number, from 0, decided within the budget."""
+        promised = self.promised[number]
+        with _in_file_of(self._chapter):
+            if number >= len(self._expectations):
+                lemma = self._chapter.lemmas[number - len(self._expectations)]
+                return replace(promised, verdict=decide(lemma, self._budget))
+            expectation = self._expectations[number]
+            constants = self._points[number]
             if expectation.for_all:
-                found = _prove(expectation, constants, budget)
-            else:
-                key = _key(expectation.machine, constants, expectation.rule)
-                if key not in decided:
-                    decided |= _search(chapter, expectation.machine, constants, budget)
-                found = decided[key]
-            shown = dict.fromkeys(expectation.for_all, "all") | constants
-            yield Row(
-                chapter.name, expectation.machine.__name__, shown, expectation.rule,
-                expectation.about, expectation.expected(constants), found,
-            )
-    for lemma in chapter.lemmas:
-        found = decide(lemma, budget)
-        yield Row(chapter.name, "", {}, lemma.id, lemma.statement, lemma.verdict, found)
+                return replace(promised, verdict=_prove(expectation, constants, self._budget))
+            key = _key(expectation.machine, constants, expectation.rule)
+            if key not in self._decided:
+                self._decided |= _search(
+                    self._chapter, expectation.machine, constants, self._budget)
+            return replace(promised, verdict=self._decided[key])
+
+
+_UNDECIDED = Verdict(Outcome.UNKNOWN, "not decided")
+
+
+def _promise(chapter: Chapter, expectation: Expectation, constants: dict[str, Any]) -> Row:
+    shown = dict.fromkeys(expectation.for_all, "all") | constants
+    return Row(chapter.name, expectation.machine.__name__, shown, expectation.rule,
+               expectation.about, expectation.expected(constants), _UNDECIDED)
 
 
 Key = tuple[Any, ...]
@@ -132,6 +176,10 @@ def worst(verdicts: Iterable[Verdict]) -> Verdict:
         length = 0 if verdict.trace is None else len(verdict.trace.steps)
         return _ORDER.index(verdict.outcome), length
     return min(verdicts, key=gravity)
+
+
+_PROOF_SECONDS = 120.0
+"""What a proof may take, where the user says nothing."""
 
 
 def _prove(expectation: Expectation, constants: dict[str, Any], budget: Budget) -> Verdict:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import errno
+import json
+import os
 from pathlib import Path
 
 import pytest
@@ -17,12 +20,19 @@ def test_folders_are_made_and_nothing_else_is_left(tmp_path: Path) -> None:
     assert path.read_text() == "{}\n" and list(path.parent.iterdir()) == [path]
 
 
-def test_a_text_that_cannot_be_written_leaves_the_old_file(tmp_path: Path) -> None:
+def _full(_descriptor: int) -> None:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def test_a_text_that_cannot_be_written_leaves_the_old_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A failure in the middle changes nothing that a reader sees."""
     path = tmp_path / "report.json"
     path.write_text("old")
-    with pytest.raises(UnicodeEncodeError):
-        write_whole(path, "new" * 100_000 + "\ud800")
+    monkeypatch.setattr(os, "fsync", _full)
+    with pytest.raises(InputError, match="No space left"):
+        write_whole(path, "new" * 100_000)
     assert path.read_text() == "old" and list(tmp_path.iterdir()) == [path]
 
 
@@ -39,3 +49,10 @@ def test_a_trial_leaves_a_file_as_it_is(tmp_path: Path) -> None:
     path.write_text("old")
     check_writable(path)
     assert path.read_text() == "old" and list(tmp_path.iterdir()) == [path]
+
+
+def test_half_a_character_is_written_as_json_escapes_it(tmp_path: Path) -> None:
+    """A file's name may have one, and it ends in reports."""
+    path = tmp_path / "report.json"
+    write_whole(path, json.dumps({"file": "\udcff é"}, ensure_ascii=False))
+    assert json.loads(path.read_text()) == {"file": "\udcff é"}

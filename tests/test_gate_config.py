@@ -124,3 +124,54 @@ def test_a_folder_without_a_configuration_is_bad_input(tmp_path: Path) -> None:
     """The message names the file that is looked for."""
     with pytest.raises(InputError, match=r"checkvalve\.toml"):
         load(tmp_path)
+
+
+DOTS = ".".join(["a"] * 50_000)
+SUITE = '[[suites]]\nsuite = "queue"\ntargets = ["deque"]\n'
+
+
+@pytest.mark.parametrize(("text", "line", "words"), [
+    (f"{DOTS} = 1\n", 1, "30 dots"),
+    (f"{SUITE}known.{DOTS} = 1\n", 4, "30 dots"),
+    (f"[{DOTS}]\n", 1, "30 dots"),
+    (f"{SUITE}cases = {'9' * 5000}\n", 4, "more digits"),
+    (f"{SUITE}cases = 0x{'9' * 5000}\n", 4, "20,000 bits"),
+    ('[[designs]]\nfiles = ["/**/**/*.yaml"]\n', 2, "cannot be looked for"),
+    ('[[designs]]\nfiles = ["a**b"]\n', 2, "cannot be looked for"),
+], ids=["dots", "dots in a table", "dots in a header", "digits", "hexadecimal digits",
+        "everything twice", "no folders"])
+def test_what_would_take_for_ever_is_refused_with_its_line(
+    text: str, line: int, words: str, tmp_path: Path
+) -> None:
+    """Before it is read: the time would be the square of its length, or a whole disk."""
+    error = complaint(tmp_path, text)
+    assert error.where.endswith(f"checkvalve.toml:{line}") and words in error.what
+    assert len(error.what) < 200
+
+
+def test_dots_in_texts_and_comments_are_no_keys(tmp_path: Path) -> None:
+    """A path may have any number of them."""
+    dotted = "designs/../" * 20
+    files = f'["{dotted}designs/a.yaml", \'{dotted}designs/b.yaml\']'
+    text = f'[[designs]] # {"." * 99}\nfiles = {files}\n'
+    assert len(load(write(tmp_path, text)).designs[0].files) == 2
+
+
+def test_two_stars_cross_folders_but_no_hidden_ones(tmp_path: Path) -> None:
+    """From none of them to many."""
+    for folder in (".", "a", "a/b/c", ".hidden"):
+        (tmp_path / folder).mkdir(parents=True, exist_ok=True)
+        (tmp_path / folder / "d.yaml").write_text("")
+    files = load(write(tmp_path, '[[designs]]\nfiles = ["**/d.yaml"]\n')).designs[0].files
+    assert [file.relative_to(tmp_path).as_posix() for file in files] == [
+        "a/b/c/d.yaml", "a/d.yaml", "d.yaml"]
+
+
+def test_two_stars_do_not_look_through_a_whole_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The pattern is told to begin somewhere."""
+    monkeypatch.setattr("checkvalve.conformance.gate.patterns.FOLDERS_MAX", 3)
+    (tmp_path / "a" / "b" / "c" / "d").mkdir(parents=True)
+    error = complaint(tmp_path, '[[designs]]\nfiles = ["**/*.yaml"]\n')
+    assert "more than 3 folders" in error.what and error.where.endswith("toml:2")

@@ -193,3 +193,15 @@ def test_outputs_that_cannot_be_are_refused_before_anything_is_run(
     assert told.out == "" and what in told.err
     assert (gate / "checkvalve.toml").read_text() == config
     assert (gate / "line.yaml").read_text() == GOOD_DESIGN
+
+
+def test_a_design_may_be_anywhere(gate: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """An absolute path, or one that leaves the folder of the configuration."""
+    other = tmp_path_factory.mktemp("other") / "line.yaml"
+    other.write_text(GOOD_DESIGN)
+    (gate / "inner").mkdir()
+    config = f'[[designs]]\nfiles = ["{other}", "../line.yaml"]\n'
+    code, document = run_gate(gate / "inner", config, "--json-file",
+                              str(gate / "inner" / ".checkvalve" / "gate.json"))
+    assert code == 0
+    assert {row["subject"] for row in document["results"]} == {str(other), "../line.yaml"}

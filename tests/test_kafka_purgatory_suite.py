@@ -17,7 +17,9 @@ from checkvalve.conformance.ports.tables import operations_table, policies_table
 from checkvalve.conformance.results import PASSED, CaseRow
 from checkvalve.conformance.suites import RunSettings, plan, run_case, suite_named
 from checkvalve.conformance.suites.conduct import Order, conduct
+from checkvalve.conformance.suites.kafka_purgatory import meeting
 from checkvalve.conformance.suites.replay import replay
+from checkvalve.conformance.suites.run import run_program
 from checkvalve.conformance.suites.summary import NOT_APPLICABLE
 from checkvalve.conformance.targets import resolve_target
 from checkvalve.conformance.zoo.catalogue import KILLED, Trophy, hunt
@@ -72,6 +74,15 @@ def test_a_twin_is_killed_by_its_rule(twin: CoreTwin) -> None:
     assert replay(trophy.fixture, resolve_target(f"zoo:{twin.name}")).same
     original = OLD if "old" in twin.core.__name__.lower() else NEW
     assert replay(trophy.fixture, resolve_target(original)).breach is None
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_meeting_of_two_buckets_kills_a_longer_horizon(seed: int) -> None:
+    """On wheels of 20 buckets, as Kafka has them; and the reference passes."""
+    program = meeting(random.Random(seed))
+    broken = [bool(run_program(suite_named(NAME), resolve_target(target), program, 1).breaches)
+              for target in (NEW, OLD, "zoo:purgatory-horizon")]
+    assert broken == [False, False, True]
 
 
 def test_every_rule_has_a_twin_that_breaks_it() -> None:

@@ -31,7 +31,9 @@ from checkvalve.spec.kafka.observed_races import ObservedRaces
 from checkvalve.spec.notation.errors import InputError, TargetError
 
 SUITE, TARGET = "kafka.races", "reference.kafka.races"
-LARGE = {"two keys", "two overflows", "two in a bucket", "an empty list", "a partition"}
+LARGE = {"two keys", "two overflows", "two in a bucket", "an empty list", "a partition",
+         "completion against cascade", "added anew against cascade", "watching against purge",
+         "a callback that raises", "cancel against cascade", "completion against expiry"}
 """Scenes with too many schedules for a test; ``make races`` searches all of them."""
 
 

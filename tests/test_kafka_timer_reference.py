@@ -128,24 +128,6 @@ def test_tasks_run_in_the_order_of_their_expiration() -> None:
     assert order == [1, 2, 3, 7, 15, 30]
 
 
-def test_a_task_that_raises_takes_no_other_with_it() -> None:
-    """Those after it run in the next call, and the timer is as it should be."""
-    timer, clock = Timer(), [0]
-
-    class Failing(Task):
-        def run(self) -> None:
-            raise RuntimeError("a task of the user's")
-
-    last = Task(1, clock)
-    timer.add(Failing(1, clock), 0)
-    timer.add(last, 0)
-    with pytest.raises(RuntimeError, match="user's"):
-        timer.advance(1)
-    assert (timer.size, last.runs) == (0, [])
-    timer.advance(1)
-    assert len(last.runs) == 1
-
-
 @pytest.mark.parametrize("wheel", [(0, 20), (-1, 20), (1, 1), (1, 1 << 20), (1.5, 20)])
 def test_wheels_that_cannot_be_are_refused(wheel: tuple[int, int]) -> None:
     """A tick of 0, one bucket, too many, a tick that is no integer."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import shlex
 import shutil
 import sys
@@ -20,7 +21,9 @@ from checkvalve.conformance.suites.replay import replay
 from checkvalve.conformance.suites.run import run_program
 from checkvalve.conformance.suites.suite import Act, Program
 from checkvalve.conformance.suites.summary import NOT_APPLICABLE
-from checkvalve.conformance.suites.timer import DELAYS, TASKS, TIMER_SUITE, WAITS
+from checkvalve.conformance.suites.timer import (
+    DELAYS, DRIVES, TASKS, TIMER_SUITE, WAITS, meeting,
+)
 from checkvalve.conformance.targets import resolve_target
 from checkvalve.conformance.zoo.catalogue import KILLED, hunt, twins
 from checkvalve.conformance.zoo.kafka_timer import ZOO, OpenTimer
@@ -32,12 +35,13 @@ EXACT = {"KAFKA-W24", "KAFKA-W25"}
 ALWAYS = {"KAFKA-W20", "KAFKA-W21"}
 WHEELS = {"KAFKA-W29", "KAFKA-W30"}
 ORDER, SIZE, HELD, CLAMP = {"KAFKA-W27"}, {"KAFKA-W28"}, {"KAFKA-W31"}, {"KAFKA-W26"}
+DRIVEN, RAISING = {"KAFKA-W34", "KAFKA-W36"}, {"KAFKA-W35"}
 
 APPLICABLE = {
-    "reference.timer": ALWAYS | TICK | SIZE | WHEELS,
-    "reference.timer.old": ALWAYS | EXACT | HELD,
-    "asyncio.timer": ALWAYS | EXACT,
-    "sched": ALWAYS | EXACT | ORDER | SIZE,
+    "reference.timer": ALWAYS | TICK | SIZE | WHEELS | DRIVEN | RAISING,
+    "reference.timer.old": ALWAYS | EXACT | HELD | DRIVEN | RAISING,
+    "asyncio.timer": ALWAYS | EXACT | RAISING,
+    "sched": ALWAYS | EXACT | ORDER | SIZE | RAISING,
     "trio.timer": ALWAYS | EXACT,
 }
 ORIGINALS = {
@@ -125,6 +129,27 @@ def test_a_horizon_that_is_one_tick_too_long_is_seen_where_two_buckets_expire_to
     runs = [run_program(TIMER_SUITE, resolve_target(target), program, 2)
             for target in (f"zoo:{RARE}", "reference.timer")]
     assert [[breach.rule.id for breach in run.breaches] for run in runs] == [["KAFKA-W22"], []]
+
+
+def test_an_answer_that_does_not_fit_a_drive_is_seen_at_the_second_one() -> None:
+    """Two drives at one instant: after the first nothing can be due."""
+    program = (add(0, 1), Act("drive", DRIVES.index(1)), Act("drive", DRIVES.index(0)))
+    breaches = [
+        [(breach.rule.id, breach.step) for breach in run_program(
+            TIMER_SUITE, resolve_target(target), program, 1).breaches]
+        for target in ("reference.timer", "zoo:timer-answers-always",
+                       "zoo:timer-answers-what-is-left")]
+    assert breaches == [[], [("KAFKA-W34", 2)], [("KAFKA-W34", 1)]]
+
+
+@pytest.mark.parametrize("capacity", TIMER_SUITE.capacities)
+@pytest.mark.parametrize("seed", range(6))
+def test_a_meeting_of_two_buckets_kills_a_longer_horizon(capacity: int, seed: int) -> None:
+    """Each of the programs that are built does it, and the reference passes them."""
+    program = meeting(random.Random(seed), capacity)
+    broken = [bool(run_program(TIMER_SUITE, resolve_target(target), program, capacity).breaches)
+              for target in ("reference.timer", f"zoo:{RARE}")]
+    assert broken == [False, True]
 
 
 def test_a_rare_course_of_events_is_found_within_a_few_cases() -> None:

@@ -122,6 +122,17 @@ def test_two_ids_that_are_the_same_cancel_too_early() -> None:
     assert acker.ack(ROOT, 5) == (Tell(TASK, Telling.ACK, ROOT),)
 
 
+def test_a_callback_of_the_spout_may_emit_outside_of_a_round() -> None:
+    """Whatever the maximum, as Storm allows; an id that is pending is refused all the same."""
+    spout: SpoutPending[str] = SpoutPending(1)
+    assert spout.begin_round() and spout.emit(1, "a") == ()
+    spout.end_round()
+    assert spout.emit_from_callback(2, "b") == () and len(spout) == 2
+    with pytest.raises(SpoutMisuse, match="pending"):
+        spout.emit_from_callback(2, "c")
+    assert [call.message for call in spout.ack(2)] == ["b"]
+
+
 @given(st.integers(1, 5), st.integers(1, 3), st.integers(1, 4))
 def test_the_overshoot_of_the_maximum_is_exact(maximum: int, tasks: int, round_: int) -> None:
     """At most the maximum - 1 before the last round, and what that emits."""

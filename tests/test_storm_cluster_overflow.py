@@ -18,6 +18,8 @@ from checkvalve.spec.notation import bind
 from checkvalve.spec.storm.observed_topology import ObservedOverflow
 
 TRANSFER, REMINDER, LOST_MAX = 1, 1, 8
+LINK = 2
+"""With a long one a source of this size is on its way as a whole."""
 
 
 @dataclass
@@ -33,7 +35,7 @@ class Watched:
         peers = self.workers - 1
         # A transfer queue, and the link, which one turn of the thread may fill beyond its
         # capacity; then one transfer queue in each instant in which an ON is on its way.
-        way = peers * (2 * TRANSFER + cluster.LINK_CAPACITY - 1)
+        way = peers * (2 * TRANSFER + LINK - 1)
         late = peers * TRANSFER * (cluster.DELAY_MAX + 1)
         self.machine = bind(ObservedOverflow, W=way, H=late, R=REMINDER, L=LOST_MAX)
         self.most = way + late + LOST_MAX * (REMINDER + 1) + 2
@@ -82,18 +84,13 @@ def watched(seed: int, workers: int, lost: int, **parts: Any) -> Watched:
             for to in range(workers) if on != to for _ in range(lost)]
     one = replace(
         scenario(WORD_COUNT, seed), workers=workers, messages=60, faults=(*slow, *gone),
-        settings=Settings(capacity=1, transfer_capacity=TRANSFER, reminder=REMINDER))
+        settings=Settings(capacity=1, transfer_capacity=TRANSFER, reminder=REMINDER,
+                          link_capacity=LINK))
     run = Watching.__new__(Watching)
     run.watched = Watched(workers)
     run.__init__(one, Parts(**parts))  # type: ignore[misc]
     assert run.run()[-1].what == "rested"
     return run.watched
-
-
-@pytest.fixture(autouse=True)
-def short_links(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With long ones a source of this size is on its way as a whole."""
-    monkeypatch.setattr(cluster, "LINK_CAPACITY", 2)
 
 
 @pytest.mark.parametrize("workers", [2, 3])

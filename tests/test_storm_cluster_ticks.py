@@ -16,13 +16,13 @@ from checkvalve.reference.storm.worker import Place, Settings, Worker
 UNTRACKED = replace(WORD_COUNT, ackers=0)
 
 
-def worker_of(capacity: int) -> tuple[Worker, list[str]]:
+def worker_of(capacity: int, **more: int) -> tuple[Worker, list[str]]:
     """A worker that has every task of the word count, and the words of its record."""
     words: list[str] = []
     tasks = [task for each in WORD_COUNT.tasks_of().values() for task in each]
     return Worker(
-        WORD_COUNT, Place(0, 0, dict.fromkeys(tasks, 0)), Settings(capacity=capacity), Log(4),
-        Random(0), record=lambda what, *_: words.append(what), now=lambda: 0), words
+        WORD_COUNT, Place(0, 0, dict.fromkeys(tasks, 0)), Settings(capacity=capacity, **more),
+        Log(4), Random(0), record=lambda what, *_: words.append(what), now=lambda: 0), words
 
 
 def ticks_in(worker: Worker) -> list[int]:
@@ -31,18 +31,33 @@ def ticks_in(worker: Worker) -> list[int]:
             if any(message.kind is Kind.TICK for message in inbox._recvq)]
 
 
-def test_a_full_recvq_delays_the_ticks_of_the_tasks_behind_it() -> None:
-    """D14: there is one timer, and it waits; a task is owed one tick at most."""
+def test_a_full_recvq_delays_no_ticks_but_its_own() -> None:
+    """Unlike Storm's timer (D14), ours goes on; a task is owed one tick at most."""
     worker, _ = worker_of(1)
     full = worker.inputs[3]
     assert full.publish("1", Message(Kind.DATA, 1, 0, 3, 0, (0, 0, "x")))
     worker.tick()
     worker.tick()
-    assert ticks_in(worker) == [0, 1, 2]
+    assert ticks_in(worker) == [0, 1, 2, 4, 5]
     full.poll()
     assert worker.run_timer()
     assert ticks_in(worker) == [0, 1, 2, 3, 4, 5]
     assert worker.contents() == []
+
+
+def test_a_batch_moves_on_with_a_flush_and_a_flush_without_room_is_skipped() -> None:
+    """The flush stands in the recvQ of the task that has the batch."""
+    worker, _ = worker_of(4, batch=2)
+    assert worker.transfer(Message(Kind.DATA, 1, 0, 3, 0, (0, 0, "x")))
+    assert worker.inputs[3].statistics().recvq == 0 and not worker.is_empty()
+    assert worker.run_flush_timer()
+    assert worker.tasks[1].take() is None
+    assert worker.inputs[3].statistics().recvq == 1
+    assert not worker.run_flush_timer()
+    assert worker.transfer(Message(Kind.DATA, 1, 0, 3, 1, (0, 0, "y")))
+    while worker.inputs[1].publish_directly(Message(Kind.DATA, 0, 0, 1, 0, (0, "z"))):
+        pass
+    assert not worker.run_flush_timer()
 
 
 def test_a_root_times_out_when_the_spout_gets_to_its_ticks() -> None:

@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 from checkvalve.reference.storm.status import (
     REMINDER_TUPLES, RemoteFlags, Status, StatusMisuse, StatusTracker, UnknownTask, UnknownWorker,
 )
-from checkvalve.reference.storm.waiting import Pause, WaitMisuse, park, progressive
+from checkvalve.reference.storm.waiting import (
+    BACKPRESSURE, BOLT, SPOUT, Pause, Waiter, WaitMisuse, park, progressive,
+)
 
 
 def nothing() -> None:
@@ -165,6 +167,24 @@ def test_after_quiet_both_sides_agree_whatever_was_lost(calls: list[tuple[str, i
 
 
 # --- waiting -----------------------------------------------------------------------------------
+
+def test_a_spout_with_nothing_to_do_sleeps_at_once_and_a_bolt_later() -> None:
+    """0, 0 and 1 ms for a spout; a bolt spins once and parks a thousand times before."""
+    spout, bolt = Waiter(), Waiter()
+    assert [spout.waits(SPOUT) for _ in range(3)] == [1_000_000] * 3
+    waits = [bolt.waits(BOLT) for _ in range(1003)]
+    assert waits == [0] + [1] * 1000 + [1_000_000] * 2
+
+
+def test_what_happens_begins_the_wait_anew() -> None:
+    """A thread that went on is not tired yet; nor is one that waits for something else now."""
+    waiter = Waiter()
+    assert [waiter.waits(BACKPRESSURE) for _ in range(3)] == [0, 1, 1]
+    waiter.went_on()
+    assert waiter.waits(BACKPRESSURE) == 0
+    assert waiter.waits(SPOUT) == 1_000_000
+    assert waiter.waits(BACKPRESSURE) == 0
+
 
 def test_progressive_spins_then_parks_then_sleeps() -> None:
     """Storm's defaults: 1 turn, 1000 turns, 1 ms; asleep, the turns are not counted."""

@@ -45,15 +45,23 @@ def test_a_delay_is_the_power_or_the_longest(
 
 
 def test_the_client_s_delays_double_up_to_ten_seconds() -> None:
-    """2 ms, 4 ms, 8 ms, …; and it never gives up."""
-    assert [CLIENT.delay(n) for n in (1, 2, 3, 40)] == [2, 4, 8, 10_000]
+    """At once, then 4 ms, 8 ms, …; and it never gives up."""
+    assert [CLIENT.delay(n) for n in (1, 2, 3, 40)] == [0, 4, 8, 10_000]
     assert CLIENT.is_worth_a_retry(1 << 40)
 
 
-@pytest.mark.parametrize("numbers", [(-1,), (0, 0), (0, 1, -1), (0, 1, 0, -1), (True,), ("1",)])
+def test_a_multiplier_need_not_be_whole() -> None:
+    """Storm's is a double; what is left of a millisecond is cut off."""
+    assert [Backoff(10, 1.5).delay(n) for n in (1, 2, 3)] == [10, 15, 22]
+    assert Backoff(7, 1.0).delay(1 << 40) == 7
+
+
+@pytest.mark.parametrize("numbers", [
+    (-1,), (0, 0), (0, 1, -1), (0, 1, 0, -1), (True,), ("1",), (0, 0.5), (0, float("nan")),
+    (0, float("inf")), (0, 1, 0, None, -1)])
 def test_retries_out_of_range_are_refused(numbers: tuple[Any, ...]) -> None:
     """With a message that names the range."""
-    with pytest.raises(RetryMisuse, match="an integer from"):
+    with pytest.raises(RetryMisuse, match="(an integer|a number) from"):
         Backoff(*numbers)
     with pytest.raises(RetryMisuse, match="from 1 up"):
         Backoff().delay(0)
@@ -180,16 +188,29 @@ def test_after_a_change_of_the_leader_acks_find_the_successor() -> None:
 
     coordinator.refresh({0: "b1", 1: "b1", 2: "b1"})
     fill()
-    assert [coordinator.next(), coordinator.next()] == [Emit(0, 0), Emit(2, 0)]
+    assert [coordinator.next(), coordinator.next()] == [Emit(0, 0), Emit(0, 1)]
+    assert coordinator.next() == Emit(2, 0)
     coordinator.refresh({0: "b2", 1: "b1", 2: "b1"})
     assert coordinator.ack(Emit(0, 0)) and not coordinator.ack(Emit(0, 0))
-    assert coordinator.next() == Emit(0, 1)
     assert coordinator.fail(Emit(0, 1)) and not coordinator.fail(Emit(1, 0))
     assert coordinator.commit() == {0: 1, 2: 0}
     fill()
     assert [coordinator.next(), coordinator.next()] == [Emit(0, 1), None]
     assert coordinator.refresh({0: "b2"}) == {2: 0}
     assert not coordinator.ack(Emit(2, 0))
+
+
+def test_a_partition_is_left_when_nothing_more_of_it_waits() -> None:
+    """As KafkaSpout does: it stays while EMITTED_MORE_LEFT, so a fetch is emitted as a whole."""
+    logs = {partition: log_of(4) for partition in range(2)}
+    coordinator = Coordinator(0, 1, lambda _: PartitionManager(fetch_size=2))
+    coordinator.refresh({0: "b1", 1: "b1"})
+    emitted = []
+    for _ in range(8):
+        for partition, fetch in coordinator.wants().items():
+            coordinator.fetched(partition, *logs[partition].read(fetch))
+        emitted.append(coordinator.next())
+    assert [emit.partition for emit in emitted if emit] == [0, 0, 1, 1, 0, 0, 1, 1]
 
 
 def test_tasks_and_partitions_that_are_not_there_are_refused() -> None:

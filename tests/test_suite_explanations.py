@@ -95,7 +95,7 @@ def rows_of(suite_name: str) -> tuple[CaseRow, ...]:
     """The first cases that look for each twin's rule."""
     suite = suite_named(suite_name)
     found = []
-    for twin in twins([suite_name]):
+    for twin in (each for each in twins([suite_name]) if each.suite == suite_name):
         target = resolve_target(f"zoo:{twin.name}")
         settings = RunSettings(programs=10)
         rules = [rule.id for rule in suite.applicable(capabilities(suite, target, 1))]
@@ -169,16 +169,6 @@ def test_whatever_is_listed_as_allowed_is_accepted_in_place_of_what_was_refused(
 
 # ---- roots and consequences ---------------------------------------------------------------------
 
-def test_every_row_tells_of_the_first_rule_that_its_run_breaks() -> None:
-    """Also where another rule was looked for, which then follows from it."""
-    rows = [row for name in QUICK for row in rows_of(name)]
-    assert len(rows) > 100
-    for row in rows:
-        follows = json.loads(row.follows)
-        assert row.rule not in follows
-        assert set(follows.values()) <= {row.rule}
-
-
 class Stutters:
     """A queue that hands out each item twice, and is right otherwise."""
 
@@ -188,7 +178,7 @@ class Stutters:
         if do == "hello":
             self.items: deque[object] = deque()
             self.capacity, self.again = message["settings"]["capacity"], False
-            return {"ok": {"name": "stutters", "version": "1", "policy": "refuse",
+            return {"ok": {"name": "stutters", "version": "1", "policy": "reject",
                            "can": ["offer", "poll", "size"]}}
         if do == "offer":
             fits = len(self.items) < self.capacity

@@ -34,10 +34,12 @@ def test_the_queues_of_others_break_no_must_within_a_few_cases(target: str) -> N
 
 
 def test_every_rule_is_exercised_on_the_deferred_reference() -> None:
-    """A default run could have shown a breach of each rule."""
+    """A default run could have shown a breach of each; one is about queues that drop."""
     summary, _ = conduct("reference.deferred", Order(cases=24))
-    assert {result.verdict for result in summary.results} == {PASSED}
-    assert all(result.steps for result in summary.results)
+    verdicts = {result.rule.id: result.verdict for result in summary.results}
+    assert verdicts.pop("QUEUE-17") == NOT_APPLICABLE
+    assert set(verdicts.values()) == {PASSED}
+    assert all(result.steps for result in summary.results if result.rule.id in verdicts)
 
 
 def test_a_rule_that_nothing_could_break_is_not_called_passed() -> None:

@@ -41,7 +41,7 @@ class Adapter:
 POLL = HEADER + "class Target(Adapter):\n    def poll(self):\n        "
 
 FAILURES = {
-    "ends its process": ("os._exit(3)", "ended with exit status 3", False),
+    "ends its process": ("os._exit(3)", "ended with exit status 3", True),
     "is killed": ("os.kill(os.getpid(), 9)", "was ended by signal 9 (SIGKILL)", False),
     "accesses memory that is not there":
         ("ctypes.string_at(0)", "was ended by signal 11 (SIGSEGV)", True),
@@ -115,7 +115,7 @@ def test_an_adapter_that_hangs_is_killed_and_its_line_told(
 
 
 @pytest.mark.parametrize(("text", "words", "line"), [
-    ("import os\nos._exit(3)\n", "it ended with exit status 3", 0),
+    ("import os\nos._exit(3)\n", "it ended with exit status 3", 2),
     ("import ctypes\nctypes.string_at(0)\n", "ended by signal 11 (SIGSEGV)", 2),
     ("import sys\nsys.exit(4)\n", "it raised SystemExit: 4", 2),
     ("raise KeyboardInterrupt\n", "it raised KeyboardInterrupt", 1),
@@ -129,7 +129,7 @@ def test_a_module_that_does_not_import_is_bad_input(
     with pytest.raises(InputError, match="the module mine cannot be imported") as caught:
         opened(text)
     assert words in caught.value.what and caught.value.next_step
-    assert caught.value.where == (f"{tmp_path}/mine.py:{line}" if line else "")
+    assert caught.value.where == f"{tmp_path}/mine.py:{line}"
 
 
 def test_an_import_that_hangs_is_bad_input(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -10,6 +11,8 @@ from pathlib import Path
 import pytest
 
 from checkvalve.conformance.adapters.process import close_idle
+from checkvalve.conformance.cli import root
+from checkvalve.conformance.cli.outcome import run
 from checkvalve.conformance.ports import Message, Session
 from checkvalve.conformance.targets import known_targets, resolve_target
 from checkvalve.spec.notation.errors import CheckvalveError, InputError, TargetError
@@ -68,6 +71,8 @@ def test_every_known_target_resolves_to_its_own_name(spec: str) -> None:
     ("referrence", "Use one of reference"),
     ("zoo:unicorn", "no twin unicorn"),
     ("zoo:", "no twin"),
+    ("json:dumps", "no kind of target json"),
+    ("no.such.module:make", "Write python:no.such.module:make"),
     ("python:", "names no factory"),
     ("python:json", "names no factory"),
     ("python::dumps", "names no factory"),
@@ -85,6 +90,23 @@ def test_a_spec_that_names_nothing_is_bad_input(spec: str, words: str) -> None:
         resolve_target(spec)
     assert words in str(caught.value)
     assert caught.value.next_step
+
+
+@pytest.mark.parametrize("command", ["conform", "gate"])
+def test_a_factory_without_python_before_it_is_refused_and_never_imported(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Nothing of a user's runs in the process that gives the verdict."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "ends_it.py").write_text("import os\nos._exit(0)\n")
+    (tmp_path / "checkvalve.toml").write_text(
+        '[[suites]]\nsuite = "queue"\ntargets = ["ends_it:make"]\n')
+    argument = "ends_it:make" if command == "conform" else "."
+    assert run(root, [command, argument, "--json"]) == 64
+    shown = json.loads(capsys.readouterr().out)["error"]
+    assert "Write python:ends_it:make" in shown["next_step"]
 
 
 @pytest.mark.parametrize("timeout", [0.0, -1.0, float("nan"), float("inf")])

@@ -30,6 +30,7 @@ _TAIL_BYTES: Final = 1 << 14
 _TAIL_LINES: Final = 5
 _GRACE_SECONDS: Final = 0.25     # for a dying child to say how it died
 _REAP_SECONDS: Final = 5.0
+_PAUSE_SECONDS: Final = 3600.0   # no wait of the system's is endless
 _living: Final[set[Child]] = set()     # those not killed yet
 
 
@@ -39,6 +40,9 @@ class Child:
     Raises ``InputError`` when the program cannot be started. A subclass may know more about
     its program: what to send it when it is late, and how to tell of its failure.
     """
+
+    line_bytes_max = LINE_BYTES_MAX
+    """What it may print in one line."""
 
     def __init__(self, argv: Sequence[str], timeout: float) -> None:
         self.owner = os.getpid()
@@ -68,10 +72,11 @@ class Child:
     def ask(self, request: bytes, patience: float | None = None) -> bytes:
         """Send one line and return the next line, without its line feed.
 
-        ``patience`` are seconds that it has for this reply, where they are not the usual.
+        ``patience`` are seconds that it has for this reply, where they are not the usual; they
+        may be endless.
 
         Raises ``TargetError`` after killing the child: it is late, has ended, prints a line
-        beyond ``LINE_BYTES_MAX``, or speaks before it is asked.
+        beyond ``line_bytes_max``, or speaks before it is asked.
         """
         limit = self._timeout if patience is None else patience
         deadline = time.monotonic() + limit
@@ -94,7 +99,7 @@ class Child:
                     f"did not answer within {limit:g} s", shown=bytes(self._unread))
             if unsent:
                 self._selector.register(self._stdin, selectors.EVENT_WRITE)
-            self._pump(left)
+            self._pump(min(left, _PAUSE_SECONDS))
             if unsent:
                 self._selector.unregister(self._stdin)
                 unsent = self._write(unsent)
@@ -180,9 +185,9 @@ class Child:
 
     def _take_line(self) -> bytes | None:
         end = self._unread.find(b"\n")
-        if max(end, len(self._unread) if end < 0 else 0) > LINE_BYTES_MAX:
-            raise self.failed(
-                f"printed a line of more than {LINE_BYTES_MAX} bytes", shown=bytes(self._unread))
+        if max(end, len(self._unread) if end < 0 else 0) > self.line_bytes_max:
+            raise self.failed(f"printed a line of more than {self.line_bytes_max} bytes",
+                              shown=bytes(self._unread))
         if self._session_bytes > SESSION_BYTES_MAX:
             raise self.failed(f"printed more than {SESSION_BYTES_MAX} bytes in one session")
         if end < 0:

@@ -16,15 +16,18 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Callable
-from typing import IO, Any, Final
+from collections.abc import Callable, Iterator
+from typing import IO, Any, Final, NoReturn
 
 from ...spec.notation.errors import CheckvalveError, TargetError
 from ..ports.base import LINE_BYTES_MAX, Adapter, Message, excerpt
 from .guard import guarded
 from .loading import load_factory
 
-__all__ = ["BOOT", "MEMORY_BYTES_MAX", "WHERE_SIGNAL", "hosted", "main", "serve"]
+__all__ = [
+    "BOOT", "FAREWELL", "MEMORY_BYTES_MAX", "WHERE_SIGNAL", "confine", "end_process", "hosted",
+    "limited_memory", "main", "private_pipes", "serve",
+]
 
 BOOT: Final = (
     "import json, sys; order = json.loads(sys.stdin.buffer.readline()); "
@@ -39,7 +42,13 @@ WHERE_SIGNAL: Final = signal.SIGUSR1
 MEMORY_BYTES_MAX: Final = 4 << 30
 """What a hosted process may allocate, where the system can limit it (Linux)."""
 
+FAREWELL: Final = "farewell, host"
+"""What ends a session; no operation of a port has this name."""
+
 _KILL_WITH_PARENT: Final = 1     # PR_SET_PDEATHSIG of prctl(2)
+
+end_process: Final = os._exit
+"""The function itself, which ``confine`` replaces by one that says where it was called."""
 
 
 class _Instances:
@@ -93,23 +102,26 @@ def serve(name: str, factory: Callable[[], Adapter], requests: IO[bytes], replie
 
 def main() -> int:
     """The command; 64 when SPEC names nothing, or what it names fails."""
-    from ..targets import adapter_factory
+    from ..targets import adapter_factory, is_shipped
 
     if len(sys.argv) != 2:
         print("usage: host SPEC, as in python:SPEC", file=sys.stderr)
         return 64
     if "" not in sys.path and os.getcwd() not in sys.path:
         sys.path.append(os.getcwd())
-    requests, replies = _private_pipes()
+    requests, replies = private_pipes()
     try:
-        serve(sys.argv[1], adapter_factory(sys.argv[1]), requests, replies)
+        spec = sys.argv[1]
+        own = spec.removeprefix("python:")
+        factory = adapter_factory(spec) if is_shipped(spec) else load_factory(own)
+        serve(spec, factory, requests, replies)
     except CheckvalveError as error:
         print(error, file=sys.stderr)
         return 64
     return 0
 
 
-def _private_pipes() -> tuple[IO[bytes], IO[bytes]]:
+def private_pipes() -> tuple[IO[bytes], IO[bytes]]:
     """stdin and stdout for the protocol alone: what an adapter prints goes to stderr."""
     requests, replies = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     nothing = os.open(os.devnull, os.O_RDONLY)
@@ -129,15 +141,16 @@ def hosted(order: Message) -> None:
     """
     code = 70
     try:
-        requests, replies = _private_pipes()
-        _confine()
-        _Host(order["name"], replies).run(order, requests)
+        requests, replies = private_pipes()
+        confine()
+        with limited_memory():
+            _Host(order["name"], replies).run(order, requests)
         code = 0
     except BaseException as error:  # noqa: BLE001 - one line, whatever it is
         os.write(2, f"{type(error).__name__}: {excerpt(str(error))}\n".encode())
     finally:
         # Threads that the target has left running would keep an ordinary exit waiting.
-        os._exit(code)
+        end_process(code)
 
 
 class _Host:
@@ -161,7 +174,7 @@ class _Host:
 
     def _answer(self, instances: _Instances, number: int, request: Message) -> None:
         try:
-            if request["do"] == "close":
+            if request["do"] == FAREWELL:
                 instances.close()
                 self._send({"id": number, "reply": True})
             else:
@@ -196,24 +209,51 @@ def _failed(number: int, error: CheckvalveError) -> Message:
         "next_step": error.next_step}}
 
 
-def _confine() -> None:
-    """Limit what this process can do to the machine, and say where it is when it fails."""
+def confine() -> None:
+    """Limit what this process can do to the machine, and say where it is when it fails or ends."""
     own = os.dup(2)    # so that it speaks even after the target has closed stderr
     faulthandler.enable(own, all_threads=False)
     faulthandler.register(WHERE_SIGNAL, own, all_threads=False)
+    _tell_where_it_ends(own)
     with contextlib.suppress(ImportError, OSError, ValueError):
         import resource
 
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        _, hard = resource.getrlimit(resource.RLIMIT_DATA)
-        soft = MEMORY_BYTES_MAX if hard < 0 else min(MEMORY_BYTES_MAX, hard)
-        resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
     if sys.platform == "linux":
         with contextlib.suppress(ImportError, OSError, AttributeError):
             import ctypes
 
             # Where the harness is killed while the target hangs, nobody else would end it.
             ctypes.CDLL(None).prctl(_KILL_WITH_PARENT, signal.SIGKILL)
+
+
+def _tell_where_it_ends(own: int) -> None:
+    """Have ``os._exit`` write to ``own`` where it was called; a process says nothing else."""
+    here = os.getpid()
+
+    def told(status: int) -> NoReturn:
+        if os.getpid() == here:    # and not in a fork of the user's
+            faulthandler.dump_traceback(own, all_threads=False)
+        end_process(status)
+
+    os._exit = told
+
+
+@contextlib.contextmanager
+def limited_memory() -> Iterator[None]:
+    """Let this process allocate ``MEMORY_BYTES_MAX`` at most, where the system can limit it."""
+    before = None
+    with contextlib.suppress(ImportError, OSError, ValueError):
+        import resource
+
+        before = resource.getrlimit(resource.RLIMIT_DATA)
+        soft = MEMORY_BYTES_MAX if before[0] < 0 else min(MEMORY_BYTES_MAX, before[0])
+        resource.setrlimit(resource.RLIMIT_DATA, (soft, before[1]))
+    try:
+        yield
+    finally:
+        if before is not None:
+            resource.setrlimit(resource.RLIMIT_DATA, before)
 
 
 if __name__ == "__main__":

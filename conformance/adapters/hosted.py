@@ -18,20 +18,20 @@ from ...spec.notation.errors import CheckvalveError, InputError, TargetError
 from ..ports.base import Message, excerpt
 from .child import Child, last_lines
 from .guard import own_place
-from .host import BOOT, WHERE_SIGNAL
+from .host import BOOT, FAREWELL, WHERE_SIGNAL
 from .loading import IMPORT_ADVICE, split_place
 from .process import Key, Pipe, converse, keep_idle, take_idle
 from .session import CheckedSession
 
-__all__ = ["START_SECONDS", "HostedTarget"]
+__all__ = ["FATAL", "STACK", "START_SECONDS", "HostedChild", "HostedTarget", "search_path"]
 
 START_SECONDS: Final = 10.0
 """Real time that a child has to start and to import the target, if a reply has less."""
 
 _INQUIRY_SECONDS: Final = 0.25
-# What the module faulthandler writes, of the child's own BOOT at the outer end.
-_FATAL: Final = "Fatal Python error: "
-_STACK: Final = "Stack (most recent call first):\n"
+FATAL: Final = "Fatal Python error: "
+STACK: Final = "Stack (most recent call first):\n"
+"""With these the module faulthandler begins; the child's own BOOT is at the outer end."""
 _OUTERMOST: Final = 'File "<string>", line 1 in <module>'
 _FRAME: Final = re.compile(r'  File "(.*)", line (\d+) in ')
 _DEADLY: Final = "Mend it: an adapter answers, and never ends its process."
@@ -63,11 +63,11 @@ class HostedTarget:
 
     def _key(self) -> Key:
         # Elsewhere, or with another search path, the same name may be another module.
-        return self._place, self._timeout, os.getcwd(), _search_path()
+        return self._place, self._timeout, os.getcwd(), search_path()
 
     def _start(self) -> Child:
-        child = _HostedChild(self._name, self._timeout)
-        order = {"path": _search_path(), "place": self._place, "name": self._name}
+        child = HostedChild(self._name, self._timeout)
+        order = {"path": search_path(), "place": self._place, "name": self._name}
         try:
             reply = converse(child, order, patience=max(self._timeout, START_SECONDS))
             _opened(reply)
@@ -86,18 +86,21 @@ class HostedTarget:
             IMPORT_ADVICE)
 
 
-class _HostedChild(Child):
-    """A child that can be asked where in its code it is."""
+class HostedChild(Child):
+    """A child that runs Python of the user's, and can be asked where in its code it is.
 
-    def __init__(self, name: str, timeout: float) -> None:
+    ``boot`` is its text, one line.
+    """
+
+    def __init__(self, name: str, timeout: float, boot: str = BOOT) -> None:
         # -P: nothing in the working folder may stand in for a module of the boot.
-        super().__init__([sys.executable, "-P", "-c", BOOT], timeout)
+        super().__init__([sys.executable, "-P", "-c", boot], timeout)
         self.name = name
         self.asked = ""
-        self._was_late = False
+        self.was_late = False
 
     def _interrogate(self) -> None:
-        self._was_late = True
+        self.was_late = True
         with suppress(ProcessLookupError):
             os.kill(self._process.pid, WHERE_SIGNAL)
         deadline = time.monotonic() + _INQUIRY_SECONDS
@@ -110,13 +113,17 @@ class _HostedChild(Child):
         self._session_bytes += len(chunk)
 
     def _told(self, what: str) -> TargetError:
-        own_words, _, stack = self._log().partition(_STACK)
-        own_words, _, _ = own_words.partition(_FATAL)
+        own_words, _, stack = self._log().partition(STACK)
+        own_words, _, _ = own_words.partition(FATAL)
         frames = _FRAME.findall(stack)
         place = own_place((file, int(line)) for file, line in reversed(frames))
         asked = f", asked for {self.asked}," if self.asked else ""
-        return TargetError(f"{self.name}{asked} {what}{last_lines(own_words)}", place,
-                           _LATE if self._was_late else _DEADLY)
+        return TargetError(f"{self.name}{asked} {what}{self._printed(own_words)}",
+                           place, _LATE if self.was_late else _DEADLY)
+
+    def _printed(self, log: str) -> str:
+        """What a message says of all that it has printed."""
+        return last_lines(log)
 
 
 class _HostedPipe(Pipe):
@@ -125,7 +132,7 @@ class _HostedPipe(Pipe):
     _closes = False
 
     def _exchange(self, message: Message) -> object:
-        assert isinstance(self._child, _HostedChild)
+        assert isinstance(self._child, HostedChild)
         self._child.asked = message["do"]
         reply = super()._exchange(message)
         assert isinstance(reply, dict)
@@ -134,9 +141,9 @@ class _HostedPipe(Pipe):
 
     def _part(self, child: Child) -> None:
         if self._closes:
-            assert isinstance(child, _HostedChild)
+            assert isinstance(child, HostedChild)
             child.asked = "close"
-            _opened(converse(child, {"do": "close"}))
+            _opened(converse(child, {"do": FAREWELL}))
 
 
 def _opened(envelope: Message) -> Any:
@@ -148,7 +155,7 @@ def _opened(envelope: Message) -> Any:
     raise kind(failed["what"], failed["where"], failed["next_step"])
 
 
-def _search_path() -> tuple[str, ...]:
+def search_path() -> tuple[str, ...]:
     """Where this process looks for modules; the working folder is always among it."""
     path = [str(place) for place in sys.path]
     if "" not in path and os.getcwd() not in path:

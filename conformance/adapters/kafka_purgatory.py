@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 from ...reference.kafka.delayed_operation import DelayedOperation, PurgatoryMisuse
@@ -12,6 +12,7 @@ from ..ports.base import Message, Port
 from ..ports.purgatory import PURGATORY
 from .base import Declined
 from .port_adapter import PortAdapter
+from .timer_adapter import PlannedError
 
 __all__ = ["ReferenceOldPurgatory", "ReferencePurgatory", "ReportingOperation"]
 
@@ -20,18 +21,25 @@ class ReportingOperation(DelayedOperation):
     """A request that reports what is called of it in ``calls``.
 
     It is ready as soon as its name is in ``ready``, and after its first try if it is in ``soon``.
+    Its next call of a kind raises if both are in ``failing``.
     """
 
-    __slots__ = ("calls", "name", "ready", "soon")
+    __slots__ = ("calls", "failing", "name", "ready", "soon")
 
     def __init__(
-        self, name: str, delay: int, ready: set[str], soon: set[str], calls: list[Message]
+        self, name: str, delay: int, ready: set[str], soon: set[str],
+        failing: set[tuple[str, str]], calls: list[Message],
     ) -> None:
         super().__init__(delay)
         self.name, self.ready, self.soon, self.calls = name, ready, soon, calls
+        self.failing = failing
 
     def _report(self, call: str) -> None:
         self.calls.append({"call": call, "request": self.name})
+        if (self.name, call) in self.failing:
+            self.failing.discard((self.name, call))
+            self.calls.append({"call": "raise", "request": self.name})
+            raise PlannedError
 
     def try_complete(self) -> bool:
         """See ``DelayedOperation``."""
@@ -69,6 +77,8 @@ class ReferenceOldPurgatory(PortAdapter):
         self._now = 0
         self._ready: set[str] = set()
         self._soon: set[str] = set()
+        self._failing: set[tuple[str, str]] = set()
+        self._moved = False
         self._calls: list[Message] = []
         self._made: dict[str, ReportingOperation] = {}
         made: Any = self.core
@@ -77,10 +87,15 @@ class ReferenceOldPurgatory(PortAdapter):
         except PurgatoryMisuse as misuse:
             raise Declined(str(misuse)) from None
 
-    def _reported(self, answer: object) -> Message:
+    def _reported(self, call: Callable[[], object]) -> Message:
+        outcome: Message = {"raised": True}
+        try:
+            outcome = {"answer": call()}
+        except* PlannedError:
+            pass
         calls = list(self._calls)
         self._calls.clear()
-        return {"answer": answer, "calls": calls}
+        return {**outcome, "calls": calls}
 
     def ready(self, request: str) -> bool:
         """See the port."""
@@ -94,33 +109,49 @@ class ReferenceOldPurgatory(PortAdapter):
         self._soon.add(request)
         return True
 
+    def fail(self, request: str, call: str) -> bool:
+        """See the port."""
+        self._failing.add((request, call))
+        return True
+
     def watch(self, request: str, keys: list[str], timeout: int) -> Message:
         """See the port."""
         if request in self._made:
             raise Declined("made-already")
-        made = self.operation(request, timeout, self._ready, self._soon, self._calls)
+        made = self.operation(
+            request, timeout, self._ready, self._soon, self._failing, self._calls)
         try:
-            done = self.purgatory.try_complete_else_watch(made, keys, self._now)
+            report = self._reported(
+                lambda: self.purgatory.try_complete_else_watch(made, keys, self._now))
         except PurgatoryMisuse as misuse:
             raise Declined(str(misuse)) from None
         self._made[request] = made
-        return self._reported(done)
+        return report
 
     def force(self, request: str) -> Message:
         """See the port."""
         if request not in self._made:
             raise Declined("unknown-request")
-        return self._reported(self._made[request].force_complete())
+        return self._reported(self._made[request].force_complete)
 
     def check(self, key: str) -> Message:
         """See the port."""
-        return self._reported(self.purgatory.check_and_complete(key))
+        return self._reported(lambda: self.purgatory.check_and_complete(key))
 
     def advance(self, by: int) -> Message:
         """See the port."""
         self._now += by
-        self.purgatory.advance(self._now)
-        return self._reported(True)
+        return self._reported(self._go_round)
+
+    def _go_round(self) -> bool:
+        # Who raises has expired, so something was due.
+        self._moved = True
+        self._moved = self.purgatory.advance(self._now)
+        return True
+
+    def moved(self) -> bool:
+        """See the port."""
+        return self._moved
 
     def watched(self) -> int:
         """See the port."""
@@ -137,8 +168,7 @@ class ReferencePurgatory(ReferenceOldPurgatory):
 
     def cancel(self, key: str) -> Message:
         """See the port."""
-        self.purgatory.cancel_for_key(key)
-        return self._reported(True)
+        return self._reported(lambda: bool(self.purgatory.cancel_for_key(key)) or True)
 
     def delayed(self) -> int:
         """See the port."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, fields
 from functools import lru_cache, partial
 from typing import Any, ClassVar, Final, TypeVar
@@ -12,7 +13,7 @@ from ...reference.kafka import (
 )
 from ...reference.kafka.delayed_operation import DelayedOperation
 from ...reference.kafka.owners import Group, Partition
-from ...reference.kafka.purgatory import Purgatory
+from ...reference.kafka.purgatory import PURGE_INTERVAL, Purgatory
 from ...reference.kafka.timer import Timer, TimerTask
 from ...reference.kafka.timing_wheel import WHEEL_SIZE_MAX, TimingWheel
 from ...reference.scheduling import Scheduler, SchedulingMisuse, Standing, Task
@@ -20,6 +21,7 @@ from ..ports.base import Message, Port
 from ..ports.kafka_races import CALLS, KAFKA_RACES
 from .base import Declined
 from .port_adapter import PortAdapter
+from .timer_adapter import PlannedError
 
 __all__ = ["HARNESS", "Bench", "Kit", "ReferenceRaces"]
 
@@ -56,7 +58,9 @@ class Bench:
     It is made under a scheduler, whose locks it uses; ``events`` grows as threads run.
     """
 
-    def __init__(self, kit: Kit, scheduler: Scheduler, wheel_size: int) -> None:
+    def __init__(
+        self, kit: Kit, scheduler: Scheduler, wheel_size: int, purge_interval: int,
+    ) -> None:
         self.events: list[Message] = []
         self._kit = kit
         self._scheduler = scheduler
@@ -65,7 +69,8 @@ class Bench:
         lock.made = lambda tick: self.note("makes wheel", tick=tick)
         timer: Any = kit.timer      # mypy takes no class of these for hashable
         self._timer: Timer = _observed(timer)(1, wheel_size, 0, lock=lock)
-        self._purgatory = kit.purgatory(timer=self._timer, lock=lock, shards=1)
+        self._purgatory = kit.purgatory(
+            purge_interval, timer=self._timer, lock=lock, shards=1)
         self._group = kit.group(lock("the group's lock"), self._tell)
         self._partition = kit.partition(
             scheduler.shared_lock("the partition's lock"), self._tell)
@@ -107,7 +112,8 @@ class Bench:
 
     def _logged(self, call: str, action: Callable[[], object], **more: object) -> None:
         self.note("calls", call=call, **more)
-        action()
+        with suppress(PlannedError):
+            action()
         self.note("returns", call=call, **more)
 
     def _watch(self, call: Mapping[str, Any]) -> None:
@@ -129,6 +135,7 @@ class Bench:
         operation: Any = self._kit.operation
         made: DelayedOperation = _request_of(operation)(
             call["timeout"], self._scheduler.lock, mutex, self, name, is_ready)
+        made.raises = bool(call.get("raises"))      # type: ignore[attr-defined]
         self._requests[name] = made
         return made
 
@@ -175,7 +182,9 @@ class Bench:
         if request is not None:
             self.note("returns", call="ready", request=request)
         self.note("calls", call="check", key=key)
-        count = self._purgatory.check_and_complete(key)
+        count = 0
+        with suppress(PlannedError):
+            count = self._purgatory.check_and_complete(key)
         self.note("returns", call="check", key=key, completed=count)
         return count
 
@@ -221,6 +230,8 @@ def _request_of(operation: Any) -> Any:
 
     def on_complete(self: Any) -> None:
         self.bench.note("completes", request=self.name)
+        if self.raises:
+            raise PlannedError
 
     def on_expiration(self: Any) -> None:
         self.bench.note("expires", request=self.name)
@@ -230,7 +241,7 @@ def _request_of(operation: Any) -> Any:
         operation.run(self)
 
     return type("Request", (operation,), {
-        "__slots__": ("bench", "is_ready", "name"), "__init__": init, "run": run,
+        "__slots__": ("bench", "is_ready", "name", "raises"), "__init__": init, "run": run,
         "try_complete": try_complete, "on_complete": on_complete,
         "on_expiration": on_expiration})
 
@@ -265,7 +276,8 @@ class ReferenceRaces(PortAdapter):
             raise Declined("unsupported-capacity")
         self.close()
         self._scheduler = Scheduler(self.kit.modules)
-        self._bench = Bench(self.kit, self._scheduler, settings["buckets"])
+        self._bench = Bench(
+            self.kit, self._scheduler, settings["buckets"], settings.get("purge", PURGE_INTERVAL))
         self._threads: dict[str, Task] = {}
         self._told = 0
 

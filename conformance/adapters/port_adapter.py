@@ -1,13 +1,13 @@
 """What our adapters of ports without waits share: the dispatch and the greeting.
 
 An adapter is a class with ``port``, ``start(settings)`` and one method per operation that it
-can do, named as the operation; what it lacks is not in its ``can``. It raises ``Declined``
-for a request that the implementation refuses.
+can do, named as the operation (``close_`` for ``close``); what it lacks is not in its ``can``.
+It raises ``Declined`` for a request that the implementation refuses.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 from ..ports.base import Message, Port
@@ -44,14 +44,19 @@ class PortAdapter:
         if do == "hello":
             return self._hello(message)
         operation = self.port.operations.get(do)
-        if operation is None or not hasattr(self, do):
+        method = self._method(do)
+        if operation is None or method is None:
             raise Declined("unknown-operation")
-        return getattr(self, do)(**{
+        return method(**{
             each.name: message[each.name] for each in operation.arguments if each.name in message})
+
+    def _method(self, do: str) -> Callable[..., Any] | None:
+        # An operation may have the name of what ends a session: then it is spelt ``close_``.
+        return getattr(self, f"{do}_", None) or (None if do == "close" else getattr(self, do, None))
 
     def _hello(self, message: Message) -> Message:
         if message.get("port") != self.port.name:
             raise Declined("unknown-port")
         self.start(message["settings"])
-        can = [name for name in self.port.capabilities() if hasattr(self, name)]
+        can = [name for name in self.port.capabilities() if self._method(name)]
         return {"name": self.name, "version": self.version, "can": can, "policy": self.policy}

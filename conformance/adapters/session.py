@@ -8,7 +8,8 @@ from typing import Protocol
 from ...spec.notation.errors import InputError, TargetError
 from ..ports import PORTS
 from ..ports.base import (
-    Adapter, Kind, Message, Operation, Port, check_reply, check_request, excerpt,
+    UNSUPPORTED, Adapter, Kind, Message, Operation, Port, SettingsRefused, check_reply,
+    check_request, excerpt,
 )
 from .guard import guarded
 
@@ -58,6 +59,7 @@ class CheckedSession:
             reply = self._transport.exchange(message | {"now": self._now_ms})
             checked = check_reply(self._name, port, operation, reply, self._tickets)
             self._keep_to_its_word(operation, checked)
+            self._accepts(message, checked)
         except TargetError:
             self._broken = True
             self._transport.close(failed=True)
@@ -80,6 +82,14 @@ class CheckedSession:
             raise TargetError(
                 f"{self._name} answered 'unknown-operation' to {operation.name!r}, {claim}",
                 next_step=f"Give the adapter the operation{advice}.")
+
+    def _accepts(self, message: Message, reply: Message) -> None:
+        """Raise ``SettingsRefused`` where the target supports no instance with these settings."""
+        error = reply.get("error", "")
+        if message["do"] == "hello" and error.startswith(UNSUPPORTED) and reply["definite"]:
+            raise SettingsRefused(
+                f"{self._name} does not support the settings {excerpt(message['settings'])}: "
+                f"{error}", next_step="Use settings that it supports, as by --capacity.")
 
     def close(self) -> None:
         """See ``Session.close``."""

@@ -83,7 +83,8 @@ class ReferenceSpout(PortAdapter):
     def start(self, settings: Mapping[str, Any]) -> None:
         """See ``PortAdapter.start``."""
         try:
-            self._spout = self.core(settings["capacity"], buckets=settings["buckets"])
+            self._spout = self.core(
+                settings["capacity"], settings.get("tasks", 1), buckets=settings["buckets"])
         except RotatingMisuse as misuse:
             raise Declined(str(misuse)) from None
 

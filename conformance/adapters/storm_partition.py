@@ -115,7 +115,7 @@ class ReferencePartition(PortAdapter):
         self._manager = self._started()
         return True
 
-    def close(self) -> int:
+    def close_(self) -> int:
         """See the port."""
         self._recorded = self._manager.close()
         self._manager = self._started()

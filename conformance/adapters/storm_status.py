@@ -78,9 +78,7 @@ class ReferenceStatus(PortAdapter):
 
     def deliver(self, index: int) -> bool:
         """See the port."""
-        status = self._take(index)
-        self._flags.hear(status)
-        return True
+        return self._flags.hear(self._take(index))
 
     def lose(self, index: int) -> bool:
         """See the port."""

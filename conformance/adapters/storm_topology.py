@@ -18,8 +18,6 @@ from .port_adapter import PortAdapter
 
 __all__ = ["ReferenceTopology", "row_of"]
 
-
-
 class ReferenceTopology(PortAdapter):
     """One run of the cluster. A twin replaces ``parts`` or ``worker_type``."""
 
@@ -34,12 +32,13 @@ class ReferenceTopology(PortAdapter):
         self._capacity: int = settings["capacity"]
         self._planned: Scenario | None = None
 
-    def deploy(self, topology: str, workers: int, messages: int, seed: int, **sizes: int) -> bool:
+    def deploy(self, topology: str, workers: int, messages: int, seed: int,
+               ackers: int | None = 1, **sizes: int) -> bool:
         """See the port."""
         if self._planned is not None:
             raise Declined("deployed-already")
         self._planned = _or_declined(lambda: Scenario(
-            self._topology(topology), workers, messages,
+            replace(self._topology(topology), ackers=ackers), workers, messages,
             Settings(capacity=self._capacity, **sizes), (), seed))
         return True
 
@@ -67,6 +66,14 @@ class ReferenceTopology(PortAdapter):
     def slow(self, at: int, task: int, lasts: int) -> bool:
         """See the port."""
         return self._plan(Fault(at, What.SLOW, task, 0, lasts))
+
+    def fail(self, at: int, task: int) -> bool:
+        """See the port."""
+        return self._plan(Fault(at, What.FAIL, task))
+
+    def toil(self, at: int, task: int, lasts: int) -> bool:
+        """See the port."""
+        return self._plan(Fault(at, What.TOIL, task, 0, lasts))
 
     def stray(self, at: int, worker: int, to: int) -> bool:
         """See the port."""

@@ -6,6 +6,7 @@ import asyncio
 import platform
 import sched
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import partial
 from typing import Any, ClassVar
 
@@ -13,7 +14,7 @@ from ...reference.kafka.old_timer import OldTimer
 from ...reference.kafka.timer import Timer, TimerMisuse, TimerTask
 from ..ports.base import Message
 from .base import Declined
-from .timer_adapter import TimerAdapter
+from .timer_adapter import FailingTasks, PlannedError
 
 __all__ = ["AsyncioTimer", "ReferenceOldTimer", "ReferenceTimer", "SchedTimer"]
 
@@ -32,7 +33,7 @@ class _Task(TimerTask):
         self.owner.ran(self.number, self.owner.clock)
 
 
-class _Reference(TimerAdapter):
+class _Reference(FailingTasks):
     """A driver that stops whenever a bucket or a task is due. ``core`` is what twins replace."""
 
     core: type[Any]
@@ -50,7 +51,8 @@ class _Reference(TimerAdapter):
         """See ``TimerAdapter``. The same task object each time: it is re-scheduled."""
         wanted = self._tasks.setdefault(task, _Task(task, self))
         wanted.delay = delay
-        self._timer.add(wanted, self.now)
+        with suppress(PlannedError):
+            self._timer.add(wanted, self.now)
 
     def unschedule(self, task: int) -> None:
         """See ``TimerAdapter``."""
@@ -62,9 +64,24 @@ class _Reference(TimerAdapter):
         due = self._timer.next_expiration()
         while due is not None and due <= until:
             self.clock = max(self.clock, due)
-            self._timer.advance(self.clock)
+            self._advance()
             due = self._timer.next_expiration()
         self.clock = until
+
+    def _advance(self) -> bool:
+        """Drive the timer once. Who raises has run, so something was due."""
+        try:
+            return bool(self._timer.advance(self.clock))
+        except* PlannedError:
+            pass
+        return True
+
+    def drive(self) -> Message:
+        """See the port."""
+        self.clock = self.now
+        due = self._advance()
+        runs, self._runs = self._runs, []
+        return {"due": due, "runs": runs}
 
 
 class ReferenceTimer(_Reference):
@@ -97,8 +114,11 @@ class ReferenceOldTimer(_Reference):
         return entries
 
 
-class SchedTimer(TimerAdapter):
-    """``sched.scheduler`` with a time function of ours; it never waits."""
+class SchedTimer(FailingTasks):
+    """``sched.scheduler`` with a time function of ours; it never waits.
+
+    What an action raises comes out of ``run``, which the driver then calls again.
+    """
 
     name = "sched.scheduler"
     policy: ClassVar[str] = "in-order"
@@ -126,11 +146,16 @@ class SchedTimer(TimerAdapter):
 
     def move(self, until: int) -> None:
         """See ``TimerAdapter``."""
-        wait = self._scheduler.run(blocking=False)
+        wait = self._run_all()
         while wait is not None and self._clock + wait <= until:
             self._clock += int(wait)
-            wait = self._scheduler.run(blocking=False)
+            wait = self._run_all()
         self._clock = until
+
+    def _run_all(self) -> float | None:
+        while True:
+            with suppress(PlannedError):
+                return self._scheduler.run(blocking=False)
 
     def size(self) -> int:
         """See the port."""
@@ -175,7 +200,15 @@ class _VirtualLoop(asyncio.base_events.BaseEventLoop):
         """There is one thread."""
 
 
-class AsyncioTimer(TimerAdapter):
+def _ignore_the_planned(
+    loop: asyncio.AbstractEventLoop, context: dict[str, Any],
+) -> None:
+    """The loop tells its handler what a callback raises; that of the harness is no news."""
+    if not isinstance(context.get("exception"), PlannedError):
+        loop.default_exception_handler(context)
+
+
+class AsyncioTimer(FailingTasks):
     """``loop.call_at`` and ``TimerHandle.cancel`` of asyncio."""
 
     name = "asyncio call_at"
@@ -186,6 +219,7 @@ class AsyncioTimer(TimerAdapter):
         """See ``TimerAdapter``."""
         self.close()
         self._loop = _VirtualLoop(self.now)
+        self._loop.set_exception_handler(_ignore_the_planned)
         self._handles: dict[int, asyncio.TimerHandle] = {}
 
     def schedule(self, task: int, delay: int) -> None:

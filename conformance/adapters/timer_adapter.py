@@ -2,6 +2,7 @@
 
 An adapter is a class with ``begin``, ``schedule``, ``unschedule`` and ``move``; the timer under
 test calls ``ran``. What it can say of itself (``size``, ``entries``, ``queue``) is a method.
+``FailingTasks`` is for timers whose tasks are callbacks that may raise.
 """
 
 from __future__ import annotations
@@ -13,7 +14,11 @@ from ..ports.base import Message, Port
 from ..ports.timer import TIMER
 from .port_adapter import PortAdapter
 
-__all__ = ["TimerAdapter"]
+__all__ = ["FailingTasks", "PlannedError", "TimerAdapter"]
+
+
+class PlannedError(Exception):
+    """What a callback raises because the harness wants it to."""
 
 
 class TimerAdapter(PortAdapter):
@@ -71,3 +76,24 @@ class TimerAdapter(PortAdapter):
         self.move(self.now)
         runs, self._runs = self._runs, []
         return runs
+
+
+class FailingTasks(TimerAdapter):
+    """A task's callback raises if the harness has asked for that; ``move`` has to survive it."""
+
+    def start(self, settings: Mapping[str, Any]) -> None:
+        """See ``PortAdapter.start``."""
+        self._faulty: set[int] = set()
+        super().start(settings)
+
+    def fail(self, task: int) -> bool:
+        """See the port."""
+        self._faulty.add(task)
+        return True
+
+    def ran(self, task: int, at: int) -> None:
+        """A task has run, and may raise then."""
+        super().ran(task, at)
+        if task in self._faulty:
+            self._faulty.discard(task)
+            raise PlannedError

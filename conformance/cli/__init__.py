@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 import click
 
+from ..streams import write_all
 from .lazy import LazyGroup
 from .outcome import run
 
@@ -55,4 +56,5 @@ def root() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and leave the process with its exit code."""
+    write_all()
     sys.exit(run(root, sys.argv[1:] if arguments is None else list(arguments)))

@@ -165,8 +165,9 @@ def _document(
         "targets": [
             {
                 "target": summary.target, "verdict": summary.verdict, "error": summary.error,
-                "cases": summary.cases, "suite_version": summary.suite_version,
-                "unjudged": summary.unjudged, "reservation": summary.reservation,
+                "cases": summary.cases, "refused": dict(summary.refused),
+                "suite_version": summary.suite_version, "unjudged": summary.unjudged,
+                "reservation": summary.reservation,
             }
             for summary, _ in done
         ],
@@ -224,6 +225,8 @@ def _says(result: RuleResult) -> str:
 
 
 def _conclusion(summary: Summary) -> Iterator[str]:
+    for words, count in summary.refused.items():
+        yield f"{words.capitalize()}: {count} of {counted(summary.cases, 'case')}."
     if summary.error:
         yield f"The target failed: {summary.error}"
     if summary.unjudged:

@@ -30,8 +30,13 @@ __all__ = [
 EXPECTED, VIOLATED, UNKNOWN, BAD_INPUT, INTERNAL = 0, 1, 2, 64, 70
 INTERRUPTED, BROKEN_PIPE, TERMINATED = 130, 141, 143
 
-_UNWRITABLE = (errno.ENOSPC, errno.EIO, errno.EFBIG, errno.EDQUOT)
+_UNWRITABLE = (
+    errno.ENOSPC, errno.EIO, errno.EFBIG, errno.EDQUOT, errno.EBADF, errno.EAGAIN,
+    errno.ECONNRESET,
+)
 """What the system says of an output that takes no more."""
+
+_WHAT_CHARS_MAX = 2000
 
 SHOW_TRACEBACK = "CHECKVALVE_TRACEBACK"
 """Set this environment variable to see where an error came from."""
@@ -160,7 +165,9 @@ def _place(error: Exception) -> str:
 def _report(error: CheckvalveError, arguments: Sequence[str]) -> int:
     """Say ``error`` on stderr, and on stdout too where --json was asked for."""
     code = INTERNAL if error.fault == "us" else BAD_INPUT
-    step = error.next_step
+    if len(error.what) > _WHAT_CHARS_MAX:  # it quotes what was given, which may be of any length
+        error.what = error.what[:_WHAT_CHARS_MAX] + "…"
+    step = error.next_step[:_WHAT_CHARS_MAX]
     if error.fault == "us":
         step = (f"{step} This is an error of checkvalve; please report it with the command that "
                 f"showed it and what it prints with {SHOW_TRACEBACK}=1.").strip()

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import partial
-from glob import glob
 from pathlib import Path
 from typing import Any
 
 from checkvalve.spec.engines.monitor import STATES_MAX
 from checkvalve.spec.notation.errors import InputError
+from checkvalve.spec.notation.labels import brief
 
 from .location import Location
+from .patterns import matching
 
 __all__ = ["FILE_NAME", "Designs", "GateConfig", "Suite", "load"]
 
@@ -94,6 +96,7 @@ def _text(path: Path) -> str:
 
 
 def _parsed(path: Path, text: str) -> Table:
+    _check_dots(path, text)
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -102,6 +105,28 @@ def _parsed(path: Path, text: str) -> Table:
         raise InputError(f"this is not TOML: {what}", where, "Mend that line.") from error
     except RecursionError as error:
         raise InputError("this nests too deeply", str(path), "Use plain lists.") from error
+    except ValueError as error:  # of Python's own, which has a limit for the digits of a number
+        where = f"{path}:{_line_of(_LONG_NUMBER, text)}"
+        raise InputError("a number has more digits than can be read", where,
+                         "Write a smaller number.") from error
+
+
+_STRING = re.compile(r""""(?:\\.|[^"\\\n])*"|'[^'\n]*'""")
+_LONG_NUMBER = re.compile(r"[0-9_]{1000}")
+_MOST_DOTS = 30
+
+
+def _check_dots(path: Path, text: str) -> None:
+    """Refuse a dotted key of many parts: reading one takes the square of their number."""
+    for number, line in enumerate(_STRING.sub("", text).split("\n"), 1):
+        if line.count(".") > _MOST_DOTS and line.partition("#")[0].count(".") > _MOST_DOTS:
+            raise InputError(f"this line has more than {_MOST_DOTS} dots", f"{path}:{number}",
+                             "Write the keys that docs/gate.md lists.")
+
+
+def _line_of(pattern: re.Pattern[str], text: str) -> int:
+    found = pattern.search(text)
+    return 1 if found is None else text.count("\n", 0, found.start()) + 1
 
 
 def _rule_of(suite: str, rule: str) -> None:
@@ -172,9 +197,12 @@ class _Reader:
     def _matching(self, pattern: str, at: int) -> list[Path]:
         """The files that ``pattern`` names, from the folder of the configuration."""
         base = self._path.parent
-        found = sorted(base / name for name in glob(pattern, root_dir=base, recursive=True))
+        try:
+            found = matching(pattern, base)
+        except InputError as error:
+            raise self._wrong("designs", at, "files", error.what, error.next_step) from None
         if not found:
-            raise self._wrong("designs", at, "files", f"no file matches {pattern!r}",
+            raise self._wrong("designs", at, "files", f"no file matches {brief(pattern)!r}",
                               f"Paths begin in the folder of this file, {base.resolve()}.")
         return found
 
@@ -212,8 +240,9 @@ class _Reader:
     ) -> None:
         for name in names:
             if name not in targets:
-                raise self._wrong("suites", at, key, f"`{key}` names {name!r}, which is not among "
-                                  "the targets of this suite", self._meant(name, targets))
+                what = (f"`{key}` names {brief(name)!r}, which is not among the targets of this "
+                        "suite")
+                raise self._wrong("suites", at, key, what, self._meant(name, targets))
 
     def _tables(self, top: Table, name: str) -> Iterator[tuple[int, Table]]:
         """The tables of the array ``name``, numbered from 0."""
@@ -226,7 +255,7 @@ class _Reader:
     def _known_keys(self, table: Table, name: str, at: int, keys: Sequence[str]) -> None:
         for key in table:
             if key not in keys:
-                raise self._wrong(name, at, key, f"there is no key `{key}` here",
+                raise self._wrong(name, at, key, f"there is no key `{brief(key)}` here",
                                   self._meant(key, keys))
 
     def _text(self, table: Table, name: str, at: int, key: str) -> str:
@@ -259,7 +288,7 @@ class _Reader:
         if isinstance(value, bool) or not isinstance(value, kinds) or not least <= value < 1e9:
             kind = "whole number" if whole else "number of seconds"
             raise self._wrong(name, at, key, f"`{key}` must be a {kind} of at least {least:g}, and "
-                              f"it is {value!r}", f"Write {key} = {default:g}, for example.")
+                              f"it is {brief(value)}", f"Write {key} = {default:g}, for example.")
         return value
 
     def _there(self, table: Table, name: str, at: int, key: str) -> Any:
@@ -273,5 +302,5 @@ class _Reader:
 
     @staticmethod
     def _meant(name: str, names: Sequence[str]) -> str:
-        close = get_close_matches(name, names, 1)
+        close = get_close_matches(brief(name), names, 1)
         return f"Did you mean {close[0]!r}?" if close else f"There are: {', '.join(names)}."

@@ -39,7 +39,9 @@ def _jobs(config: GateConfig) -> Iterator[Job]:
     base = config.path.parent
     for designs in config.designs:
         for file in designs.files:
-            subject = file.relative_to(base).as_posix()
+            # A pattern may lead anywhere; what is below the configuration is named from there.
+            near = file.relative_to(base) if file.is_relative_to(base) else file
+            subject = near.as_posix()
             yield "designs", subject, partial(design_rows, subject, file, designs)
     for suite in config.suites:
         for target in suite.targets:

@@ -88,7 +88,8 @@ def _why_unavailable(suite: Suite, target: str) -> str:
 
     try:
         opened = resolve_target(target, timeout=suite.timeout)
-        capabilities(suite_named(suite.suite), opened, 1)
+        chosen = suite_named(suite.suite)
+        capabilities(chosen, opened, *dict.fromkeys((1, *chosen.capacities)))
     except ImportError as error:
         return str(missing_extra(error) or error)
     except CheckvalveError as error:
@@ -98,7 +99,7 @@ def _why_unavailable(suite: Suite, target: str) -> str:
 
 def _rule_row(subject: str, result: RuleResult, known: bool, seconds: float) -> Row:
     """The row of one rule: a breach is expected of the known ones, and of no other."""
-    from ..suites.summary import FOLLOWS
+    from ..suites.summary import FOLLOWS, NOT_RUN
 
     found = result.verdict
     message = result.message
@@ -108,7 +109,7 @@ def _rule_row(subject: str, result: RuleResult, known: bool, seconds: float) -> 
         message = f"{message}, whose row decides: mend that, and run again"
     elif known and found != "violated":
         judgement, message = "violated", _STALE
-    elif found in ("flaky", "unknown"):
+    elif found in ("flaky", "unknown", NOT_RUN):
         judgement = "unknown"
     elif found == "violated" and not known:
         judgement, message = "violated", f"{result.rule.strength.value}: {message}"

@@ -15,8 +15,8 @@ from typing import Any, Final, Protocol, runtime_checkable
 from ...spec.notation.errors import InputError, TargetError
 
 __all__ = [
-    "PROTOCOL_VERSION", "Adapter", "Argument", "Kind", "Message", "Operation", "Port",
-    "Session", "Target", "check_reply", "check_request", "excerpt",
+    "PROTOCOL_VERSION", "UNSUPPORTED", "Adapter", "Argument", "Kind", "Message", "Operation",
+    "Port", "Session", "SettingsRefused", "Target", "check_reply", "check_request", "excerpt",
     "unique_keys",
 ]
 
@@ -28,8 +28,15 @@ TEXT_CHARS_MAX: Final = 256
 NUMBER_BITS_MAX: Final = 53
 """Integers beyond 2**53 do not survive JSON in every language."""
 
+UNSUPPORTED: Final = "unsupported-"
+"""With this begins the definite error by which a target refuses the settings of a hello."""
+
 Message = dict[str, Any]
 """One request or one reply: a JSON object."""
+
+
+class SettingsRefused(TargetError):
+    """A target does not support the settings of a hello, and says so: not its failure."""
 
 
 # ---- who talks to whom ----------------------------------------------------------------------

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from .base import INTEGER, NAME, OBJECT, POSITIVE, TRUE, Argument, Kind, Operation, Port
+from .base import COUNT, INTEGER, NAME, OBJECT, POSITIVE, TRUE, Argument, Kind, Operation, Port
 from .base import is_count as _is_count
 from .storm_acker import list_of
 
@@ -59,7 +59,9 @@ REST: Final = Kind('{"events": list, "stuck": list of standings, "size": integer
 _CALLS: Final = Argument(
     "calls", CALLS_KIND,
     "what the thread calls, one after the other: watch (request, keys, timeout, now; of: none, "
-    "group or partition; under: whether the group's lock is held), add (task, delay, now), ready "
+    "group or partition; under: whether the group's lock is held; raises: whether its "
+    "onComplete raises, which the caller survives; locked_by: group, if its lock is the group's), "
+    "add (task, delay, now), ready "
     "(request), check (key), force (request), cancel (task), advance (to); and of who owns "
     "requests, change and append (request, key), elect, heartbeat")
 
@@ -90,6 +92,7 @@ KAFKA_RACES: Final = Port(
     settings=(
         Argument("capacity", POSITIVE, "buckets of a wheel that may hold tasks: all but one"),
         Argument("buckets", POSITIVE, "buckets of each wheel; the tick of the first is 1"),
+        Argument("purge", COUNT, "the purge interval of the purgatory"),
     ),
     policies={"steps": "threads run only when they are told to"},
 )

@@ -48,7 +48,9 @@ STORM_SPOUT: Final = Port(
     version=1,
     meaning="what a spout executor keeps of the roots it emitted, and max.spout.pending",
     operations={each.name: each for each in _OPERATIONS},
-    settings=(Argument("capacity", POSITIVE, "max.spout.pending"),
+    settings=(Argument("capacity", POSITIVE, "max.spout.pending, for each task"),
+              Argument("tasks", POSITIVE, "the tasks of the executor, which share one limit: "
+                       "max.spout.pending times this; absent: 1", required=False),
               Argument("buckets", COUNT, "the ticks that a pending root lives")),
     policies={"timeout": "a root that is not heard of in time has failed"},
 )

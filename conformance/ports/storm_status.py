@@ -24,6 +24,8 @@ TOLD: Final = Kind(
 _TOLD_MEANS: Final = (
     "answers the tasks that are backlogged according to the status that this sent over the "
     "connection, or null where it sent none")
+NEWS: Final = Kind("true, false, or null", lambda v: v is None or isinstance(v, bool))
+
 _TASK: Final = Argument("task", INTEGER, "the number of the task")
 _STEPS: Final = Argument(
     "steps", POSITIVE, "stop the receiving thread after so many accesses to what it shares with "
@@ -50,7 +52,9 @@ _OPERATIONS: Final = (
     Operation("check", TOLD, f"the backpressure-check-timer fires; {_TOLD_MEANS}"),
     Operation("disconnect", TRUE, "the connection breaks, and what was on its way is lost"),
     Operation("connect", TOLD, f"the sender connects again; {_TOLD_MEANS}", (_STEPS,)),
-    Operation("deliver", TRUE, "a status on its way reaches the sender", (_INDEX,)),
+    Operation("deliver", NEWS, "a status on its way reaches the sender; true: it is news, and "
+              "believed; false: it is older than what was heard, and ignored; null: the adapter "
+              "cannot tell", (_INDEX,)),
     Operation("lose", TRUE, "a status on its way is lost", (_INDEX,)),
     Operation("restart", TRUE, "the receiving worker restarts, empty; the connection is broken"),
     Operation("flags", TASKS, "the tasks that the sender does not send to"),
@@ -68,7 +72,8 @@ STORM_STATUS: Final = Port(
     settings=(
         Argument("capacity", POSITIVE, "tuples that an overflowQ takes in without a reminder"),
         Argument("tasks", POSITIVE, "how many tasks the receiving worker has: 0, 1, …"),
-        Argument("repeat", POSITIVE, "checks after which a status that was lost is made good"),
+        Argument("repeat", POSITIVE, "checks after which the status is told once "
+                 "more, changed or not, so that one that was lost is made good"),
     ),
     policies={"numbered": "statuses are numbered, and repeated from time to time"},
 )

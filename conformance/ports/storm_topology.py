@@ -39,8 +39,16 @@ WORDS: Final[Mapping[str, Word]] = {
                     "part {part} of message {message} is processed at the sink"),
     "acked": Word(("message", "root"), "message {message} is acked"),
     "failed": Word(("message", "root"), "an attempt at message {message} fails"),
+    "failing": Word(("task", "root"), "task {task} fails a tuple of an attempt"),
+    "asking": Word(("task", "root"), "task {task} asks for more time for an attempt"),
     "left": Word(("worker", "waited"),
                  "a message leaves the transfer queue of worker {worker} after {waited}"),
+    "wrote": Word(("worker", "to", "standing"),
+                  "worker {worker} writes to worker {to}, with {standing} messages under way"),
+    "heard": Word(("worker", "task", "blocked"),
+                  "worker {worker} hears of task {task}: backlogged {blocked}"),
+    "held": Word(("worker", "task"),
+                 "worker {worker} holds back a message for task {task}, which is backlogged"),
     "killed": Word(("worker",), "worker {worker} is killed"),
     "died": Word(("worker", "why"), "worker {worker} dies of itself: {why}"),
     "forgot": Word(("task", "spout"), "what task {task} held is gone with its worker"),
@@ -91,10 +99,14 @@ def _is_history(rows: object) -> bool:
 
 EVENTS: Final = Kind("a list of events, each a text", _is_history)
 
+ACKERS: Final = Kind(
+    "an integer from 0 up, or null", lambda value: value is None or COUNT.accepts(value))
+
 _AT: Final = Argument("at", COUNT, "the instant at which it begins")
 _LASTS: Final = Argument("lasts", POSITIVE, "for how many instants")
 _WORKER: Final = Argument("worker", COUNT, "a worker, from 0")
 _TO: Final = Argument("to", COUNT, "another worker")
+_BOLT: Final = Argument("task", COUNT, "a task of a bolt, and of no acker")
 
 FAULTS: Final = (
     Operation("kill", TRUE, "plan that a worker is killed, and starts anew when it is over",
@@ -108,6 +120,11 @@ FAULTS: Final = (
               (_AT, _WORKER, _TO, _LASTS)),
     Operation("slow", TRUE, "plan that a task is slow",
               (_AT, Argument("task", COUNT, "a task, from 0"), _LASTS)),
+    Operation("fail", TRUE, "plan that a task of a bolt fails the next tuple that it executes",
+              (_AT, _BOLT)),
+    Operation("toil", TRUE, "plan that a task of a bolt works for so long at the next tuple that "
+              "it executes, and asks for more time, six times in a period of the timeout",
+              (_AT, _BOLT, _LASTS)),
     Operation("stray", TRUE, "plan that a tuple arrives from a worker at another, for a task "
               "that is not there", (_AT, _WORKER, _TO)),
 )
@@ -124,6 +141,15 @@ _SIZES: Final = (
     ("repeat", POSITIVE, "checks between repetitions of the status"),
     ("seed", COUNT, "of whatever the implementation leaves to chance"))
 
+_MORE_SIZES: Final = (
+    ("batch", POSITIVE, "tuples that a producer collects before it inserts them, no more than "
+     "half of a recvQ; absent: 1"),
+    ("link_capacity", POSITIVE, "messages under way that make a connection not writable; "
+     "absent: 8"),
+    ("timeout", POSITIVE, "instants between two ticks of the message timeout; absent: 300"),
+    ("ackers", ACKERS, "how many ackers there are; 0: nothing is tracked; null: one for each "
+     "worker; absent: 1"))
+
 _OPERATIONS: Final = (
     Operation(
         "hello", OBJECT, "begin anew",
@@ -139,7 +165,9 @@ _OPERATIONS: Final = (
         "refused, as one with a circle of bolts should be",
         (
             Argument("topology", NAME, "word-count, diamond, or ping-pong"),
-            *(Argument(name, kind, meaning) for name, kind, meaning in _SIZES)),
+            *(Argument(name, kind, meaning) for name, kind, meaning in _SIZES),
+            *(Argument(name, kind, meaning, required=False)
+              for name, kind, meaning in _MORE_SIZES)),
     ),
     *FAULTS,
     Operation(

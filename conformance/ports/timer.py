@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from .base import (
-    COUNT, INTEGER, NAME, OBJECT, POSITIVE, Argument, Kind, Operation, Port, is_count,
+    COUNT, INTEGER, NAME, OBJECT, POSITIVE, TRUE, Argument, Kind, Operation, Port, is_count,
 )
 
 __all__ = ["RUNS", "TIMER"]
@@ -26,7 +26,13 @@ def _is_queue(value: object) -> bool:
         is_count(value.get(name)) for name in ("buckets", "wheels"))
 
 
+def _is_driven(value: object) -> bool:
+    return (isinstance(value, dict) and isinstance(value.get("due"), bool)
+            and _is_runs(value.get("runs")))
+
+
 RUNS: Final = Kind('a list of {"task": number, "at": milliseconds}', _is_runs)
+DRIVEN: Final = Kind('{"due": true or false, "runs": as for add}', _is_driven)
 QUEUE: Final = Kind("an object with the counts buckets and wheels", _is_queue)
 
 _TASK = Argument("task", COUNT, "the number of a task")
@@ -46,6 +52,11 @@ _OPERATIONS: Final = (
               "and when", (_TASK, Argument("delay", COUNT, "milliseconds"))),
     Operation("cancel", RUNS, "the task is not to run; ok: as for add", (_TASK,)),
     Operation("elapse", RUNS, "time has passed, up to now; ok: as for add"),
+    Operation("drive", DRIVEN, "time has passed, up to now, and nobody has driven the timer; drive "
+              "it once, at now: what is due runs now; due: what the timer answered, whether "
+              "anything, cancelled or not, was due"),
+    Operation("fail", TRUE, "the task raises when it runs next; what runs is told as ever",
+              (_TASK,)),
     Operation("size", COUNT, "how many tasks are to run"),
     Operation("entries", COUNT, "how many tasks a timer with lazy deletion holds, cancelled ones "
               "included"),

@@ -13,8 +13,8 @@ from ...spec.engines.monitor import STATES_MAX
 from ...spec.notation.errors import InputError, TargetError
 from ...spec.notation.labels import counted
 from ...spec.notation.rules import Rule
-from ..ports.base import Target
-from ..results import ERROR, FLAKY, PASSED, UNKNOWN, VIOLATED, Case, CaseRow
+from ..ports.base import SettingsRefused, Target
+from ..results import ERROR, FLAKY, PASSED, REFUSED, UNKNOWN, VIOLATED, Case, CaseRow
 from .catalogue import suite_named
 from .fixture import Fixture, fixture_of
 from .generate import GENERATOR
@@ -131,9 +131,15 @@ class _Search:
         takes = self.suite.telling.get(self.rules[place].id, self.suite.capacities)
         return takes[(turn + place) % len(takes)]
 
+    @property
+    def _offered(self) -> tuple[int, ...]:
+        """What a target may choose from, when it is asked what it can do."""
+        own = self.settings.capacity
+        return (own,) if own else tuple(dict.fromkeys((1, *self.suite.capacities)))
+
     def row(self) -> CaseRow:
         try:
-            self.can = capabilities(self.suite, self.target, self.settings.capacity or 1)
+            self.can = capabilities(self.suite, self.target, *self._offered)
             self.rules = self.suite.applicable(self.can)
             if self.rules:
                 self._explore(self.can)
@@ -181,6 +187,8 @@ class _Search:
                 return self._broken(*broken)
         except TargetError as error:
             self.failure = self.failure or error
+        if isinstance(self.failure, SettingsRefused):
+            return self._row(REFUSED, message=f"not applicable for {self._refused}")
         if self.failure is not None:
             return self._row(ERROR, message=str(self.failure))
         if not self.rules:
@@ -194,6 +202,12 @@ class _Search:
         return (f"in {programs} of {counted(self.programs, 'program')} a machine that judges "
                 f"could be in more than {counted(self.settings.candidates, 'state')}, and lost "
                 "track")
+
+    @property
+    def _refused(self) -> str:
+        """What the target does not support, in words; without a rule it supports none at all."""
+        refused = (self.capacity,) if self.rules else self._offered
+        return f"capacity {', '.join(map(str, refused))}"
 
     def _behind(self, rule: Rule, program: Program) -> CaseRow:
         """The row of a breach that followed another one: of what came first in a short run,

@@ -16,7 +16,7 @@ from typing import Final
 
 from ...spec.notation.labels import counted
 from ...spec.notation.rules import Rule
-from ..results import ERROR, FLAKY, VIOLATED, Case, CaseRow
+from ..results import ERROR, FLAKY, REFUSED, VIOLATED, Case, CaseRow
 from .case import plan
 from .catalogue import suite_named
 from .suite import AnySuite
@@ -71,6 +71,7 @@ class Coverage:
 
 def coverage(suite: AnySuite, rows: Sequence[CaseRow]) -> Mapping[str, Coverage]:
     """How far each rule that applies to the target was exercised, by its id."""
+    rows = [row for row in rows if row.verdict != REFUSED]
     counts = [json.loads(row.exercised) for row in rows]
     unjudged = [json.loads(row.unjudged) for row in rows]
     decided = {row.rule for row in rows if row.verdict in (VIOLATED, FLAKY)}

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import random
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 from ...spec.engines.interpreter import Step
-from ...spec.kafka.observed_purgatory import PERIODS, TIMEOUTS, ObservedPurgatory
+from ...spec.kafka.observed_purgatory import PERIODS, TIMEOUTS, Callback, ObservedPurgatory
+from ...spec.notation.rules import Rule
 from ..ports.base import Message, Session
+from ..ports.purgatory import CALLBACKS
 from .plain import PlainConversation, Seen
-from .suite import Act, Answer, Fuller, Suite, Watch
+from .suite import Act, Answer, Fuller, Program, Suite, Watch
 
-__all__ = ["KAFKA_PURGATORY_SUITE", "KEYS", "REQUESTS", "PurgatoryConversation"]
+__all__ = [
+    "KAFKA_PURGATORY_SUITE", "KEYS", "REQUESTS", "PurgatoryConversation", "meeting",
+]
 
 REQUESTS: Final = ("r1", "r2", "r3", "r4", "r5")
 KEYS: Final = ("k1", "k2")
@@ -20,7 +26,8 @@ KEYS: Final = ("k1", "k2")
 _KEYS_OF: Final = (KEYS, KEYS[:1], KEYS[1:])
 _NUMBER_OF_KEYS: Final = {KEYS: len(KEYS), KEYS[:1]: 0, KEYS[1:]: 1}
 _TIMEOUTS: Final = (0, 2, 1)
-"""The places in ``TIMEOUTS`` of the first requests' timeouts, and round again."""
+"""The places in ``TIMEOUTS`` of the first requests' timeouts, and round again, unless the pick of a
+request goes on beyond its keys: then it says the place."""
 
 _COUNTS: Final = {
     "watched": ("listed", len(KEYS) * len(REQUESTS)), "delayed": ("delayed", len(REQUESTS)),
@@ -46,6 +53,8 @@ class PurgatoryConversation(PlainConversation):
         self._ready: set[int] = set()
         self._soon: set[int] = set()
         self._ended: set[int] = set()
+        self._planned: set[tuple[int, str]] = set()     # callbacks that raise when they come
+        self._rounds = 0
 
     # --- requests ------------------------------------------------------------------------
 
@@ -57,7 +66,11 @@ class PurgatoryConversation(PlainConversation):
                 return None
             return {"do": do, "request": REQUESTS[new],
                     "keys": list(_KEYS_OF[pick % len(_KEYS_OF)]),
-                    "timeout": TIMEOUTS[_TIMEOUTS[new % len(_TIMEOUTS)]]}
+                    "timeout": TIMEOUTS[self._timeout(pick // len(_KEYS_OF))]}
+        if do == "fail":
+            return self._failure(pick)
+        if do == "moved" and not self._rounds:
+            return None
         if do in ("ready", "soon", "force"):
             return self._on_one(do, pick)
         if do in ("check", "cancel"):
@@ -65,6 +78,22 @@ class PurgatoryConversation(PlainConversation):
         if do == "advance":
             return {"do": do, "by": PERIODS[pick % len(PERIODS)]}
         return {"do": do}
+
+    def _timeout(self, chosen: int) -> int:
+        by_turns = _TIMEOUTS[self._made % len(_TIMEOUTS)]
+        return (chosen - 1) % len(TIMEOUTS) if chosen else by_turns
+
+    def _failure(self, pick: int) -> Message | None:
+        """A try of a request that waits; a callback of that or of the next one."""
+        waiting = [each for each in range(self._made) if each not in self._ended]
+        coming = [self._made] if self._made < len(REQUESTS) else []
+        plans = [(each, call) for call in CALLBACKS
+                 for each in (waiting if call == "try" else waiting + coming)
+                 if (each, call) not in self._planned]
+        if not plans:
+            return None
+        request, call = plans[pick % len(plans)]
+        return {"do": "fail", "request": REQUESTS[request], "call": call}
 
     def _on_one(self, do: str, pick: int) -> Message | None:
         waiting = [each for each in range(self._made) if each not in self._ended]
@@ -81,6 +110,7 @@ class PurgatoryConversation(PlainConversation):
         words = {
             "ready": "{request} is ready", "soon": "{request} will be ready after its first try",
             "watch": "{request} waits for an event of {keys}, or {timeout} ms",
+            "fail": "{request} will raise when it is called to {call}",
             "force": "force {request}", "check": "an event of {key}", "cancel": "cancel {key}",
             "advance": "{by} ms go by",
         }.get(request["do"], str(request["do"]))
@@ -98,7 +128,8 @@ class PurgatoryConversation(PlainConversation):
             exact: tuple[Step, ...] = ()
             if name == "listed" and self._is_exact("watched"):
                 exact = (("listed_exactly", told),)
-            yield answer._replace(then=(*exact, *reaped), instead_of=(name, *_ODD))
+            odd = () if name == "told_of_error" else _ODD
+            yield answer._replace(then=(*exact, *reaped), instead_of=(name, *odd))
 
     def _reaps(self, request: Message) -> bool:
         return request["do"] == "advance" and "estimate" in self.can
@@ -113,8 +144,13 @@ class PurgatoryConversation(PlainConversation):
                     yield Answer(str(count), ("listed_exactly", (("count", count),)))
         elif do in ("watch", "force"):
             yield from self._possible_of_one(request)
-        elif do not in ("ready", "soon"):
+        elif do == "moved":
+            for answer in (0, 1):
+                yield Answer(_FLAGS[answer], ("told_of_round", (("answer", answer),)))
+        elif do not in ("ready", "soon", "fail"):
             yield from self._possible_of_some(request)
+        if do in _CALLED:
+            yield Answer("the error goes no further", ("told_of_error", (("arrived", 0),)))
 
     def _possible_of_one(self, request: Message) -> Iterator[Answer]:
         number = REQUESTS.index(request["request"])
@@ -148,6 +184,11 @@ class PurgatoryConversation(PlainConversation):
             return self._counted(do, answer)
         if do in ("ready", "soon"):
             return self._prepared(do, REQUESTS.index(request["request"]))
+        if do == "fail":
+            self._planned.add((REQUESTS.index(request["request"]), request["call"]))
+            return Seen((("nothing", ()),), "done")
+        if do == "moved":
+            return Seen((("told_of_round", (("answer", int(answer)),)),), _FLAGS[int(answer)])
         return self._reported(request, answer)
 
     def _counted(self, do: str, count: int) -> Seen:
@@ -170,19 +211,25 @@ class PurgatoryConversation(PlainConversation):
                  if each["request"] in REQUESTS]
         done = [number for call, number in calls if call == "complete"]
         expired = [number for call, number in calls if call == "expire"]
-        words = _words_of(calls, report["answer"])
+        erred, raised = list(self._errors(calls)), bool(report.get("raised"))
+        words = _words_of(calls, None if raised else report["answer"])
         about_one = request["do"] in ("watch", "force")
         own = REQUESTS.index(request["request"]) if about_one else None
-        steps = [*_odd(calls)]
+        steps = [*erred, *_odd(calls)]
         if request["do"] != "advance":
             steps += [("disordered", (("request", each),)) for each in expired if each != own]
         if about_one:
             steps += [("stray", (("request", each),)) for each in done if each != own]
             tries = sum(call == ("try", own) for call in calls)
-            steps.append(self._about_one(
-                request, tries, own in done, own in expired, report["answer"]))
+            # An error takes the place of the answer, which is then what it would have been.
+            answer = own in done if raised else report["answer"]
+            steps.append(self._about_one(request, tries, own in done, own in expired, answer))
         else:
-            steps.append(_about_some(request, done, expired, report["answer"]))
+            answer = len(set(done)) if raised else report["answer"]
+            steps.append(_about_some(request, done, expired, answer))
+        if erred and request["do"] in _CALLED:
+            steps.append(("told_of_error", (("arrived", int(raised)),)))
+        self._rounds += request["do"] == "advance"
         if self._reaps(request):
             steps.append(("reaped", ()))
         if request["do"] == "watch":
@@ -190,6 +237,17 @@ class PurgatoryConversation(PlainConversation):
             self._made += 1
         self._ended.update(done)
         return Seen(tuple(steps), words)
+
+    def _errors(self, calls: Sequence[tuple[str, int]]) -> Iterator[Step]:
+        """What raised: the last call of the request before."""
+        last: dict[int, str] = {}
+        for call, number in calls:
+            if call != "raise":
+                last[number] = call
+            elif number in last:
+                self._planned.discard((number, last[number]))
+                yield "raises", (
+                    ("request", number), ("callback", Callback[last[number].upper()]))
 
     def _about_one(
         self, request: Message, tries: int, done: int, expired: int, answer: int
@@ -230,12 +288,17 @@ def _set_of(requests: Requests) -> int:
     return sum(1 << each for each in set(requests))
 
 
-_WORDS: Final = {"complete": "is completed", "expire": "expires"}
+_WORDS: Final = {"complete": "is completed", "expire": "expires", "raise": "raises"}
+_FLAGS: Final = ("false", "true")
+_CALLED: Final = ("watch", "force", "check")
+"""The operations whose caller gets the error."""
 
 
 def _words_of(calls: Sequence[tuple[str, int]], answer: object) -> str:
     """The callbacks in their order, for that is what some rules are about."""
     told = [f"{REQUESTS[each]} {_WORDS[what]}" for what, each in calls if what in _WORDS]
+    if answer is None:
+        return ", ".join([*told, "the caller has the error"])
     if isinstance(answer, bool):
         return ", ".join(told) or ("true" if answer else "nothing is completed")
     return ", ".join([*told, f"answer {answer}"])
@@ -245,16 +308,54 @@ def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
     return {"K": len(REQUESTS), "J": len(KEYS), "Q": capacity, "S": 1 << len(REQUESTS)}
 
 
+# --- where two buckets expire together -----------------------------------------------------------
+
+def meeting(draw: random.Random) -> Program:
+    """A bucket of the third wheel expires together with one of the lowest, of 20 buckets and 1 ms:
+    the one has a request for 20 ms later, the other one that is due. See ``timer.meeting``."""
+    return (
+        _watch(draw, 420), _watch(draw, 390), _advance(392), _watch(draw, 8), _advance(8),
+        _advance(42),
+    )
+
+
+def _watch(draw: random.Random, timeout: int) -> Act:
+    place = TIMEOUTS.index(timeout) + 1
+    return Act("watch", place * len(_KEYS_OF) + draw.randrange(len(_KEYS_OF)))
+
+
+def _advance(period: int) -> Act:
+    return Act("advance", PERIODS.index(period))
+
+
+@dataclass(frozen=True)
+class PurgatorySuite(Suite):
+    """A suite some of whose programs are built: what they need to happen is rare by chance."""
+
+    def explore(
+        self, can: Collection[str], focus: Rule, seed: int, examples: int,
+        attempt: Callable[[Program], None],
+    ) -> None:
+        """See ``AnySuite``."""
+        built = min(2, examples // 4) if focus.id in _BUILT else 0
+        super().explore(can, focus, seed, examples - built, attempt)
+        epilogue = tuple(act for act in self.epilogue if act.do in can)
+        for number in range(built):
+            attempt(meeting(random.Random(f"{seed} {number}")) + epilogue)
+
+
+_BUILT: Final = ("KAFKA-P2L", "KAFKA-P20")
 _WATCH: Final = ("watch",)
 _ENDING: Final = ("force", "check", "advance")
 
-KAFKA_PURGATORY_SUITE: Final = Suite(
+KAFKA_PURGATORY_SUITE: Final = PurgatorySuite(
     name="kafka.purgatory",
-    version=1,
+    version=2,
     port="kafka.purgatory",
     watches=(Watch(ObservedPurgatory),),
     weights={"watch": 5, "ready": 2, "soon": 1, "force": 2, "check": 2, "advance": 2,
-             "cancel": 1, "watched": 1, "delayed": 1, "estimate": 1, "keys": 1},
+             "cancel": 1, "watched": 1, "delayed": 1, "estimate": 1, "keys": 1, "fail": 2,
+             "moved": 1},
     needs={
         "KAFKA-P1": (_WATCH, _ENDING),
         "KAFKA-P1ER": (_WATCH, ("advance",)),
@@ -277,6 +378,10 @@ KAFKA_PURGATORY_SUITE: Final = Suite(
         "KAFKA-P24": (_WATCH,),
         "KAFKA-P25": (_WATCH, ("watched",)),
         "KAFKA-P26": (_WATCH, ("cancel",)),
+        "KAFKA-P27": (_WATCH, ("fail",), ("advance",)),
+        "KAFKA-P28": (_WATCH, ("fail",), ("ready",), ("check",)),
+        "KAFKA-P29": (_WATCH, ("fail",), _ENDING),
+        "KAFKA-P30": (_WATCH, ("advance",), ("moved",)),
     },
     fuller={
         "KAFKA-P3": (Fuller(("soon",), "an event between a request's first try and its entry "
@@ -284,11 +389,15 @@ KAFKA_PURGATORY_SUITE: Final = Suite(
     },
     epilogue=(
         Act("watched"), Act("delayed"), Act("check"), Act("check", pick=1), Act("watched"),
-        Act("keys"), Act("advance"), Act("watched"), Act("delayed"), Act("estimate"),
-        Act("advance", pick=2), Act("advance", pick=2), Act("watched"), Act("delayed"),
-        Act("keys"), Act("estimate"),
+        Act("keys"), Act("advance"), Act("moved"), Act("watched"), Act("delayed"),
+        Act("estimate"), Act("advance", pick=2), Act("moved"), Act("advance", pick=2),
+        Act("moved"), Act("watched"), Act("delayed"), Act("keys"), Act("estimate"),
     ),
     constants=_constants,
     converse=PurgatoryConversation,
     scene="A purgatory. Purge interval: {capacity}.",
+    favoured={"KAFKA-P27": ("watch", "fail", "advance"),
+              "KAFKA-P28": ("watch", "fail", "ready", "check"),
+              "KAFKA-P29": ("watch", "fail", "ready", "check", "force"),
+              "KAFKA-P30": ("watch", "force", "advance", "moved")},
 )

@@ -22,16 +22,22 @@ from .plain import PlainConversation, Seen
 from .race_scenes import HORIZON, SCENES, calls_in_words
 from .suite import Act, Answer, Program, Suite, Watch
 
-__all__ = ["CONSTANTS", "KAFKA_RACES_SUITE", "RacesConversation", "Translator", "rest"]
+__all__ = ["CONSTANTS", "KAFKA_RACES_SUITE", "PURGE", "RacesConversation", "Translator", "rest"]
 
 CONSTANTS: Final = {"T": 4, "Q": 4}
+PURGE: Final = 0
+"""The purge interval: whatever is completed is purged in the next round."""
 _NAMES: Final = ("r1", "r2", "t1", "t2")
 """Requests and tasks, by their numbers in the machine."""
 
 _STEPS_MAX: Final = 160
-_LENGTHS: Final = (8, 24, 64, _STEPS_MAX)
+_LENGTHS: Final = (4, 12, 24, 48, _STEPS_MAX)
 """A piece of a schedule has up to so many steps: the first few matter as much as all later ones."""
-_SWITCHES: Final = (1, 1, 1, 2, 2, 3)
+_SWITCHES: Final = (1, 1, 1, 2, 2, 2, 3, 3, 4)
+_TIMES: Final = 2
+"""Schedules for each program that is asked for; one is cheap."""
+_SWEPT: Final = 64
+"""``_sweep`` interrupts a thread within so many steps."""
 _CALLS: Final[Mapping[str, Call]] = {
     "watch": Call.WATCH, "add": Call.ADD, "ready": Call.READY, "check": Call.CHECK,
     "force": Call.FORCE, "cancel": Call.CANCEL, "advance": Call.ADVANCE, "elect": Call.OTHER,
@@ -280,12 +286,14 @@ _ABOUT: Final[Mapping[str, tuple[str, ...]]] = {
     "KAFKA-P1ER": ("completion against expiry",),
     "KAFKA-P3": ("trigger between try and watch", "a heartbeat"),
     "KAFKA-P3I": ("an empty list",),
-    "KAFKA-P4R": ("trigger between try and watch",),
-    "KAFKA-P7L": ("two keys", "trigger between try and watch"),
-    "KAFKA-P9": ("a group changes", "a member joins", "a partition"),
+    "KAFKA-P4R": ("trigger between try and watch", "completion against cascade"),
+    "KAFKA-P7L": ("two keys", "trigger between try and watch", "watching against purge"),
+    "KAFKA-P9": ("a group changes", "a member joins", "a partition", "cancel against cascade",
+                 "completion against cascade", "added anew against cascade",
+                 "watching against purge", "a callback that raises", "two keys"),
     "KAFKA-W1L": ("two in a bucket",),
-    "KAFKA-W1CR": ("cancel against cascade",),
-    "KAFKA-W2L": ("cancel against cascade",),
+    "KAFKA-W1CR": ("cancel against cascade", "added anew against cascade"),
+    "KAFKA-W2L": ("cancel against cascade", "added anew against cascade"),
     "KAFKA-W10": ("two overflows",),
     "KAFKA-W11": ("two overflows",),
 }
@@ -294,8 +302,6 @@ _ABOUT: Final[Mapping[str, tuple[str, ...]]] = {
 _ELSEWHERE: Final = 0.4
 """The part of the programs that are of any scene, for a race may break more rules than one."""
 
-_SCHEDULES: Final = 2
-"""Schedules that a case tries where one of another suite tries one program."""
 
 
 @dataclass(frozen=True)
@@ -308,10 +314,12 @@ class RacesSuite(Suite):
     ) -> None:
         """See ``AnySuite``. A schedule is soon run, and a race falls into few of them."""
         draw = random.Random(seed)
-        for number in range(examples * _SCHEDULES):
-            about = _ABOUT[focus.id]
-            if draw.random() < _ELSEWHERE:
-                about = tuple(SCENES)
+        if focus.id in _SWEEPS:
+            for name in _ABOUT[focus.id]:
+                for program in _sweep(draw, name, _SWEEPS[focus.id]):
+                    attempt(program)
+        for number in range(examples * _TIMES):
+            about = tuple(SCENES) if draw.random() < _ELSEWHERE else _ABOUT[focus.id]
             attempt(_schedule(draw, about[number % len(about)]))
 
     def simpler(self, act: Act) -> Iterator[Act]:
@@ -321,6 +329,23 @@ class RacesSuite(Suite):
         if isinstance(steps, int) and steps > 1:
             for fewer in dict.fromkeys((1, steps // 2, steps - 1)):
                 yield _run(str(about["thread"]), fewer)
+
+
+_SWEEPS: Final = {"KAFKA-P9": 4, "KAFKA-P3I": 2}
+"""Rules whose breaches have a narrow window, and how wide that is at least, in steps: two threads
+that take two locks in different orders stand between them for some time."""
+
+
+def _sweep(draw: random.Random, name: str, stride: int) -> Iterator[Program]:
+    """Each thread is interrupted once, at places that are so many steps apart."""
+    setup, *spawns, finish = _acts_of(name)
+    for thread in SCENES[name].threads:
+        for steps in range(draw.randint(1, stride), _SWEPT, stride):
+            # Who is interrupted goes on last: so the others come first, as far as they can.
+            others = [act for act in spawns if dict(act.about)["thread"] != thread]
+            own = [act for act in spawns if dict(act.about)["thread"] == thread]
+            draw.shuffle(others)
+            yield (setup, *others, *own, _run(thread, steps), Act("settle"), finish)
 
 
 def _schedule(draw: random.Random, name: str) -> Program:
@@ -337,7 +362,7 @@ def _schedule(draw: random.Random, name: str) -> Program:
 
 
 def _settings(capacity: int) -> Mapping[str, int]:
-    return {"capacity": capacity, "buckets": capacity + 1}
+    return {"capacity": capacity, "buckets": capacity + 1, "purge": PURGE}
 
 
 def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
@@ -348,7 +373,7 @@ _OPERATIONS: Final = ("perform", "spawn", "run", "settle")
 
 KAFKA_RACES_SUITE: Final = RacesSuite(
     name="kafka.races",
-    version=1,
+    version=2,
     port="kafka.races",
     watches=(Watch(ObservedRaces),),
     weights=dict.fromkeys(_OPERATIONS, 1),

@@ -10,6 +10,7 @@ from ...spec.engines.interpreter import Step
 from ...spec.notation.errors import InputError, TargetError
 from ...spec.queues.bounded import BoundedQueue, OrderlyQueue
 from ...spec.queues.conserved import ConservingQueue
+from ...spec.queues.dropping import DroppingQueue, Promise
 from ...spec.queues.rules import IN_TURN
 from ..ports.base import PROTOCOL_VERSION, Message, Session, excerpt
 from .suite import Act, Answer, Exchange, Fuller, Suite, Watch, show_json
@@ -21,6 +22,11 @@ WAITERS_MAX: Final = 3
 
 TAKES_MAX: Final = 12
 """Takes that begin to wait in one program."""
+
+
+PROMISES: Final[Mapping[str, Promise]] = {
+    "drop-oldest": Promise.OLDEST, "drop-newest": Promise.NEWEST}
+"""What a target's policy promises of what it drops; other policies promise nothing."""
 
 
 @dataclass
@@ -54,7 +60,9 @@ class QueueConversation:
             "do": "hello", "protocol": PROTOCOL_VERSION, "port": "queue",
             "settings": {"capacity": capacity},
         }), "hello")
-        self.can: frozenset[str] = frozenset(greeting["can"])
+        # Its policy is among what it can: a rule depends on it.
+        self.can: frozenset[str] = frozenset(greeting["can"]) | {greeting["policy"]}
+        self._promise = PROMISES.get(greeting["policy"], Promise.NONE)
 
     # --- what can be asked ---------------------------------------------------------------
 
@@ -96,12 +104,18 @@ class QueueConversation:
         outcome, words = self._outcome(act, ticket, request, reply, number)
         completions = tuple(self._completions()) if reply["events"] else ()
         events = [self._event(event) for event in reply["events"]]
+        promise = self._take_promise()
         told = "; ".join([words, *(more for _, more in events)])
         # What rides on a reply happened after it or shows late; only settle vouches for all.
         return Exchange(
             request, reply, f"{_asked(request)}: {told}", outcome,
-            tuple(step for step, _ in events), act.do == "settle", possible, completions,
+            (*promise, *(step for step, _ in events)), act.do == "settle", possible, completions,
         )
+
+    def _take_promise(self) -> tuple[Step, ...]:
+        """What the target's policy promises: told to the machines once, at the beginning."""
+        promise, self._promise = self._promise, Promise.NONE
+        return (("promised", (("promise", promise),)),) if promise else ()
 
     def _request(self, act: Act, ticket: _Ticket | None) -> Message:
         if act.do == "offer":
@@ -286,13 +300,14 @@ _IN, _OUT = ("offer", "put"), ("poll", "take")
 
 QUEUE_SUITE: Final = Suite(
     name="queue",
-    version=1,
+    version=2,
     port="queue",
     # The order counts: of two machines that refuse the same step, the first names the rule.
     watches=(
         Watch(ConservingQueue),
         Watch(BoundedQueue),
         Watch(OrderlyQueue, adds=IN_TURN, base=BoundedQueue),
+        Watch(DroppingQueue),
     ),
     weights={"offer": 2, "poll": 2, "put": 3, "take": 3, "settle": 1, "cancel": 3, "size": 1},
     needs={
@@ -308,6 +323,7 @@ QUEUE_SUITE: Final = Suite(
         "QUEUE-10": (("cancel",), ("put", "take"), _IN, _OUT),
         "QUEUE-11": (("size",), _IN),
         "QUEUE-12": (("put", "take"), _IN, _OUT),
+        "QUEUE-17": (tuple(PROMISES), ("offer",), ("poll",)),
     },
     epilogue=(Act("settle"), *(Act("poll"),) * 5, Act("settle")),
     constants=_constants,

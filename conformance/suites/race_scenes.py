@@ -80,6 +80,29 @@ _SCENES: Final = (
         {"driver": (advance(2), advance(3)), "canceller": ({"call": "cancel", "task": "t1"},)},
         setup=(add("t1", 3),), finish=(DRAIN,)),
     RaceScene(
+        "completion against cascade",
+        {"driver": (advance(2), advance(3)),
+         "completer": ({"call": "force", "request": "r1"},),
+         "event": (check("a"),)},
+        setup=(watch("r1", "a", timeout=3), watch("r2", "a", timeout=3), ready("r2")),
+        finish=SWEEP),
+    RaceScene(
+        "added anew against cascade",
+        {"driver": (advance(2), advance(3)), "adder": (add("t2", 3),),
+         "canceller": ({"call": "cancel", "task": "t1"},)},
+        setup=(add("t1", 3),), finish=(DRAIN,)),
+    RaceScene(
+        "watching against purge",
+        {"driver": (advance(2),), "requester": (watch("r2", "a", "b"),),
+         "event": (ready("r2"), check("b"))},
+        setup=(watch("r1", "a", "b"),), finish=(*SWEEP, check("b"))),
+    RaceScene(
+        "a callback that raises",
+        {"event": (ready("r1"), ready("r2"), check("a")), "heart": ({"call": "heartbeat"},)},
+        setup=(watch("r1", "a", locked_by="group", raises=True),
+               watch("r2", "a", locked_by="group")),
+        finish=SWEEP),
+    RaceScene(
         "two overflows",
         {"adder": (add("t1", 3),), "other adder": (add("t2", 3),)},
         finish=(DRAIN,)),
@@ -137,4 +160,6 @@ def _call_in_words(call: Mapping[str, Any]) -> str:
         words += f" as the {call['of']}'s"
     if call.get("locked_by") or call.get("under"):
         words += ", under the group's lock" if call.get("under") else ", with the group's lock"
+    if call.get("raises"):
+        words += ", and raises when it is completed"
     return words

@@ -21,7 +21,7 @@ from ...spec.notation import bind
 from ...spec.notation.rules import Rule
 from ..adapters.kafka_races import Bench, Kit
 from ..ports.base import Message
-from .kafka_races import CONSTANTS, Translator, rest
+from .kafka_races import CONSTANTS, PURGE, Translator, rest
 from .race_scenes import RaceScene
 
 __all__ = ["RaceFound", "RacesSearched", "search_races"]
@@ -74,7 +74,7 @@ def search_races(kit: Kit, scene: RaceScene, *, preemptions: int = 2) -> RacesSe
 
 def _set_up(kit: Kit, scene: RaceScene) -> Callable[[Scheduler], Callable[[], list[Message]]]:
     def set_up(scheduler: Scheduler) -> Callable[[], list[Message]]:
-        bench = Bench(kit, scheduler, WHEEL_SIZE)
+        bench = Bench(kit, scheduler, WHEEL_SIZE, PURGE)
         bench.body(scene.setup)()
         for name, calls in scene.threads.items():
             scheduler.spawn(name, bench.body(calls))

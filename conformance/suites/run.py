@@ -10,7 +10,7 @@ from itertools import takewhile
 from ...spec.engines.monitor import STATES_MAX
 from ...spec.notation.errors import TargetError
 from ...spec.notation.rules import Rule
-from ..ports.base import Target
+from ..ports.base import SettingsRefused, Target
 from .judge import Breach
 from .suite import Act, AnyJudge, AnySuite, Conversation, Exchange, Program
 
@@ -62,13 +62,21 @@ class Run:
         return tuple(self.acts[: breach.step + 1])
 
 
-def capabilities(suite: AnySuite, target: Target, capacity: int) -> Collection[str]:
-    """What a target says that it can do. Raises ``TargetError`` where it does not say."""
-    session = target.open()
-    try:
-        return suite.converse(session, capacity, ITEMS_MAX).can
-    finally:
-        session.close()
+def capabilities(suite: AnySuite, target: Target, *capacities: int) -> Collection[str]:
+    """What a target says that it can do, with the first of ``capacities`` that it supports.
+
+    Raises ``SettingsRefused`` where it supports none, ``TargetError`` where it does not say.
+    """
+    for capacity in capacities:
+        session = target.open()
+        try:
+            return suite.converse(session, capacity, ITEMS_MAX).can
+        except SettingsRefused:
+            if capacity == capacities[-1]:
+                raise
+        finally:
+            session.close()
+    raise AssertionError("no capacity was given")
 
 
 def run_program(
@@ -92,6 +100,8 @@ def run_program(
                 break
             if conversation.makes_sense(act) and not _step(conversation, judge, run, act):
                 break
+    except SettingsRefused:
+        raise
     except TargetError as error:
         raise _after(run, error) from error
     finally:

@@ -136,18 +136,23 @@ def _said(request: Message, due: Due) -> Step:
 
 
 def _settings(capacity: int) -> Mapping[str, int]:
-    return {"capacity": capacity, "buckets": BUCKETS}
+    return {"capacity": capacity, "tasks": _tasks(capacity), "buckets": BUCKETS}
+
+
+def _tasks(capacity: int) -> int:
+    """Cases take the capacities in turn, and with them executors of one task and of two."""
+    return 2 if capacity == 2 else 1
 
 
 def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
-    return {"M": capacity, "R": len(ROOTS), "B": BUCKETS}
+    return {"M": capacity * _tasks(capacity), "R": len(ROOTS), "B": BUCKETS}
 
 
 _ROUND, _TICK = ("round",), ("tick",)
 
 STORM_SPOUT_SUITE: Final = Suite(
     name="storm.spout",
-    version=1,
+    version=2,
     port="storm.spout",
     watches=(Watch(ObservedSpout),),
     weights={"round": 5, "ack": 3, "fail": 2, "reset_timeout": 2, "tick": 3},
@@ -164,5 +169,6 @@ STORM_SPOUT_SUITE: Final = Suite(
     constants=_constants,
     converse=SpoutConversation,
     settings=_settings,
-    scene="A spout. Maximum of pending roots: {capacity}; ticks that a root lives: {buckets}.",
+    scene="A spout of {tasks} tasks. Maximum of pending roots: {capacity} for each; ticks that a "
+          "root lives: {buckets}.",
 )

@@ -11,11 +11,13 @@ from dataclasses import asdict, replace
 from random import Random
 from typing import Any, Final
 
-from ...reference.storm.faults import Fault, Scenario, What, scenario
+from ...reference.storm.faults import TOILS, Fault, Scenario, What, bolts_of, scenario
 from ...reference.storm.topologies import PING_PONG, TOPOLOGIES, Topology, ping_pong
 from ...spec.notation.errors import InputError, TargetError
 from ...spec.notation.rules import Rule
-from ...spec.storm.observed_topology import NOT_HELD_UP, NOT_INVENTED, PROGRESS, SURVIVES
+from ...spec.storm.observed_topology import (
+    AT_ONCE, FAILED_STAYS, NOT_EARLY, NOT_HELD_UP, NOT_INVENTED, PROGRESS, SURVIVES,
+)
 from ..ports.base import Message, Session, check_request, excerpt
 from ..ports.storm_topology import FAULTS, STORM_TOPOLOGY
 from .history import HistorySuite
@@ -25,7 +27,8 @@ from .topology_runs import MACHINES, RunJudge, Terms, happened, terms_of
 
 __all__ = ["STORM_TOPOLOGY_SUITE", "TopologyConversation"]
 
-_MOST: Final[Mapping[str, int]] = {"workers": 8, "messages": 64, "at": 10_000, "lasts": 10_000}
+_MOST: Final[Mapping[str, int]] = {
+    "workers": 8, "messages": 64, "at": 10_000, "lasts": 10_000, "ackers": 8, "timeout": 10_000}
 """What a fixture may ask for; no more is ever drawn."""
 
 _IN_WORDS: Final[Mapping[str, str]] = {
@@ -34,12 +37,20 @@ _IN_WORDS: Final[Mapping[str, str]] = {
     "lose_status": "from {at} on, the next status of worker {to} to worker {worker} gets lost",
     "delay_status": "at {at}, for {lasts}, statuses of worker {to} to worker {worker} are late",
     "slow": "at {at}, for {lasts}, task {task} is slow",
+    "fail": "from {at} on, task {task} fails the next tuple that it executes",
+    "toil": "from {at} on, task {task} works at its next tuple for {lasts}, and asks for more time",
     "stray": "at {at}, a tuple for a task that is not there arrives at worker {to} from "
              "worker {worker}",
     "run": "the topology runs", "settle": "settle",
 }
 _UNSETTLED: Final = 6
 """Faults about a status that are planned besides, where a stall is looked for."""
+
+_CALM: Final = (What.FAIL, What.FAIL, What.TOIL)
+"""What goes wrong in a calm run."""
+
+ACKERS: Final = (1, 1, 1, 2, None, 0)
+"""How many ackers there may be; None: one for each worker."""
 
 _MUCH: Final = 9
 """Messages of a run in which a stall is looked for."""
@@ -67,7 +78,7 @@ class TopologyConversation(PlainConversation):
         fields = dict(act.about)
         if self._is_over or (act.do == "deploy") == (self._deployed is not None):
             return None
-        if self._deployed is not None and not _fits(fields, self._deployed):
+        if self._deployed is not None and not _fits(act.do, fields, self._deployed):
             return None
         return {"do": act.do, **fields}
 
@@ -80,6 +91,11 @@ class TopologyConversation(PlainConversation):
         limits = {"overflow_limit": "in an overflowQ", "max_pending": "roots pending"}
         sizes += [f"at most {request[name]} {words}" for name, words in limits.items()
                   if request[name]]
+        ackers = request.get("ackers", 1)
+        if ackers != 1:
+            sizes.append("an acker for each worker" if ackers is None else f"{ackers} ackers")
+        if request.get("batch", 1) > 1:
+            sizes.append(f"batches of {request['batch']}")
         return f"{request['topology']} is deployed ({', '.join(sizes)})"
 
     def possible(self, request: Message) -> Iterator[Answer]:
@@ -102,12 +118,13 @@ class TopologyConversation(PlainConversation):
         if do not in self.can:
             raise InputError(f"the target cannot do {excerpt(do)}")
         operation = check_request(STORM_TOPOLOGY, request)
-        names = [argument.name for argument in operation.arguments]
+        names = {argument.name: argument.required for argument in operation.arguments}
         about = {name: value for name, value in request.items() if name != "do"}
-        if sorted(about) != sorted(names):
+        needed = {name for name, is_required in names.items() if is_required}
+        if not needed <= about.keys() <= names.keys():
             raise InputError(f"{do!r} has the fields {', '.join(names) or 'none'}")
         for name, most in _MOST.items():
-            if about.get(name, 0) > most:
+            if (about.get(name) or 0) > most:
                 raise InputError(f"{name} is {excerpt(about[name])}, which is more than {most}")
         if do == "deploy" and _known(request["topology"]) is None:
             raise InputError(f"there is no topology {excerpt(request['topology'])}")
@@ -115,13 +132,25 @@ class TopologyConversation(PlainConversation):
         return act if self.request_of(act) is not None else None
 
 
-def _fits(fields: Mapping[str, int | str], deployed: Message) -> bool:
+def _deployed(request: Message) -> Topology:
+    """The topology that a request deploys, with its number of ackers."""
+    topology = _known(request["topology"])
+    assert topology is not None, "the suite deploys what it knows"
+    return replace(topology, ackers=request.get("ackers", 1)).on(request["workers"])
+
+
+_OF_BOLTS: Final = ("fail", "toil")
+
+
+def _fits(do: str, fields: Mapping[str, int | str], deployed: Message) -> bool:
     """Whether a fault is about workers and tasks that are there."""
-    topology = _known(deployed["topology"])
+    topology = _deployed(deployed)
     workers = [fields[name] for name in ("worker", "to") if name in fields]
-    tasks = 0 if topology is None else 1 + max(map(max, topology.tasks_of().values()))
+    tasks = bolts_of(topology) if do in _OF_BOLTS else [
+        task for each in topology.tasks_of().values() for task in each]
     return (all(int(each) < deployed["workers"] for each in workers)
-            and len(set(workers)) == len(workers) and int(fields.get("task", 0)) < tasks)
+            and len(set(workers)) == len(workers)
+            and int(fields.get("task", tasks[0])) in tasks)
 
 
 def _check_history(rows: list[str]) -> None:
@@ -143,6 +172,7 @@ def _check_history(rows: list[str]) -> None:
 _OPERATION_OF: Final[Mapping[What, str]] = {
     What.KILL: "kill", What.CUT: "cut", What.LOSE_STATUS: "lose_status",
     What.DELAY_STATUS: "delay_status", What.SLOW: "slow", What.STRAY: "stray",
+    What.FAIL: "fail", What.TOIL: "toil",
 }
 _OF_A_FAULT: Final = {
     operation.name: tuple(each.name for each in operation.arguments) for operation in FAULTS}
@@ -152,17 +182,23 @@ def _draw(random: Random, can: Collection[str], focus: Rule) -> Program:
     """A topology, its sizes, and up to five faults.
 
     Where a stall is looked for, it may be a circle of bolts; else much is under way, and there
-    are more faults that can make a sender wait for what it is never told.
+    are more faults that can make a sender wait for what it is never told. Where it is looked for
+    what follows when bolts fail or take long, half of the runs are calm.
     """
     circular = focus is PROGRESS and random.random() < 0.125
     topology = ping_pong(circles=True) if circular else random.choice([*TOPOLOGIES.values()])
+    if not circular:
+        topology = replace(topology, ackers=random.choice(ACKERS))
     one = scenario(topology, random.getrandbits(32))
     if focus is PROGRESS and one.workers > 1:
         one = _unsettled(one, random)
+    if focus in (FAILED_STAYS, AT_ONCE, NOT_EARLY) and random.random() < 0.5:
+        one = _calm(one, random)
     sizes = asdict(one.settings)
     del sizes["capacity"]
     deployed = {"topology": topology.name, "workers": one.workers, "messages": one.messages,
-                **sizes, "seed": one.seed}
+                **sizes, "ackers": None if topology.ackers is None else one.topology.ackers,
+                "seed": one.seed}
     faults = sorted(one.faults, key=lambda fault: fault.at)
     acts = [act for act in map(_act_of, faults) if act.do in can]
     return (Act("deploy", about=tuple(deployed.items())), *acts, Act("run"))
@@ -180,6 +216,27 @@ def _unsettled(one: Scenario, random: Random) -> Scenario:
     return replace(one, settings=settings, messages=_MUCH, faults=tuple(faults))
 
 
+def _calm(one: Scenario, random: Random) -> Scenario:
+    """With an acker, and bolts that fail or take long; and nothing else goes wrong."""
+    one = replace(one, topology=replace(one.topology, ackers=max(1, one.topology.ackers or 0)))
+    bolts = bolts_of(one.topology)
+    if random.random() < 0.5:
+        return replace(one, faults=tuple(_toils(random.choice(bolts), random)),
+                       settings=replace(one.settings, max_pending=1, per_round=1))
+    return replace(one, faults=tuple(
+        Fault(random.randrange(60), random.choice(_CALM), random.choice(bolts),
+              lasts=random.randrange(*TOILS)) for _ in range(random.randrange(1, 6))))
+
+
+def _toils(task: int, random: Random) -> Iterator[Fault]:
+    """A task works long at one tuple after the other: roots begin at any time between ticks."""
+    at = random.randrange(60)
+    for _ in range(3):
+        toil = Fault(at, What.TOIL, task, lasts=random.randrange(*TOILS))
+        yield toil
+        at = toil.ends + 1
+
+
 def _act_of(fault: Fault) -> Act:
     do = _OPERATION_OF[fault.what]
     about = {"at": fault.at, "worker": fault.on, "task": fault.on, "to": fault.to,
@@ -189,7 +246,7 @@ def _act_of(fault: Fault) -> Act:
 
 _EASIER: Final[Mapping[str, int]] = {
     "messages": 1, "workers": 1, "max_pending": 0, "per_round": 1, "at": 0, "lasts": 1,
-    "overflow_limit": 0,
+    "overflow_limit": 0, "batch": 1,
 }
 """Fields whose numbers make a run easier to follow the closer they come to this one."""
 
@@ -217,10 +274,9 @@ def _settings(capacity: int) -> Mapping[str, int]:
 
 
 def _terms(request: Message, capacity: int) -> Terms:
-    topology = _known(request["topology"])
-    assert topology is not None, "the suite deploys what it knows"
-    sizes = {name: value for name, value in request.items() if name not in ("do", "topology")}
-    return terms_of(topology, capacity=capacity, **sizes)
+    sizes = {name: value for name, value in request.items()
+             if name not in ("do", "topology", "ackers")}
+    return terms_of(_deployed(request), capacity=capacity, **sizes)
 
 
 def _judging(capacity: int, focus: Rule | None, counting: bool, candidates: int) -> RunJudge:
@@ -229,11 +285,14 @@ def _judging(capacity: int, focus: Rule | None, counting: bool, candidates: int)
 
 STORM_TOPOLOGY_SUITE: Final = HistorySuite(
     name="storm.topology",
-    version=1,
+    version=2,
     port=STORM_TOPOLOGY.name,
     watching=MACHINES,
     always_needed=("deploy", "run"),
-    needs={},
+    needs={
+        FAILED_STAYS.id: (("fail",),),
+        AT_ONCE.id: (("fail",),),
+    },
     draw=_draw,
     converse=TopologyConversation,
     judging=_judging,

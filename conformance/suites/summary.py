@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
@@ -11,15 +12,15 @@ from typing import Any, Final
 from ...spec.notation.errors import InputError
 from ...spec.notation.labels import counted
 from ...spec.notation.rules import Rule
-from ..results import ERROR, FLAKY, PASSED, UNKNOWN, VIOLATED, CaseRow
+from ..results import ERROR, FLAKY, PASSED, REFUSED, UNKNOWN, VIOLATED, CaseRow
 from .catalogue import suite_named
 from .enough import Coverage, coverage
 from .fixture import Fixture, read_fixture
 from .suite import AnySuite, Fuller
 
 __all__ = [
-    "FOLLOWS", "NOT_APPLICABLE", "NOT_EXERCISED", "RuleResult", "Summary", "known_rules",
-    "summarise",
+    "FOLLOWS", "NOT_APPLICABLE", "NOT_EXERCISED", "NOT_RUN", "RuleResult", "Summary",
+    "known_rules", "summarise",
 ]
 
 FOLLOWS: Final = "follows"
@@ -65,9 +66,11 @@ class RuleResult:
 
 @dataclass(frozen=True)
 class Summary:
-    """What a run says about a target. ``known`` are the ids of rules known to be broken.
+    """What a run says about a target.
 
-    ``unjudged`` says of how many cases a part could not be judged, if any, and what to do.
+    ``known`` are the ids of rules known to be broken; ``refused`` counts the cases that were
+    not applicable, by the words for it; ``unjudged`` says of how many cases a part could not be
+    judged, if any, and what to do.
     """
 
     suite: str
@@ -76,6 +79,7 @@ class Summary:
     cases: int
     results: tuple[RuleResult, ...]
     error: str = ""
+    refused: Mapping[str, int] = field(default_factory=dict)
     known: frozenset[str] = field(default_factory=frozenset)
     unjudged: str = ""
 
@@ -148,7 +152,8 @@ def summarise(
         tuple(
             _result(chosen, target, rule, rows, covered.get(rule.id), can)
             for rule in chosen.rules()),
-        error, frozenset(known), _unjudged(rows),
+        error, Counter(row.message for row in rows if row.verdict == REFUSED), frozenset(known),
+        _unjudged(rows),
     )
 
 
@@ -219,4 +224,6 @@ def _inapplicable(
     """The verdict on a rule of which no case says anything, and why."""
     if rows and all(row.verdict == ERROR for row in rows):
         return NOT_RUN, "the target failed"
+    if rows and all(row.verdict in (ERROR, REFUSED) for row in rows):
+        return NOT_RUN, "the target does not support the settings of any case"
     return NOT_APPLICABLE, f"it needs {'; and '.join(suite.missing(rule, can))}"

@@ -25,11 +25,11 @@ from ...spec.notation.errors import InputError, ModelFault, TargetError
 from ...spec.notation.machine import Machine
 from ...spec.notation.rules import Rule
 from ...spec.storm.observed_topology import (
-    LIMIT, OVERSHOOT, PROGRESS, SURVIVES, ObservedLane, ObservedRoot, ObservedRun,
-    ObservedSource, ObservedTask,
+    AT_ONCE, FAILED_STAYS, LIMIT, OVERSHOOT, PROGRESS, SURVIVES, ObservedFlag, ObservedLane,
+    ObservedRoot, ObservedRun, ObservedSource, ObservedTask,
 )
 from ..ports.base import Message
-from ..ports.storm_topology import WORDS, event_of
+from ..ports.storm_topology import FAULTS, WORDS, event_of
 from .history import rules_of
 from .judge import Breach, from_root
 from .suite import Exchange
@@ -43,7 +43,16 @@ WAIT_MAX: Final = 20
 """Instants that a message may wait in a transfer queue. A connection that is not writable
 becomes so when it has delivered what it holds; no wait for that is longer than a few delays."""
 
-MACHINES: Final = (ObservedLane, ObservedTask, ObservedRoot, ObservedSource, ObservedRun)
+WORD_MAX: Final = 100
+"""Instants that word of a root may take from a bolt to its spout in a calm run, and that a tick
+may wait for room: D. Three or four hops of a few instants each, with short queues."""
+
+MACHINES: Final = (
+    ObservedLane, ObservedTask, ObservedFlag, ObservedRoot, ObservedSource, ObservedRun)
+
+_DISTURBING: Final = frozenset(
+    fault.name for fault in FAULTS if fault.name not in ("fail", "toil"))
+"""Faults after which a run is not calm."""
 
 _NAMED: Final = {machine.__name__: machine for machine in MACHINES}
 
@@ -58,7 +67,9 @@ class Terms:
     """What a history is judged against; 0 means unlimited where that makes sense.
 
     ``fan_out`` has, for each task that is no spout, the messages that one execution emits at
-    most. ``lane_max`` is more than the messages on any one lane.
+    most. ``lane_max`` is more than the messages on any one lane. ``timeout`` is the period of
+    the message timeout. In a ``calm`` run nothing goes wrong but what bolts do. Without
+    ``acking`` there are no roots to judge.
     """
 
     capacity: int
@@ -70,6 +81,11 @@ class Terms:
     fan_out: Mapping[int, int]
     lane_max: int = 1024
     wait_max: int = WAIT_MAX
+    word_max: int = WORD_MAX
+    link_capacity: int = 8
+    timeout: int = 300
+    calm: bool = False
+    acking: bool = True
 
 
 @dataclass(frozen=True)
@@ -95,13 +111,16 @@ def in_words(event: Happened) -> str:
 
 def terms_of(
     topology: Topology, *, messages: int, capacity: int, overflow_limit: int, max_pending: int,
-    per_round: int, **_others: int,
+    per_round: int, workers: int = 1, link_capacity: int = 8, timeout: int = 300,
+    **_others: int,
 ) -> Terms:
     """The terms of a run of a topology with these settings; others set no terms."""
+    topology = topology.on(workers)
     bolts = [task for name, tasks in topology.tasks_of().items() if name != "source"
              for task in tasks]
     return Terms(capacity, overflow_limit, max_pending, per_round, topology.parts, messages,
-                 {task: topology.emits_at_most(task) for task in bolts})
+                 {task: topology.emits_at_most(task) for task in bolts},
+                 link_capacity=link_capacity, timeout=timeout, acking=topology.ackers != 0)
 
 
 @lru_cache(maxsize=256)
@@ -129,7 +148,10 @@ class HistoryJudge:
         self.seen = 0
         self._idle = _idle(terms)
         self._monitors: dict[tuple[type[Machine], Hashable], Monitor | None] = {}
-        for message in range(terms.messages):
+        self._calm = terms.calm
+        self._since: dict[tuple[str, Hashable], int] = {}   # for roots: when it was first so
+        self._asked: dict[Hashable, list[int]] = {}         # … and when a bolt asked for time
+        for message in range(terms.messages if terms.acking else 0):
             self._monitor(ObservedSource, message)
 
     def see(self, event: Happened) -> Offence | None:
@@ -188,22 +210,62 @@ class HistoryJudge:
             return (("C", terms.capacity), ("X", terms.overflow_limit), ("F", fan_out),
                     ("M", terms.max_pending), ("E", terms.per_round))
         if machine is ObservedRun:
-            return (("W", terms.wait_max),)
+            return (("W", terms.wait_max), ("L", terms.link_capacity))
+        if machine is ObservedFlag:
+            return ()
+        if machine is ObservedRoot:
+            return (("P", terms.parts), ("T", terms.timeout), ("D", terms.word_max))
         return (("P", terms.parts),)
 
     def _about(self, event: Happened) -> Iterator[Observation]:
+        if event.what in _OF_ROOTS:
+            if not self.terms.acking:
+                return
+            self._note(event)
+        if event.what in _UNSETTLING:
+            self._calm = False
         tell = _TELLING.get(event.what)
         if tell is not None:
             yield from tell(self.terms, event.about)
-        elif event.what in ("rested", "forgot"):
-            yield from self._about_all(event)
-        else:
+        elif event.what == "failed":
+            yield from self._failed(event)
+        elif event.what not in _ABOUT_ALL:
             raise InputError(
                 f"{event.what!r} is no event of a topology",
                 next_step=f"The events are {', '.join(WORDS)}.")
+        if event.what in _ABOUT_ALL:
+            yield from self._about_all(event)
+
+    def _note(self, event: Happened) -> None:
+        """When a root was emitted, when a bolt first failed it, and when bolts asked for time."""
+        root = event.about[1]
+        if event.what == "asking":
+            self._asked.setdefault(root, []).append(event.at)
+        else:
+            self._since.setdefault((event.what, root), event.at)
+
+    def _failed(self, event: Happened) -> Iterator[Observation]:
+        message, root = event.about
+        terms, calm = self.terms, ("calm", int(self._calm))
+        told, emitted = (self._since.get((word, root)) for word in ("failing", "root"))
+        if told is not None:
+            late = min(event.at - told, terms.word_max + 1)
+            yield ObservedRoot, root, ("fails", (("told", late), calm))
+        else:
+            for asked in self._asked.get(root, ()):
+                ago = min(event.at - asked, terms.timeout + 1)
+                yield ObservedRoot, root, ("has_asked", (("asked", ago), calm))
+            age = min(event.at - (emitted or 0), terms.timeout + 1)
+            yield ObservedRoot, root, ("times_out", (("age", age),))
+        yield ObservedSource, message, ("fails", ())
 
     def _about_all(self, event: Happened) -> Iterator[Observation]:
         """Events that are about every thing of a kind."""
+        if event.what == "began":
+            for machine, key in list(self._monitors):
+                if machine is ObservedFlag and isinstance(key, tuple) and key[0] == event.about[0]:
+                    yield machine, key, ("restarts", ())
+            return
         if event.what == "rested":
             for machine, key in list(self._monitors):
                 if machine in (ObservedLane, ObservedSource):
@@ -220,7 +282,8 @@ class HistoryJudge:
 
 def _idle(terms: Terms) -> frozenset[str]:
     """The ids of the rules that nothing could break under these terms."""
-    limits = {LIMIT.id: terms.overflow_limit, OVERSHOOT.id: terms.max_pending}
+    limits = {LIMIT.id: terms.overflow_limit, OVERSHOOT.id: terms.max_pending,
+              AT_ONCE.id: int(terms.calm)}
     return frozenset(rule for rule, limit in limits.items() if limit == 0)
 
 
@@ -234,11 +297,16 @@ def _guarded_by(machine: str) -> frozenset[str]:
 def _at_stake(machine: str, name: str, idle: frozenset[str]) -> tuple[str, ...]:
     """The ids of the rules that an event could have broken by being another one.
 
-    That a run comes to rest is the alternative to its stalling, and to the death of a worker.
+    That a run comes to rest is the alternative to its stalling, and to the death of a worker;
+    that a root fails which a bolt has failed, to its being acked.
     """
     found = [rule.id for rule in rules_of(_NAMED[machine].actions_declared[name])]
     if machine == ObservedRun.__name__ and name == "comes_to_rest":
         found += [PROGRESS.id, SURVIVES.id]
+    if machine == ObservedRoot.__name__ and name == "acks":
+        found.remove(FAILED_STAYS.id)
+    if machine == ObservedRoot.__name__ and name == "fails":
+        found.append(FAILED_STAYS.id)
     return tuple(each for each in found if each not in idle)
 
 
@@ -303,6 +371,32 @@ def _reached(_terms: Terms, about: About) -> Iterator[Observation]:
     yield ObservedSource, message, step
 
 
+def _of_root(name: str) -> Callable[[Terms, About], Iterator[Observation]]:
+    def tell(_terms: Terms, about: About) -> Iterator[Observation]:
+        yield ObservedRoot, about[1], (name, ())
+    return tell
+
+
+def _asking(_terms: Terms, _about: About) -> Iterator[Observation]:
+    """It shows only when the root fails."""
+    return iter(())
+
+
+def _wrote(terms: Terms, about: About) -> Iterator[Observation]:
+    standing = min(int(about[2]), terms.link_capacity)
+    yield ObservedRun, "", ("writes", (("standing", standing),))
+
+
+def _heard(_terms: Terms, about: About) -> Iterator[Observation]:
+    worker, task, blocked = about
+    yield ObservedFlag, (worker, task), ("hears", (("blocked", min(int(blocked), 1)),))
+
+
+def _held(_terms: Terms, about: About) -> Iterator[Observation]:
+    worker, task = about
+    yield ObservedFlag, (worker, task), ("holds_back", ())
+
+
 def _left(terms: Terms, about: About) -> Iterator[Observation]:
     waited = min(int(about[1]), terms.wait_max + 1)
     yield ObservedRun, "", ("passes_on", (("waited", waited),))
@@ -317,10 +411,17 @@ def _of_run(name: str) -> Callable[[Terms, About], Iterator[Observation]]:
 _TELLING: Final[Mapping[str, Callable[[Terms, About], Iterator[Observation]]]] = {
     "emitted": _emitted, "processed": _processed, "lost": _lost, "holds": _holds,
     "stands": _stands, "pends": _pends, "root": _attempt("emits"), "reached": _reached,
-    "acked": _attempt("acks"), "failed": _attempt("fails"), "left": _left,
+    "acked": _attempt("acks"), "failing": _of_root("is_faulted"), "asking": _asking,
+    "left": _left, "wrote": _wrote, "heard": _heard, "held": _held,
     "killed": _of_run("is_killed"), "began": _of_run("is_killed"), "died": _of_run("dies"),
     "stalled": _of_run("stalls"),
 }
+
+
+_OF_ROOTS: Final = frozenset({"root", "reached", "acked", "failed", "failing", "asking"})
+_ABOUT_ALL: Final = frozenset({"rested", "forgot", "began"})
+_UNSETTLING: Final = frozenset({"lost", "died", "killed"})
+"""What does not happen in a calm run."""
 
 
 # ---- a run of a suite -----------------------------------------------------------------------
@@ -342,6 +443,7 @@ class RunJudge:
         self._focus, self._counting = focus, counting
         self._terms: Terms | None = None
         self._over = False
+        self._calm = True
         self.breaches: list[Breach] = []
         self.exercised: Counter[str] = Counter()
 
@@ -356,10 +458,14 @@ class RunJudge:
         if do == "deploy":
             self._terms = self._terms_of(exchange.request, self._capacity)
             self._over = "ok" not in exchange.reply
+            self._calm = True
+        elif do in _DISTURBING:
+            self._calm = False
         elif do == "run":
             self._over = True
             if "ok" in exchange.reply and self._terms is not None:
-                self._read([happened(row) for row in exchange.reply["ok"]], self._terms, step)
+                terms = replace(self._terms, calm=self._calm)
+                self._read([happened(row) for row in exchange.reply["ok"]], terms, step)
 
     def _read(self, events: Sequence[Happened], terms: Terms, step: int) -> None:
         try:

@@ -17,6 +17,11 @@ from ...reference.kafka.watcher_lists import WatcherLists, Watchers
 from ..adapters.kafka_purgatory import (
     ReferenceOldPurgatory, ReferencePurgatory, ReportingOperation,
 )
+from .kafka_purgatory_rounds import (
+    AnsweringThatNothingMoved, AnsweringThatTimeMoved, CancellingLast, CompletingAgainAfterAnError,
+    EndingAtTheFirstError, HorizonIncluded, SkippingThePurge, SwallowingErrors,
+    TimeoutsEndingAtAnError,
+)
 from .twin import CoreTwin
 
 __all__ = ["ZOO"]
@@ -510,6 +515,31 @@ _TWINS: Final = (
          bug="the estimate is not set by a purge", history="the reset of E left out"),
     _new(name="purgatory-estimate-from-nothing", rule="KAFKA-P5", core=EstimateFromNothing,
          bug="a purge sets the estimate to zero", history="E := 0 for E := |timer|"),
+    _new(name="purgatory-event-ends-at-error", rule="KAFKA-P28", core=EndingAtTheFirstError,
+         bug="an event ends at the first request that raises",
+         history="tryCompleteWatched of Kafka 0.9 to 3.9; KAFKA-17240 mends a neighbour of it"),
+    _new(name="purgatory-round-ends-at-error", rule="KAFKA-P27", core=TimeoutsEndingAtAnError,
+         bug="a timeout that raises keeps others from theirs",
+         history="timeouts run in the reaper's own thread, not in an executor"),
+    _new(name="purgatory-swallows-errors", rule="KAFKA-P29", core=SwallowingErrors,
+         bug="what a callback raises in an event is lost", history="catch (Throwable ignored)"),
+    _new(name="purgatory-error-skips-purge", rule="KAFKA-P25", core=SkippingThePurge,
+         bug="a round in which a callback raises does not purge",
+         history="the purge after, not in a finally"),
+    _of(CancellingLast, "purgatory-error-stays-in-timer", "KAFKA-P4",
+        "a request whose completion raises stays in the timer",
+        "cancel() after onComplete()"),
+    _of(CompletingAgainAfterAnError, "purgatory-error-completes-again", "KAFKA-P1",
+        "a request whose completion raises is completed again", "completed set after onComplete()"),
+    _new(name="purgatory-moved-always", rule="KAFKA-P30", core=AnsweringThatTimeMoved,
+         bug="a round answers that the timer moved, whatever it did",
+         history="advanceClock: the return value"),
+    _new(name="purgatory-moved-never", rule="KAFKA-P30", core=AnsweringThatNothingMoved,
+         bug="a round answers that the timer did not move",
+         history="advanceClock: the return value"),
+    _new(name="purgatory-horizon", rule="KAFKA-P20", core=HorizonIncluded,
+         bug="a request expires a round of the wheel early",
+         history="exp <= cur + n u in TimingWheel.add; timer_mutants"),
     _new(name="purgatory-purges-the-pending", rule="KAFKA-P3W", core=PurgingThePending,
          bug="a purge drops pending requests", history="the test of isCompleted left out"),
 )

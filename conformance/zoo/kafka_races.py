@@ -150,6 +150,19 @@ class AskingTryLock(DelayedOperation):
         return self.safe_try_complete() if self._asked and not done else done
 
 
+class KeepingALockAtAnError(DelayedOperation):
+    """The lock is taken and given back by hand: an error passes the giving."""
+
+    __slots__ = ()
+
+    def safe_try_complete(self) -> bool:
+        mutex: Any = self.mutex
+        mutex.acquire()
+        done = self.try_complete()
+        mutex.release()
+        return done
+
+
 class TellingUnderGroupLock(Group):
     """The group tells the purgatory while it holds its lock."""
 
@@ -296,6 +309,47 @@ class _UnlockedList(LockedTimerTaskList):
         TimerTaskList.add(self, entry)
 
 
+class _AskingUnderTaskLock(Timer):
+    """A flush asks for the task's lock, to see whether it is cancelled, while it has the bucket's;
+    who cancels has the task's and asks for the bucket's."""
+
+    __slots__ = ()
+
+    def _place(self, entry: TimerTaskEntry) -> None:
+        mutex: Any = entry.task.task_lock
+        with mutex:
+            super()._place(entry)
+
+
+class _EntryFirst(LockedTimerTaskList):
+    """An entry is unlinked under its own lock and then the bucket's; it is linked the other way
+    round."""
+
+    __slots__ = ()
+
+    def remove(self, entry: TimerTaskEntry) -> None:
+        assert isinstance(entry, LockedTimerTaskEntry)
+        with entry.entry_lock, self.list_lock:
+            TimerTaskList.remove(self, entry)
+
+
+class CountingUnderListLock(Purgatory):
+    """Watching takes the map's lock and then the estimate's; a purge sets the estimate and looks
+    for the lists under its lock."""
+
+    __slots__ = ()
+
+    def _watch(self, operation: DelayedOperation, keys: Keys) -> None:
+        lock, _ = self.lists._shard(keys[0])        # type: ignore[attr-defined,index]
+        with lock:
+            super()._watch(operation, keys)
+
+    def purge(self) -> int:
+        assert self._counting is not None
+        with self._counting:
+            return super().purge()
+
+
 def _with_buckets(kind: type[LockedTimerTaskList]) -> Kit:
     """A timer with other buckets."""
     def init(self: TimingWheel, *about: Any) -> None:
@@ -381,6 +435,20 @@ _TWINS: Final = (
         "kafka-7697-partition-lock", "KAFKA-P9", "fetches are completed while leaderIsrUpdateLock "
         "is shared", "KAFKA-7697: deadlock of fetches and a writer",
         Kit(partition=CompletingUnderPartitionLock)),
+    RaceTwin(
+        "kafka-task-lock-in-flush", "KAFKA-P9", "a flush and a cancel take two locks in two orders",
+        "TimerTask.cancel against TimerTaskList.flush: task, list, entry", Kit(
+            timer=_AskingUnderTaskLock)),
+    RaceTwin(
+        "kafka-entry-before-bucket", "KAFKA-P9", "an entry's lock is taken before its bucket's",
+        "TimerTaskList.remove: synchronized of list, then of entry", _with_buckets(_EntryFirst)),
+    RaceTwin(
+        "kafka-estimate-lock", "KAFKA-P9", "watching and purging take two locks in two orders",
+        "watchForOperation and advanceClock, with a lock for estimatedTotalOperations",
+        Kit(purgatory=CountingUnderListLock)),
+    RaceTwin(
+        "kafka-lock-kept-at-error", "KAFKA-P9", "a try that raises keeps its lock",
+        "lock.lock() without try and finally", Kit(operation=KeepingALockAtAnError)),
     RaceTwin(
         "kafka-no-identity-test", "KAFKA-P3I", "an emptied list takes the key's new one with it",
         "removeKeyIfEmpty: 'if the current key is no longer correlated to the watchers'",

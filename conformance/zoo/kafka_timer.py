@@ -369,6 +369,41 @@ class CascadeIsCounted(OpenTimer):
             self._counter.value += 1
 
 
+# ---- what a drive does and answers ----------------------------------------------------------
+
+
+class AnsweringAlways(Timer):
+    """Whoever drives it learns that something was due."""
+
+    def advance(self, now: int) -> bool:
+        super().advance(now)
+        return True
+
+
+class AnsweringWhatIsLeft(Timer):
+    """The answer is that of the last poll, which found nothing."""
+
+    def advance(self, now: int) -> bool:
+        super().advance(now)
+        return self._queue.poll(now) is not None
+
+
+class OneBucketADrive(Timer):
+    """A drive expires one bucket; for the next one somebody has to come again."""
+
+    def _expire(self, bucket: TimerTaskList, now: int) -> None:
+        self._wheel.advance(bucket.expiration)
+        bucket.flush(self._place)
+
+
+class EndingAtTheFirstError(Timer):
+    """A task that raises ends the run of all that are due; they wait for the next call."""
+
+    def _run_ready(self) -> None:
+        while self._ready:
+            self._ready.popleft().run()
+
+
 # ---- other timers ---------------------------------------------------------------------------
 
 
@@ -477,6 +512,14 @@ _ALL: Final = (
           "KAFKA-1616: the purgatory's size was wrong", CancelledIsCounted),
     _twin("cascade-counted", "W28", "a cascade increments the counter",
           "KAFKA-2226: the counter followed the lists, not the tasks", CascadeIsCounted),
+    _twin("answers-always", "W34", "a drive answers that something was due, whatever was",
+          "SystemTimer.advanceClock: the return value", AnsweringAlways),
+    _twin("answers-what-is-left", "W34", "a drive answers whether something is still due",
+          "SystemTimer.advanceClock: the bucket of the last poll", AnsweringWhatIsLeft),
+    _twin("one-bucket-a-drive", "W36", "a late drive expires one bucket, and no other that is due",
+          "SystemTimer.advanceClock: if where while belongs", OneBucketADrive),
+    _twin("ends-at-error", "W35", "after a task that raises the others wait for the next call",
+          "tasks run in the driver's own thread, not in an executor", EndingAtTheFirstError),
     _twin("old-strict", "W25", "runs only when now > deadline",
           "MockTimer of Kafka's tests", StrictlyAfter, of=ReferenceOldTimer),
     _twin("old-early", "W24", "a deadline 1 ms too early",

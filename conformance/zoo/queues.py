@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final
 
-from ...reference.queue import BoundedQueue, NotYet, Step, Ticket
+from ...reference.queue import BoundedQueue, NotYet, Overflow, Step, Ticket
 from ..adapters.reference import DeferredQueue, ReferenceQueue
 
 __all__ = ["ZOO", "Twin"]
@@ -25,6 +25,7 @@ class Twin:
 
     ``rule`` is the id of that rule, ``breaks`` what it promises. ``deferred``: the bug lives
     between a wake-up and the waiter's run, so that waiters must run at ``settle`` only.
+    ``overflow`` is what it does where there is no room, ``policy`` what it says.
     """
 
     name: str
@@ -36,11 +37,14 @@ class Twin:
     deferred: bool = False
     suite: str = "queue"
     equivalent: str = ""
+    overflow: Overflow = Overflow.WAIT
+    policy: str = "wait"
 
     def adapter(self) -> DeferredQueue:
         """A new adapter of this twin, behind the port ``queue``."""
         kind: Callable[[], DeferredQueue] = DeferredQueue if self.deferred else ReferenceQueue
         adapter = kind()
+        adapter.overflow, adapter.policy = self.overflow, self.policy  # type: ignore[misc]
         # On the instance: the bug is a value here, not one more class.
         adapter.core = self.core          # type: ignore[misc]
         adapter.name = f"zoo:{self.name}"  # type: ignore[misc]
@@ -214,6 +218,16 @@ _TWINS: Final = (
          "the item of a cancelled put arrives all the same",
          "a permit taken before its data exists and forgotten on cancel",
          "a cancelled waiter has no effect", GhostPut),
+    Twin("says-oldest-drops-newest", "QUEUE-17",
+         "a queue that promises to drop its oldest item drops what arrives",
+         "onBackpressureLatest and onBackpressureDrop taken for each other",
+         "what is dropped is what was promised", Core, overflow=Overflow.DROP_NEWEST,
+         policy="drop-oldest"),
+    Twin("says-newest-drops-oldest", "QUEUE-17",
+         "a queue that promises to drop what arrives drops its oldest item",
+         "a deque(maxlen) where the oldest items are the ones that count",
+         "what is dropped is what was promised", Core, overflow=Overflow.DROP_OLDEST,
+         policy="drop-newest"),
     Twin("silent-drop", "QUEUE-1",
          "a full queue accepts an offer and drops its oldest item",
          "drop-tail for refuse, without a word in the accounts",

@@ -220,7 +220,7 @@ class PassingItsBatch(Core):
 class DeafToFlushes(Core):
     """A flush tuple does nothing."""
 
-    def flush(self) -> int:
+    def flush(self, sender: str | None = None) -> int:
         """Nothing moves."""
         return 0
 

@@ -25,6 +25,13 @@ class OverTheMaximum(Spout):
         return 0 < self.limit < len(self)
 
 
+class OneLimitForAll(Spout):
+    """The maximum of one task is that of the executor, however many tasks it has."""
+
+    def __init__(self, max_pending: int = 0, tasks: int = 1, buckets: int = 2) -> None:
+        super().__init__(max_pending, 1, buckets)
+
+
 class LookingAtEveryEmit(Spout):
     """The maximum stops a round in its middle: the rest of the round is lost to the spout."""
 
@@ -132,6 +139,9 @@ _TWINS: Final = (
     _twin(name="storm-1595-fail-by-timeout", rule="STORM-K44", core=FailingOnlyByTimeout,
           bug="what the acker fails reaches the spout only by its timeout",
           history="STORM-1595: a fail that arrives late"),
+    _twin(name="spout-limit-of-one-task", rule=BELOW, core=OneLimitForAll,
+          bug="an executor of two tasks stops at the maximum of one",
+          history="SpoutExecutor: (* p num-tasks) left out"),
     _twin(name="spout-over-the-maximum", rule="STORM-K40", core=OverTheMaximum,
           bug="a round begins with as many pending as the maximum allows",
           history="> in the place of >="),

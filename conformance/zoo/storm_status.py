@@ -162,6 +162,21 @@ class NeverRepeatingOff(StatusTracker):
         return bool(self.blocked) and super()._is_repetition_due()
 
 
+class RepeatingAlways(StatusTracker):
+    """The status is told at every check, changed or not."""
+
+    def _is_repetition_due(self) -> bool:
+        return True
+
+
+class RepeatingFromThenOn(StatusTracker):
+    """The checks are counted, and not counted anew when the status has been told."""
+
+    def _is_repetition_due(self) -> bool:
+        self._checks = getattr(self, "_checks", 0) + 1
+        return self._checks >= self.repeat
+
+
 class SilentOff(StatusTracker):
     """The check clears the flags and tells nobody, until the next repetition."""
 
@@ -231,6 +246,15 @@ class GlobalThrottle(RemoteFlags):
         self._flags = dict.fromkeys(self._flags, any(self._flags.values()))
 
 
+class SayingAllIsNews(RemoteFlags):
+    """An older status is ignored, and said to be news."""
+
+    def hear(self, status: Status) -> bool:
+        """Always news."""
+        super().hear(status)
+        return True
+
+
 class OneIncarnation(RemoteFlags):
     """Numbers are compared across restarts of the worker, where they begin anew."""
 
@@ -294,6 +318,9 @@ def _twins() -> Iterable[StatusTwin]:
         "global-throttle", "STORM-O9", "a sender stops for all tasks as soon as one is backlogged",
         "Storm 1.x: one 'throttle' flag for the topology", view=GlobalThrottle)
     yield StatusTwin(
+        "all-is-news", "STORM-O9", "the sender says of every status that it is news",
+        "an answer that nobody looks at", view=SayingAllIsNews)
+    yield StatusTwin(
         "D4-incarnation", "STORM-O9", "numbers are compared across restarts",
         "ids restart at 0 with the worker", view=OneIncarnation)
     yield StatusTwin(
@@ -340,6 +367,10 @@ def _of_trackers() -> Iterable[StatusTwin]:
          "WorkerState.refreshBackPressureStatus; JStorm #404: a lost 'stop'", NeverRepeating),
         ("STORM-1949", "STORM-O8", "an OFF that was lost is not told again",
          "STORM-1949: the flag was changed before its writing had succeeded", NeverRepeatingOff),
+        ("repeating", "STORM-O13", "the status is told at every check, changed or not",
+         "a mutant of the repetition: each check for every n-th", RepeatingAlways),
+        ("repeating-from-then-on", "STORM-O13", "once it was told again, it is at every check",
+         "a count of checks that nobody sets back", RepeatingFromThenOn),
         ("silent-off", "STORM-O3", "OFF waits for the next repetition",
          "a sender that is held back for no reason", SilentOff),
         ("off-early", "STORM-O5", "OFF is told with one tuple left", "off by one", OffTooEarly),

@@ -10,14 +10,18 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from ...reference.storm.executor import Attempt, BoltTask, Executor, SpoutTask
+from ...reference.storm.acker import Telling
+from ...reference.storm.basic_bolt import Basic
+from ...reference.storm.executor import AckerTask, Attempt, BoltTask, Executor, SpoutTask
+from ...reference.storm.messages import Kind, Message, Output
 from ...reference.storm.spout import Call, SpoutPending
 from ...reference.storm.status import RemoteFlags, Status, StatusTracker
-from ...reference.storm.topologies import Message, Topology
+from ...reference.storm.topologies import Topology
 from ...reference.storm.worker import Parts, Place, Worker
 from ..adapters.storm_topology import ReferenceTopology
 from ..ports.base import Adapter
 from ..ports.base import Message as Request
+from .storm_input import KeepingItsBatch, PassingItsBatch
 
 __all__ = ["TopologyTwin", "ZOO"]
 
@@ -51,6 +55,14 @@ class DeafAtFirst(RemoteFlags):
     def disconnected(self, worker: str) -> None:
         super().disconnected(worker)
         self._is_ready.discard(worker)
+
+
+class GlobalThrottle(RemoteFlags):
+    """One task is backlogged, and the worker sends to none: a throttle that is on or off."""
+
+    def is_blocked(self, task: int) -> bool:
+        super().is_blocked(task)
+        return bool(self.blocked)
 
 
 # ---- executors ------------------------------------------------------------------------------
@@ -108,6 +120,57 @@ class SkippingSpout(SpoutTask):
 
     def flush_pending(self) -> bool:
         return _skipping(self)
+
+
+class OvertakingBolt(BoltTask):
+    """What is emitted does not look at what stands in pendingEmits."""
+
+    def _has_to_pend(self) -> bool:
+        return False
+
+
+class OvertakingSpout(SpoutTask):
+    """What is emitted does not look at what stands in pendingEmits."""
+
+    def _has_to_pend(self) -> bool:
+        return False
+
+
+class AckingTheFailed(Basic):
+    """A basic bolt's tuple is acked in a ``finally``."""
+
+    def failed(self, message: Message, out: Output) -> None:
+        out.ack(message)
+
+
+class CarelessBolt(BoltTask):
+    """See ``AckingTheFailed``."""
+
+    basic = AckingTheFailed
+
+
+class DeafToFails(AckerTask):
+    """A bolt's FAIL is left to the timeout."""
+
+    def process(self, message: Message) -> None:
+        if message.kind is not Kind.FAIL:
+            super().process(message)
+
+
+class DeafToResets(SpoutTask):
+    """The executor knows ack and fail alone."""
+
+    def hear_of(self, root: int, telling: str) -> None:
+        if telling != Telling.RESET_TIMEOUT.value:
+            super().hear_of(root, telling)
+
+
+class OneBucketSpout(SpoutTask):
+    """A pending root times out with the next tick."""
+
+    def __init__(self, *about: Any) -> None:
+        super().__init__(*about)
+        self.roots = SpoutPending(self.roots.limit, buckets=1, acking=self.roots.acking)
 
 
 class EarlyAck(BoltTask):
@@ -218,6 +281,20 @@ class SameLife(Worker):
         super().__init__(topology, Place(place.number, 0, place.worker_of), *about, **more)
 
 
+class WritingAnyway(Worker):
+    """The transfer thread does not ask whether a connection is writable."""
+
+    def drain(self, is_writable: Callable[[int], bool]) -> dict[int, list[Message]]:
+        return super().drain(lambda peer: True)
+
+
+class WithoutFlushes(Worker):
+    """Nobody flushes: the last messages of a batch stay there."""
+
+    def run_flush_timer(self) -> bool:
+        return False
+
+
 class SilentDrop(Worker):
     """What has no connection is dropped, and nobody counts it."""
 
@@ -305,6 +382,33 @@ _TWINS: Final = (
                  "storm.md section 5, extra mutants", Parts(bolt=GreedyBolt)),
     TopologyTwin("cluster-STORM-3073", "STORM-C14", "pendingEmits throws when it is full",
                  "STORM-3073", Parts(spout=CappedSpout, bolt=CappedBolt)),
+    TopologyTwin("cluster-overtaking", "STORM-C1", "what is emitted overtakes what is pending",
+                 "a mutant of Executor.send, which a turn without interruption hides",
+                 Parts(spout=OvertakingSpout, bolt=OvertakingBolt)),
+    TopologyTwin("cluster-basic-acks-all", "STORM-C20", "a basic bolt's failed tuple is acked",
+                 "BasicBoltExecutor: an ack in the place of FailedException's fail",
+                 Parts(bolt=CarelessBolt)),
+    TopologyTwin("cluster-fail-by-timeout", "STORM-C21",
+                 "what a bolt fails is left to the timeout",
+                 "STORM-1595: a fail that arrives late", Parts(acker=DeafToFails)),
+    TopologyTwin("cluster-deaf-to-resets", "STORM-C22",
+                 "a request for more time does not reach the spout's roots",
+                 "the acker's half of the reset alone", Parts(spout=DeafToResets)),
+    TopologyTwin("cluster-one-bucket", "STORM-C22", "a root times out with the next tick",
+                 "one bucket for two", Parts(spout=OneBucketSpout)),
+    TopologyTwin("cluster-not-writable", "STORM-C23",
+                 "messages are written to a connection that is not writable",
+                 "JStorm #404: what a channel cannot take is kept on the heap",
+                 worker=WritingAnyway),
+    TopologyTwin("cluster-global-throttle", "STORM-C24",
+                 "one backlogged task stops the messages for all", "STORM-886 in 1.0: one throttle "
+                 "for a topology, on or off", Parts(flags=GlobalThrottle)),
+    TopologyTwin("cluster-D10-order", "STORM-C1", "what spills overtakes the receiving thread's "
+                 "batch", "storm.md D10", Parts(inbox=PassingItsBatch)),
+    TopologyTwin("cluster-D10-kept", "STORM-C13", "the receiving thread keeps a batch that is not "
+                 "full", "storm.md D10", Parts(inbox=KeepingItsBatch)),
+    TopologyTwin("cluster-no-flushes", "STORM-C13", "nobody flushes the tasks' batches",
+                 "STORM-2306, review of PR 2241", worker=WithoutFlushes),
     TopologyTwin("cluster-skipped-head", "STORM-C1", "the retry skips a head that is blocked",
                  "storm.md D8", Parts(spout=SkippingSpout, bolt=SkippingBolt)),
     TopologyTwin("cluster-STORM-3751", "STORM-C14",

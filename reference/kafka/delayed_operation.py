@@ -11,7 +11,11 @@ may be another component's lock as well (Kafka: a group's); nobody holds any oth
 purgatory's locks while it is taken.
 
 A subclass says what the request waits for in ``try_complete``, which calls ``force_complete`` if
-that has come true. The callbacks must not raise: what they raise reaches whoever completes.
+that has come true.
+
+Callbacks may raise. What ``on_complete`` raises reaches whoever completes; the request is completed
+all the same, is not in the timer, and has given its lock back. If the timer was the winner,
+``on_expiration`` is then not called. A try that raises has not completed anything.
 
 Source: DelayedOperation of Kafka 0.9 to 3.9.
 """

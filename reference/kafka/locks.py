@@ -6,16 +6,35 @@ One thread needs none. Several pass ``threading.RLock``, or a lock whose holder 
 from __future__ import annotations
 
 import itertools
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Final, TypeAlias
 
-__all__ = ["READERS", "LockFactory", "Mutex", "SharedLock"]
+__all__ = ["READERS", "LockFactory", "Mutex", "NeedsTheGil", "SharedLock", "check_gil"]
 
 Mutex: TypeAlias = AbstractContextManager[object]
 LockFactory: TypeAlias = Callable[[], Mutex]
 
 READERS: Final = 4
+
+
+class NeedsTheGil(RuntimeError):
+    """Several threads were to use what relies on Python's global interpreter lock.
+
+    Kafka's compare-and-set is a line without a call here, which no thread can interrupt as long
+    as that lock is there. In a free-threaded build with the lock off it can. Turn the lock on
+    (PYTHON_GIL=1), or use one thread and no ``lock``.
+    """
+
+
+def check_gil(lock: LockFactory | None) -> None:
+    """Raises ``NeedsTheGil`` if there are locks, hence threads, and no global one."""
+    is_enabled: Callable[[], bool] = getattr(sys, "_is_gil_enabled", lambda: True)
+    if lock is not None and not is_enabled():
+        raise NeedsTheGil(
+            "timers and purgatories with locks rely on the global interpreter lock, which is off: "
+            "set PYTHON_GIL=1")
 
 
 class SharedLock:

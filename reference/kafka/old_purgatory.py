@@ -26,6 +26,7 @@ from .delay_queue import DelayQueue, LockedDelayQueue
 from .delayed_operation import DelayedOperation
 from .locks import LockFactory
 from .purgatory import PURGE_INTERVAL, Waiting
+from .raising import raise_all
 from .watcher_lists import SHARDS
 
 __all__ = ["OldPurgatory"]
@@ -59,20 +60,26 @@ class OldPurgatory(Waiting):
     def advance(self, now: int, rounds: int | None = None) -> bool:
         """Go round until nothing is due at ``now`` (ms), or at most so many ``rounds``.
 
-        Whether anything was due. Raises ``PurgatoryMisuse`` if the time goes backwards.
+        Whether anything was due. Raises ``PurgatoryMisuse`` if the time goes backwards, and in the
+        end what callbacks raised.
         """
         self._tell_time(now)
         done = 0
-        while self._go_round(now):
+        errors: list[Exception] = []
+        while self._go_round(now, errors):
             done += 1
             if done == rounds:
                 break
+        raise_all("requests", errors)
         return done > 0
 
-    def _go_round(self, now: int) -> bool:
+    def _go_round(self, now: int, errors: list[Exception]) -> bool:
         operation = self._queue.poll(now)
         if operation is not None:
-            self._expire(operation)
+            try:
+                self._expire(operation)
+            except Exception as error:      # noqa: BLE001  raised when the round is over
+                errors.append(error)
         if self.watched >= self.purge_interval:
             self._purge_lists()
         if self.delayed >= self.purge_interval:

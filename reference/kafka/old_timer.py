@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import Final
 
 from .delay_queue import DelayQueue, LockedDelayQueue
-from .locks import LockFactory
+from .locks import LockFactory, check_gil
 from .timer import Submit, TaskRunner
 from .timing_wheel import TimerMisuse, TimerTask, TimerTaskEntry
 
@@ -38,6 +38,7 @@ class OldTimer(TaskRunner):
         if type(start) is not int:
             raise TimerMisuse(f"times are whole ms, not {start!r}")
         super().__init__(submit)
+        check_gil(lock)
         self._queue: Final[DelayQueue[TimerTaskEntry]] = (
             DelayQueue() if lock is None else LockedDelayQueue(lock))
         self._last = start

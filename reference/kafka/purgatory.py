@@ -30,7 +30,10 @@ Invariants
 * after ``advance``, and without threads, no more than ``purge_interval`` completed requests are on
   lists, and ``estimate`` is not below the number of distinct requests on lists, unless a key was
   cancelled;
-* a call that raises ``PurgatoryMisuse`` has changed nothing.
+* a call that raises ``PurgatoryMisuse`` has changed nothing;
+* a callback that raises costs no other request anything: an event tries all that is on the list, a
+  round expires all that is due and purges, and then the call raises what was raised. A request
+  whose second try raises waits like any other; one whose first try does was never let in.
 
 Source: "Apache Kafka, Purgatory, and Hierarchical Timing Wheels"; DelayedOperationPurgatory of
 Kafka 0.9 to 3.9.
@@ -42,7 +45,8 @@ from collections.abc import Hashable
 from typing import Final
 
 from .delayed_operation import DelayedOperation, Keys, PurgatoryMisuse
-from .locks import LockFactory
+from .locks import LockFactory, check_gil
+from .raising import raise_all
 from .timer import Submit, Timer
 from .watcher_lists import SHARDS, LockedWatcherLists, WatcherLists, Watchers
 
@@ -64,6 +68,7 @@ class Waiting:
                 f"a purge interval is an integer from 0 up, not {purge_interval!r}")
         if type(start) is not int:
             raise PurgatoryMisuse(f"the time is a number of ms, not {start!r}")
+        check_gil(lock)
         self.purge_interval: Final = purge_interval
         self.lists: WatcherLists = (
             WatcherLists() if lock is None else LockedWatcherLists(lock, shards))
@@ -80,7 +85,8 @@ class Waiting:
 
     def try_complete_else_watch(self, operation: DelayedOperation, keys: Keys, now: int) -> bool:
         """Complete the operation if it is ready, else let it wait; whether this call's tries
-        completed it. ``now`` (ms) is when its timeout begins. Raises ``PurgatoryMisuse``."""
+        completed it. ``now`` (ms) is when its timeout begins. A key that is named twice is one
+        key. Raises ``PurgatoryMisuse``, and what a callback raises."""
         if (not keys or type(keys) is str or operation.used or type(now) is not int
                 or now < self._now or self._has_locks):
             self._check(operation, keys, now)
@@ -89,11 +95,19 @@ class Waiting:
         except TypeError:
             raise PurgatoryMisuse(f"keys are looked up: {keys!r} has one without a hash") from None
         operation.used = True
-        if operation.safe_try_complete_or_else(self._watch, keys):
-            return True
+        try:
+            if operation.safe_try_complete_or_else(self._watch, keys):
+                return True
+        except Exception:
+            if self._is_watched(operation, keys) and not operation.completed:
+                self._begin_timeout(operation, now)
+            raise
         if not operation.completed:
             self._begin_timeout(operation, now)
         return False
+
+    def _is_watched(self, operation: DelayedOperation, keys: Keys) -> bool:
+        return any(operation in (self.lists.of(key) or ()) for key in keys)
 
     def _check(self, operation: DelayedOperation, keys: Keys, now: int) -> None:
         if not keys or type(keys) is str:
@@ -119,20 +133,31 @@ class Waiting:
     # -- events -------------------------------------------------------------------------------
 
     def check_and_complete(self, key: Hashable) -> int:
-        """An event of the key: try what is on its list; how many this call completed."""
+        """An event of the key: try what is on its list; how many this call completed.
+
+        Raises what callbacks raised, when all were tried.
+        """
         watchers = self.lists.of(key)
         return 0 if watchers is None else self._try_watched(key, watchers)
 
     def _try_watched(self, key: Hashable, watchers: Watchers) -> int:
         count = 0
+        errors: list[Exception] = []
         for operation in tuple(watchers):
             if operation.completed:
                 watchers.pop(operation, None)
-            elif operation.safe_try_complete():
+                continue
+            try:
+                won = operation.safe_try_complete()
+            except Exception as error:      # noqa: BLE001  raised when all were tried
+                errors.append(error)
+                won = operation.completed
+            if won:
                 watchers.pop(operation, None)
                 count += 1
         if not watchers:
             self.lists.remove_if_empty(key, watchers)
+        raise_all("requests", errors)
         return count
 
     # -- the reaper ---------------------------------------------------------------------------
@@ -211,13 +236,15 @@ class Purgatory(Waiting):
     def advance(self, now: int) -> bool:
         """The reaper's round at ``now`` (ms): expire what is due, purge if the estimate says so.
 
-        Whether the timer moved. Raises ``PurgatoryMisuse`` if the time goes backwards.
+        Whether the timer moved: whether anything in it was due, of a completed request or not.
+        Raises ``PurgatoryMisuse`` if the time goes backwards, and in the end what callbacks raised.
         """
         self._tell_time(now)
-        moved = self.timer.advance(now)
-        if self._estimate - self.timer.size > self.purge_interval:
-            self.purge()
-        return moved
+        try:
+            return self.timer.advance(now)
+        finally:
+            if self._estimate - self.timer.size > self.purge_interval:
+                self.purge()
 
     def purge(self) -> int:
         """Set the estimate, and take what is completed off every list; how many entries."""

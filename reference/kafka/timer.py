@@ -7,7 +7,9 @@ to u - 1 ms early. Times and delays are whole ms.
 
 What is due is handed to ``submit`` in the order of the buckets' expiration, as Kafka hands it to
 an executor of one thread. Without one the tasks run before the call returns, after it gave up its
-locks. If one of them raises, those after it run in the next call.
+locks. A task that raises has run; those after it run all the same, and then the call raises what
+it raised (several: an ``ExceptionGroup``). What ends a program is not held back, and leaves the
+rest to the next call.
 
 Source: SystemTimer of Kafka 3.9.
 """
@@ -19,7 +21,8 @@ from collections.abc import Callable
 from typing import ClassVar, Final
 
 from .delay_queue import DelayQueue, LockedDelayQueue
-from .locks import LockFactory, SharedLock
+from .locks import LockFactory, SharedLock, check_gil
+from .raising import raise_all
 from .timing_wheel import (
     Counter, LockedTimerTaskEntry, TimerMisuse, TimerTask, TimerTaskEntry, TimerTaskList,
     TimingWheel,
@@ -41,12 +44,17 @@ class TaskRunner:
 
     def _run_ready(self) -> None:
         ready = self._ready
+        errors: list[Exception] = []
         while ready:
             try:
                 task = ready.popleft()
             except IndexError:      # another thread took the last one
-                return
-            task.run()
+                break
+            try:
+                task.run()
+            except Exception as error:      # noqa: BLE001  raised when all have run
+                errors.append(error)
+        raise_all("tasks", errors)
 
 
 class Timer(TaskRunner):
@@ -55,7 +63,7 @@ class Timer(TaskRunner):
     ``tick`` (ms, from 1 up) and ``wheel_size`` (from 2 up) are those of the lowest wheel, ``start``
     is the present time (ms). ``lock`` makes reentrant mutexes if several threads use the timer;
     then each task needs a lock as well, ``submit`` must not call the timer, and one thread
-    drives it. Raises ``TimerMisuse``.
+    drives it. Raises ``TimerMisuse``, and ``NeedsTheGil`` for locks on a Python without that.
     """
 
     __slots__ = ("_counter", "_last", "_lock", "_queue", "_shared", "_wheel")
@@ -68,6 +76,7 @@ class Timer(TaskRunner):
         submit: Submit | None = None, lock: LockFactory | None = None,
     ) -> None:
         super().__init__(submit)
+        check_gil(lock)
         self._counter = Counter()
         self._queue: Final[DelayQueue[TimerTaskList]] = (
             DelayQueue() if lock is None else LockedDelayQueue(lock))

@@ -4,8 +4,11 @@ Theory of operation
 -------------------
 Time is a sequence of instants. In each, what is due happens first (faults, timers, arrivals);
 then the actors, which are the executors and the transfer thread of each worker, take their
-turns in an order that the seed decides, and some do not get a turn at all. Where nothing can
-happen, time jumps to the next instant at which something is due.
+turns in an order that the seed decides, and some do not get a turn at all. No turn is atomic:
+before any message that a task sends, others may have theirs, so that room appears, or is gone,
+between two emits of one execution. Where nothing can happen, time jumps to the next instant at
+which something is due. An instant is Storm's millisecond: no executor waits longer than that
+between two turns (see ``waiting``), so each may have one at every instant.
 
 What happens is recorded: a ``Happened`` for each event, in order. The same scenario gives the
 same history, on every machine. The words are:
@@ -19,7 +22,12 @@ same history, on every machine. The words are:
     root message root                   the spout begins an attempt
     reached message root part           a part is processed at the sink
     acked message root, failed message root
+    failing task root                   a bolt failed a tuple of the attempt
+    asking task root                    a bolt asked for more time for the attempt
     left worker waited                  a message left the transfer queue
+    wrote worker to standing            to a connection on which so many messages were under way
+    heard worker task blocked           the newest status says that the task is backlogged, or not
+    held worker task                    a message for the task is held back because of that
     killed worker, died worker why, began worker life
     forgot task spout                   what a task held is gone with its worker
     rested, stalled circle              how it ended
@@ -27,7 +35,7 @@ same history, on every machine. The words are:
 A worker that raises has died, and a new one takes its place; so has one that a fault kills.
 Whatever was in it, or on its connections, is lost and counted. A run ends when it rests (the
 source is exhausted, every message acked, every queue empty), or is given up: when ``PATIENCE``
-instants have passed since the last fault, or ``QUIET`` ones without any event, or more than
+instants have passed since the last fault, or ``QUIET_PERIODS`` without any event, or more than
 ``DEATHS_MAX`` workers have died of themselves.
 """
 
@@ -38,27 +46,39 @@ from functools import partial
 from random import Random
 from typing import Final, NamedTuple
 
-from .executor import Log, SpoutTask
+from .executor import BoltTask, Log, SpoutTask
 from .faults import Fault, Scenario, What
 from .links import Connection
 from .status import Sent, Status
 from .topologies import Kind, Message, deploy
 from .worker import Parts, Place, Worker, name_of
 
-__all__ = ["Cluster", "Happened", "PATIENCE", "QUIET", "run"]
+__all__ = ["Cluster", "Happened", "PATIENCE", "QUIET_PERIODS", "run"]
+
+_Actor = tuple[int, int | None]
+"""A worker with one of its tasks, or with its transfer thread."""
 
 PATIENCE: Final = 5_000
 """Instants after the last fault in which a run has to come to rest."""
 
-QUIET: Final = 1_500
-"""Instants without an event after which there will be none: every timer has fired by then, as
-often as anything waits for it (the longest wait is that of a root, for three ticks)."""
+QUIET_PERIODS: Final = 5
+"""Periods of the message timeout without an event after which there will be none: every timer
+has fired by then, as often as anything waits for it (a root waits longest, for three ticks)."""
 
 DEATHS_MAX: Final = 20
 """Deaths of workers of themselves after which nobody starts them again."""
 
-CHECK_EVERY, TICK_EVERY, COMMIT_EVERY = 10, 300, 40
-LINK_CAPACITY, DELAY_MAX = 8, 4
+CHECK_EVERY, COMMIT_EVERY, FLUSH_EVERY = 10, 40, 3
+DELAY_MAX: Final = 4
+ASKS: Final = 6
+"""How often, in a period of the message timeout, a bolt that works for long asks for more."""
+
+INTERLEAVING: Final = 0.25
+"""How likely others have a turn before a message is sent."""
+
+TURNS_BETWEEN: Final = 3
+"""How many of them at most."""
+
 SLOWNESS: Final = 7
 RESTART_AFTER: Final = 20
 GHOST: Final = 10_000
@@ -73,6 +93,10 @@ class Happened(NamedTuple):
     about: tuple[int | str, ...]
 
 
+class _Gone(BaseException):
+    """The worker of the task that has its turn died while others had theirs."""
+
+
 class Cluster:
     """One run of a scenario, with workers that are put together from ``parts``."""
 
@@ -84,14 +108,16 @@ class Cluster:
         self.random = Random(scenario.seed)
         self.log = Log(scenario.messages)
         self.now = 0
+        self._period = scenario.settings.timeout
         self.history: list[Happened] = []
         self.workers: dict[int, Worker | None] = dict.fromkeys(range(scenario.workers))
         self._lives = dict.fromkeys(self.workers, -1)
         self._strays = self._deaths = 0
+        self._at_turn: list[_Actor] = []        # whose turn it is, and who has one in between
         self._busy_until: dict[int, int] = {}
         self._due: list[tuple[int, Callable[[], None]]] = []
         self.connections: dict[tuple[int, int], Connection[Message, Status]] = {
-            (one, other): Connection(self._delay, LINK_CAPACITY)
+            (one, other): Connection(self._delay, scenario.settings.link_capacity)
             for one in self._lives for other in self._lives if one != other}
         for connection in self.connections.values():
             connection.down = 2         # neither end is there
@@ -117,7 +143,7 @@ class Cluster:
     def _is_given_up(self) -> bool:
         last_fault = self.scenario.last_fault
         return (self.now - last_fault > PATIENCE or self._deaths > DEATHS_MAX
-                or self.now - max(self.history[-1].at, last_fault) > QUIET)
+                or self.now - max(self.history[-1].at, last_fault) > QUIET_PERIODS * self._period)
 
     def record(self, what: str, *about: int | str) -> None:
         """Something happened."""
@@ -141,9 +167,11 @@ class Cluster:
                 continue
             if self.now % CHECK_EVERY == 0:
                 self._guarded(number, partial(self._check, worker))
-            if self.now % TICK_EVERY == TICK_EVERY - 1:
+            if self.now % self._period == self._period - 1:
                 self._guarded(number, worker.tick)
             self._guarded(number, worker.run_timer)
+            if self.now % FLUSH_EVERY == 0:
+                self._guarded(number, worker.run_flush_timer)
             if self.now % COMMIT_EVERY == 0:
                 self._guarded(number, worker.commit)
         return bool(due)
@@ -165,8 +193,7 @@ class Cluster:
 
     def _turns(self) -> bool:
         """The actors' turns; those who were left out get theirs if nobody else has anything."""
-        actors = [(number, task) for number, worker in self.workers.items() if worker
-                  for task in (*worker.tasks, None)]
+        actors = self._actors()
         self.random.shuffle(actors)
         chosen = [actor for actor in actors if self.random.random() < 0.75]
         # Every one of them gets its turn, so the answers are collected before they are asked.
@@ -175,7 +202,30 @@ class Cluster:
             happened = [self._turn(*actor) for actor in actors if actor not in chosen]
         return any(happened)
 
+    def _actors(self) -> list[_Actor]:
+        return [(number, task) for number, worker in self.workers.items() if worker
+                for task in (*worker.tasks, None)]
+
     def _turn(self, number: int, task: int | None) -> bool:
+        self._at_turn.append((number, task))
+        try:
+            return self._turn_of(number, task)
+        finally:
+            self._at_turn.pop()
+
+    def _pause(self) -> None:
+        """Now and then, others have their turns before a task sends a message."""
+        if len(self._at_turn) != 1 or self.random.random() >= INTERLEAVING:
+            return
+        number = self._at_turn[0][0]
+        worker = self.workers[number]
+        others = [actor for actor in self._actors() if actor != self._at_turn[0]]
+        for actor in self.random.sample(others, min(TURNS_BETWEEN, len(others))):
+            self._turn(*actor)
+        if self.workers[number] is not worker:
+            raise _Gone
+
+    def _turn_of(self, number: int, task: int | None) -> bool:
         worker = self.workers[number]
         if worker is None:
             return False
@@ -194,8 +244,10 @@ class Cluster:
         sent = worker.drain(
             lambda peer: self.connections[number, peer].tuples.is_writable())
         for peer, messages in sent.items():
+            way = self.connections[number, peer].tuples
+            self.record("wrote", number, peer, len(way))
             for message in messages:
-                self.connections[number, peer].tuples.send(self.now, message)
+                way.send(self.now, message)
         return len(worker.outgoing) < before
 
     def _next_instant(self) -> int:
@@ -207,8 +259,10 @@ class Cluster:
                 if when is not None and connection.is_up:
                     whens.append(when)
         whens += [self.now + CHECK_EVERY - self.now % CHECK_EVERY]
-        if self.now % TICK_EVERY != TICK_EVERY - 1:
-            whens += [self.now + TICK_EVERY - 1 - self.now % TICK_EVERY]
+        if self.scenario.settings.batch > 1:
+            whens += [self.now + FLUSH_EVERY - self.now % FLUSH_EVERY]
+        if self.now % self._period != self._period - 1:
+            whens += [self.now + self._period - 1 - self.now % self._period]
         return max(self.now + 1, min(whens))
 
     # -- what workers send --------------------------------------------------------------------
@@ -229,6 +283,8 @@ class Cluster:
         """Call a worker; whatever it raises, it dies of it."""
         try:
             return bool(call())
+        except _Gone:
+            return True
         except Exception as error:  # noqa: BLE001 - any error of user code ends its worker
             self._deaths += 1
             self.record("died", number, f"{type(error).__name__}: {error}")
@@ -244,7 +300,8 @@ class Cluster:
         place = Place(number, self._lives[number], self.worker_of)
         worker = self.worker_type(
             self.scenario.topology, place, self.scenario.settings, self.log, self.random,
-            record=self.record, now=lambda: self.now, parts=self.parts)
+            record=self.record, now=lambda: self.now, parts=self.parts,
+            pause=self._pause)
         self.workers[number] = worker
         self.record("began", number, place.life)
         for ends in self.connections:
@@ -311,6 +368,20 @@ class Cluster:
             self._at(fault.ends, partial(self._slow_no_more, on))
         elif what is What.STRAY:
             self._stray(on, to)
+        elif what is What.FAIL:
+            self._of_bolt(on, lambda bolt: bolt.fail_next())
+        elif what is What.TOIL:
+            self._of_bolt(on, lambda bolt: bolt.hold_next())
+            for at in range(self.now, fault.ends, max(1, self._period // ASKS)):
+                self._at(at, partial(self._of_bolt, on, lambda bolt: bolt.ask()))
+            self._at(fault.ends, partial(self._of_bolt, on, lambda bolt: bolt.release()))
+
+    def _of_bolt(self, task: int, what: Callable[[BoltTask], None]) -> None:
+        """Plan what the user code of a bolt does, if its worker is there."""
+        worker = self.workers[self.worker_of[task]]
+        executor = None if worker is None else worker.tasks[task]
+        if isinstance(executor, BoltTask):
+            what(executor)
 
     def _slow_no_more(self, task: int) -> None:
         self._busy_until.pop(task, None)

@@ -94,12 +94,17 @@ class Coordinator:
         return self._managers[partition].fetched(records, reached)
 
     def next(self) -> Emit | None:
-        """A message of the next partition that has one, each in turn; None if none has."""
+        """A message of the next partition that has one; None if none has.
+
+        Each has its turn, and keeps it while more of what was fetched waits to be emitted.
+        Source: KafkaSpout.nextTuple and EmitState.EMITTED_MORE_LEFT of storm-kafka.
+        """
         after = [each for each in self._managers if each > self._turn]
         for partition in (*after, *(each for each in self._managers if each <= self._turn)):
-            offset = self._managers[partition].next()
+            manager = self._managers[partition]
+            offset = manager.next()
             if offset is not None:
-                self._turn = partition
+                self._turn = partition - 1 if manager.statistics().waiting else partition
                 return Emit(partition, offset)
         return None
 

@@ -39,9 +39,12 @@ from random import Random
 from typing import NamedTuple
 
 from .acker import Acker, Tell, Telling
+from .basic_bolt import Basic, BasicOutput, FailedException
+from .messages import Bolt, Kind, Message
 from .spout import Call, Outcome, PartitionManager, SpoutMisuse, SpoutPending
 from .task_input import Nothing, TaskInput
-from .topologies import Bolt, Kind, Message, Topology
+from .topologies import Topology
+from .waiting import BACKPRESSURE, BOLT, SPOUT, Levels, Waiter
 
 __all__ = ["AckerTask", "Attempt", "BoltTask", "Context", "Executor", "Log", "SpoutTask"]
 
@@ -70,7 +73,9 @@ class Context:
     """What a task gets from its worker.
 
     ``transfer`` takes a message or refuses it; ``record`` is told what happens (a word, then
-    what it is about); ``random`` draws ids; ``life`` counts the worker's restarts.
+    what it is about); ``random`` draws ids; ``life`` counts the worker's restarts. ``pause`` is
+    called before every message that a task sends: whoever drives the worker may let others go
+    on there, as threads do. ``flush`` gets a task's number: what it has in batches moves on.
     """
 
     topology: Topology
@@ -78,10 +83,17 @@ class Context:
     record: Callable[..., None]
     random: Random
     life: int
+    pause: Callable[[], None] = lambda: None
+    flush: Callable[[int], None] = lambda task: None
 
 
 class Executor:
-    """What all tasks have: an input, and pendingEmits."""
+    """What all tasks have: an input, and pendingEmits.
+
+    ``idle`` is how it waits where nothing stands in pendingEmits and there is nothing to do.
+    """
+
+    idle: Levels = BOLT
 
     def __init__(self, task: int, inbox: TaskInput[Message], context: Context) -> None:
         self.task = task
@@ -90,6 +102,17 @@ class Executor:
         self.pending: deque[Message] = deque()
         self._numbers: dict[int, int] = {}
         self._turns: dict[int, int] = {}
+        self._waiter = Waiter()
+
+    def wait(self, *, happened: bool) -> int:
+        """After a turn: the nanoseconds until the next one (0: at once).
+
+        A task that waits for room waits by another strategy than one that has nothing to do.
+        """
+        if happened:
+            self._waiter.went_on()
+            return 0
+        return self._waiter.waits(BACKPRESSURE if self.pending else self.idle)
 
     def call(self) -> bool:
         """One turn of the loop: whether anything happened."""
@@ -103,12 +126,17 @@ class Executor:
     def send(self, kind: Kind, to: int, value: tuple[object, ...],
              anchors: tuple[tuple[int, int], ...] = ()) -> None:
         """Transfer a message, or keep it in pendingEmits."""
+        self.context.pause()
         number = self._numbers.get(to, 0)
         self._numbers[to] = number + 1
         message = Message(kind, self.task, self.context.life, to, number, value, anchors)
         self.context.record("emitted", self.task, message.life, to, number)
-        if self.pending or not self.context.transfer(message):
+        if self._has_to_pend() or not self.context.transfer(message):
             self._pend(message)
+
+    def _has_to_pend(self) -> bool:
+        """Whether what is emitted now has to stand behind what was emitted before."""
+        return bool(self.pending)
 
     def _pend(self, message: Message) -> None:
         self.pending.append(message)
@@ -145,14 +173,16 @@ class Executor:
     # -- receiving ----------------------------------------------------------------------------
 
     def take(self) -> Message | None:
-        """The next message of the input."""
-        message = self.inbox.poll()
-        if isinstance(message, Nothing):
-            return None
-        if message.kind is not Kind.TICK:
-            self.context.record(
-                "processed", self.task, message.sender, message.life, message.number)
-        return message
+        """The next message of the input; a flush is seen to at once."""
+        while not isinstance(message := self.inbox.poll(), Nothing):
+            if message.kind is Kind.FLUSH:
+                self.context.flush(self.task)
+                continue
+            if message.kind is not Kind.TICK:
+                self.context.record(
+                    "processed", self.task, message.sender, message.life, message.number)
+            return message
+        return None
 
     def note_pending(self) -> None:
         """Tell the record how much stands in pendingEmits."""
@@ -160,9 +190,15 @@ class Executor:
 
 
 class BoltTask(Executor):
-    """The executor of one task of a bolt. ``at_most`` tuples are consumed in a turn."""
+    """The executor of one task of a bolt. ``at_most`` tuples are consumed in a turn.
+
+    Whoever drives it may plan what its user code does: ``fail_next`` makes the next tuple fail,
+    ``hold_next`` makes the next one take until ``release``; meanwhile ``ask`` makes the bolt
+    ask for more time. All of it happens in turns of the bolt.
+    """
 
     at_most = 4
+    basic: type[Basic] = Basic
 
     def __init__(self, task: int, inbox: TaskInput[Message], context: Context,
                  bolt: Bolt | None = None) -> None:
@@ -171,12 +207,16 @@ class BoltTask(Executor):
         self.bolt = context.topology.bolt(name).make() if bolt is None else bolt
         self.is_sink = name in context.topology.sinks
         self._ack_values: dict[Message, dict[int, int]] = {}
+        self.held: Message | None = None
+        self._to_fail = 0
+        self._is_to_hold = self._is_released = self._is_to_ask = False
 
     def call(self) -> bool:
         """Retry what is pending; consume only if nothing is."""
         moved = bool(self.pending) and self.flush_pending()
         if moved:
             self.note_pending()
+        moved = self._attend() or moved
         consumed = 0
         while consumed < self.at_most and self.may_consume():
             message = self.take()
@@ -196,7 +236,19 @@ class BoltTask(Executor):
         return not self.pending
 
     def process(self, message: Message) -> None:
-        """Execute one tuple."""
+        """Execute one tuple, or begin to work at it for a long time."""
+        if self._is_to_hold and self.held is None:
+            self.held, self._is_to_hold = message, False
+        else:
+            self._execute(message)
+
+    def _execute(self, message: Message) -> None:
+        if self._to_fail:
+            self._to_fail -= 1
+            for root, _edge in message.anchors:
+                self.context.record("failing", self.task, root)
+            self.basic(_Failing()).execute(message, self)
+            return
         if self.is_sink and message.anchors:
             offset, part = message.value[:2]
             self.context.record("reached", offset, message.anchors[0][0], part)
@@ -204,6 +256,41 @@ class BoltTask(Executor):
 
     def tick(self) -> None:
         self.bolt.tick()
+
+    # -- what its user code is planned to do --------------------------------------------------
+
+    def fail_next(self) -> None:
+        """The user code raises ``FailedException`` for the next tuple that it executes."""
+        self._to_fail += 1
+
+    def hold_next(self) -> None:
+        """The next tuple is worked at until ``release``."""
+        self._is_to_hold, self._is_released = True, False
+
+    def ask(self) -> None:
+        """Ask for more time for the tuple that is worked at, if there is one."""
+        self._is_to_ask = self.held is not None
+
+    def release(self) -> None:
+        """The tuple that is worked at is done; no other one is held."""
+        self._is_to_hold, self._is_released = False, self.held is not None
+
+    def _attend(self) -> bool:
+        """See to the tuple that is worked at: whether anything happened."""
+        held = self.held
+        if held is None or not self.may_consume():
+            return False
+        if self._is_released:
+            self.held, self._is_released, self._is_to_ask = None, False, False
+            self._execute(held)
+        elif self._is_to_ask:
+            self._is_to_ask = False
+            self.reset_timeout(held)
+        else:
+            return False
+        if self.pending:
+            self.note_pending()
+        return True
 
     # -- what a bolt calls --------------------------------------------------------------------
 
@@ -227,6 +314,26 @@ class BoltTask(Executor):
         for root, edge in message.anchors:
             self.send(Kind.ACK, self.acker_of(root), (root, edge ^ values.get(root, 0)))
 
+    def fail(self, message: Message) -> None:
+        """Tell the ackers that the roots of the tuple are to fail."""
+        self._ack_values.pop(message, None)
+        for root, _edge in message.anchors:
+            self.send(Kind.FAIL, self.acker_of(root), (root, 0))
+
+    def reset_timeout(self, message: Message) -> None:
+        """Tell the ackers that the timeout of the tuple's roots is to begin anew."""
+        for root, _edge in message.anchors:
+            self.context.record("asking", self.task, root)
+            self.send(Kind.RESET, self.acker_of(root), (root, 0))
+
+
+class _Failing:
+    """User code that fails whatever it gets."""
+
+    def process(self, value: tuple[object, ...], out: BasicOutput) -> None:
+        """Fail it."""
+        raise FailedException
+
 
 class AckerTask(BoltTask):
     """An acker: a bolt whose user code is ``acker.Acker``."""
@@ -239,6 +346,10 @@ class AckerTask(BoltTask):
         root, number = message.value
         if message.kind is Kind.INIT:
             self.tell(self.acker.init(root, number, message.sender))
+        elif message.kind is Kind.FAIL:
+            self.tell(self.acker.fail(root))
+        elif message.kind is Kind.RESET:
+            self.tell(self.acker.reset_timeout(root))
         else:
             self.tell(self.acker.ack(root, number))
 
@@ -268,13 +379,16 @@ class SpoutTask(Executor):
     up to ``per_round``.
     """
 
+    idle = SPOUT
+
     def __init__(self, task: int, inbox: TaskInput[Message], context: Context, log: Log,
                  max_pending: int = 0, per_round: int = 1) -> None:
         super().__init__(task, inbox, context)
+        ackers = context.topology.tasks_of()["acker"]
         self.log = log
         self.per_round = per_round
         self.roots: SpoutPending[Attempt] = SpoutPending(
-            max_pending, acking=context.topology.ackers > 0)
+            max_pending, acking=len(ackers) > 0)
         self._skipped = 0
         self.partition = PartitionManager(log.committed, fetch_size=4)
 
@@ -309,13 +423,18 @@ class SpoutTask(Executor):
             heard = True
             if message.kind is Kind.TICK:
                 self.tick()
-                continue
-            root, telling = message.value
-            if telling == Telling.ACK.value:
-                self.conclude(self.roots.ack(root))
-            elif telling == Telling.FAIL.value:
-                self.conclude(self.roots.fail(root))
+            else:
+                self.hear_of(*message.value)
         return heard
+
+    def hear_of(self, root: int, telling: str) -> None:
+        """What an acker says of a root."""
+        if telling == Telling.ACK.value:
+            self.conclude(self.roots.ack(root))
+        elif telling == Telling.FAIL.value:
+            self.conclude(self.roots.fail(root))
+        else:
+            self.conclude(self.roots.reset_timeout(root))
 
     def conclude(self, calls: Iterable[Call[Attempt]]) -> None:
         """Call the spout's ack() and fail()."""

@@ -9,12 +9,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 from random import Random
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from .topologies import Topology, deploy
 from .worker import Settings
 
-__all__ = ["Fault", "Scenario", "ScenarioMisuse", "What", "scenario"]
+__all__ = ["TOILS", "Fault", "Scenario", "ScenarioMisuse", "What", "bolts_of", "scenario"]
+
+TOILS: Final = (300, 900)
+"""How long a bolt may work at a tuple: up to three periods of the message timeout."""
 
 
 class ScenarioMisuse(ValueError):
@@ -29,6 +32,8 @@ class What(Enum):
     LOSE_STATUS = "the next status of worker {to} to worker {on} gets lost"
     DELAY_STATUS = "statuses of worker {to} to worker {on} are late"
     SLOW = "task {on} is slow"
+    FAIL = "task {on} fails the next tuple that it executes"
+    TOIL = "task {on} works for so long at a tuple, and asks for more time"
     STRAY = "a tuple for a task that is not there arrives at worker {to} from worker {on}"
 
 
@@ -53,7 +58,7 @@ class Fault(NamedTuple):
 
 @dataclass(frozen=True)
 class Scenario:
-    """One run: all that it depends on.
+    """One run: all that it depends on. Its topology has its number of ackers.
 
     Raises ``ScenarioMisuse`` for what cannot happen, ``TopologyMisuse`` below 1 worker.
     """
@@ -69,6 +74,7 @@ class Scenario:
         if type(self.messages) is not int or self.messages < 0:
             raise ScenarioMisuse(f"there are 0 messages or more, not {self.messages!r}")
         tasks = deploy(self.topology, self.workers)
+        object.__setattr__(self, "topology", self.topology.on(self.workers))
         for fault in self.faults:
             if not self._can_happen(fault, len(tasks)):
                 raise ScenarioMisuse(f"this cannot happen here: {fault.words()}")
@@ -76,6 +82,8 @@ class Scenario:
     def _can_happen(self, fault: Fault, tasks: int) -> bool:
         if fault.at < 0 or fault.lasts < 1:
             return False
+        if fault.what in (What.FAIL, What.TOIL):
+            return fault.on in bolts_of(self.topology)
         if fault.what in (What.KILL, What.SLOW):
             return 0 <= fault.on < (tasks if fault.what is What.SLOW else self.workers)
         return fault.on != fault.to and {fault.on, fault.to} <= set(range(self.workers))
@@ -86,6 +94,12 @@ class Scenario:
         return max((fault.ends for fault in self.faults), default=0)
 
 
+def bolts_of(topology: Topology) -> list[int]:
+    """The tasks of its bolts, without the ackers."""
+    return [task for name, tasks in topology.tasks_of().items()
+            if name not in ("source", "acker") for task in tasks]
+
+
 def scenario(topology: Topology, seed: int) -> Scenario:
     """A run of a topology, a pure function of its arguments."""
     random = Random(f"{topology.name} {seed}")
@@ -93,7 +107,8 @@ def scenario(topology: Topology, seed: int) -> Scenario:
     settings = Settings(
         capacity=random.choice((1, 2, 4)), overflow_limit=random.choice((0, 0, 0, 4, 8)),
         transfer_capacity=random.choice((1, 4, 8)), max_pending=random.choice((0, 0, 1, 4)),
-        per_round=random.choice((1, 1, 2, 4)), reminder=random.choice((1, 4, 16)))
+        per_round=random.choice((1, 1, 2, 4)), reminder=random.choice((1, 4, 16)),
+        batch=random.choice((1, 1, 2)), link_capacity=random.choice((2, 8)))
     faults = [_fault(random, topology, workers) for _ in range(random.randrange(6))]
     return Scenario(topology, workers, random.randrange(3, 10), settings, tuple(faults), seed)
 
@@ -101,12 +116,15 @@ def scenario(topology: Topology, seed: int) -> Scenario:
 def _fault(random: Random, topology: Topology, workers: int) -> Fault:
     at, lasts = random.randrange(120), random.randrange(5, 60)
     tasks = len(deploy(topology, workers))
-    kinds = [What.SLOW, What.SLOW, What.KILL]
+    kinds = [What.SLOW, What.SLOW, What.KILL, What.FAIL, What.TOIL]
     if workers > 1:
         kinds += [What.LOSE_STATUS, What.LOSE_STATUS, What.CUT, What.DELAY_STATUS, What.STRAY]
     what = random.choice(kinds)
     if what is What.SLOW:
         return Fault(at, what, random.randrange(1, tasks), lasts=2 * lasts)
+    if what in (What.FAIL, What.TOIL):
+        long = random.randrange(*TOILS) if what is What.TOIL else lasts
+        return Fault(at, what, random.choice(bolts_of(topology.on(workers))), lasts=long)
     on = random.randrange(workers)
     to = (on + random.randrange(1, workers)) % workers if workers > 1 else 0
     return Fault(at, what, on, to, lasts)

@@ -93,11 +93,23 @@ class SpoutPending(Generic[M]):
         _check_root(root)
         if not self._in_round:
             raise SpoutMisuse("an emit outside of a round, or in one that must not emit")
+        return self._emit(root, message)
+
+    def _emit(self, root: int, message: M) -> tuple[Call[M], ...]:
         if not self.acking:
             return (Call(Outcome.ACK, message),)
         self._refuse_pending(root)
         self._pending.put(root, message)
         return ()
+
+    def emit_from_callback(self, root: int, message: M) -> tuple[Call[M], ...]:
+        """As ``emit``, but from the spout's ack() or fail(), where no round is needed.
+
+        Storm allows that, and does not look at the maximum there: as many roots more can be
+        pending as the callbacks emit. Raises ``SpoutMisuse`` for a root id that is pending.
+        """
+        _check_root(root)
+        return self._emit(root, message)
 
     def end_round(self) -> None:
         """Nothing more is emitted until another round begins."""

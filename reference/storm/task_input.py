@@ -198,9 +198,25 @@ class TaskInput(Generic[T]):
         batch.append(tuple_)
         return True
 
-    def flush(self) -> int:
-        """Move what fits from the local senders' batches into recvQ: how many tuples moved."""
-        return sum(self._flush(batch) for batch in self._batches.values())
+    def publish_directly(self, tuple_: T) -> bool:
+        """Take a tuple that goes past all batches, as ticks and flushes do, or refuse it."""
+        if not self._has_room():
+            return False
+        self._insert(tuple_)
+        self._came += 1
+        return True
+
+    def flush(self, sender: str | None = None) -> int:
+        """Move what fits from local senders' batches into recvQ: how many tuples moved.
+
+        From those of all senders, or of one. Raises ``UnknownSender`` for one that is not local.
+        """
+        batches = self._batches.values() if sender is None else [self._batch_of(sender)]
+        return sum(map(self._flush, batches))
+
+    def batched(self, sender: str) -> int:
+        """How many tuples are in a local sender's batch. Raises ``UnknownSender``."""
+        return len(self._batch_of(sender))
 
     def _batch_of(self, sender: str) -> deque[T]:
         if sender not in self._batches:
@@ -237,6 +253,14 @@ class TaskInput(Generic[T]):
             processed.append(tuple_)
         self._pause()
         return processed
+
+    def empty(self) -> list[T]:
+        """Take out all that is in it, batches included: nobody processes it any more."""
+        found = self.consume(len(self._recvq) + len(self._overflowq))
+        for batch in self._batches.values():
+            found += batch
+            batch.clear()
+        return found
 
     def poll(self) -> T | Nothing:
         """Process the next tuple, or ``NOTHING`` if both queues are empty."""

@@ -31,8 +31,9 @@ from random import Random
 from typing import Any, Final, TextIO
 
 from .executor import Log, SpoutTask
+from .messages import Kind, Message
 from .status import Sent, Status
-from .topologies import TOPOLOGIES, Kind, Message, deploy
+from .topologies import TOPOLOGIES, deploy
 from .worker import Place, Settings, Worker, name_of
 
 __all__ = ["GRACE_SECONDS", "Measured", "WorkerFailed", "WorkerProcess", "main", "measure"]
@@ -44,6 +45,10 @@ TICK_SECONDS: Final = 30.0
 """Storm's message timeout."""
 GRACE_SECONDS: Final = 3.0
 RECONNECT_SECONDS: Final = 0.05
+FLUSH_SECONDS: Final = 0.001
+"""Storm's ``topology.flush.tuple.freq.millis``, where there are batches."""
+SLEEP_NANOSECONDS_MIN: Final = 1_000_000
+"""What an event loop sleeps at least."""
 
 
 class WorkerFailed(RuntimeError):
@@ -236,13 +241,13 @@ class TcpWorker:
 
     async def _turn(self) -> None:
         happened = self.worker.run_timer()
-        for task in self.worker.tasks.values():
-            happened = task.call() or happened
+        waits = [task.wait(happened=task.call()) for task in self.worker.tasks.values()]
         happened = self.transfer() or happened
-        if happened and self.slow and self.worker.place.number:
+        if (happened or 0 in waits) and self.slow and self.worker.place.number:
             await asyncio.sleep(self.slow)
         else:
-            await asyncio.sleep(0 if happened else 0.0005)
+            # One thread has all turns, so it waits as the least patient of its tasks does.
+            await asyncio.sleep(0 if happened else _sleep_of(min(waits, default=0)))
 
     def transfer(self) -> bool:
         """The transfer thread's turn."""
@@ -294,6 +299,12 @@ class TcpWorker:
                 tick_at += self._tick_seconds
                 self.worker.tick()
 
+    async def flushes(self) -> None:
+        """The flush-tuple timer; without batches there is nothing to flush."""
+        while self.worker.settings.batch > 1:
+            await asyncio.sleep(FLUSH_SECONDS)
+            self.worker.run_flush_timer()
+
     def result(self, seconds: float) -> dict[str, Any]:
         """What was measured here."""
         sizes = [inbox.statistics() for inbox in self.worker.inputs.values()]
@@ -304,6 +315,11 @@ class TcpWorker:
             "dropped": sum(each.dropped for each in sizes), "done": self.is_done(),
             "settled": self._is_settled(),
         }
+
+
+def _sleep_of(nanoseconds: int) -> float:
+    """The seconds to sleep; what is shorter than an event loop can sleep is a mere yield."""
+    return nanoseconds / 1e9 if nanoseconds >= SLEEP_NANOSECONDS_MIN else 0
 
 
 def _milliseconds() -> int:
@@ -326,7 +342,7 @@ async def _serve(number: int, port: int = 0) -> dict[str, Any]:
     worker = TcpWorker(number, json.loads(await stdin.readline()))
     ordered.set_result(worker)
     others = [asyncio.create_task(worker.reach(peer)) for peer in worker.peers]
-    others.append(asyncio.create_task(worker.checks()))
+    others += [asyncio.create_task(worker.checks()), asyncio.create_task(worker.flushes())]
     turns = asyncio.create_task(asyncio.wait_for(worker.turns(), worker.seconds + 1))
     orphaned = asyncio.create_task(stdin.read())
     begun = time.monotonic()

@@ -10,19 +10,18 @@ A circle of bolts is refused: with bounded queues they can all wait for each oth
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
-from enum import Enum
-from typing import Any, Final, NamedTuple, Protocol
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final, NamedTuple
 
+from .basic_bolt import Basic, BasicOutput
+from .messages import Bolt, Kind, Message, Output, Value
 from .rotating import RotatingMap
 
 __all__ = [
     "DIAMOND", "PING_PONG", "TOPOLOGIES", "WORD_COUNT", "Bolt", "Component", "Kind", "Message",
     "Output", "Stream", "Topology", "TopologyMisuse", "deploy", "ping_pong",
 ]
-
-Value = tuple[Any, ...]
 
 
 class TopologyMisuse(ValueError):
@@ -31,57 +30,6 @@ class TopologyMisuse(ValueError):
     Usual causes: bolts that form a circle, a stream between components that are not there,
     fewer workers than one.
     """
-
-
-class Kind(Enum):
-    """What a message between tasks is."""
-
-    DATA = "data"
-    INIT = "init"       # spout -> acker: (xor of the root's edges)
-    ACK = "ack"         # bolt -> acker: (xor of an edge with what was emitted from it)
-    TELL = "tell"       # acker -> spout: (what became of the root)
-    TICK = "tick"       # the worker's timer -> each of its tasks: ()
-
-
-class Message(NamedTuple):
-    """A tuple, or a message about one, from a task to a task.
-
-    ``life`` is how often the sender's worker had been restarted; ``number`` counts the
-    messages from 0, for each receiver and life. ``anchors`` has, for each root whose tree
-    the tuple is in, the root and the id of the edge.
-    """
-
-    kind: Kind
-    sender: int
-    life: int
-    to: int
-    number: int
-    value: Value
-    anchors: tuple[tuple[int, int], ...] = ()
-
-
-class Output(Protocol):
-    """Where a bolt sends: see ``executor.BoltTask``."""
-
-    def emit(self, value: Value, anchors: Iterable[Message]) -> None:
-        """Send a tuple to whoever is subscribed, in the trees of its anchors."""
-        ...
-
-    def ack(self, message: Message) -> None:
-        """The tuple is done with; what was emitted from it has been emitted."""
-        ...
-
-
-class Bolt(Protocol):
-    """User code of a component."""
-
-    def execute(self, message: Message, out: Output) -> None:
-        """Process one tuple."""
-        ...
-
-    def tick(self) -> None:
-        """A period of the message timeout has passed."""
-        ...
 
 
 class Stream(NamedTuple):
@@ -106,7 +54,9 @@ class Component(NamedTuple):
 class Topology:
     """A spout called ``source`` and its bolts. ``text`` gives the record at an offset.
 
-    Without ``ackers`` acknowledgement is off: nothing is tracked, nothing is replayed.
+    Without ``ackers`` (0) acknowledgement is off: nothing is tracked, nothing is replayed. With
+    None there is one for each worker, as Storm's ``topology.acker.executors`` has it: ``on``
+    then says how many.
 
     Raises ``TopologyMisuse`` for streams that lead nowhere or, unless ``circles`` are
     allowed, bolts that feed each other.
@@ -117,12 +67,12 @@ class Topology:
     parts: int
     bolts: tuple[Component, ...]
     streams: tuple[Stream, ...]
-    ackers: int = 1
+    ackers: int | None = 1
     circles: bool = False
     sinks: frozenset[str] = field(init=False)
 
     def __post_init__(self) -> None:
-        if type(self.ackers) is not int or self.ackers < 0:
+        if self.ackers is not None and (type(self.ackers) is not int or self.ackers < 0):
             raise TopologyMisuse(f"there are 0 ackers or more, not {self.ackers!r}")
         names = {"source", *(bolt.name for bolt in self.bolts)}
         for stream in self.streams:
@@ -145,8 +95,17 @@ class Topology:
                 return tuple(sorted(left - {"source"}))
             left -= ends
 
+    def on(self, workers: int) -> Topology:
+        """This topology on so many workers: with as many ackers, unless their number is set."""
+        return self if self.ackers is not None else replace(self, ackers=workers)
+
     def tasks_of(self) -> dict[str, range]:
-        """The task numbers of ``source``, of each bolt, and of ``acker``."""
+        """The task numbers of ``source``, of each bolt, and of ``acker``.
+
+        Raises ``TopologyMisuse`` where the number of ackers depends on the workers; see ``on``.
+        """
+        if self.ackers is None:
+            raise TopologyMisuse("one acker for each worker: of how many, Topology.on says")
         first, found = 1, {"source": range(1)}
         for bolt in self.bolts:
             found[bolt.name] = range(first, first + bolt.tasks)
@@ -181,7 +140,7 @@ def deploy(topology: Topology, workers: int) -> dict[int, int]:
     """The worker (from 0) of each task, by turns. Raises ``TopologyMisuse`` below 1 worker."""
     if type(workers) is not int or workers < 1:
         raise TopologyMisuse(f"a cluster has 1 worker or more, not {workers!r}")
-    tasks = [task for each in topology.tasks_of().values() for task in each]
+    tasks = [task for each in topology.on(workers).tasks_of().values() for task in each]
     return {task: task % workers for task in tasks}
 
 
@@ -191,14 +150,10 @@ def deploy(topology: Topology, workers: int) -> dict[int, int]:
 class _Split:
     """Emits the words of a text."""
 
-    def execute(self, message: Message, out: Output) -> None:
-        offset, text = message.value
+    def process(self, value: Value, out: BasicOutput) -> None:
+        offset, text = value
         for part, word in enumerate(text.split()):
-            out.emit((offset, part, word), (message,))
-        out.ack(message)
-
-    def tick(self) -> None:
-        """Nothing is kept that could grow old."""
+            out.emit((offset, part, word))
 
 
 class _Count:
@@ -207,13 +162,9 @@ class _Count:
     def __init__(self) -> None:
         self.counts: dict[str, int] = {}
 
-    def execute(self, message: Message, out: Output) -> None:
-        word = message.value[2]
+    def process(self, value: Value, out: BasicOutput) -> None:
+        word = value[2]
         self.counts[word] = self.counts.get(word, 0) + 1
-        out.ack(message)
-
-    def tick(self) -> None:
-        """Counts do not grow old."""
 
 
 WORDS: Final = ("the", "cow", "jumped", "over", "moon", "and", "an", "apple")
@@ -230,7 +181,8 @@ def _by_word(value: Value) -> int:
 
 WORD_COUNT: Final = Topology(
     "word-count", _sentence, WORDS_PER_TEXT,
-    (Component("split", _Split, tasks=2, fan_out=WORDS_PER_TEXT), Component("count", _Count, 2)),
+    (Component("split", lambda: Basic(_Split()), tasks=2, fan_out=WORDS_PER_TEXT),
+     Component("count", lambda: Basic(_Count()), 2)),
     (Stream("source", "split"), Stream("split", "count", _by_word)))
 
 
@@ -243,13 +195,9 @@ class _Side:
     def __init__(self, side: str) -> None:
         self.side = side
 
-    def execute(self, message: Message, out: Output) -> None:
-        offset, text = message.value
-        out.emit((offset, self.side, text), (message,))
-        out.ack(message)
-
-    def tick(self) -> None:
-        """Nothing is kept that could grow old."""
+    def process(self, value: Value, out: BasicOutput) -> None:
+        offset, text = value
+        out.emit((offset, self.side, text))
 
 
 class _Join:
@@ -263,12 +211,13 @@ class _Join:
         self._halves: RotatingMap[int, Message] = RotatingMap(3)
 
     def execute(self, message: Message, out: Output) -> None:
-        (root, _edge), = message.anchors
-        other = self._halves.get(root)
+        # Without ackers there are no roots, and no message comes twice.
+        of = message.anchors[0][0] if message.anchors else _by_message(message.value)
+        other = self._halves.get(of)
         if other is None:
-            self._halves.put(root, message)
+            self._halves.put(of, message)
             return
-        self._halves.remove(root)
+        self._halves.remove(of)
         out.emit((message.value[0], 0, message.value[2]), (other, message))
         out.ack(other)
         out.ack(message)
@@ -284,8 +233,9 @@ def _by_message(value: Value) -> int:
 
 DIAMOND: Final = Topology(
     "diamond", _sentence, 1,
-    (Component("left", lambda: _Side("left")), Component("right", lambda: _Side("right")),
-     Component("join", _Join, inputs=2), Component("sink", _Count)),
+    (Component("left", lambda: Basic(_Side("left"))),
+     Component("right", lambda: Basic(_Side("right"))),
+     Component("join", _Join, inputs=2), Component("sink", lambda: Basic(_Count()))),
     (Stream("source", "left"), Stream("source", "right"), Stream("left", "join", _by_message),
      Stream("right", "join", _by_message), Stream("join", "sink")))
 

@@ -9,7 +9,10 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-__all__ = ["PARK_MICROSECONDS", "Pause", "WaitMisuse", "park", "progressive"]
+__all__ = [
+    "BACKPRESSURE", "BOLT", "PARK_MICROSECONDS", "SPOUT", "Levels", "Pause", "WaitMisuse", "Waiter",
+    "park", "progressive",
+]
 
 PARK_MICROSECONDS: Final = 100
 _NANOSECONDS_IN_MILLISECOND: Final = 1_000_000
@@ -41,6 +44,44 @@ def progressive(
     if idle_turns < level1 + level2:
         return Pause(1, idle_turns + 1)
     return Pause(sleep_milliseconds * _NANOSECONDS_IN_MILLISECOND, idle_turns)
+
+
+class Levels(NamedTuple):
+    """The settings of a progressive strategy, in turns and milliseconds."""
+
+    level1: int
+    level2: int
+    sleep_milliseconds: int
+
+
+BACKPRESSURE: Final = Levels(1, 1000, 1)
+BOLT: Final = Levels(1, 1000, 1)
+SPOUT: Final = Levels(0, 0, 1)
+"""conf/defaults.yaml: ``topology.backpressure.wait.progressive`` (while pendingEmits is not
+empty), ``topology.bolt.wait.progressive`` (an empty recvQ) and ``topology.spout.wait.progressive``
+(nothing to emit)."""
+
+
+class Waiter:
+    """What an executor remembers of its idle turns; which strategy it waits by may change.
+
+    Source: the loops of SpoutExecutor and BoltExecutor, with a count for each strategy.
+    """
+
+    def __init__(self) -> None:
+        self._idle_turns: dict[Levels, int] = {}
+
+    def went_on(self) -> None:
+        """Something has happened: the next wait begins at the first level."""
+        self._idle_turns.clear()
+
+    def waits(self, levels: Levels) -> int:
+        """The nanoseconds to wait now, after one more idle turn."""
+        pause = progressive(
+            self._idle_turns.get(levels, 0), level1=levels.level1, level2=levels.level2,
+            sleep_milliseconds=levels.sleep_milliseconds)
+        self._idle_turns = {levels: pause.idle_turns}
+        return pause.nanoseconds
 
 
 def park(idle_turns: int, *, microseconds: int = PARK_MICROSECONDS) -> Pause:

@@ -13,9 +13,14 @@ task, so on a connection only the order from task to task survives.
 (or no longer) here. What it spills is told to the senders; ``check`` tells them when the
 overflowQ has drained, and repeats the status from time to time, so that no loss lasts.
 
-One timer ticks for all tasks of the worker. A tick goes into the task's recvQ, and where that
-is full the timer waits, and with it the ticks of all others (D14); a task is owed one tick at
-most. Ticks are no part of what is recorded.
+One timer ticks for all tasks of the worker. A tick goes into the task's recvQ; where that is
+full it stays due, and the timer goes on with the others (Storm's timer waits there, and with it
+the ticks of all others, D14). A task is owed one tick at most.
+
+With ``batch`` above 1 a local message goes into its sender's batch first, and the receiving
+thread has a batch of its own. A timer puts a flush into the recvQ of each task that has
+something in a batch, or skips it where there is no room; the task flushes when it gets there.
+Ticks and flushes are no part of what is recorded.
 
 There is no network, no clock and no thread in here. A worker that dies is thrown away; a new
 one with the next ``life`` takes its place.
@@ -26,17 +31,27 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
+from itertools import groupby
 from random import Random
 from typing import Final, NamedTuple
 
 from .executor import AckerTask, BoltTask, Context, Executor, Log, SpoutTask
-from .status import RemoteFlags, Sent, Status, StatusTracker
+from .messages import Kind, Message
+from .status import (
+    REMINDER_TUPLES, REPEAT_CHECKS, RemoteFlags, Sent, Status, StatusTracker,
+)
 from .task_input import TaskInput
-from .topologies import Kind, Message, Topology
+from .topologies import Topology
 
-__all__ = ["Parts", "Place", "Settings", "SettingsMisuse", "Waiting", "Worker", "name_of"]
+__all__ = [
+    "Parts", "Place", "Settings", "SettingsMisuse", "Waiting", "Worker", "name_of", "rounded_up",
+]
 
 _MAY_BE_0: Final = ("overflow_limit", "max_pending", "reminder")
+
+STORM_CAPACITY: Final = 32_768
+STORM_TRANSFER_CAPACITY: Final = 1_000
+"""Storm's ``topology.executor.receive.buffer.size`` and ``topology.transfer.buffer.size``."""
 
 
 class SettingsMisuse(ValueError):
@@ -46,6 +61,10 @@ class SettingsMisuse(ValueError):
 @dataclass(frozen=True)
 class Settings:
     """Sizes in messages; ``overflow_limit`` and ``max_pending`` 0 mean that there is none.
+
+    ``link_capacity`` messages under way make a connection that is not writable. ``timeout`` is
+    the time between two ticks of the message timeout, in instants of whoever has a clock.
+    The defaults are small, so that a short run fills every queue; ``storm`` gives Storm's own.
 
     Raises ``SettingsMisuse`` for sizes that make no sense.
     """
@@ -57,12 +76,27 @@ class Settings:
     per_round: int = 1
     reminder: int = 16
     repeat: int = 4
+    batch: int = 1
+    link_capacity: int = 8
+    timeout: int = 300
+
+    @classmethod
+    def storm(cls, *, capacity: int = STORM_CAPACITY,
+              transfer_capacity: int = STORM_TRANSFER_CAPACITY, max_pending: int = 0) -> Settings:
+        """Storm's defaults. Its array queues round their capacity up to a power of two."""
+        return cls(capacity=rounded_up(capacity), transfer_capacity=rounded_up(transfer_capacity),
+                   max_pending=max_pending, reminder=REMINDER_TUPLES, repeat=REPEAT_CHECKS)
 
     def __post_init__(self) -> None:
         for each in fields(self):
             size, least = getattr(self, each.name), 0 if each.name in _MAY_BE_0 else 1
             if type(size) is not int or size < least:
                 raise SettingsMisuse(f"{each.name} is an integer from {least} up, not {size!r}")
+
+
+def rounded_up(capacity: int) -> int:
+    """The least power of two from a capacity of 1 or more up; 2 at least, as in JCTools."""
+    return max(2, 1 << (capacity - 1).bit_length())
 
 
 @dataclass(frozen=True)
@@ -74,6 +108,7 @@ class Parts:
     acker: type[AckerTask] = AckerTask
     tracker: type[StatusTracker] = StatusTracker
     flags: type[RemoteFlags] = RemoteFlags
+    inbox: type[TaskInput[Message]] = TaskInput
 
 
 @dataclass(frozen=True)
@@ -83,10 +118,6 @@ class Place:
     number: int
     life: int
     worker_of: Mapping[int, int] = field(default_factory=dict)
-
-
-TIMER: Final = "timer"
-"""Who sends ticks: a local sender of every task."""
 
 
 class Waiting(NamedTuple):
@@ -102,12 +133,18 @@ def name_of(worker: int) -> str:
 
 
 class Worker:
-    """One life of a worker. ``now`` tells the time, ``record`` is told what happens."""
+    """One life of a worker.
+
+    ``now`` tells the time, ``record`` is told what happens, ``pause`` is called before every
+    message that a task sends; see ``executor.Context``.
+    """
 
     def __init__(
         self, topology: Topology, place: Place, settings: Settings, log: Log, random: Random, *,
         record: Callable[..., None], now: Callable[[], int], parts: Parts | None = None,
+        pause: Callable[[], None] = lambda: None,
     ) -> None:
+        topology = topology.on(len(set(place.worker_of.values())))
         self.topology, self.place, self.settings = topology, place, settings
         self.record, self.now = record, now
         self.outgoing: deque[Waiting] = deque()
@@ -122,14 +159,18 @@ class Worker:
         self.tracker = parts.tracker(
             name_of(place.number), here, reminder=settings.reminder, repeat=settings.repeat,
             incarnation=place.life)
-        self._owed: deque[int] = deque()        # tasks whose tick has yet to find room
+        self._owed: dict[int, None] = {}        # tasks whose tick has yet to find room
         self._ticks = 0
+        self._held_back: set[int] = set()       # tasks for which that has been told already
         far = [str(task) for tasks in remote.values() for task in tasks]
         self.inputs: dict[int, TaskInput[Message]] = {
-            task: TaskInput(settings.capacity, overflow_limit=settings.overflow_limit,
-                            remote=far, local=[TIMER, *(str(each) for each in here)])
+            task: parts.inbox(
+                settings.capacity, overflow_limit=settings.overflow_limit,
+                batch=max(1, min(settings.batch, settings.capacity // 2)),
+                remote=far, local=map(str, here))
             for task in here}
-        context = Context(topology, self.transfer, record, random, place.life)
+        context = Context(
+            topology, self.transfer, record, random, place.life, pause, self.flush)
         self.tasks: dict[int, Executor] = {
             task: self._made(task, context, log, parts) for task in here}
 
@@ -151,6 +192,9 @@ class Worker:
                 self._note(message.to)
             return taken
         if self.flags.is_blocked(message.to):
+            if message.to not in self._held_back:
+                self._held_back.add(message.to)
+                self.record("held", self.place.number, message.to)
             return False
         if len(self.outgoing) >= self.settings.transfer_capacity:
             return False
@@ -196,16 +240,19 @@ class Worker:
     def receive(self, messages: Iterable[Message]) -> list[Sent]:
         """The receiving thread: take what came over a connection; what is to be told."""
         told: list[Sent] = []
-        for message in messages:
-            if message.to not in self.inputs:
-                self.not_here(message)
+        for (to, sender), run in groupby(messages, key=lambda each: (each.to, each.sender)):
+            together = list(run)
+            if to not in self.inputs:
+                for message in together:
+                    self.not_here(message)
                 continue
-            arrival = self.inputs[message.to].transfer(str(message.sender), (message,))
-            if not arrival.kept[0]:
-                self.lose(message)
-            self._note(message.to)
+            arrival = self.inputs[to].transfer(str(sender), together)
+            for message, is_kept in zip(together, arrival.kept, strict=False):
+                if not is_kept:
+                    self.lose(message)
+            self._note(to)
             for before in arrival.spilled:
-                for step in self.tracker.spill(message.to, before, _is_put):
+                for step in self.tracker.spill(to, before, _is_put):
                     told.extend(step)
         return told
 
@@ -214,8 +261,12 @@ class Worker:
         self.lose(message)
 
     def hear(self, status: Status) -> None:
-        """What another worker says of its tasks."""
-        self.flags.hear(status)
+        """What another worker says of its tasks; what is older than what it said is no news."""
+        if self.flags.hear(status):
+            self._held_back.clear()
+            for tasks, is_blocked in ((status.blocked, 1), (status.free, 0)):
+                for task in sorted(tasks):
+                    self.record("heard", self.place.number, task, is_blocked)
 
     def _note(self, task: int) -> None:
         sizes = self.inputs[task].statistics()
@@ -247,23 +298,39 @@ class Worker:
 
     def tick(self) -> None:
         """A period of the message timeout has passed: every task is owed a tick."""
-        self._owed.extend(task for task in self.tasks if task not in self._owed)
+        self._owed |= dict.fromkeys(self.tasks)
         self.run_timer()
 
     def run_timer(self) -> bool:
-        """The timer's thread: ticks, until one finds no room. Whether there was any.
+        """The timer's thread: the ticks that are due and find room. Whether there was any.
 
         Whoever drives a worker calls this from time to time; ``tick`` calls it as well.
         """
-        before = len(self._owed)
-        while self._owed:
-            to = self._owed[0]
-            tick = Message(Kind.TICK, to, self.place.life, to, self._ticks, ())
-            if not self.inputs[to].publish(TIMER, tick):
-                break
-            self._ticks += 1
-            self._owed.popleft()
-        return len(self._owed) < before
+        served = [task for task in self._owed if self._put(Kind.TICK, task)]
+        for task in served:
+            del self._owed[task]
+        return bool(served)
+
+    def run_flush_timer(self) -> bool:
+        """A flush for each task that has something in a batch; one without room is skipped."""
+        served = [self._put(Kind.FLUSH, task) for task in self.tasks if self._batched(task)]
+        return any(served)
+
+    def _put(self, kind: Kind, task: int) -> bool:
+        message = Message(kind, task, self.place.life, task, self._ticks, ())
+        if not self.inputs[task].publish_directly(message):
+            return False
+        self._ticks += 1
+        return True
+
+    def _batched(self, sender: int) -> int:
+        return sum(inbox.batched(str(sender)) for inbox in self.inputs.values())
+
+    def flush(self, sender: int) -> None:
+        """A task moves what is in its batches on, as far as it fits."""
+        for to, inbox in self.inputs.items():
+            if inbox.flush(str(sender)):
+                self._note(to)
 
     def commit(self) -> None:
         """The spout, if it is here, records how far it is."""
@@ -280,15 +347,17 @@ class Worker:
         for task in self.tasks.values():
             found += task.pending
             task.pending.clear()
-            sizes = task.inbox.statistics()
-            found += task.inbox.consume(sizes.recvq + sizes.overflowq)
-        return [message for message in found if message.kind is not Kind.TICK]
+            found += task.inbox.empty()
+        return [message for message in found if message.kind not in (Kind.TICK, Kind.FLUSH)]
 
     def is_empty(self) -> bool:
-        """Nothing is in any of its queues."""
-        return not self.outgoing and all(
-            not task.pending and not task.inbox.statistics().recvq
-            and not task.inbox.statistics().overflowq for task in self.tasks.values())
+        """Nothing is in any of its queues, and no bolt works at anything."""
+        return not self.outgoing and all(map(self._is_idle, self.tasks.values()))
+
+    def _is_idle(self, task: Executor) -> bool:
+        sizes = task.inbox.statistics()
+        return not (task.pending or sizes.recvq or sizes.overflowq or sizes.batched
+                    or (isinstance(task, BoltTask) and task.held is not None))
 
 
 def _is_put() -> None:

@@ -6,6 +6,11 @@ at the call in which they come: a request is completed by the request for it, by
 its keys, by force, or by its timeout, and in sequence each of these is told apart. The counts of
 the lists and of the timer are judged when they are asked for.
 
+A callback may raise. A try that raises has not completed anything; a request whose onComplete
+raises is completed all the same. What is raised ends neither the event nor the round in which it
+came: the others are tried, expired and purged as ever, and then whoever made the call gets the
+error. Of a timeout nobody can say where the error goes: the timer's thread is nobody's caller.
+
 Two designs are judged. The new one has an estimate, by which its purges follow from the calls; what
 is on its lists is known exactly. Of the old one only the bounds are known: pending requests are
 watched, and when the reaper has gone round there are few that are not.
@@ -17,15 +22,18 @@ Source: "Apache Kafka, Purgatory, and Hierarchical Timing Wheels"; kafka.md 1.4,
 
 from __future__ import annotations
 
+from enum import IntEnum
+
 from ..notation import (
-    MUST, action, array, boolean, const, guard_rule, integer, one_of, require, table, upto,
+    MUST, SHOULD, action, array, boolean, const, guard_rule, integer, one_of, require, subset,
+    table, upto,
 )
 from ..notation.rules import seen_from_outside
 from .purgatory import Purgatory, PurgatoryCalls, Request
 from .purgatory_answers import AnsweringPurgatory
 from .purgatory_races import Race
 
-__all__ = ["PERIODS", "TIMEOUTS", "ObservedPurgatory"]
+__all__ = ["PERIODS", "TIMEOUTS", "Callback", "ObservedPurgatory"]
 
 CODE = "kafka.md 1.4"
 
@@ -69,13 +77,39 @@ LEAVING = guard_rule(
 ABANDONED = guard_rule(
     "KAFKA-P26", MUST, "To cancel a key completes nothing.",
     source=f"{CODE} (cancelForKey)")
+TIMEOUTS_GO_ON = guard_rule(
+    "KAFKA-P27", MUST,
+    "A request whose callback raises keeps no other one from its timeout.",
+    source=f"{CODE} (an executor runs timeouts); docs/decisions/callbacks-that-raise.md")
+EVENTS_GO_ON = guard_rule(
+    "KAFKA-P28", SHOULD,
+    "A request whose callback raises keeps no other one on the list from the event.",
+    source="KAFKA-17234, KAFKA-17240; docs/decisions/callbacks-that-raise.md")
+ERRORS_ARRIVE = guard_rule(
+    "KAFKA-P29", MUST,
+    "What a callback raises reaches whoever forced the request, made it, or told the event.",
+    source=f"{CODE}; docs/decisions/callbacks-that-raise.md")
+MOVED = guard_rule(
+    "KAFKA-P30", MUST,
+    "A round answers whether anything in the timer was due: yes if a request expired, no if no "
+    "timeout was left.",
+    source="SystemTimer.advanceClock ('true if a bucket expired'), kafka.md 1.3")
 
 
-TIMEOUTS = (2, 5, 45)
-"""How long requests wait, in ms; the last one is beyond the lowest wheel."""
+TIMEOUTS = (2, 5, 45, 8, 390, 420)
+"""How long requests wait, in ms; 45 is beyond the lowest wheel of Kafka's 20 buckets, 420 beyond
+the second one."""
 
-PERIODS = (1, 3, 42)
+PERIODS = (1, 3, 42, 8, 392)
 """The time between two rounds of the reaper, in ms."""
+
+
+class Callback(IntEnum):
+    """What may raise."""
+
+    TRY = 0
+    COMPLETE = 1
+    EXPIRE = 2
 
 
 class ObservedPurgatory(PurgatoryCalls):
@@ -88,6 +122,12 @@ class ObservedPurgatory(PurgatoryCalls):
 
     left = array(upto(PurgatoryCalls.K), integer(0, max(TIMEOUTS)))
     rested = boolean(True)          # nothing was completed since the reaper's round
+    raised = boolean(False)         # a callback has, in the call that is judged next
+    erred = boolean(False)          # … in the last one
+    refused = subset(upto(PurgatoryCalls.K))    # their tries raised in it
+    muted = subset(upto(PurgatoryCalls.K))      # their onComplete raised in it
+    fresh = subset(upto(PurgatoryCalls.K))      # put into the timer since the last round
+    moved = integer(0, 2, init=2)   # what the last round has to answer; 2: either
 
     def has(self, those: int, request: int) -> bool:
         """Whether a request is in a set."""
@@ -114,6 +154,9 @@ class ObservedPurgatory(PurgatoryCalls):
         require(answer == completed, RETURNED)
         require(tries <= 2, TWO_TRIES)
         self.rested = self.rested and completed == 0
+        if self.phase[request] == Request.PENDING:
+            self.fresh.add(request)
+        self.forget_errors()
 
     @action(request=upto(PurgatoryCalls.K), completed=upto(2), expired=upto(2),
             answer=upto(2))
@@ -126,6 +169,7 @@ class ObservedPurgatory(PurgatoryCalls):
         require(answer == completed, RETURNED)
         self.complete(request)
         self.rested = self.rested and completed == 0
+        self.forget_errors()
 
     @action(request=upto(PurgatoryCalls.K))
     def again(self, request: int) -> None:
@@ -148,6 +192,35 @@ class ObservedPurgatory(PurgatoryCalls):
         """Completed."""
         return self.phase[request] == Request.COMPLETED
 
+    # --- errors ----------------------------------------------------------------------------
+
+    @action(request=upto(PurgatoryCalls.K), callback=Callback)
+    def raises(self, request: int, callback: Callback) -> None:
+        """A callback of a request raises, in the call that is judged next."""
+        self.raised = True
+        if callback == Callback.TRY:
+            self.refused.add(request)
+        if callback == Callback.COMPLETE:
+            self.muted.add(request)
+
+    def forget_errors(self) -> None:
+        """The call is over."""
+        self.erred = self.raised
+        self.raised = False
+        for request in range(self.K):
+            self.refused.discard(request)
+            self.muted.discard(request)
+
+    def complete_found(self, request: int) -> None:
+        """Unless its try raised."""
+        if request not in self.refused:
+            self.complete(request)
+
+    @action(arrived=upto(2))
+    def told_of_error(self, arrived: int) -> None:
+        """A callback raised in the last call; whether its caller has the error."""
+        require(arrived == 1 or not self.erred, ERRORS_ARRIVE)
+
     # --- events, time ----------------------------------------------------------------------
 
     @action(key=upto(PurgatoryCalls.J), those=upto(S), count=upto(PurgatoryCalls.K + 2))
@@ -157,6 +230,7 @@ class ObservedPurgatory(PurgatoryCalls):
             hit = self.has(those, request)
             due = self.is_due(request, key)
             require(not hit or not self.is_over(request), ONCE)
+            require(hit or not due or not self.raised, EVENTS_GO_ON)
             require(hit or not due, TRIGGERED)
             require(not hit or due, FOUNDED)
         hits = sum(self.has(those, request) for request in range(self.K))
@@ -164,27 +238,52 @@ class ObservedPurgatory(PurgatoryCalls):
         if key in self.keys:
             self.check_and_complete(key)
         self.rested = self.rested and hits == 0
+        self.forget_errors()
 
     def is_due(self, request: int, key: int) -> bool:
         """Whether an event of the key has to complete it."""
-        return (self.is_open(request) and request in self.ready
+        return (self.is_open(request) and request in self.ready and request not in self.refused
                 and key * self.K + request in self.watched)
 
     @action(by=one_of(periods), those=upto(S), expired=upto(S))
     def advanced(self, by: int, those: int, expired: int) -> None:
         """Time passes; those requests are completed, and of some the expiry callback comes."""
+        self.expect_answer(self.periods[by])
         for request in range(self.K):
             hit = self.has(those, request)
             due = self.phase[request] == Request.PENDING and self.left[request] <= self.periods[by]
             require(not hit or not self.is_over(request), ONCE)
             require(hit or not self.has(expired, request), EXPIRY)
-            require(self.has(expired, request) or not hit, TOLD)
+            told = self.has(expired, request) or request in self.muted
+            require(told or not hit, TOLD)
+            require(hit or not due or not self.raised, TIMEOUTS_GO_ON)
             require(hit or not due, IN_TIME)
             require(not hit or due, FOUNDED)
             self.left[request] = max(0, self.left[request] - self.periods[by])
             if due:
                 self.expire(request)
         self.rested = True
+        self.forget_errors()
+
+    def expect_answer(self, period: int) -> None:
+        """Whether anything in the timer is due within a period: what became of a request since it
+        was put there says nothing of its bucket, or of its place in a queue."""
+        self.moved = 2
+        if all(left == 0 for left in self.left):
+            self.moved = 0
+        if any(
+            0 < self.left[request] and self.left[request] <= period
+            and (request in self.fresh or self.phase[request] == Request.PENDING)
+            for request in range(self.K)
+        ):
+            self.moved = 1
+        for request in range(self.K):
+            self.fresh.discard(request)
+
+    @action(answer=upto(2))
+    def told_of_round(self, answer: int) -> None:
+        """What the last round answered: whether anything was due."""
+        require(self.moved == 2 or answer == self.moved, MOVED)
 
     @action
     def reaped(self) -> None:

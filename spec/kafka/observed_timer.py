@@ -9,10 +9,16 @@ of the add, and by the *law* of the timer, of which there are four:
     in-order  the same; and tasks that are due together run in the order of their adds (sched)
     timeout   add + max(1, delay), in order; setTimeout, which takes a delay below 1 ms for 1 ms
 
-The driver is never late: time is virtual, and whoever drives the timer stops at each instant at
-which it wants to run. So a task has exactly one instant at which it may run. What a timer says
-of itself, how many tasks it holds, how many buckets are queued and how many wheels were made, is
-judged as well where it says so. A timer with *lazy deletion* holds cancelled tasks too.
+The driver is not late unless it says so: time is virtual, and whoever drives the timer stops at
+each instant at which it wants to run. So a task has exactly one instant at which it may run. A
+driver that comes *late* drives once, and everything that became due meanwhile runs then; the timer
+answers whether there was anything. What a timer says of itself, how many tasks it holds, how many
+buckets are queued and how many wheels were made, is judged as well where it says so. A timer with
+*lazy deletion* holds cancelled tasks too.
+
+A task may raise. It has run then, and nobody else pays for it: what is due with it runs all the
+same, at the same instant. Kafka hands tasks to an executor, whose threads survive what a task
+raises.
 
 Source: TimingWheel and SystemTimer of Kafka 3.9, kafka.md 1.1 to 1.5; the documentation of
 asyncio.loop.call_at, sched.scheduler, trio.CancelScope; HTML, 8.6 'Timers' ('in order').
@@ -24,7 +30,8 @@ from enum import IntEnum
 
 from ..expectations import expect
 from ..notation import (
-    MUST, Machine, action, always, array, choice, const, guard_rule, integer, require, upto,
+    MUST, Machine, action, always, array, boolean, choice, const, guard_rule, integer, require,
+    subset, upto,
 )
 from .timer import Phase
 
@@ -90,6 +97,22 @@ HELD = guard_rule(
     "A timer with lazy deletion holds every task that is to run, and none that ran.",
     source="002, 'Old Purgatory Design'; kafka.md 1.4",
 )
+ANSWERED = guard_rule(
+    "KAFKA-W34", MUST,
+    "Driving a timer answers whether anything was due: yes if a task ran, no if nothing can be due "
+    "because the timer was driven at this instant before.",
+    source="SystemTimer.advanceClock ('true if a bucket expired'), kafka.md 1.3",
+)
+RAISING = guard_rule(
+    "KAFKA-W35", MUST,
+    "A task that raises keeps no other task that is due from running at its instant.",
+    source="SystemTimer (an executor runs the tasks), kafka.md 1.3; docs/decisions/"
+           "callbacks-that-raise.md",
+)
+CAUGHT_UP = guard_rule(
+    "KAFKA-W36", MUST, "A timer that is driven late runs all that has become due meanwhile.",
+    source="SystemTimer.advanceClock (polls until no bucket is due), kafka.md 1.3",
+)
 
 
 class Law(IntEnum):
@@ -121,6 +144,11 @@ class ObservedTimer(Machine):
     added = integer(0, T)
     ran_of_them = integer(0, T)
     longest = integer(0, D)             # the longest delay so far
+    faulty = subset(upto(K))            # tasks that raise when they run next
+    raised = boolean(False)             # one has, at this instant
+    late = boolean(False)               # the driver comes late, and drives once
+    fruitful = boolean(False)           # a task ran since the driver came
+    driven = boolean(False)             # at this instant, and nothing was left over
 
     # --- calls ---------------------------------------------------------------------------
 
@@ -153,7 +181,22 @@ class ObservedTimer(Machine):
     def elapse(self, until: int) -> None:
         """Time passes."""
         require(until >= self.now)
+        self.driven = self.driven and until == self.now
         self.now = until
+
+    @action(until=upto(H + 1))
+    def drive(self, until: int) -> None:
+        """Time passes, and then the timer is driven, once."""
+        require(until >= self.now)
+        self.driven = self.driven and until == self.now
+        self.now = until
+        self.late = True
+        self.fruitful = False
+
+    @action(task=upto(K))
+    def fail(self, task: int) -> None:
+        """The task is going to raise when it runs next."""
+        self.faulty.add(task)
 
     # --- what is seen then ---------------------------------------------------------------
 
@@ -166,12 +209,16 @@ class ObservedTimer(Machine):
         require(not early or law != Law.TICK, TICK_NOT_EARLY)
         require(not early or law != Law.TIMEOUT or self.brief[task] == 0, AT_LEAST_ONE)
         require(not early or law == Law.TICK, NOT_EARLY)
-        require(at <= self.due[task] or law != Law.TICK, TICK_NOT_LATE)
-        require(at <= self.due[task] or law == Law.TICK, NOT_LATE)
+        in_time = at <= self.due[task] or self.late
+        require(in_time or law != Law.TICK, TICK_NOT_LATE)
+        require(in_time or law == Law.TICK, NOT_LATE)
         ordered = law == Law.IN_ORDER or law == Law.TIMEOUT
         require(not ordered or self.is_first(task), IN_ORDER)
         self.phase[task] = Phase.RAN
         self.ran_of_them += 1
+        self.fruitful = True
+        self.raised = self.raised or task in self.faulty
+        self.faulty.discard(task)
         self.forget(task)
 
     @action
@@ -196,8 +243,12 @@ class ObservedTimer(Machine):
     @action(law=Law)
     def rest(self, law: Law) -> None:
         """Nothing more runs at this instant."""
+        require(self.is_all_run() or not self.raised, RAISING)
+        require(self.is_all_run() or not self.late, CAUGHT_UP)
         require(self.is_all_run() or law != Law.TICK, TICK_NOT_LATE)
         require(self.is_all_run() or law == Law.TICK, NOT_LATE)
+        self.raised = False
+        self.late = False
 
     def is_all_run(self) -> bool:
         """Nobody is pending whose instant has come."""
@@ -207,6 +258,13 @@ class ObservedTimer(Machine):
         )
 
     # --- what the timer says of itself ---------------------------------------------------
+
+    @action(due=upto(2))
+    def answered(self, due: int) -> None:
+        """Whether anything was due when it was driven."""
+        require(due == 1 or not self.fruitful, ANSWERED)
+        require(due == 0 or not self.driven, ANSWERED)
+        self.driven = True
 
     @action(count=upto(T + 1))
     def sized(self, count: int) -> None:

@@ -19,10 +19,11 @@ rests (KAFKA-P6); and it counts nothing that was not completed since (KAFKA-P5U)
 starts before Q requests have been completed. The old purgatory purged by the *length* of the
 lists, which may be long because much is pending, and left completed requests in its timer.
 
-The text's statements about E are approximations, as it says itself in part; they stand below as
-rules that are expected to be violated. What holds of E is said "as long as nothing is cancelled
-for a key": cancel_for_key takes a request out of the timer without completing it; the lists of
-its other keys keep it, nothing counts it, and only an event of such a key ends it.
+The text's statements about E are approximations, as it says itself in part: ``purgatory_text``
+has them as rules that are expected to be violated, ``purgatory_old`` the old design. What holds of
+E is said "as long as nothing is cancelled for a key": cancel_for_key takes a request out of the
+timer without completing it; the lists of its other keys keep it, nothing counts it, and only an
+event of such a key ends it.
 
 Granularity: one call of the purgatory is one step, and a purge is one step for E and one for each
 key, with other calls between. Requests are used once. What happens within calls is in
@@ -45,13 +46,11 @@ from ..notation import (
 )
 
 __all__ = [
-    "EXPECTATIONS", "CancellingPurgatory", "ImpatientPurge", "KeepingEmptyKeys",
-    "KeepingInTimer", "NeverPurging", "OldPurgatory", "PerKeyEstimate", "Purgatory",
-    "PurgatoryByTheText", "PurgatoryCalls", "PurgingPending", "Request", "StaleEstimate",
-    "UntimedPurgatory",
+    "EXPECTATIONS", "HOLDING", "TWO", "CancellingPurgatory", "ImpatientPurge", "KeepingEmptyKeys",
+    "KeepingInTimer", "LosingTimeouts", "NeverPurging", "PerKeyEstimate", "Purgatory",
+    "PurgatoryCalls", "PurgingPending", "Request", "StaleEstimate", "UntimedPurgatory",
 ]
 
-NEW = "002, 'New Purgatory Design'"
 OLD = "002, 'Old Purgatory Design'"
 PURGING = "002, 'Purging Watcher Lists'"
 
@@ -233,6 +232,10 @@ class PurgatoryCalls(Machine):
 
     # --- counting --------------------------------------------------------------------
 
+    def rests(self) -> bool:
+        """The reaper has nothing to do."""
+        return len(self.to_purge) == 0 and not self.has_to_purge()
+
     def is_watched(self, request: int) -> bool:
         """On any list."""
         return any(key * self.K + request in self.watched for key in range(self.J))
@@ -289,9 +292,9 @@ class Purgatory(PurgatoryCalls):
               source="002, introduction ('some timeout occurs')",
               request=upto(PurgatoryCalls.K))
     def requests_end(self, request: int) -> tuple[bool, bool]:
-        """No key needs to be touched again."""
-        pending = self.phase[request] == Request.PENDING
-        return pending, not pending
+        """No key needs to be touched again. To be taken out without an answer is no end."""
+        return (self.phase[request] == Request.PENDING,
+                self.phase[request] == Request.COMPLETED)
 
     @always("KAFKA-P3W", MUST, "A pending request is on the list of each of its keys.",
             source="002, 'Purging Watcher Lists'; kafka.md 1.5 P3",
@@ -334,7 +337,19 @@ class Purgatory(PurgatoryCalls):
             source=f"{PURGING}; kafka.md 1.5 P6")
     def the_dead_are_few(self) -> bool:
         """What it does not purge is little."""
-        return len(self.to_purge) > 0 or self.has_to_purge() or self.dead() <= self.Q
+        return not self.rests() or self.dead() <= self.Q
+
+    @always("KAFKA-P6M", MUST,
+            "While the reaper rests, at most Q completed requests are held in memory, "
+            "on watcher lists or in the timer.",
+            source=f"{OLD} ('exhaust JVM heap', 'virtually avoid the memory problem')")
+    def memory_is_bounded(self) -> bool:
+        """Whatever refers to a request keeps it alive."""
+        return not self.rests() or sum(
+            self.phase[request] == Request.COMPLETED
+            and (self.is_watched(request) or request in self.timer)
+            for request in range(self.K)
+        ) <= self.Q
 
     @leads_to("KAFKA-P6L", MUST, "More than Q completed requests do not stay on watcher lists.",
               source=f"{PURGING}; kafka.md 1.5 P6; KAFKA-664")
@@ -370,6 +385,16 @@ class CancellingPurgatory(Purgatory):
         require(key in self.keys)
         self.abandon(key)
 
+    @leads_to("KAFKA-P2C", MUST,
+              "A request is completed some day, unless a key of it is cancelled.",
+              source="002, introduction ('some timeout occurs'); kafka.md 1.4 (cancelForKey)",
+              request=upto(Purgatory.K))
+    def requests_end_or_are_cancelled(self, request: int) -> tuple[bool, bool]:
+        """What is cancelled may never be answered by the purgatory: its owner has to."""
+        return (self.phase[request] == Request.PENDING,
+                self.phase[request] == Request.COMPLETED
+                or self.phase[request] == Request.ABANDONED)
+
     @always("KAFKA-PE1", MUST,
             "The timer's size is the number of requests that are not completed.",
             source=f"{PURGING} ('exactly at any time'); kafka.md 1.6: not of those cancelled "
@@ -381,61 +406,7 @@ class CancellingPurgatory(Purgatory):
             for request in range(self.K))
 
 
-class PurgatoryByTheText(Purgatory):
-    """The same purgatory, judged by what the text says of E and of deletion."""
-
-    @always("KAFKA-PE2", MUST, "E is the number of distinct requests in the purgatory.",
-            source=f"{PURGING}; kafka.md 1.6: an estimate, high by what has left the lists")
-    def estimate_is_exact(self) -> bool:
-        """Pending, or completed and still watched; a purge may be under way."""
-        return len(self.to_purge) > 0 or self.estimate == self.distinct()
-
-    @step("KAFKA-PE3", MUST,
-          "If no requests are added during a purge, E is the correct number after it.",
-          source=f"{PURGING}, point 2; kafka.md 1.6: nor may any be completed meanwhile")
-    def estimate_is_right_after_purge(self, after: PurgatoryByTheText) -> bool:
-        """At the step that ends the purge."""
-        return not self.to_purge or len(after.to_purge) > 0 or self.added or (
-            after.estimate == sum(
-                any(key * self.K + request in after.watched for key in range(self.J))
-                for request in range(self.K)))
-
-    @always("KAFKA-PE4", MUST, "A completed request is deleted immediately.",
-            source=f"{NEW} ('allow immediate deletion of a completed request'); kafka.md 1.6: "
-                   "from the timer only", request=upto(Purgatory.K))
-    def deletion_is_immediate(self, request: int) -> bool:
-        """From the lists as well."""
-        return self.phase[request] != Request.COMPLETED or not self.is_watched(request)
-
-    @always("KAFKA-PE5", MUST, "Whatever is counted by E was pending for a while.",
-            source=f"{PURGING}, point 1 ('whenever a new request is watched'); kafka.md 1.6: "
-                   "also if its second try completes it")
-    def only_the_pending_are_counted(self) -> bool:
-        """As long as nothing expired, was forced or triggered, E would be the timer's size."""
-        return self.estimate == len(self.timer)
-
-
 # --- one thing wrong -------------------------------------------------------------------------
-
-class OldPurgatory(Purgatory):
-    """The old design: completed requests stay in the timer, the expiry callback comes first and
-    regardless, and the length of the lists decides about a purge."""
-
-    def leave_timer(self, request: int) -> None:
-        """The timer does not support random delete."""
-
-    @action(fair=True, request=upto(Purgatory.K))
-    def expire(self, request: int) -> None:
-        """onExpiration, then forceComplete, whatever that says."""
-        require(request in self.timer)
-        self.timer.discard(request)
-        self.expirations[request] += 1
-        self.complete(request)
-
-    def has_to_purge(self) -> bool:
-        """watched() >= purgeInterval."""
-        return len(self.watched) >= max(self.Q, 1)
-
 
 class KeepingInTimer(Purgatory):
     """forceComplete does not cancel the timer entry."""
@@ -446,6 +417,13 @@ class KeepingInTimer(Purgatory):
 
 class UntimedPurgatory(Purgatory):
     """A purgatory without a timer (timerEnabled = false), which purges by the same estimate."""
+
+    def enter_timer(self, request: int) -> None:
+        """Only events end it."""
+
+
+class LosingTimeouts(CancellingPurgatory):
+    """A purgatory without a timer, whose keys may be cancelled."""
 
     def enter_timer(self, request: int) -> None:
         """Only events end it."""
@@ -511,6 +489,7 @@ HOLDING = (
     ("KAFKA-P5", "E is never low"),
     ("KAFKA-P5U", "E is high by completions only"),
     ("KAFKA-P6", "at most Q dead at rest"),
+    ("KAFKA-P6M", "… nor in the timer"),
     ("KAFKA-P6L", "the dead go"),
     ("KAFKA-P6E", "no purge without reason"),
     ("KAFKA-P7", "no empty keys"),
@@ -522,31 +501,23 @@ EXPECTATIONS = (
     *(expect(Purgatory, rule, "holds", f"{about}; Q = 0", **TWO) for rule, about in HOLDING),
     *(expect(CancellingPurgatory, rule, "holds", f"{about}; with cancel_for_key", **TWO)
       for rule, about in HOLDING if rule in (
-          "KAFKA-P1", "KAFKA-P1E", "KAFKA-P2L", "KAFKA-P4", "KAFKA-P4N", "KAFKA-P7")),
+          "KAFKA-P1", "KAFKA-P1E", "KAFKA-P4", "KAFKA-P4N", "KAFKA-P7")),
+    expect(CancellingPurgatory, "KAFKA-P2C", "holds", "completed or cancelled", **TWO),
+    expect(CancellingPurgatory, "KAFKA-P2L", "violated", "what is cancelled need never end", **TWO),
+    expect(LosingTimeouts, "KAFKA-P2C", "violated", "no timer: it waits for ever", **TWO),
     expect(CancellingPurgatory, "KAFKA-PE1", "violated", "cancelled for a key, still watched",
            **TWO),
     expect(CancellingPurgatory, "KAFKA-P5", "violated",
            "cancelled for one of two keys: on the other's list, and not counted", **TWO),
     expect(CancellingPurgatory, "KAFKA-P5U", "violated",
            "what is cancelled counts as if it were completed", **TWO),
-    expect(PurgatoryByTheText, "KAFKA-PE2", "violated", "E is an overestimate", **TWO),
-    expect(PurgatoryByTheText, "KAFKA-PE3", "violated", "completed during the purge", **TWO),
-    expect(PurgatoryByTheText, "KAFKA-PE4", "violated", "lists keep it until they are purged",
-           **TWO),
-    expect(PurgatoryByTheText, "KAFKA-PE5", "violated", "counted, and completed by its second try",
-           **TWO),
+    expect(UntimedPurgatory, "KAFKA-P2L", "violated", "no timer: it waits for ever", **TWO),
     expect(UntimedPurgatory, "KAFKA-P4N", "violated", "no timer: it counts nothing", **TWO),
     expect(UntimedPurgatory, "KAFKA-P6E", "violated", "… and all that is pending looks completed",
            **TWO),
-    expect(OldPurgatory, "KAFKA-P1", "holds", "the old purgatory completes once", **TWO),
-    expect(OldPurgatory, "KAFKA-P1E", "violated",
-           "the old purgatory: expiry callback of a completed request (KAFKA-1989)", **TWO),
-    expect(OldPurgatory, "KAFKA-P4", "violated",
-           "the old purgatory: completed requests fill the timer (KAFKA-1989)", **TWO),
-    expect(OldPurgatory, "KAFKA-P6E", "violated",
-           "the old purgatory: purges while nothing is completed", **TWO),
     expect(KeepingInTimer, "KAFKA-P4", "violated", "no cancel in forceComplete", **TWO),
     expect(KeepingInTimer, "KAFKA-P4N", "violated", "… the size is wrong (KAFKA-1616)", **TWO),
+    expect(KeepingInTimer, "KAFKA-P6M", "violated", "… and the memory is not given back", **TWO),
     expect(PerKeyEstimate, "KAFKA-P5U", "violated", "counted once for each key", **TWO),
     expect(PerKeyEstimate, "KAFKA-P6E", "violated", "… and purged for nothing", **TWO),
     expect(ImpatientPurge, "KAFKA-P6E", "violated", ">= for >", K=3, J=2, Q=1),
@@ -555,4 +526,5 @@ EXPECTATIONS = (
     expect(PurgingPending, "KAFKA-P3W", "violated", "pending requests are purged", **TWO),
     expect(KeepingEmptyKeys, "KAFKA-P7", "violated", "empty lists stay (KAFKA-2160)", **TWO),
     expect(NeverPurging, "KAFKA-P6L", "violated", "the lists grow for ever (KAFKA-664)", **TWO),
+    expect(NeverPurging, "KAFKA-P6M", "violated", "… with what they keep alive", **TWO),
 )

@@ -28,8 +28,8 @@ The firing law follows. A task's last bucket is in level 0, and expires at floor
 
 if the driver polls each bucket as it expires; a driver that polls up to L late makes it up to L
 later, and nothing else makes anything late. For u = 1 this is the deadline itself. For u > 1
-tasks run *early*, by up to u - 1. The text lets one expect the opposite; its looser statements
-stand at the end of this chapter as rules that are expected to be violated.
+tasks run *early*, by up to u - 1. The text lets one expect the opposite; ``timer_text`` has its
+looser statements as rules that are expected to be violated.
 
 Granularity: SystemTimer's locks keep add apart from the driver, which polls and flushes all buckets
 that are due before it gives up the write lock. cancel takes no such lock, and may come between two
@@ -56,7 +56,7 @@ from ..notation import (
     require, step, upto,
 )
 
-__all__ = ["EXPECTATIONS", "LAWS", "Phase", "SingleUseTimer", "Timer", "TimerByTheText"]
+__all__ = ["EXPECTATIONS", "LAWS", "Phase", "SingleUseTimer", "Timer"]
 
 WHEEL = "002, 'Hierarchical Timing Wheel'"
 DRIVING = "002, 'Driving Clock using DelayQueue'"
@@ -412,65 +412,6 @@ class SingleUseTimer(Timer):
         return self.phase[task] == Phase.PENDING, self.phase[task] != Phase.PENDING
 
 
-class TimerByTheText(Timer):
-    """The same timer, judged by what the text says or lets one expect."""
-
-    @always("KAFKA-WE1", MUST, "Every interval of time unit u, the timer ticks.",
-            source=f"{WHEEL}; kafka.md 1.6: the clock moves only when a bucket expires")
-    def clock_keeps_up(self) -> bool:
-        """The clock would never be a tick behind."""
-        return self.now < self.clock[0] + self.u
-
-    @always("KAFKA-WE2", MUST, "At the beginning, the first bucket holds tasks for [0, u).",
-            source=f"{WHEEL}; kafka.md 1.6: what is in the present tick runs at once",
-            task=upto(Timer.K))
-    def first_tick_has_a_bucket(self, task: int) -> bool:
-        """Then whatever ran was in a bucket before."""
-        return self.runs[task] == 0 or self.insertions[task] > 0
-
-    @step("KAFKA-WE3", MUST, "Only a request beyond n * u from the current time overflows.",
-          source=f"{WHEEL}; kafka.md 1.6: the test is against the stale, aligned clock",
-          task=upto(Timer.K))
-    def overflow_is_beyond_now(self, after: TimerByTheText, task: int) -> bool:
-        """A task just added within that interval would be in the lowest wheel."""
-        return (self.held != task or self.insertions[task] > 0
-                or self.deadline[task] >= self.now + self.n * self.u
-                or after.bucket[task] < self.n or after.bucket[task] == self.M * self.n)
-
-    @step("KAFKA-WE4", MUST,
-          "A request times out when it passed beyond the time specified, not before.",
-          source="002, 'Old Purgatory Design'; kafka.md 1.5 W3: early by up to u - 1",
-          task=upto(Timer.K))
-    def nothing_runs_early(self, after: TimerByTheText, task: int) -> bool:
-        """Never before the deadline."""
-        return (self.phase[task] != Phase.PENDING or after.phase[task] != Phase.RAN
-                or self.now >= self.deadline[task])
-
-    @always("KAFKA-WE5", MUST, "A task is inserted once, which costs O(m).",
-            source=f"{WHEEL}; kafka.md 1.6: up to m - 1 more insertions follow", task=upto(Timer.K))
-    def one_insertion(self, task: int) -> bool:
-        """No cascade."""
-        return self.insertions[task] <= 1
-
-    @always("KAFKA-WE6", MUST, "The thread wakes up only when there is a non-empty bucket.",
-            source=f"{DRIVING}; kafka.md 1.5 W7: an emptied bucket stays queued",
-            bucket=upto(Timer.M * Timer.n))
-    def only_filled_buckets_wake(self, bucket: int) -> bool:
-        """Whatever is queued holds a task."""
-        return self.queued[bucket] == 0 or any(
-            self.bucket[task] == bucket for task in range(self.K))
-
-    @step("KAFKA-WE7", MUST, "The longest delay alone says which wheels are made.",
-          source=f"{WHEEL} ('If a timer request is out of this interval'); kafka.md 1.5 W8: "
-                 "a stale clock can push a task without any delay into an overflow wheel")
-    def delay_decides_wheels(self, after: TimerByTheText) -> bool:
-        """KAFKA-W8 without the staleness."""
-        return all(
-            after.wheels <= level or self.wheels > level or self.tick(level) <= self.D
-            for level in range(1, self.M)
-        )
-
-
 # Horizons that M wheels reach from any clock: H < u * n ** M.
 SHAPES: tuple[dict[str, Any], ...] = (
     {"u": 1, "n": 2, "M": 3, "H": 7, "D": 7},
@@ -483,7 +424,6 @@ LATE: tuple[dict[str, Any], ...] = (
     {"u": 1, "n": 2, "M": 3, "H": 7, "D": 4, "L": 2},
     {"u": 2, "n": 2, "M": 3, "H": 11, "D": 6, "L": 3},
 )
-SMALL: dict[str, Any] = {"u": 2, "n": 2, "M": 2, "H": 6, "D": 6}
 
 LAWS = (
     ("KAFKA-W1", "at most once"),
@@ -509,15 +449,4 @@ EXPECTATIONS = (
       for shape in (SHAPES[0], SHAPES[2])),
     *(expect(Timer, rule, "holds", f"{about}; the driver is late", **shape)
       for shape in LATE for rule, about in LAWS),
-    expect(TimerByTheText, "KAFKA-WE1", "violated", "nobody ticks: the clock is stale", **SMALL),
-    expect(TimerByTheText, "KAFKA-WE2", "violated", "the first bucket gets nothing", **SMALL),
-    expect(TimerByTheText, "KAFKA-WE3", "violated", "the horizon is that of a stale clock",
-           **SMALL),
-    expect(TimerByTheText, "KAFKA-WE4", "violated", "early by up to u - 1", where="u > 1",
-           u=(1, 2), n=2, M=3, H=6, D=6),
-    expect(TimerByTheText, "KAFKA-WE5", "violated", "the cascade inserts again", **SMALL),
-    expect(TimerByTheText, "KAFKA-WE6", "violated", "an emptied bucket wakes the thread",
-           **SMALL),
-    expect(TimerByTheText, "KAFKA-WE7", "violated",
-           "a task without delay goes to an overflow wheel", u=1, n=2, M=3, H=7, D=0),
 )

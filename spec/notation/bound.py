@@ -5,7 +5,9 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from .declared import check_declared
 from .errors import CheckvalveError, InputError, line_in
+from .labels import brief
 from .machine import Machine, constants_of
 from .layout import slots_of
 from .model import LoweredRule, Model, Slot
@@ -66,19 +68,21 @@ class BoundMachine:
 def bind(machine: type[Machine], **constants: Any) -> BoundMachine:
     """Give a machine its constants; those not given keep their defaults.
 
-    Raises InputError for an unknown constant, one out of range, or a combination that the
-    machine's assumptions exclude.
+    Raises InputError for an unknown constant, one out of range, a combination that the
+    machine's assumptions exclude, or declarations that make no sense with these.
     """
     values = constants_of(machine, constants)
     instance = object.__new__(machine)
     instance.__dict__.update(values)
     for assumption in machine.assumptions_declared:
         if not _is_true(assumption, instance):
-            shown = ", ".join(f"{name}={value}" for name, value in values.items())
+            shown = ", ".join(f"{name}={brief(value)}" for name, value in values.items())
             raise InputError(
-                f"{machine.__name__} does not allow {shown}: it assumes "
-                f"{assumption.__name__.replace('_', ' ')}",
+                f"{machine.__name__} does not allow {brief(shown)}: it assumes "
+                f"{assumption.__name__.replace('_', ' ')}", _place(assumption),
+                "Give constants of which that is true, or mend the assumption.",
             )
+    check_declared(machine, values)
     return BoundMachine(machine, values)
 
 
@@ -89,7 +93,14 @@ def _is_true(assumption: Callable[[Machine], object], constants: Machine) -> boo
         raise
     except Exception as error:
         file = assumption.__code__.co_filename
+        told = f"{type(error).__name__}: {error}".rstrip(": ")
         raise InputError(
-            f"the assumption {assumption.__name__} fails: {error}",
+            f"the assumption {assumption.__name__} fails: {brief(told)}",
             f"{file}:{line_in(error, file)}", "Let it be true or false of all constants.",
         ) from error
+
+
+def _place(function: Callable[..., object]) -> str:
+    """``file:line`` where ``function`` begins, with its decorators."""
+    code = function.__code__
+    return f"{code.co_filename}:{code.co_firstlineno}"

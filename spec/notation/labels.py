@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from enum import Enum
 
-__all__ = ["counted", "show_step", "show_value"]
+__all__ = ["brief", "counted", "show_step", "show_value"]
+
+_BRIEF_BITS = 200
 
 
 def show_step(name: str, args: Iterable[tuple[str, int]]) -> str:
@@ -22,3 +24,18 @@ def show_value(value: int) -> str:
 def counted(number: int, what: str, plural: str = "") -> str:
     """``1 step``, ``2,000 steps``; ``plural`` where an s is not all that it takes."""
     return f"{number:,} {what if number == 1 else plural or what + 's'}"
+
+
+def brief(value: object, most: int = 100) -> str:
+    """``value`` as a user wrote it, as it may stand in a message: one line of ``most`` characters.
+
+    Whatever it is: a number of any length, a text, an object whose repr fails.
+    """
+    if isinstance(value, int) and value.bit_length() > _BRIEF_BITS:
+        return f"a number of {value.bit_length():,} bits"
+    try:
+        text = value if isinstance(value, str) else repr(value)
+    except Exception:  # noqa: BLE001 - it is the user's own repr
+        text = f"a {type(value).__name__}"
+    line = " ".join(text[:4 * most].split())
+    return line if len(line) <= most else line[:most - 1] + "…"

@@ -13,6 +13,7 @@ from typing import Any
 
 from . import expr as e
 from .errors import InputError, ModelFault
+from .labels import brief
 from .machine import Machine, constant_value, domain_names, number, values_of
 from .model import Slot
 from .types import (
@@ -163,14 +164,16 @@ class Layout:
         out = []
         for i, name in enumerate(self.names):
             freeze = self._freeze[i]
-            value = values[name] if freeze is None else freeze(values[name])
-            if value != before[i]:
-                problem = self._check[i](value)
-                if problem:
-                    raise ModelFault(
-                        f"{name} {problem}", where,
-                        "Widen the declared range, or add the guard that keeps it.",
-                    )
+            try:
+                value = values[name] if freeze is None else freeze(values[name])
+                problem = "" if value == before[i] else self._check[i](value)
+            except (TypeError, ValueError):
+                value, problem = None, f"becomes {brief(values[name])}, which is of another kind"
+            if problem:
+                raise ModelFault(
+                    f"{name} {problem}", where,
+                    "Widen the declared range, or add the guard that keeps it.",
+                )
             out.append(value)
         return tuple(out)
 
@@ -267,6 +270,8 @@ def _check(decl: Decl, constants: Constants) -> Callable[[Any], str]:
     if isinstance(decl, IntDecl):
         lo, hi = number(decl.lo, constants), number(decl.hi, constants)
         return lambda v: "" if lo <= v <= hi else f"becomes {v}, outside {lo}..{hi}"
+    if isinstance(decl, BoolDecl):
+        return lambda v: "" if v in (0, 1) else f"becomes {brief(v)}, which is no truth value"
     if isinstance(decl, ChoiceDecl):
         top = len(values_of(decl.domain, constants)) - 1
         return lambda v: "" if 0 <= v <= top else f"becomes {v}, outside 0..{top}"

@@ -12,10 +12,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar, overload
 
 from .errors import InputError, NotationError
+from .labels import brief
 from .rules import Rule
+from .source import place_of_member
 from .types import (
-    ConstDecl, Decl, Disabled, Domain, DomainLike, Sym, TableDecl, checked_domain,
-    domain_values,
+    ConstDecl, Decl, Disabled, Domain, DomainLike, Sym, TableDecl, checked_domain, checked_table,
+    domain_values, is_whole,
 )
 
 __all__ = [
@@ -94,6 +96,7 @@ class Machine:
             name: value for name, value in members.items()
             if isinstance(value, ConstDecl | TableDecl)
         }
+        _check_names(cls, members)
         cls.variables_declared = {
             name: value for name, value in members.items() if isinstance(value, Decl)
         }
@@ -116,6 +119,45 @@ def _members(cls: type) -> Iterator[tuple[str, Any]]:
     for name in names:
         if not name.startswith("__") and hasattr(cls, name):
             yield name, getattr(cls, name)
+
+
+def _check_names(machine: type[Machine], members: Mapping[str, Any]) -> None:
+    """Raise InputError where a declaration uses a constant that is not one of this machine.
+
+    It gets its name, by which a user sets it, from the class body.
+    """
+    for name, declared in machine.constants_declared.items():
+        if declared.name != name:
+            raise InputError(
+                f"the constant {name} of {machine.__name__} is also called {declared.name}",
+                place_of_member(machine, name), "Declare each constant by a const(…) of its own.")
+    for name, member in members.items():
+        for used in _constants_in(member):
+            if machine.constants_declared.get(used.name) is None:
+                what = (f"a constant called {used.name}" if used.name else
+                        "a constant that is declared outside the class, or once more below")
+                raise InputError(
+                    f"{name} of {machine.__name__} uses {what}", place_of_member(machine, name),
+                    "Declare each constant once, in the class: N = const(3).")
+
+
+def _constants_in(member: Any) -> Iterator[ConstDecl | TableDecl]:
+    """The constants that a member's declaration is written with."""
+    if isinstance(member, ConstDecl | TableDecl):
+        yield member
+        if isinstance(member, ConstDecl):
+            yield from _constants_in((member.at_least, member.at_most))
+    elif isinstance(member, Sym):
+        yield from _constants_in(member.args)
+    elif isinstance(member, tuple):
+        for part in member:
+            yield from _constants_in(part)
+    elif isinstance(member, Decl | Domain):
+        yield from _constants_in(tuple(vars(member).values()))
+    else:
+        for mark in ("__checkvalve_action__", "__checkvalve_rule__"):
+            if hasattr(member, mark):
+                yield from _constants_in(getattr(member, mark).over)
 
 
 def _rules(machine: str, members: Mapping[str, Any]) -> tuple[Rule, ...]:
@@ -198,8 +240,9 @@ def number(value: Any, constants: Mapping[str, Any]) -> Any:
     operands = [number(argument, constants) for argument in value.args]
     if value.op == "size":
         return len(operands[0])
-    if value.op == "call":
-        return value.args[0](*operands[1:])
+    if value.op == "floordiv" and operands[1] == 0:
+        raise InputError("a declaration divides by zero",
+                         next_step="Bound the constant that it divides by: const(1, at_least=1).")
     return _ARITHMETIC[value.op](*operands)
 
 
@@ -217,6 +260,13 @@ def constants_of(machine: type[Machine], given: Mapping[str, Any]) -> dict[str, 
         )
     values = {name: given.get(name, decl.default) for name, decl in declared.items()}
     for name, decl in declared.items():
+        if isinstance(decl, ConstDecl) and not is_whole(values[name]):
+            raise InputError(
+                f"the constant {name} of {machine.__name__} is {brief(values[name])}, which is no "
+                "whole number", next_step=f"Give {name} a whole number.")
+        if isinstance(decl, TableDecl):
+            checked_table(values[name])
+    for name, decl in declared.items():
         if isinstance(decl, ConstDecl):
             _check_range(machine, name, decl, values)
     return values
@@ -228,11 +278,12 @@ def _check_range(
     value = values[name]
     low = number(decl.at_least, values)
     high = None if decl.at_most is None else number(decl.at_most, values)
-    fits = isinstance(value, int) and value >= low and (high is None or value <= high)
+    fits = value >= low and (high is None or value <= high)
     if not fits:
-        allowed = f"at least {low}" + ("" if high is None else f" and at most {high}")
+        allowed = f"at least {brief(low)}" + ("" if high is None else f" and at most {brief(high)}")
         raise InputError(
-            f"the constant {name} of {machine.__name__} is {value!r}, but must be {allowed}",
+            f"the constant {name} of {machine.__name__} is {brief(value)}, but must be {allowed}",
+            place_of_member(machine, name) if value == decl.default else "",
             next_step=f"Give {name} a whole number in that range.",
         )
 

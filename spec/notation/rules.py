@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, Literal
 
+from .errors import InputError
+from .labels import brief
 from .types import DomainLike, checked_domain
 
 __all__ = [
@@ -63,6 +65,7 @@ def _decorator(kind: Kind) -> Callable[..., type_of_decorator]:
     def with_details(
         id: str, strength: Strength, statement: str, *, source: str, **over: DomainLike
     ) -> type_of_decorator:
+        _checked(id, strength, statement, source)
         for domain in over.values():
             checked_domain(domain)
 
@@ -74,6 +77,18 @@ def _decorator(kind: Kind) -> Callable[..., type_of_decorator]:
     return with_details
 
 
+def _checked(id: object, strength: object, statement: object, source: object) -> None:
+    """Raise InputError unless a rule is declared with what it needs."""
+    for name, value in (("id", id), ("statement", statement), ("source", source)):
+        if not isinstance(value, str) or not value:
+            raise InputError(f"the {name} of a rule is {brief(value)}, and must be a text",
+                             next_step=_RULE_ADVICE)
+    if not isinstance(strength, Strength):
+        raise InputError(f"the strength of a rule is {brief(strength)}", next_step=_RULE_ADVICE)
+
+
+_RULE_ADVICE = 'Write for example @always("A-1", MUST, "It stays small.", source="the manual").'
+
 always = _decorator("always")
 never_stuck = _decorator("never stuck")
 step = _decorator("step")
@@ -83,6 +98,7 @@ eventually_always = _decorator("eventually always")
 
 def guard_rule(id: str, strength: Strength, statement: str, *, source: str) -> Rule:
     """A rule that ``require(condition, RULE)`` cites inside actions."""
+    _checked(id, strength, statement, source)
     return Rule(id, strength, statement, source, "guard")
 
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import ast
 import linecache
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from .errors import NotationError
+from .labels import brief
 
-__all__ = ["Source", "source_of", "syntax_of_file", "text_of"]
+__all__ = ["Source", "place_of_member", "source_of", "syntax_of_file", "text_of"]
 
 
 @dataclass(frozen=True)
@@ -28,7 +30,7 @@ class Source:
 
     def error(self, node: ast.AST, what: str, next_step: str = "") -> NotationError:
         """A NotationError at a node."""
-        return NotationError(what, self.where(node), next_step)
+        return NotationError(brief(what, 300), self.where(node), brief(next_step, 300))
 
 
 @cache
@@ -74,3 +76,25 @@ def source_of(function: Callable[..., Any]) -> Source:
         except ValueError:  # a cell that is filled later, such as the class itself
             continue
     return Source(node, code.co_filename, names)
+
+
+def place_of_member(machine: type, name: str) -> str:
+    """``file:line`` where a class, or one that it derives from, assigns ``name``; else empty."""
+    for owner in machine.__mro__:
+        if name in vars(owner) and owner.__module__ in sys.modules:
+            file = getattr(sys.modules[owner.__module__], "__file__", None) or ""
+            line = _line_of_member(file, owner.__name__, name)
+            return f"{file}:{line}" if line else file
+    return ""
+
+
+def _line_of_member(file: str, owner: str, name: str) -> int:
+    found = 0
+    for node in ast.walk(syntax_of_file(file)):
+        if isinstance(node, ast.ClassDef) and node.name == owner:
+            for line in node.body:
+                targets = line.targets if isinstance(line, ast.Assign) else (
+                    [line.target] if isinstance(line, ast.AnnAssign) else [])
+                if any(isinstance(each, ast.Name) and each.id == name for each in targets):
+                    found = line.lineno
+    return found

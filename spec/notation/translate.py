@@ -6,6 +6,7 @@ What is not handled here is not part of the notation, and is refused with file a
 from __future__ import annotations
 
 import ast
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import EnumMeta
@@ -37,6 +38,8 @@ _MISUSE = (
 arguments, a number where a queue is needed."""
 _SEE_DOCS = "docs/notation.md lists what actions and rules may contain."
 MOST_ROUNDS = 100_000
+_NOTATION = os.path.dirname(require.__code__.co_filename)
+_LIBRARY = os.path.dirname(ast.__file__)
 
 
 @dataclass(frozen=True)
@@ -289,7 +292,10 @@ class Evaluator:
         bounds = [self.number(ctx, argument) for argument in node.args]
         fixed = [static_int(bound) for bound in bounds]
         if all(bound is not None for bound in fixed):
-            rounds = range(*(b for b in fixed if b is not None))
+            try:
+                rounds = range(*(b for b in fixed if b is not None))
+            except (TypeError, ValueError) as error:
+                raise self.refuse(node, f"{ast.unparse(node)}: {error}") from None
             if len(rounds) > MOST_ROUNDS:
                 raise self.refuse(node, f"{ast.unparse(node)} goes round {len(rounds)} times, "
                                   f"more than {MOST_ROUNDS}", "Loop over fewer values.")
@@ -359,6 +365,8 @@ class Evaluator:
         if not isinstance(target, Static):
             raise self.refuse(node, f"{ast.unparse(node.func)} cannot be called")
         if isinstance(target.value, Method):
+            if not _is_readable(target.value.function):
+                raise self.refuse(node, f"the notation cannot call {ast.unparse(node.func)} here")
             return self._inline(ctx, node, target.value)
         if isinstance(target.value, type) and hasattr(target.value, "_fields"):
             return self._make_record(ctx, node, target.value)
@@ -404,3 +412,11 @@ class Evaluator:
         ast.Compare: _compare, ast.IfExp: _conditional, ast.Tuple: _tuple, ast.List: _tuple,
         ast.Subscript: _subscript, ast.Call: _call,
     }
+
+
+def _is_readable(function: Callable[..., Any]) -> bool:
+    """Whether a function is a machine's, and not one that declares machines, or of Python's
+    library, whose text nobody wrote for an engine."""
+    file = function.__code__.co_filename
+    ours = function.__module__ == "checkvalve.spec.expectations"
+    return not (ours or file.startswith((_NOTATION, _LIBRARY))) or "site-packages" in file

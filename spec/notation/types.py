@@ -14,13 +14,17 @@ from enum import EnumMeta, IntEnum
 from typing import Any, TypeVar, cast
 
 from .errors import InputError
+from .labels import brief
 
 __all__ = [
     "Array", "BoolDecl", "ChoiceDecl", "ConstDecl", "Decl", "Domain", "DomainLike", "Fifo",
     "FifoDecl", "IntDecl", "RecordDecl", "SetDecl", "Sym", "TableDecl", "array", "boolean",
-    "checked_domain", "choice", "const", "domain_values", "each", "fifo", "integer",
-    "one_of", "record", "subset", "table", "upto",
+    "checked_domain", "checked_table", "choice", "const", "domain_values", "each", "fifo",
+    "integer", "is_whole", "one_of", "record", "subset", "table", "upto",
 ]
+
+MOST_VALUES = 100_000
+"""What a domain may have: for each value there is an element, or an instance of an action."""
 
 T = TypeVar("T")
 E = TypeVar("E", bound=IntEnum)
@@ -35,13 +39,13 @@ class Sym:
         self.op = op
         self.args = args
 
-    def __add__(self, other: Any) -> Sym: return Sym("add", (self, other))
-    def __radd__(self, other: Any) -> Sym: return Sym("add", (other, self))
-    def __sub__(self, other: Any) -> Sym: return Sym("sub", (self, other))
-    def __rsub__(self, other: Any) -> Sym: return Sym("sub", (other, self))
-    def __mul__(self, other: Any) -> Sym: return Sym("mul", (self, other))
-    def __rmul__(self, other: Any) -> Sym: return Sym("mul", (other, self))
-    def __floordiv__(self, other: Any) -> Sym: return Sym("floordiv", (self, other))
+    def __add__(self, other: Any) -> Sym: return Sym("add", (self, _bound(other)))
+    def __radd__(self, other: Any) -> Sym: return Sym("add", (_bound(other), self))
+    def __sub__(self, other: Any) -> Sym: return Sym("sub", (self, _bound(other)))
+    def __rsub__(self, other: Any) -> Sym: return Sym("sub", (_bound(other), self))
+    def __mul__(self, other: Any) -> Sym: return Sym("mul", (self, _bound(other)))
+    def __rmul__(self, other: Any) -> Sym: return Sym("mul", (_bound(other), self))
+    def __floordiv__(self, other: Any) -> Sym: return Sym("floordiv", (self, _bound(other)))
 
 
 Bound = int | Sym
@@ -78,11 +82,16 @@ class TableDecl(Sym):
 
 def const(default: int, *, at_least: int = 0, at_most: int | None = None) -> int:
     """Declare a constant with its default and the range in which it makes sense."""
-    return cast(int, ConstDecl(default, at_least, at_most))
+    if not is_whole(default):
+        raise InputError(f"the default of a constant is {brief(default)}, which is no whole "
+                         "number", next_step="Write for example N = const(3).")
+    return cast(int, ConstDecl(
+        default, _bound(at_least), None if at_most is None else _bound(at_most)))
 
 
 def table(default: tuple[Any, ...] = ()) -> tuple[Any, ...]:
     """Declare a constant table of (nested tuples of) integers."""
+    checked_table(default)
     return cast("tuple[Any, ...]", TableDecl(default))
 
 
@@ -109,22 +118,59 @@ DomainLike = Domain | type[IntEnum]
 
 def checked_domain(of: Any) -> Any:
     """``of`` if it is a domain; InputError otherwise."""
-    if isinstance(of, Domain | EnumMeta):
+    if isinstance(of, Domain) or (isinstance(of, EnumMeta) and issubclass(of, IntEnum)):
         return of
-    raise InputError(f"{of!r} is not a domain", next_step="Give upto(n), one_of(table) or an "
+    raise InputError(f"{brief(of)} is not a domain", next_step="Give upto(n), one_of(table) or an "
                      "IntEnum whose members are 0, 1, 2, …")
 
 
+def is_whole(value: object) -> bool:
+    """Whether ``value`` is a whole number, which a truth value is not."""
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def checked_table(value: Any) -> None:
+    """Raise InputError unless ``value`` is a tuple of whole numbers or of such tuples."""
+    if not isinstance(value, tuple):
+        raise InputError(f"a table is {brief(value)}, which is no tuple",
+                         next_step="Write nested tuples, as in table(((0, 1), (1, 0))).")
+    for entry in value:
+        if not is_whole(entry):
+            checked_table(entry)
+
+
 def _bound(value: Any) -> Any:
-    if isinstance(value, int | Sym):
+    if is_whole(value) or isinstance(value, Sym):
         return value
-    raise InputError(f"{value!r} is not a whole number, nor an expression over constants",
+    raise InputError(f"{brief(value)} is not a whole number, nor an expression over constants",
                      next_step="Give one, as in integer(0, C - 1).")
+
+
+def _element(value: Any) -> Any:
+    """``value`` if it declares what a container holds; InputError otherwise."""
+    if isinstance(value, Decl):
+        return value
+    raise InputError(f"{brief(value)} does not declare what an element is",
+                     next_step="Give integer(…), boolean(), choice(…) or record(…).")
+
+
+def _listed(values: Any) -> tuple[Any, ...]:
+    if isinstance(values, tuple | list | set | frozenset | range):
+        return tuple(values)
+    raise InputError(f"init is {brief(values)}, which is no list of values",
+                     next_step="Write for example init=(0, 1).")
 
 
 def each(of_table: tuple[Any, ...]) -> int:
     """In the element of an array: the entry of a constant table at the element's own index."""
+    _table_declared(of_table)
     return cast(int, Sym("each", (of_table,)))
+
+
+def _table_declared(of: Any) -> None:
+    if not isinstance(of, TableDecl):
+        raise InputError(f"{brief(of)} is not a table of this machine",
+                         next_step="Declare one in the class: T = table((1, 2)).")
 
 
 def upto(size: int) -> Domain:
@@ -134,6 +180,7 @@ def upto(size: int) -> Domain:
 
 def one_of(of_table: tuple[Any, ...]) -> Domain:
     """The row numbers of a constant table."""
+    _table_declared(of_table)
     return Domain(Sym("size", (of_table,)))
 
 
@@ -143,7 +190,11 @@ def domain_values(domain: DomainLike, number: Callable[[Any], int]) -> list[int]
     Members of an enumeration are returned as such (they are integers with a name).
     """
     if isinstance(domain, Domain):
-        return list(range(number(domain.size)))
+        size = number(domain.size)
+        if not 0 <= size <= MOST_VALUES:
+            raise InputError(f"a domain has {brief(size)} values; it may have 0 to {MOST_VALUES:,}",
+                             next_step="Bound the constants that its size depends on.")
+        return list(range(size))
     members = list(domain)
     if [int(member) for member in members] != list(range(len(members))):
         raise InputError(
@@ -224,33 +275,49 @@ def integer(lo: int, hi: int, init: int | None = None) -> int:
 
 def boolean(init: bool = False) -> bool:
     """A truth value."""
+    if not isinstance(init, bool):
+        raise InputError(f"a truth value cannot start as {brief(init)}",
+                         next_step="Write boolean() or boolean(True).")
     return cast(bool, BoolDecl(init))
 
 
 def choice(of: type[E], init: E | None = None) -> E:
     """A member of an enumeration; it starts as the first where none is given."""
-    return cast(E, ChoiceDecl(checked_domain(of), 0 if init is None else int(init)))
+    domain = checked_domain(of)
+    if init is not None and not isinstance(init, int):
+        raise InputError(f"a choice cannot start as {brief(init)}",
+                         next_step="Give a member of its enumeration.")
+    return cast(E, ChoiceDecl(domain, 0 if init is None else int(init)))
 
 
 def record(of: Callable[..., T], **fields: Any) -> T:
     """A named tuple (``of``) with a declaration for each of its fields, in their order."""
+    if not (isinstance(of, type) and getattr(of, "_fields", None) == tuple(fields)):
+        raise InputError(
+            f"the fields {', '.join(fields) or 'none'} are not those of {brief(of)}",
+            next_step="Give a NamedTuple, and a declaration for each of its fields in their order.")
+    for field in fields.values():
+        _element(field)
     return cast(T, RecordDecl(cast("type[Any]", of), tuple(fields.items())))
 
 
 def fifo(of: T, capacity: int, init: tuple[T, ...] = ()) -> Fifo[T]:
     """A bounded FIFO sequence of ``of``; empty at first unless ``init`` lists elements."""
-    return cast("Fifo[T]", FifoDecl(cast(Decl, of), _bound(capacity), init))
+    return cast("Fifo[T]", FifoDecl(_element(of), _bound(capacity), _listed(init)))
 
 
 def array(over: DomainLike, of: T) -> Array[T]:
     """One ``of`` for each value of a domain."""
-    return cast("Array[T]", ArrayDecl(checked_domain(over), cast(Decl, of)))
+    return cast("Array[T]", ArrayDecl(checked_domain(over), _element(of)))
 
 
 def subset(of: DomainLike, init: Sequence[int] = ()) -> set[int]:
     """A subset of a domain; empty at first unless ``init`` lists members."""
-    return cast("set[int]", SetDecl(
-        checked_domain(of), tuple(int(value) for value in init)))
+    members = _listed(init)
+    if not all(isinstance(value, int) for value in members):
+        raise InputError(f"init is {brief(init)}, and the members of a set are whole numbers",
+                         next_step="Write for example init=(0, 1).")
+    return cast("set[int]", SetDecl(checked_domain(of), tuple(map(int, members))))
 
 
 # --- values that CPython works on -------------------------------------------------------

@@ -1,7 +1,7 @@
 """The rules of a bounded queue that an implementation can be seen to break.
 
-They are *guard rules*: the ``require`` lines that name them, in ``bounded`` and in
-``conserved``, are their only definition.
+They are *guard rules*: the ``require`` lines that name them, in ``bounded``, ``conserved`` and
+``dropping``, are their only definition.
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ from __future__ import annotations
 from ..notation import MUST, SHOULD, guard_rule
 
 __all__ = [
-    "CANCEL_LEAVES_NO_TRACE", "CANCEL_PASSES_ON", "CONSUMER_WAKES", "FULL_REFUSES", "IN_TURN",
+    "CANCEL_LEAVES_NO_TRACE", "CANCEL_PASSES_ON", "CONSUMER_WAKES", "DROPS_AS_PROMISED",
+    "FULL_REFUSES", "IN_TURN",
     "NOT_INVENTED", "NOT_LOST", "NOT_TWICE", "ORDER", "PRODUCER_WAKES", "ROOM_ACCEPTS", "SIZE",
 ]
 
@@ -71,6 +72,11 @@ SIZE = guard_rule(
     "QUEUE-11", MUST,
     "The size is the number of items inside.",
     source="003, 'Pending(B)'",
+)
+DROPS_AS_PROMISED = guard_rule(
+    "QUEUE-17", MUST,
+    "A queue that says what it drops drops that: its oldest item, or what arrives.",
+    source="collections.deque(maxlen), Reactive Streams' onBackpressureLatest and -Drop",
 )
 IN_TURN = guard_rule(
     "QUEUE-12", SHOULD,

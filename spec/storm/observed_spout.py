@@ -75,7 +75,10 @@ class Due(IntEnum):
 
 
 class ObservedSpout(Machine):
-    """Up to R roots, with a maximum of M pending (0: unlimited), in B buckets."""
+    """Up to R roots, with a maximum of M pending (0: unlimited), in B buckets.
+
+    An executor of several tasks has one maximum, which is that of a task times their number.
+    """
 
     M = const(1)
     R = const(3, at_least=1)

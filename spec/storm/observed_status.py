@@ -5,7 +5,8 @@ This machine says what that comes to for somebody who holds the network in his h
 makes tuples spill, lets the timer check, delivers, loses and reorders statuses, and looks at
 the sender's flags. It prescribes no protocol; but a status has to be told at the first
 spill, when a reminder is due, when a drained overflowQ is found, and to a new connection; and
-a status that was lost has to be made good within P checks, by whatever means.
+a status that was lost has to be made good within P checks, by whatever means. Where nothing is
+lost or on its way, a check that has no news may repeat the status, but once in P checks only.
 
 What a sender must believe is then a matter of *newest*: of the statuses that reached it, the
 one that was told last. Two threads can tell at once (the harness stops the receiving thread
@@ -33,7 +34,7 @@ from ..notation import (
     integer, record, require, upto,
 )
 
-__all__ = ["EXPECTATIONS", "Busy", "ObservedStatus", "Told"]
+__all__ = ["EXPECTATIONS", "Busy", "ObservedStatus", "Taken", "Told"]
 
 ACROSS = "000, section 2"
 
@@ -70,12 +71,26 @@ STRAY = guard_rule(
     "nothing is told.", source="STORM-3751")
 
 
+RARELY = guard_rule(
+    "STORM-O13", SHOULD, "While no status is lost or on its way, a check without news repeats the "
+    "status at most once in so many checks.",
+    source="storm.md 1.7 (the check runs every 50 ms), D6: a repetition is to be rare")
+
+
 class Busy(IntEnum):
     """What the receiving thread was stopped in the middle of."""
 
     REST = 0
     SPILLING = 1
     JOINING = 2
+
+
+class Taken(IntEnum):
+    """What a sender says of a status that has reached it."""
+
+    UNTOLD = 0
+    BELIEVED = 1
+    IGNORED = 2
 
 
 class Told(NamedTuple):
@@ -92,7 +107,8 @@ class ObservedStatus(Machine):
     T = const(2, at_least=1)        # tasks: 0 .. T - 1
     A = const(3, at_least=1)        # the flags of all tasks: 2**T - 1
     N = const(1)                    # growth of an overflowQ without a reminder
-    P = const(2, at_least=1)        # checks within which a lost status is made good
+    P = const(2, at_least=1)        # checks within which a lost status is made good, and in
+                                    # which it is repeated at most once
     K = const(4, at_least=1)        # statuses that a run may tell
     M = const(3, at_least=1)        # tuples that a run may spill
 
@@ -114,6 +130,7 @@ class ObservedStatus(Machine):
     told = integer(0, K)            # statuses told so far
     lost = boolean()                # … and one of them lost, and not made good
     checks = integer(0, P)          # checks since then
+    unrepeated = integer(0, P)      # checks since a check without news told anything
 
     heard = integer(0, K)           # place of the newest status heard; 0: none
     believed = integer(0, A)
@@ -217,6 +234,11 @@ class ObservedStatus(Machine):
         if told == 0 and self.lost and is_told:
             require(self.checks + 1 < self.P, MADE_GOOD)
             self.checks += 1
+        self.unrepeated = min(self.P, self.unrepeated + 1)
+        if told > 0 and not is_news:
+            is_quiet = not self.lost and len(self.on_their_way) == 0
+            require(not is_quiet or self.unrepeated >= self.P, RARELY)
+            self.unrepeated = 0
         self.tell(told)
 
     # --- the connection ----------------------------------------------------------------------
@@ -235,6 +257,7 @@ class ObservedStatus(Machine):
             self.overflow[task] = 0
             self.flagged[task] = False
             self.told_at[task] = 0
+        self.unrepeated = 0
         self.cut()
 
     @action(told=upto(A + 2))
@@ -254,10 +277,13 @@ class ObservedStatus(Machine):
         self.owes = True
         self.tell_unclearly(told)
 
-    @action(index=upto(K))
-    def delivered(self, index: int) -> None:
-        """A status reaches the sender."""
+    @action(index=upto(K), taken=Taken)
+    def delivered(self, index: int, taken: Taken) -> None:
+        """A status reaches the sender, who says whether it took it as news, if it can say."""
         status = self.take_away(index)
+        is_clear = not (status.vague and self.unsure)
+        require(not is_clear or status.place < self.heard or taken != Taken.IGNORED, NEWEST)
+        require(not is_clear or status.place > self.heard or taken != Taken.BELIEVED, NEWEST)
         if status.place > self.heard:
             self.heard = status.place
             self.believed = status.flags

@@ -4,11 +4,12 @@ Theory. A cluster leaves a history of events: a task emits a tuple to another, a
 one, a tuple is lost and counted, a root is emitted, acked, failed, and so on. Each event is
 about one thing, and every promise of the chapters before can be put as one about the events of
 *one* thing. So there is no machine of the whole cluster here, which would have as many states
-as clusters have, but six small ones, and one copy of the fitting one for each thing:
+as clusters have, but seven small ones, and one copy of the fitting one for each thing:
 
     ObservedLane      a sender task in one life of its worker, and a receiver task
     ObservedTask      a task: how much is in its queues and in its pendingEmits
     ObservedOverflow  a task's overflowQ where it has no limit, and the statuses that are lost
+    ObservedFlag      what a worker has heard of a task of another one
     ObservedRoot      a root, that is one attempt at a message of the source
     ObservedSource    a message of the source, with all attempts at it
     ObservedRun       the workers, and how it ends
@@ -19,6 +20,11 @@ follows a cluster in production.
 
 A *message* is what the spout reads from its source, a *root* the id of one attempt at it. Its
 tree has P *parts* that must reach the sink. Times are in the instants of the history's clock.
+
+Some promises are kept only as fast as messages travel: that a bolt's fail() reaches the spout
+at once, that a request for more time arrives in time. They are judged in *calm* runs, in which
+nothing goes wrong but what bolts do, and there word of a root takes D at most. Ticks of the
+message timeout are T apart, and a tick is no later than D.
 
 Source: "Backpressure model for Storm 2.0" (STORM-2306); 001 for acknowledgements; storm.md,
 sections 1.5 to 1.8, 3, 4.2 and 5.
@@ -32,8 +38,8 @@ from ..notation import (
 )
 
 __all__ = [
-    "EXPECTATIONS", "ObservedLane", "ObservedOverflow", "ObservedRoot", "ObservedRun",
-    "ObservedSource", "ObservedTask",
+    "EXPECTATIONS", "ObservedFlag", "ObservedLane", "ObservedOverflow", "ObservedRoot",
+    "ObservedRun", "ObservedSource", "ObservedTask",
 ]
 
 IN_FLIGHT = guard_rule(
@@ -90,6 +96,27 @@ NOT_HELD_UP = guard_rule(
     "STORM-C15", MUST, "What waits in a worker's transfer queue leaves it within W: nobody who "
     "is dead or slow holds up what is for others.",
     source="storm.md 1.5; STORM-329, STORM-404, STORM-510")
+
+
+FAILED_STAYS = guard_rule(
+    "STORM-C20", MUST, "An attempt of which a bolt has failed a tuple is not acked.",
+    source="001, 'tuple tree': the fail of any edge fails the root; BasicBoltExecutor")
+AT_ONCE = guard_rule(
+    "STORM-C21", MUST, "In a calm run, an attempt of which a bolt has failed a tuple fails within "
+    "D: the spout does not wait for the timeout.",
+    source="001, 'tuple tree' ('at once'); STORM-1595")
+NOT_EARLY = guard_rule(
+    "STORM-C22", MUST, "An attempt that no bolt has failed does not fail within T - D of its "
+    "emission; nor, in a calm run, between D and T - D after a bolt has asked for more time.",
+    source="001, 'TOPOLOGY_MESSAGE_TIMEOUT_SECS'; storm.md 4.1: (T, 2T], RESET_TIMEOUT")
+WRITABLE = guard_rule(
+    "STORM-C23", MUST, "A worker writes to a connection only while fewer messages are under way "
+    "on it than make it not writable.",
+    source="000, section 1; storm.md 1.5: Client.send waits for a channel that is writable")
+OWN_FLAG = guard_rule(
+    "STORM-C24", MUST, "A message is held back only while the newest status heard says that the "
+    "task it is for is backlogged: who sends to other tasks goes on.",
+    source="000, 'bubble up', in the place of a global 'throttle on/off'; storm.md 1.7")
 
 
 class ObservedLane(Machine):
@@ -199,12 +226,36 @@ class ObservedOverflow(Machine):
         require(overflowq <= 1 + self.W + self.H + self.lost * (self.R + 1), IN_FLIGHT)
 
 
+class ObservedFlag(Machine):
+    """What a worker has heard of one task of another worker."""
+
+    backlogged = boolean()              # so the newest status says
+
+    @action(blocked=upto(2))
+    def hears(self, blocked: int) -> None:
+        """A status is heard that is newer than those before."""
+        self.backlogged = blocked == 1
+
+    @action
+    def holds_back(self) -> None:
+        """A message for the task is not sent, because the task is said to be backlogged."""
+        require(self.backlogged, OWN_FLAG)
+
+    @action
+    def restarts(self) -> None:
+        """The worker begins a new life, and has heard nothing."""
+        self.backlogged = False
+
+
 class ObservedRoot(Machine):
-    """One attempt at a message."""
+    """One attempt at a message. What took longer than a range goes is told as its last number."""
 
     P = const(2, at_least=1)            # parts that must reach the sink
+    T = const(3)                        # instants between two ticks of the message timeout
+    D = const(1)                        # instants that word of a root takes at most
 
     emitted = boolean()
+    faulty = boolean()                  # a bolt has failed a tuple of it
     over = boolean()                    # acked or failed
     acked = boolean()
     reached = subset(upto(P))
@@ -226,15 +277,35 @@ class ObservedRoot(Machine):
     def acks(self) -> None:
         """The spout's ack() is called."""
         require(self.emitted and not self.over, ONCE)
+        require(not self.faulty, FAILED_STAYS)
         require(len(self.reached) == self.P, COMPLETE)
         self.over = True
         self.acked = True
 
     @action
-    def fails(self) -> None:
-        """The spout's fail() is called: failed by a bolt, or timed out."""
+    def is_faulted(self) -> None:
+        """A bolt fails a tuple of it."""
+        self.faulty = True
+
+    @action(told=upto(D + 2), calm=upto(2))
+    def fails(self, told: int, calm: int) -> None:
+        """The spout's fail() is called, ``told`` instants after a bolt has failed a tuple of it."""
         require(self.emitted and not self.over, ONCE)
+        require(self.faulty and (told <= self.D or calm == 0), AT_ONCE)
         self.over = True
+
+    @action(age=upto(T + 2))
+    def times_out(self, age: int) -> None:
+        """The spout's fail() is called, and no bolt has failed it; it is so old."""
+        require(self.emitted and not self.over, ONCE)
+        require(not self.faulty and age + self.D >= self.T, NOT_EARLY)
+        self.over = True
+
+    @action(asked=upto(T + 2), calm=upto(2))
+    def has_asked(self, asked: int, calm: int) -> None:
+        """It is about to time out, so many instants after a bolt has asked for more time."""
+        is_in_time = self.D <= asked and asked + self.D <= self.T
+        require(not is_in_time or calm == 0, NOT_EARLY)
 
     @always("STORM-C17", MUST, "A root that is acked was processed as a whole.",
             source="storm.md ACK-SAFE")
@@ -301,6 +372,7 @@ class ObservedRun(Machine):
     """The workers, and the end of the run."""
 
     W = const(3)                        # instants that a tuple may wait in a transfer queue
+    L = const(2, at_least=1)            # messages under way that make a connection not writable
 
     rested = boolean()
 
@@ -318,6 +390,11 @@ class ObservedRun(Machine):
     def passes_on(self, waited: int) -> None:
         """A tuple leaves a transfer queue; a time above the range is told as the last of it."""
         require(waited <= self.W, NOT_HELD_UP)
+
+    @action(standing=upto(L + 1))
+    def writes(self, standing: int) -> None:
+        """A worker writes to a connection on which so many messages are under way."""
+        require(standing < self.L, WRITABLE)
 
     @action
     def comes_to_rest(self) -> None:

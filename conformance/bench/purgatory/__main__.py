@@ -17,6 +17,7 @@ import click
 from checkvalve.spec.notation.errors import InputError
 
 from ...cli.outcome import EXPECTED, run
+from ...files import write_whole
 from .plot import draw
 from .report import aim_lines, document, heading, line, machine
 from .rows import Plan, Row, aims, real_rows, virtual_rows
@@ -98,9 +99,9 @@ def command(
     print("", *aim_lines(reached), sep="\n")
     found = document(plan, rows, reached)
     if json_path is not None:
-        json_path.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
+        write_whole(json_path, json.dumps(found, indent=2) + "\n")
     if svg_path is not None:
-        svg_path.write_text(draw(found), encoding="utf-8")
+        write_whole(svg_path, draw(found))
     return EXPECTED
 
 

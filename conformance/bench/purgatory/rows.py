@@ -17,7 +17,9 @@ __all__ = ["Aim", "Plan", "Row", "aims", "real_rows", "virtual_rows"]
 IN_REAL_TIME = (NewPurgatory.name, OldDesign.name, AsyncioTimers.name)
 
 AIM_RATE = 105_000
-AIM_OVER_OLD = 2.6
+AIM_OVER_OLD = {"low": 2.6, "high": 4.2}
+"""The text's saturation: 105,000 against 25,000 in the high case; in the low one 40,000 against
+what was not saturated at 105,000."""
 AIM_OVER_ASYNCIO = 2.0
 AIM_SIZE = 0.1
 
@@ -164,7 +166,8 @@ def _aims_in_real_time(case: Case, rows: dict[str, Row | None]) -> Iterator[Aim]
     if new is not None and case.name == "high":
         yield Aim("real time, high: requests/s", AIM_RATE, new.rate)
     if new is not None and old is not None:
-        yield Aim(f"real time, {case.name}: times the old purgatory", AIM_OVER_OLD, new.over(old))
+        yield Aim(f"real time, {case.name}: times the old purgatory", AIM_OVER_OLD[case.name],
+                  new.over(old))
     if new is not None:
         pending = max(run.largest_pending for run in new.runs)
         yield Aim(f"real time, {case.name}: largest timer size off the largest number pending, "

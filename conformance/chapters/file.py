@@ -6,20 +6,25 @@ import importlib.util
 import sys
 from contextlib import redirect_stdout
 from pathlib import Path
+from traceback import walk_tb
 
 from checkvalve.spec.chapters import Chapter
 from checkvalve.spec.expectations import expect
-from checkvalve.spec.notation.errors import CheckvalveError, InputError, line_in
+from checkvalve.spec.notation.errors import (
+    CheckvalveError, InputError, InternalError, line_in, raised_here,
+)
 
-__all__ = ["load_chapter"]
+from ..ports.base import EXCERPT_CHARS_MAX, excerpt
+
+__all__ = ["fault_of", "load_chapter"]
 
 
 def load_chapter(path: Path) -> Chapter:
     """The chapter in a file; what it lacks in EXPECTATIONS is that every rule holds.
 
-    The file is run, as any module is that is imported; what it prints goes to stderr. Raises
-    InputError, with the file's line, where it cannot be run, defines no machine, or promises
-    what cannot be decided.
+    The file is run, as any module is that is imported, so this belongs into a process that may
+    end: see ``host``. What it prints goes to stderr. Raises InputError, with the file's line,
+    where it cannot be run, defines no machine, or promises what cannot be decided.
     """
     # A name of its own: the file may be called as a module is that others import.
     name = f"{path.stem} (a chapter of its own)"
@@ -34,8 +39,8 @@ def load_chapter(path: Path) -> Chapter:
     except CheckvalveError as error:
         error.where = error.where or _place(path, error)
         raise
-    except (Exception, SystemExit) as error:
-        raise _cannot_run(path, error) from error
+    except BaseException as error:
+        raise fault_of(path, error) from error
     chapter = Chapter(path.stem, module)
     if not chapter.machines and not chapter.lemmas:
         raise InputError("this file defines no machine", str(path),
@@ -52,6 +57,20 @@ def load_chapter(path: Path) -> Chapter:
     return chapter
 
 
+def fault_of(path: Path, error: BaseException) -> CheckvalveError:
+    """The error to tell for what ``error`` was raised by, in the chapter ``path`` or in ours."""
+    if isinstance(error, CheckvalveError):
+        return error
+    ended = isinstance(error, SystemExit | KeyboardInterrupt | GeneratorExit)
+    if line_in(error, str(path)) is None and raised_here(error) and not (
+        ended or isinstance(error, MemoryError | RecursionError)
+    ):
+        return InternalError(f"{type(error).__name__}: {_words(error)}", _innermost(error))
+    what = (f"this file ends the program that reads it ({type(error).__name__}: {_words(error)})"
+            if ended else f"this file cannot be run: {type(error).__name__}: {_words(error)}")
+    return InputError(what, _place(path, error), "Run it with python to see the whole trace.")
+
+
 def _place(path: Path, error: BaseException) -> str:
     """``file:line`` of the user's own line that ``error`` comes from, as far as it is known."""
     line = line_in(error, str(path))
@@ -60,9 +79,18 @@ def _place(path: Path, error: BaseException) -> str:
     return f"{path}:{line}" if line else str(path)
 
 
-def _cannot_run(path: Path, error: BaseException) -> InputError:
-    told = " ".join(str(error).split())
-    what = (f"this file ends the program that reads it (SystemExit: {told})"
-            if isinstance(error, SystemExit)
-            else f"this file cannot be run: {type(error).__name__}: {told}")
-    return InputError(what, _place(path, error), "Run it with python to see the whole trace.")
+def _innermost(error: BaseException) -> str:
+    """``file:line`` in checkvalve where ``error`` was raised."""
+    *_, (frame, line) = walk_tb(error.__traceback__)
+    return f"{Path(frame.f_code.co_filename).name}:{line}"
+
+
+def _words(error: BaseException) -> str:
+    """The text of an error, which code of the user's may make, on one short line."""
+    try:
+        text = str(error)
+    except Exception:  # noqa: BLE001 - any at all
+        text = "its own text cannot be made"
+    if isinstance(error, ImportError) and error.path:
+        text = text.replace(f" ({error.path})", "")    # of a file of ours, most often
+    return excerpt(" ".join(text[:EXCERPT_CHARS_MAX * 4].split())) or "no message"

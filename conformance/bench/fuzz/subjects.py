@@ -1,0 +1,276 @@
+"""The five kinds of input, each with real examples that are mutated."""
+
+from __future__ import annotations
+
+import json
+import signal
+import tomllib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, redirect_stdout
+from dataclasses import replace
+from functools import cache
+from io import StringIO
+from pathlib import Path
+from random import Random
+from types import FrameType
+from typing import Any, Final
+
+import click
+
+from checkvalve.spec.engines.verdict import Budget
+from checkvalve.spec.notation.errors import TargetError
+
+from ...adapters.process import converse
+from ...adapters.session import CheckedSession
+from ...chapters.file import fault_of
+from ...chapters.host import load as load_chapter
+from ...cli import root
+from ...gate.report import Row
+from ...ports.base import Adapter, Message
+from .examples import TWINS, chapters, designs
+from .mutate import broken_bytes, broken_python, broken_tree, json_text, toml_text
+from .runner import Subject
+
+__all__ = ["SUBJECTS"]
+
+_ROWS_MAX: Final = 3
+_OWN_SECONDS: Final = 0.5
+_BUDGET: Final = Budget(max_seconds=1.0, max_states=150)
+
+
+def _called(arguments: list[str]) -> object:
+    """What a command of checkvalve returns."""
+    with root.make_context("checkvalve", arguments) as context:
+        return root.invoke(context)
+
+
+# ---- designs -------------------------------------------------------------------------------
+
+
+def _design(random: Random) -> bytes:
+    import yaml
+
+    text = random.choice(designs())
+    if random.random() < 0.3:
+        return broken_bytes(random, text.encode())
+    tree = broken_tree(random, yaml.safe_load(text))
+    if random.random() < 0.5:
+        return json_text(tree).encode()
+    return yaml.safe_dump(tree, allow_unicode=True).encode("utf-8", "surrogatepass")
+
+
+def _feed_design(path: Path, index: int) -> object:
+    arguments = ["check", str(path), "--max-states", "150", "--max-seconds", "1"]
+    if index % 25:
+        return _called([*arguments, "--no-repair", "--json"])
+    return _called([*arguments, "--svg", str(path.parent / "drawings")])
+
+
+# ---- configurations ------------------------------------------------------------------------
+
+_GATE: Final = """
+verify = ["flow"]
+[[designs]]
+files = ["line.yaml", "**/line.yaml"]
+max_seconds = 5
+[[designs]]
+files = ["*.yaml"]
+[[suites]]
+suite = "queue"
+targets = ["reference", "deque", "python:mine:Queue", "command:./adapter --x"]
+cases = 40
+seed = 7
+timeout = 2.5
+optional = ["deque"]
+known = {deque = ["QUEUE-4"]}
+[[suites]]
+suite = "storm.input"
+targets = ["reference.storm.input"]
+"""
+
+
+def _configuration(random: Random) -> bytes:
+    if random.random() < 0.4:
+        return broken_bytes(random, _GATE.encode())
+    tree = broken_tree(random, tomllib.loads(_GATE))
+    return toml_text(tree if isinstance(tree, dict) else {"suites": tree}).encode()
+
+
+def _feed_configuration(path: Path, _index: int) -> object:
+    """Read it, and run its designs; to run its suites is what other inputs are for."""
+    from ...gate import load, run_gate
+
+    (path.parent / "line.yaml").write_text(designs()[0])
+    config = load(path)
+    few = tuple(replace(each, files=each.files[:2], max_seconds=min(1.0, each.max_seconds))
+                for each in config.designs[:2])
+    return run_gate(replace(config, designs=few, suites=(), verify=()), _tell).exit_code
+
+
+def _tell(rows: tuple[Row, ...]) -> None:
+    for row in rows:
+        click.echo(row.message, err=True)
+
+
+# ---- fixtures ------------------------------------------------------------------------------
+
+@cache
+def _fixtures() -> tuple[tuple[str, str], ...]:
+    """Failures as they are saved now, each with a target to replay it on."""
+    from ...suites import RunSettings, plan, run_case
+    from ...targets import reference_of
+    from ...zoo.catalogue import zoos
+    found = []
+    for name in TWINS:
+        suite = zoos()[name].suite
+        rows = (run_case(suite, f"zoo:{name}", case, RunSettings())
+                for case in plan(suite, cases=60, seed=0))
+        text = next(row.fixture for row in rows if row.fixture)
+        found.append((text, reference_of(suite)))
+    return tuple(found)
+
+
+def _fixture(random: Random) -> bytes:
+    text, _ = random.choice(_fixtures())
+    if random.random() < 0.25:
+        return broken_bytes(random, text.encode())
+    return json_text(broken_tree(random, json.loads(text))).encode()
+
+
+def _feed_fixture(path: Path, index: int) -> object:
+    targets = [target for _, target in _fixtures()]
+    try:
+        suite = json.loads(path.read_bytes())["suite"]
+        own = [target for text, target in _fixtures() if json.loads(text)["suite"] == suite]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        own = []
+    # Now and then a target of another suite, as a user may name by mistake.
+    chosen = own[:1] if own and index % 10 else targets
+    return _called(["replay", str(path), chosen[index % len(chosen)], "--json"])
+
+
+# ---- chapters ------------------------------------------------------------------------------
+
+
+def _chapter(random: Random) -> bytes:
+    text = random.choice(chapters())
+    if random.random() < 0.15:
+        return broken_bytes(random, text.encode())
+    return broken_python(random, text).encode("utf-8", "surrogatepass")
+
+
+def _feed_chapter(path: Path, _index: int) -> object:
+    """What the child that verifies a chapter does, without the child."""
+    try:
+        with redirect_stdout(StringIO()):
+            with _own_time():
+                deciding = load_chapter(path, _BUDGET)
+            rows = [deciding.row(number) for number in range(len(deciding.promised))[:_ROWS_MAX]]
+    except Exception as error:
+        raise fault_of(path, error) from error
+    return 0 if all(row.as_expected for row in rows) else 1
+
+
+@contextmanager
+def _own_time() -> Iterator[None]:
+    """End what a chapter does by itself, as the parent of its child would, but sooner."""
+    def ring(_number: int, _frame: FrameType | None) -> None:
+        raise TimeoutError("it does not come to an end")
+
+    before = signal.signal(signal.SIGPROF, ring)
+    signal.setitimer(signal.ITIMER_PROF, _OWN_SECONDS)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0.0)
+        signal.signal(signal.SIGPROF, before)
+
+
+# ---- replies of adapters -------------------------------------------------------------------
+
+
+class _Scripted:
+    """A target that answers as a real one does, but for one reply: it is ``broken`` there."""
+
+    name = "the scripted adapter"
+
+    def __init__(self, make: Callable[[], Adapter], broken: int, reply: bytes) -> None:
+        self._make = make
+        self._broken = broken
+        self._reply = reply
+
+    def open(self) -> CheckedSession:
+        """A new instance."""
+        return CheckedSession(self.name, _Line(_Child(self._make(), self._broken, self._reply)))
+
+
+class _Child:
+    """Stands for the process: it is asked for one line after another."""
+
+    number = 0
+
+    def __init__(self, adapter: Adapter, broken: int, reply: bytes) -> None:
+        self._adapter = adapter
+        self._broken = broken
+        self._reply = reply
+
+    def ask(self, request: bytes, _patience: float | None = None) -> bytes:
+        """The line that answers ``request``."""
+        message = json.loads(request)
+        number = message.pop("id")
+        reply = {"id": number, **self._adapter.request(message)}
+        if number == self._broken:
+            return mutated(self._reply, json.dumps(reply))
+        return json.dumps(reply).encode()
+
+    def failed(self, what: str, shown: bytes = b"") -> TargetError:
+        """The error that a process ends with."""
+        return TargetError(f"{what}; it printed {shown[:40]!r}", next_step="Mend it.")
+
+
+class _Line:
+    def __init__(self, child: _Child) -> None:
+        self._child = child
+
+    def exchange(self, message: Message) -> object:
+        # It is as much of a child as is used.
+        return converse(self._child, message)  # type: ignore[arg-type]
+
+    def close(self, *, failed: bool) -> None:
+        """Nothing is held."""
+
+
+def mutated(how: bytes, reply: str) -> bytes:
+    """A reply with the mutation that the seed ``how`` says."""
+    random = Random(how)
+    if random.random() < 0.25:
+        line = broken_bytes(random, reply.encode())
+    else:
+        line = json_text(broken_tree(random, json.loads(reply))).replace("\n", "").encode()
+    return line.partition(b"\n")[0]
+
+
+def _replies(random: Random) -> bytes:
+    text, target = random.choice(_fixtures())
+    steps = len(json.loads(text)["steps"])
+    return json.dumps({"fixture": text, "target": target, "broken": random.randint(1, steps + 1),
+                       "reply": random.randrange(2**40)}).encode()
+
+
+def _feed_replies(path: Path, _index: int) -> object:
+    from ...suites.fixture import read_fixture
+    from ...suites.replay import replay
+    from ...targets import adapter_factory
+
+    plan: dict[str, Any] = json.loads(path.read_bytes())
+    target = _Scripted(adapter_factory(plan["target"]), plan["broken"], str(plan["reply"]).encode())
+    return int(replay(read_fixture(plan["fixture"], str(path)), target).breach is not None)
+
+
+SUBJECTS: Final = {subject.name: subject for subject in (
+    Subject("design", ".yaml", _design, _feed_design),
+    Subject("toml", ".toml", _configuration, _feed_configuration),
+    Subject("fixture", ".json", _fixture, _feed_fixture),
+    Subject("chapter", ".py", _chapter, _feed_chapter),
+    Subject("adapter", ".json", _replies, _feed_replies),
+)}

@@ -1,0 +1,61 @@
+"""Rows of a verification as JSON: what a child that verifies a chapter tells its parent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from checkvalve.spec.engines.verdict import Outcome, Trace, TraceStep, Verdict
+from checkvalve.spec.verify import Row
+
+__all__ = ["row_from", "row_to"]
+
+_TEXTS = ("chapter", "machine", "rule", "about", "expected")
+_PLAIN = ("method", "reason", "states", "transitions", "depth", "seconds")
+
+
+def row_to(row: Row) -> dict[str, Any]:
+    """A row with its trace, as JSON values."""
+    found = row.verdict
+    return {
+        **{name: getattr(row, name) for name in _TEXTS}, "constants": row.constants,
+        "verdict": {
+            "outcome": found.outcome.value, "trace": _trace_to(found.trace),
+            **{name: getattr(found, name) for name in _PLAIN},
+        },
+    }
+
+
+def row_from(document: dict[str, Any]) -> Row:
+    """The row that ``row_to`` has written."""
+    constants = {name: _value(value) for name, value in document["constants"].items()}
+    found = document["verdict"]
+    verdict = Verdict(outcome=Outcome(found["outcome"]), trace=_trace_from(found["trace"]),
+                      **{name: found[name] for name in _PLAIN})
+    return Row(constants=constants, verdict=verdict, **{name: document[name] for name in _TEXTS})
+
+
+def _trace_to(trace: Trace | None) -> dict[str, Any] | None:
+    if trace is None:
+        return None
+    return {
+        "initial": dict(trace.initial), "loop": trace.loop,
+        "steps": [[step.action, step.args, dict(step.state)] for step in trace.steps],
+    }
+
+
+def _trace_from(document: dict[str, Any] | None) -> Trace | None:
+    if document is None:
+        return None
+    steps = tuple(
+        TraceStep(action, _value(arguments), _state(state))
+        for action, arguments, state in document["steps"])
+    return Trace(_state(document["initial"]), steps, document["loop"])
+
+
+def _state(document: dict[str, Any]) -> dict[str, Any]:
+    return {name: _value(value) for name, value in document.items()}
+
+
+def _value(document: Any) -> Any:
+    """A value whose lists were tuples."""
+    return tuple(map(_value, document)) if isinstance(document, list) else document

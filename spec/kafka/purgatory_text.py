@@ -1,0 +1,115 @@
+"""What the text says of the purgatory's estimate and of deletion, taken literally.
+
+Theory of operation
+-------------------
+The machine is ``purgatory``'s; only the rules are others. Each is a sentence of the text, and each
+is expected to be violated: the trace shows what the sentence leaves out.
+
+The text calls E an estimate. It never says that E is exact, but it says when E is *not* exact: if
+requests are added during a purge, and some of them are completed and leave the lists before it is
+over. There is a more common way. An event that completes a request takes it off the list on which
+it was found, and nothing takes it out of E; so E is high whenever events complete requests, until
+the next purge. That is what E is for, since the text counts so what has to be purged, but it makes
+E a count of requests in the purgatory only right after a purge.
+
+Source: "Apache Kafka, Purgatory, and Hierarchical Timing Wheels", 'Purging Watcher Lists';
+kafka.md 1.6.
+"""
+
+from __future__ import annotations
+
+from ..expectations import expect
+from ..notation import MUST, action, always, boolean, step, upto
+from .purgatory import PURGING, TWO, Purgatory, Request
+
+__all__ = ["EXPECTATIONS", "CountingWhatEnters", "LeavingWithEvents", "PurgatoryByTheText"]
+
+NEW = "002, 'New Purgatory Design'"
+
+
+class PurgatoryByTheText(Purgatory):
+    """The same purgatory, judged by what the text says of E and of deletion."""
+
+    interrupted = boolean(False)        # a request was made during a purge
+
+    @action(request=upto(Purgatory.K), keys=upto(Purgatory.J + 1), meanwhile=upto(2))
+    def make(self, request: int, keys: int, meanwhile: int) -> None:
+        """As ever."""
+        self.interrupted = self.interrupted or len(self.to_purge) > 0
+        super().make(request, keys, meanwhile)
+
+    @always("KAFKA-PE2", MUST,
+            "E is more than the number of requests in the purgatory only if some were added "
+            "during a purge.",
+            source=f"{PURGING}, point 3 ('This may be an overestimation because'); kafka.md 1.6: "
+                   "also after every event that completes a request")
+    def estimate_is_rarely_high(self) -> bool:
+        """Requests in the purgatory are pending, or completed and still watched."""
+        return (self.interrupted or len(self.to_purge) > 0
+                or self.estimate <= self.distinct())
+
+    @step("KAFKA-PE3", MUST,
+          "If no requests are added during a purge, E is the correct number after it.",
+          source=f"{PURGING}, point 2; kafka.md 1.6: nor may any be completed meanwhile")
+    def estimate_is_right_after_purge(self, after: PurgatoryByTheText) -> bool:
+        """At the step that ends the purge."""
+        return not self.to_purge or len(after.to_purge) > 0 or self.added or (
+            after.estimate == sum(
+                any(key * self.K + request in after.watched for key in range(self.J))
+                for request in range(self.K)))
+
+    @always("KAFKA-PE4", MUST, "A completed request is deleted immediately.",
+            source=f"{NEW} ('allow immediate deletion of a completed request'); kafka.md 1.6: "
+                   "from the timer only", request=upto(Purgatory.K))
+    def deletion_is_immediate(self, request: int) -> bool:
+        """From the lists as well."""
+        return self.phase[request] != Request.COMPLETED or not self.is_watched(request)
+
+    @step("KAFKA-PE5", MUST, "Whatever E counts anew is pending then.",
+          source=f"{PURGING}, points 1 and 2 ('the current number of pending requests'); "
+                 "kafka.md 1.6: what its second try completes is counted and never pending")
+    def only_the_pending_are_counted(self, after: PurgatoryByTheText) -> bool:
+        """E and the timer grow together."""
+        return (after.estimate <= self.estimate
+                or after.estimate - self.estimate == len(after.timer) - len(self.timer))
+
+
+class LeavingWithEvents(PurgatoryByTheText):
+    """Who completes a request takes it off all of its lists, and out of E: what it would cost is a
+    scan of the lists, which the text avoids."""
+
+    def complete(self, request: int) -> None:
+        """Completed and deleted."""
+        if self.is_open(request):
+            self.phase[request] = Request.COMPLETED
+            self.completions[request] += 1
+            self.leave_timer(request)
+            self.estimate -= 1
+            for key in range(self.J):
+                self.watched.discard(key * self.K + request)
+                self.tidy(key)
+
+
+class CountingWhatEnters(PurgatoryByTheText):
+    """E counts what enters the timer, after the second try."""
+
+    @action(request=upto(Purgatory.K), keys=upto(Purgatory.J + 1), meanwhile=upto(2))
+    def make(self, request: int, keys: int, meanwhile: int) -> None:
+        """What its second try completes is not counted."""
+        super().make(request, keys, meanwhile)
+        if self.phase[request] == Request.COMPLETED and self.is_watched(request):
+            self.estimate -= 1
+
+
+EXPECTATIONS = (
+    expect(PurgatoryByTheText, "KAFKA-PE2", "violated", "an event leaves E high", **TWO),
+    expect(PurgatoryByTheText, "KAFKA-PE3", "violated", "completed during the purge", **TWO),
+    expect(PurgatoryByTheText, "KAFKA-PE4", "violated", "lists keep it until they are purged",
+           **TWO),
+    expect(PurgatoryByTheText, "KAFKA-PE5", "violated", "counted, and completed by its second try",
+           **TWO),
+    expect(LeavingWithEvents, "KAFKA-PE2", "holds", "if completion scanned the lists", **TWO),
+    expect(LeavingWithEvents, "KAFKA-PE4", "holds", "… then deletion would be immediate", **TWO),
+    expect(CountingWhatEnters, "KAFKA-PE5", "holds", "if E counted after the second try", **TWO),
+    expect(CountingWhatEnters, "KAFKA-P5", "violated", "… it would be too low", **TWO),
+)

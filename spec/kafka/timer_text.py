@@ -1,0 +1,141 @@
+"""What the text says of the timer or lets one expect of it, taken literally.
+
+Theory of operation
+-------------------
+The machine is ``timer``'s; only the rules are others. Each is a sentence of the text, and each is
+expected to be violated: the trace shows what the sentence leaves out. Variants show that the
+sentences are no nonsense: of another timer they would be true.
+
+Where the text contradicts itself, the rule is what the text says first. At the beginning, it says,
+the first bucket holds tasks for [0, u); two sentences later, that the timer never inserts a task
+into the bucket of the current time and runs it at once. The second is so (KAFKA-W5H), from the
+beginning on, and the first bucket stays empty until it is used for the tick n.
+
+Two statements need no rule here. That inserting costs O(m) is true of each insertion, and the text
+says itself that a task is inserted again where wheels cascade (KAFKA-W9). That few buckets of the
+lowest wheel are ever in the queue is about loads, and is measured.
+
+Source: "Apache Kafka, Purgatory, and Hierarchical Timing Wheels"; kafka.md 1.5, 1.6.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..expectations import expect
+from ..notation import MUST, action, always, require, step, upto
+from .timer import DRIVING, WHEEL, Phase, Timer
+
+__all__ = [
+    "EXPECTATIONS", "DequeuingEmptyBuckets", "FillingTheFirstBucket", "TimerByTheText",
+]
+
+
+class TimerByTheText(Timer):
+    """The same timer, judged by what the text says or lets one expect."""
+
+    @always("KAFKA-WE1", MUST, "Every interval of time unit u, the timer ticks.",
+            source=f"{WHEEL}; kafka.md 1.6: the clock moves only when a bucket expires")
+    def clock_keeps_up(self) -> bool:
+        """The clock would never be a tick behind."""
+        return self.now < self.clock[0] + self.u
+
+    @always("KAFKA-WE2", MUST, "At the beginning, the first bucket holds tasks for [0, u).",
+            source=f"{WHEEL}; the same section: what is in the present tick runs at once",
+            task=upto(Timer.K))
+    def first_tick_has_a_bucket(self, task: int) -> bool:
+        """While the first tick lasts, whatever ran was in a bucket before."""
+        beginning = self.now < self.S - self.S % self.u + self.u
+        return not beginning or self.runs[task] == 0 or self.insertions[task] > 0
+
+    @step("KAFKA-WE3", MUST, "Only a request beyond n * u from the current time overflows.",
+          source=f"{WHEEL}; kafka.md 1.6: the test is against the stale, aligned clock",
+          task=upto(Timer.K))
+    def overflow_is_beyond_now(self, after: TimerByTheText, task: int) -> bool:
+        """A task just added within that interval would be in the lowest wheel."""
+        return (self.held != task or self.insertions[task] > 0
+                or self.deadline[task] >= self.now + self.n * self.u
+                or after.bucket[task] < self.n or after.bucket[task] == self.M * self.n)
+
+    @step("KAFKA-WE4", MUST,
+          "A request times out when it passed beyond the time specified, not before.",
+          source="002, 'Old Purgatory Design'; kafka.md 1.5 W3: early by up to u - 1",
+          task=upto(Timer.K))
+    def nothing_runs_early(self, after: TimerByTheText, task: int) -> bool:
+        """Never before the deadline."""
+        return (self.phase[task] != Phase.PENDING or after.phase[task] != Phase.RAN
+                or self.now >= self.deadline[task])
+
+    @step("KAFKA-WE6", MUST, "The thread wakes up only when there is a non-empty bucket to expire.",
+          source=f"{DRIVING}; 002, 'Summary' ('many of the buckets become empty'); kafka.md 1.5 "
+                 "W7: an emptied bucket stays queued, and wakes the thread")
+    def only_filled_buckets_wake(self, after: TimerByTheText) -> bool:
+        """What is taken from the queue holds a task."""
+        wakes = self.flushed == self.M * self.n and after.flushed < self.M * self.n
+        return not wakes or any(
+            after.bucket[task] == after.flushed for task in range(self.K))
+
+    @step("KAFKA-WE7", MUST, "The longest delay alone says which wheels are made.",
+          source=f"{WHEEL} ('If a timer request is out of this interval'); kafka.md 1.5 W8: "
+                 "a stale clock can push a task without any delay into an overflow wheel")
+    def delay_decides_wheels(self, after: TimerByTheText) -> bool:
+        """KAFKA-W8 without the staleness."""
+        return all(
+            after.wheels <= level or self.wheels > level or self.tick(level) <= self.D
+            for level in range(1, self.M)
+        )
+
+
+class FillingTheFirstBucket(TimerByTheText):
+    """What is due in the first tick is laid into its bucket, as long as nobody has moved the
+    clock: the reading of the text's first sentence. The driver finds it at once."""
+
+    def is_expired(self, level: int, deadline: int) -> bool:
+        """Only what is before the present tick, while the clock stands at the beginning."""
+        start = self.S - self.S % self.u
+        if level == 0 and self.clock[0] == start and self.flushed == self.M * self.n:
+            return deadline < self.clock[0]
+        return deadline < self.clock[level] + self.tick(level)
+
+
+class DequeuingEmptyBuckets(TimerByTheText):
+    """Whoever takes the last task out of a bucket takes the bucket out of the queue: O(n) in
+    Java's DelayQueue, which is why nobody does."""
+
+    @action(task=upto(Timer.K))
+    def cancel(self, task: int) -> None:
+        """The bucket goes with its last task."""
+        require(self.is_idle() and self.phase[task] == Phase.PENDING)
+        self.phase[task] = Phase.CANCELLED
+        for bucket in range(self.M * self.n):
+            if self.bucket[task] == bucket and all(
+                    other == task or self.bucket[other] != bucket for other in range(self.K)):
+                self.queued[bucket] = 0
+                self.expiration[bucket] = -1
+        self.unlink(task)
+        self.deadline[task] = 0
+        self.due[task] = 0
+        self.driving = self.driving and any(
+            self.queued[bucket] > 0 and self.expiration[bucket] <= self.now
+            for bucket in range(self.M * self.n)
+        )
+
+
+SMALL: dict[str, Any] = {"u": 2, "n": 2, "M": 2, "H": 6, "D": 6}
+
+EXPECTATIONS = (
+    expect(TimerByTheText, "KAFKA-WE1", "violated", "nobody ticks: the clock is stale", **SMALL),
+    expect(TimerByTheText, "KAFKA-WE2", "violated", "the first bucket gets nothing", **SMALL),
+    expect(FillingTheFirstBucket, "KAFKA-WE2", "holds", "a timer that lays the first tick's tasks",
+           **SMALL),
+    expect(TimerByTheText, "KAFKA-WE3", "violated", "the horizon is that of a stale clock",
+           **SMALL),
+    expect(TimerByTheText, "KAFKA-WE4", "violated", "early by up to u - 1", where="u > 1",
+           u=(1, 2), n=2, M=3, H=6, D=6),
+    expect(TimerByTheText, "KAFKA-WE6", "violated", "an emptied bucket wakes the thread",
+           **SMALL),
+    expect(DequeuingEmptyBuckets, "KAFKA-WE6", "holds", "if a cancel took its bucket out", **SMALL),
+    expect(DequeuingEmptyBuckets, "KAFKA-W3", "holds", "… all would run as before", **SMALL),
+    expect(TimerByTheText, "KAFKA-WE7", "violated",
+           "a task without delay goes to an overflow wheel", u=1, n=2, M=3, H=7, D=0),
+)

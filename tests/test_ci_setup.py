@@ -1,0 +1,71 @@
+"""The environment of a clone: a tree of links that never vanishes, and says when it is lost."""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+SETUP = Path(__file__).resolve().parent.parent / ".ci" / "setup.py"
+
+
+@pytest.fixture
+def setup(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """The script, for a clone with one module in it."""
+    if not SETUP.is_file():
+        pytest.skip("these are the tests of a clone, and this is none")
+    specification = importlib.util.spec_from_file_location("setup_of_a_clone", SETUP)
+    assert specification is not None and specification.loader is not None
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    (tmp_path / "spec").mkdir()
+    (tmp_path / "spec" / "__init__.py").write_text("")
+    venv = tmp_path / ".venv"
+    venv.mkdir()
+    for name, value in {"ROOT": tmp_path, "LINKS": venv / "packages", "TREES": venv / "trees"
+                        }.items():
+        monkeypatch.setattr(module, name, value)
+    return module
+
+
+def test_a_file_that_has_come_is_linked_and_one_that_has_gone_is_not(setup: ModuleType) -> None:
+    """A new tree is made beside the old one, and the switch is one step."""
+    setup.link_tree()
+    package = setup.LINKS / "checkvalve" / "spec"
+    before = setup.LINKS.resolve()
+    (setup.ROOT / "spec" / "new.py").write_text("x = 1\n")
+    setup.link_tree()
+    assert (package / "new.py").read_text() == "x = 1\n"
+    # Whoever is in the midst of reading the old tree finds it whole.
+    assert (before / "checkvalve" / "spec" / "__init__.py").is_file()
+    (setup.ROOT / "spec" / "new.py").unlink()
+    setup.link_tree()
+    assert [each.name for each in package.iterdir()] == ["__init__.py"]
+    assert not before.exists()
+
+
+def test_nothing_outside_of_the_environment_is_needed(setup: ModuleType) -> None:
+    """But the files themselves: `build/` may be lost."""
+    setup.link_tree()
+    assert setup.LINKS.resolve().is_relative_to(setup.ROOT / ".venv")
+    assert not (setup.ROOT / "build").exists()
+
+
+def test_a_lost_tree_is_told_with_what_to_do_when_python_starts(setup: ModuleType) -> None:
+    """One line on stderr, before the module is found to be missing."""
+    def started() -> str:
+        line = setup.WARNING.replace(str(setup.PRESENT), str(present))
+        done = subprocess.run([sys.executable, "-S", "-c", line], capture_output=True, text=True,
+                              check=True)
+        return done.stderr
+
+    setup.link_tree()
+    present = setup.LINKS / "checkvalve" / "spec" / "__init__.py"
+    assert started() == ""
+    shutil.rmtree(setup.TREES)
+    assert "make core" in started() and started().count("\n") == 1

@@ -1,0 +1,94 @@
+"""A target that refuses a capacity: its cases are not applicable, and the others run."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from checkvalve.conformance.cli import root
+from checkvalve.conformance.cli.outcome import run
+from checkvalve.conformance.results import REFUSED
+from checkvalve.conformance.suites import RunSettings, plan, run_case
+
+TARGET = """
+from checkvalve.conformance.adapters.reference import ReferenceQueue
+class Queue(ReferenceQueue):
+    def request(self, message):
+        if message["do"] == "hello" and message["settings"]["capacity"] not in {takes}:
+            return {{"error": "{error}", "definite": {definite}}}
+        return super().request(message)
+"""
+SCHEMAS = Path(__file__).resolve().parent.parent / "docs" / "schemas"
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of the test's own, which targets are looked for in."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def conform(
+    capsys: pytest.CaptureFixture[str], takes: tuple[int, ...],
+    error: str = "unsupported-capacity", definite: bool = True, asked: tuple[str, ...] = (),
+) -> tuple[int, dict[str, object]]:
+    """The exit code, and the entry of a target that supports ``takes`` in the document."""
+    # A module that is new each time: an idle child would serve the one before.
+    name = f"takes_{'_'.join(map(str, takes))}_{len(error)}_{definite}"
+    Path(f"{name}.py").write_text(TARGET.format(takes=takes, error=error, definite=definite))
+    code = run(root, ["conform", f"python:{name}:Queue", "--json", *asked])
+    document = json.loads(capsys.readouterr().out)
+    jsonschema.validate(document, json.loads(next(SCHEMAS.glob("conform*.json")).read_text()))
+    return code, document["targets"][0]
+
+
+@pytest.mark.parametrize("takes", [(1,), (2,), (1, 3)])
+def test_the_cases_of_a_refused_capacity_are_counted_and_the_others_pass(
+    takes: tuple[int, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Also where the first capacity that is tried is the one that is refused."""
+    code, target = conform(capsys, takes)
+    refused = {f"not applicable for capacity {each}" for each in (1, 2, 3) if each not in takes}
+    assert (code, target["verdict"], set(target["refused"])) == (0, "passed", refused)
+    assert min(target["refused"].values()) >= 12, "of 36 cases, a third has each capacity"
+
+
+def test_a_target_that_refuses_every_capacity_has_had_nothing_decided(
+    capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Unknown, and no failure of the target."""
+    code, target = conform(capsys, (), asked=("--cases", "12"))
+    assert (code, target["verdict"], target["error"]) == (2, "unknown", "")
+    assert target["refused"] == {"not applicable for capacity 1, 2, 3": 12}
+
+
+@pytest.mark.parametrize(("error", "definite"), [
+    ("unsupported-capacity", False), ("no-room", True)])
+def test_any_other_error_to_hello_is_a_failure(
+    error: str, definite: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Something may have happened, or it is another error."""
+    code, target = conform(capsys, (1,), error, definite)
+    assert (code, target["verdict"]) == (64, "error")
+
+
+def test_a_row_says_what_was_refused(here: Path) -> None:
+    """So that a table of rows can be read without the summary."""
+    (here / "takes_one.py").write_text(
+        TARGET.format(takes=(1,), error="unsupported-capacity", definite=True))
+    rows = [run_case("queue", "python:takes_one:Queue", case, RunSettings(capacity=2))
+            for case in plan("queue", cases=2, seed=0)]
+    assert [(row.verdict, row.message) for row in rows] == [
+        (REFUSED, "not applicable for capacity 2")] * 2
+
+
+def test_a_gate_does_not_pass_what_was_not_run(here: Path) -> None:
+    """Every rule is unknown where every capacity was refused."""
+    (here / "takes_none.py").write_text(
+        TARGET.format(takes=(), error="unsupported-capacity", definite=True))
+    (here / "checkvalve.toml").write_text(
+        '[[suites]]\nsuite = "queue"\ncases = 3\ntargets = ["python:takes_none:Queue"]\n')
+    assert run(root, ["gate", "."]) == 2

@@ -1,0 +1,64 @@
+"""Queues that drop: what they drop is what they say that they drop."""
+
+from __future__ import annotations
+
+import pytest
+
+from checkvalve.conformance.adapters.reference import ReferenceQueue
+from checkvalve.conformance.adapters.session import InProcessTarget
+from checkvalve.conformance.ports.base import Target
+from checkvalve.conformance.suites.queue import QUEUE_SUITE
+from checkvalve.conformance.suites.run import capabilities, run_program
+from checkvalve.conformance.suites.suite import Act
+from checkvalve.conformance.zoo.catalogue import KILLED, hunt
+from checkvalve.conformance.zoo.queues import ZOO
+from checkvalve.reference.queue import Overflow
+
+OLDEST, NEWEST = Overflow.DROP_OLDEST, Overflow.DROP_NEWEST
+RULE = QUEUE_SUITE.rule("QUEUE-17")
+
+
+def dropping(does: Overflow, says: Overflow) -> Target:
+    """The reference queue that does one thing and says another, or the same."""
+    class Dropping(ReferenceQueue):
+        overflow = does
+        policy = says.value
+    return InProcessTarget("dropping", Dropping)
+
+
+def broken(target: Target, *acts: str) -> bool:
+    """Whether a program with a queue of one place breaks the rule."""
+    program = tuple(map(Act, acts))
+    run = run_program(QUEUE_SUITE, target, program, 1, focus=RULE)
+    return any(breach.rule is RULE for breach in run.breaches)
+
+
+@pytest.mark.parametrize("says", [OLDEST, NEWEST])
+@pytest.mark.parametrize("does", [OLDEST, NEWEST])
+def test_which_item_is_dropped_tells_two_policies_apart(does: Overflow, says: Overflow) -> None:
+    """Three requests do; the item that is left is the one that was promised, or not."""
+    assert broken(dropping(does, says), "offer", "offer", "poll") == (does is not says)
+    assert broken(dropping(does, says), "poll", "offer", "put", "poll") == (does is not says)
+
+
+def test_before_anything_is_dropped_nothing_tells_them_apart() -> None:
+    """And where something waits, what is dropped depends on what nobody sees."""
+    assert not broken(dropping(OLDEST, NEWEST), "offer", "poll", "offer", "poll")
+    assert not broken(dropping(OLDEST, NEWEST), "take", "offer", "offer", "offer", "poll")
+
+
+def test_a_queue_that_says_nothing_of_dropping_is_not_judged_by_it() -> None:
+    """The rule needs the promise."""
+    assert RULE is not None
+    waiting = dropping(Overflow.WAIT, Overflow.WAIT)
+    assert RULE not in QUEUE_SUITE.applicable(capabilities(QUEUE_SUITE, waiting, 1))
+    assert QUEUE_SUITE.missing(RULE, capabilities(QUEUE_SUITE, waiting, 1)) == (
+        "drop-oldest or drop-newest",)
+
+
+@pytest.mark.parametrize("name", ["says-oldest-drops-newest", "says-newest-drops-oldest"])
+def test_a_queue_that_drops_the_other_end_is_caught(name: str) -> None:
+    """In three steps."""
+    trophy = hunt(ZOO[name])
+    assert trophy.verdict == KILLED and trophy.fixture is not None
+    assert trophy.fixture.length == 3

@@ -267,7 +267,8 @@ def _follows(summary: Summary) -> Iterator[str]:
 
 
 _MEND_FIRST = (
-    "What follows is broken, perhaps only because of what broke before it: mend that, and run again.")
+    "What follows is broken, perhaps only because of what broke before it: mend that, and run "
+    "again.")
 _NEXT_STEP = (
     "Unknown means that too little was asked or judged to say either. Run more cases, in all "
     "capacities (leave out --cases and --capacity); or let the adapter report and offer what the "

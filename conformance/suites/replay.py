@@ -24,9 +24,10 @@ class Replay:
     """What came of a replay.
 
     ``breach`` is the first breach of any rule, or of the fixture's own rule if there is one;
-    ``root`` is what that one follows from, if anything (see ``Run.root_of``). ``same`` says whether it is of that rule and in the same step. ``left_at`` is the step
-    (from 0) whose request could no longer be made, because this target took another way.
-    ``unjudged`` are the ids of the rules whose machine lost track before a breach was seen.
+    ``root`` is what that one follows from, if anything (see ``Run.root_of``). ``same`` says
+    whether it is of that rule and in the same step. ``left_at`` is the step (from 0) whose
+    request could no longer be made, because this target took another way. ``unjudged`` are the
+    ids of the rules whose machine lost track before a breach was seen.
     """
 
     target: str

@@ -37,8 +37,8 @@ class RuleResult:
     another answer would have broken the rule, and that these are enough (see enough.py): a
     sample, never a proof. ``unknown``: they are too few, or some could not be judged.
     ``follows``: it was broken, but each time after a rule of ``follows_from`` in the same run,
-    which may be why. ``not exercised``: the target gives no occasion to break it. ``not applicable``: it lacks
-    what the rule takes. ``fixture`` is the shortest failure found; ``message`` is one line
+    which may be why. ``not exercised``: the target gives no occasion to break it.
+    ``not applicable``: it lacks what the rule takes. ``fixture`` is the shortest failure found; ``message`` is one line
     about the verdict; ``not_looked_for`` is what the target lacks operations for.
     """
 

@@ -38,8 +38,9 @@ class RuleResult:
     sample, never a proof. ``unknown``: they are too few, or some could not be judged.
     ``follows``: it was broken, but each time after a rule of ``follows_from`` in the same run,
     which may be why. ``not exercised``: the target gives no occasion to break it.
-    ``not applicable``: it lacks what the rule takes. ``fixture`` is the shortest failure found; ``message`` is one line
-    about the verdict; ``not_looked_for`` is what the target lacks operations for.
+    ``not applicable``: it lacks what the rule takes. ``fixture`` is the shortest failure
+    found; ``message`` is one line about the verdict; ``not_looked_for`` is what the target
+    lacks operations for.
     """
 
     target: str

@@ -10,6 +10,7 @@ import math
 import shlex
 import shutil
 from collections.abc import Callable, Mapping
+from difflib import get_close_matches
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -111,8 +112,9 @@ def resolve_target(spec: str, *, timeout: float = TIMEOUT_SECONDS) -> Target:
     return InProcessTarget(spec, adapter_factory(spec))
 
 
-def check_name(spec: str) -> None:
-    """Raise the ``InputError`` of a spec that names nothing on any machine.
+def check_name(spec: str, suite: str = "") -> None:
+    """Raise the ``InputError`` of a spec that names nothing on any machine, or, if a suite is
+    given, something of checkvalve's that another suite is for.
 
     Nothing is imported or started: a module or a program may be missing here alone.
     """
@@ -123,6 +125,24 @@ def check_name(spec: str) -> None:
         split_place(rest)
     elif spec not in _JAVASCRIPT:
         adapter_factory(spec)
+    if suite and is_shipped(spec):
+        _check_port(spec, suite)
+
+
+def _check_port(spec: str, suite: str) -> None:
+    from .suites.catalogue import SUITES, suite_named
+
+    port = suite_named(suite).port
+    fitting = known_targets(port)
+    if spec in fitting:
+        return
+    for_it = [name for name, each in SUITES.items() if spec in known_targets(each.port)]
+    meant = get_close_matches(spec, fitting, n=1, cutoff=0.4) or [reference_of(suite)]
+    shipped = [name for name in fitting if not name.startswith("zoo:")]
+    raise InputError(
+        f"the target {spec} is for the suite {' and '.join(for_it)}, and not for {suite}",
+        next_step=f"Did you mean {meant[0]}? For {suite} there are {', '.join(shipped)}; or use "
+        f"--suite {for_it[0]}.")
 
 
 def known_targets(port: str = "") -> dict[str, str]:

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from checkvalve.conformance.engines.cluster import SUPERVISE, StandaloneCluster
 from checkvalve.conformance.engines.local import row_of, run_locally
+from checkvalve.conformance.engines.seal import seal_of
 from checkvalve.conformance.engines.session import check_master, explain, within
 from checkvalve.conformance.engines.shipping import pack
 from checkvalve.conformance.engines.table import (
@@ -62,6 +63,42 @@ def test_a_table_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
         read_rows(tmp_path / "file")
     with pytest.raises(InputError, match="no table of results here"):
         read_rows(tmp_path / "nothing")
+
+
+def folder_of(rows: list[CaseRow], cases: list[Case], folder: Path) -> None:
+    """What Spark leaves behind: two part files, its mark of success, and our plan."""
+    import pyarrow.parquet as pq
+
+    folder.mkdir()
+    pq.write_table(table_of(rows[::2]), folder / "part-0.parquet")
+    pq.write_table(table_of(rows[1::2]), folder / "part-1.parquet")
+    (folder / "_SUCCESS").touch()
+    (folder / "_plan").mkdir()
+    (folder / "_plan" / "part-0.json").write_text(seal_of(cases).to_json())
+
+
+def test_a_folder_that_lost_a_part_is_refused(tmp_path: Path) -> None:
+    """Whole it reads as what was planned; without a part, its mark or its plan it is named."""
+    cases = plan("queue", cases=6, seed=3)
+    rows = run_locally("queue", "reference", cases, SETTINGS)
+    whole = tmp_path / "whole"
+    folder_of(rows, cases, whole)
+    assert read_rows(whole) == rows
+    for name, told in (("part-0.parquet", "3 of the 6 rows"), ("_SUCCESS", "not finished"),
+                       ("_plan/part-0.json", "not finished")):
+        folder = tmp_path / name.replace("/", "-")
+        folder_of(rows, cases, folder)
+        (folder / name).unlink()
+        with pytest.raises(InputError, match=told):
+            read_rows(folder)
+    folder_of([*rows, *rows], cases, tmp_path / "twice")
+    with pytest.raises(InputError, match="12 of the 6 rows"):
+        read_rows(tmp_path / "twice")
+    folder_of(rows, plan("queue", cases=6, seed=4), tmp_path / "others")
+    with pytest.raises(InputError, match="other cases"):
+        read_rows(tmp_path / "others")
+    with pytest.raises(InputError, match="part of a table"):
+        read_rows(whole / "part-0.parquet")
 
 
 def test_the_number_of_processes_does_not_change_the_rows() -> None:
@@ -112,6 +149,7 @@ def test_what_an_executor_did_not_tell_is_not_made_up(message: str) -> None:
 @pytest.mark.parametrize("master", [
     "", "local[", "local[-1]", "sprak://host:7077", "spark://host", "spark://host:0",
     "spark://host:99999", "spark://:7077", "http://host:7077", "local-cluster[2,1]",
+    "local-cluster[0,1,1024]", "local-cluster[1,0,1024]", "local[0]",
 ])
 def test_what_is_no_address_of_spark_is_refused_at_once(master: str) -> None:
     """A misspelt master is told before any Java starts."""
@@ -170,6 +208,10 @@ def _raise_target_error() -> None:
     ("IllegalStateException: Cannot call methods on a stopped SparkContext", "no Spark master"),
     ("ModuleNotFoundError: No module named 'pyarrow'", "lacks pyarrow"),
     ("SparkException: Python worker exited unexpectedly (crashed)", "the target ended"),
+    ("ExecutorLostFailure (executor 0 exited): Command exited with code 52", "out of memory"),
+    ("java.lang.OutOfMemoryError: Java heap space", "out of memory"),
+    ("IllegalArgumentException: Executor memory 67108864 must be at least 471859200",
+     "too little for Spark"),
     ("calling o1.x\n: java.io.IOException: Mkdirs failed\n\tat java.lang.Thread",
      "java.io.IOException: Mkdirs failed"),
 ])

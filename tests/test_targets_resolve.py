@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -14,7 +15,7 @@ from checkvalve.conformance.adapters.process import close_idle
 from checkvalve.conformance.cli import root
 from checkvalve.conformance.cli.outcome import run
 from checkvalve.conformance.ports import Message, Session
-from checkvalve.conformance.targets import known_targets, resolve_target
+from checkvalve.conformance.targets import check_name, known_targets, resolve_target
 from checkvalve.spec.notation.errors import CheckvalveError, InputError, TargetError
 
 HELLO = {"do": "hello", "protocol": 1, "port": "queue", "settings": {"capacity": 2}}
@@ -180,3 +181,17 @@ def test_the_host_says_why_it_cannot_start() -> None:
     spec = f"command:{sys.executable} -m checkvalve.conformance.adapters.host no-such-thing"
     with pytest.raises(CheckvalveError, match="there is no target no-such-thing"):
         resolve_target(spec, timeout=60).open().request(HELLO)
+
+
+@pytest.mark.parametrize(("target", "suite", "meant"), [
+    ("reference", "timer", "reference.timer"), ("reference.timer", "queue", "reference"),
+    ("js", "timer", "js.timer"), ("zoo:silent-drop", "storm.input", "storm.input"),
+    ("sched", "kafka.purgatory", "reference.purgatory"),
+])
+def test_a_target_of_another_suite_is_told_with_the_one_that_was_meant(
+    target: str, suite: str, meant: str
+) -> None:
+    """Before anything runs: a target that answers unknown-port explains nothing."""
+    with pytest.raises(InputError, match="and not for " + re.escape(suite)) as caught:
+        check_name(target, suite)
+    assert meant in caught.value.next_step

@@ -84,13 +84,14 @@ def command(
     from ..suites.case import RunSettings
     from ..suites.conduct import CASES, Order, conduct
     from ..suites.summary import known_rules
-    from ..targets import resolve_target
+    from ..targets import check_name, resolve_target
 
     order = Order(suite, cases, seed, RunSettings(
         capacity=capacity, timeout_seconds=timeout, candidates=candidates))
     accepted = known_rules(suite, known)
     engine = _engine(**where)
     for target in targets:  # all, before anything is run
+        check_name(target, suite)
         resolve_target(target, timeout=timeout)
     if out is not None:
         _check_table(out)

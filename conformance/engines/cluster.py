@@ -21,12 +21,13 @@ from types import TracebackType
 from checkvalve.spec.notation.errors import InputError
 
 from ..java import require_java
+from ..patience import Countdown
 from .session import QUICK_START
 
 __all__ = ["SUPERVISE", "StandaloneCluster"]
 
 _START_SECONDS = 90.0
-"""How long the master, or the workers together, may take to come up."""
+"""How long each of them may take to come up, on an idle machine."""
 
 _STOP_SECONDS = 10.0
 _LOOPBACK = "127.0.0.1"
@@ -109,14 +110,14 @@ class _Daemon:
 
     def wait_for(self, pattern: str) -> str:
         """What the log says in the first group of ``pattern``, once it does."""
-        deadline = time.monotonic() + _START_SECONDS
-        while time.monotonic() < deadline:
+        limit = Countdown(_START_SECONDS)
+        while not limit.over:
             found = re.search(pattern, self._text())
             if found:
                 return found[1]
             if self._process.poll() is not None:
                 break
-            time.sleep(0.05)
+            time.sleep(limit.slice(0.2))
         last = (self._text().strip().splitlines() or ["it said nothing"])[-1]
         what = f"the {self.name} of the Spark cluster on this machine did not start: {last}"
         raise InputError(what, "", "See `checkvalve doctor` for what Spark needs.")

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, TypeVar
 from checkvalve.spec.notation.errors import CheckvalveError, InputError
 
 from ..java import require_java
+from ..patience import VARIABLE, Countdown
 from .task import error_in
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ START_SECONDS = 90.0
 """How long Spark may take to come up; its own limit for a silent master is 60 s."""
 
 _FORMS = (
-    r"local(\[(\d+|\*)(,\d+)?\])?|local-cluster\[\d+,\d+,\d+\]|spark://[^/,]+:\d+(,[^/,]+:\d+)*"
+    r"local(\[([1-9]\d*|\*)(,\d+)?\])?|local-cluster\[(?:[1-9]\d*,){2}\d+\]|spark://[^/,]+:\d+(,[^/,]+:\d+)*"
     r"|sc://[^/]+(/.*)?|k8s://.+|yarn"
 )
 _FORM_ADVICE = (
@@ -137,7 +138,10 @@ def _refusal(host: str, port: int) -> str:
 
 
 def within(seconds: float, call: Callable[[], Result], silence: str) -> Result:
-    """The result of ``call``, which gets a thread of its own; InputError ``silence`` if late."""
+    """The result of ``call``, which gets a thread of its own; InputError ``silence`` if late.
+
+    ``seconds`` are those of an idle machine (see patience.py).
+    """
     results: list[Result] = []
     errors: list[BaseException] = []
 
@@ -149,12 +153,15 @@ def within(seconds: float, call: Callable[[], Result], silence: str) -> Result:
 
     thread = threading.Thread(target=run, daemon=True, name="checkvalve-spark")
     thread.start()
-    thread.join(seconds)
+    limit = Countdown(seconds)
+    while thread.is_alive() and not limit.over:
+        thread.join(limit.slice())
     if errors:
         raise errors[0]
     if not results:
         raise InputError(silence, "", "See whether the cluster is up and has free cores, and "
-                         "whether its Spark is of the same version as the pyspark here.")
+                         "whether its Spark is of the same version as the pyspark here; if it "
+                         f"is only slow, set {VARIABLE}=3.")
     return results[0]
 
 
@@ -263,6 +270,12 @@ _SPARK_SAYS = (
     (r"All masters are unresponsive|stopped SparkContext|Application has been killed",
      "what answers there is no Spark master, or one of another version",
      "Use the pyspark of the cluster's version."),
+    (r"Executor memory \d+ must be at least", "the memory of an executor is too little for Spark",
+     "Give it 512 MiB or more, as in local-cluster[2,1,1024]."),
+    (r"OutOfMemoryError|exit code 52\b|exited with code 52\b|exit code 137|code 137\b|"
+     r"exceeding (memory|physical memory) limits|\bMemoryError\b",
+     "an executor ran out of memory",
+     "Give executors more (spark.executor.memory), or more tasks: --partitions."),
     (r"Python worker exited unexpectedly", "the target ended the Python process that it runs in",
      "Run it here with one process to see which case does it, or put it behind command:."),
     (r"PATH_ALREADY_EXISTS", "there is something at the path of the results already",

@@ -17,6 +17,7 @@ from checkvalve.spec.notation.errors import InputError
 
 from ..results import Case, CaseRow
 from ..suites import RunSettings
+from .seal import seal_folder
 from .session import explain, spark_session, within
 from .shipping import ship_checkvalve
 from .table import rows_of, spark_schema
@@ -76,15 +77,22 @@ def run_to_parquet(
 ) -> dict[str, int]:
     """Have the cluster write the rows of ``cases`` to ``out``; the number of rows by verdict.
 
-    No row comes here, so that a run may be of any size. ``out`` is as in `write_frame`.
+    No row comes here, so that a run may be of any size. ``out`` is as in `write_frame`; the
+    plan is written there last, so that `read_rows` tells a whole table from any other.
     Raises InputError as `run_on_spark` does, and if there is something at ``out`` already.
     """
     with _ready(place) as session:
         frame = results_frame(session, suite, target, cases, settings, partitions=partitions)
         write_frame(frame, out)
         with _spark_errors("reading the results back"):
-            counts = session.read.parquet(out).groupBy("verdict").count().collect()
-    return {line["verdict"]: line["count"] for line in counts}
+            lines = session.read.parquet(out).groupBy("verdict").count().collect()
+        counts = {line["verdict"]: line["count"] for line in lines}
+        if sum(counts.values()) != len(cases):
+            raise InputError(f"the cluster wrote {sum(counts.values())} of {len(cases)} rows", out,
+                             "Look at the log of Spark, and run it again, to another path.")
+        with _spark_errors(f"writing the plan to {out}"):
+            seal_folder(session, cases, out)
+    return counts
 
 
 @contextmanager

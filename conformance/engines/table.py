@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, get_type_hints
 from checkvalve.spec.notation.errors import InputError
 
 from ..results import KEY, CaseRow, sort_rows
+from .seal import METADATA, seal_of, seal_of_file, seal_of_folder
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -66,6 +67,8 @@ def write_rows(rows: Iterable[CaseRow], path: Path) -> None:
     import pyarrow.parquet as pq
 
     table = table_of(sort_rows(rows))
+    seal = seal_of(rows_of(table))
+    table = table.replace_schema_metadata({METADATA: seal.to_json().encode()})
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder:
@@ -80,7 +83,8 @@ def write_rows(rows: Iterable[CaseRow], path: Path) -> None:
 def read_rows(path: Path) -> list[CaseRow]:
     """The rows of a Parquet file, or of the folder that Spark has written, sorted by key.
 
-    Raises InputError if there is no such table, or if it is not one of results.
+    Raises InputError if there is no such table, if it is not one of results, and if it is not
+    whole: a run that was not finished, or a table that lost a part (see seal.py).
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -88,12 +92,16 @@ def read_rows(path: Path) -> list[CaseRow]:
     if not path.exists():
         raise InputError("there is no table of results here", str(path), _READ_ADVICE)
     try:
+        seal = seal_of_folder(path) if path.is_dir() else seal_of_file(
+            pq.read_schema(path).metadata, path)
         table = pq.read_table(path, columns=arrow_schema().names)
-        return rows_of(table.cast(arrow_schema()))
+        rows = rows_of(table.cast(arrow_schema()))
     except (OSError, pa.ArrowException) as error:
         first = str(error).partition("\n")[0].rstrip(".")
         what = f"this is not a table of results: {first}"
         raise InputError(what, str(path), _READ_ADVICE) from error
+    seal.compare(rows, str(path))
+    return rows
 
 
 _READ_ADVICE = "Give a Parquet file or folder that a run of a suite wrote."

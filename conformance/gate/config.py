@@ -171,7 +171,8 @@ class _Reader:
             for at, suite in enumerate(config.suites):
                 self._look_up("suites", at, "suite", suite.suite, suite_named)
                 for target in suite.targets:
-                    self._look_up("suites", at, "targets", target, check_name)
+                    self._look_up("suites", at, "targets", target,
+                                  partial(check_name, suite=suite.suite))
                 for target, rules in suite.known.items():
                     for rule in rules:
                         self._look_up("suites.known", at, target, rule,

@@ -44,14 +44,24 @@ class Engine:
 
         Raises ``InputError`` for a suite, a target or a cluster that cannot be used.
         """
-        if self.master is None and self.session is None:
-            return self._run_here(suite, target, cases, settings)
+        # A target that hangs in its first case would cost as many time limits as cases.
+        with self.opened() as engine:
+            first = engine._some(suite, target, cases[:1], settings)
+            if first[0].verdict == ERROR or len(cases) == 1:
+                return first
+            return first + engine._some(suite, target, cases[1:], settings)
+
+    def _some(
+        self, suite: str, target: str, cases: Sequence[Case], settings: RunSettings
+    ) -> list[CaseRow]:
+        if self.session is None:
+            from ..engines.local import run_locally
+
+            return run_locally(suite, target, cases, settings, jobs=self.jobs)
         from ..engines.spark import run_on_spark
 
-        rows = run_on_spark(
-            suite, target, cases, settings, partitions=self.partitions,
-            master=self.master, session=self.session, ship=self.ship)
-        return rows[:1] if rows[0].verdict == ERROR else rows
+        return run_on_spark(suite, target, cases, settings, partitions=self.partitions,
+                            session=self.session, ship=self.ship)
 
     @contextmanager
     def opened(self) -> Iterator[Engine]:
@@ -67,17 +77,6 @@ class Engine:
 
                 ship_checkvalve(session)
             yield replace(self, master=None, session=session, ship=False)
-
-    def _run_here(
-        self, suite: str, target: str, cases: Sequence[Case], settings: RunSettings
-    ) -> list[CaseRow]:
-        from ..engines.local import run_locally
-
-        # A target that hangs in its first case would cost as many time limits as cases.
-        first = run_locally(suite, target, cases[:1], settings)
-        if first[0].verdict == ERROR or len(cases) == 1:
-            return first
-        return first + run_locally(suite, target, cases[1:], settings, jobs=self.jobs)
 
 
 @dataclass(frozen=True)

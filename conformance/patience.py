@@ -1,0 +1,86 @@
+"""Waiting for as long as it takes: time limits that a busy machine stretches by itself.
+
+A limit such as "Spark comes up within 90 s" is meant for a machine that has nothing else to do.
+Where eight other processes share its cores, the same start takes four times as long, and nothing
+is wrong. So a limit is counted in *seconds of an idle machine*: each second that passes counts
+the less, the slower this process is seen to get on. CHECKVALVE_PATIENCE, a factor, stretches all
+limits further, for machines that are slow without being busy.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+from collections.abc import Callable
+
+from checkvalve.spec.notation.errors import InputError
+
+__all__ = ["VARIABLE", "Countdown", "factor", "slowness"]
+
+VARIABLE = "CHECKVALVE_PATIENCE"
+_PROBE_SECONDS = 0.01
+"""Processor time by which it is seen how fast this process gets on."""
+
+_SLOWEST = 50.0
+"""No second counts less than a fiftieth: whoever waits for what never comes is told in the end."""
+
+
+def factor() -> float:
+    """What the user says that limits are to be multiplied by; 1 if nothing.
+
+    Raises ``InputError`` for what is no positive number.
+    """
+    text = os.environ.get(VARIABLE, "1")
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 < value < math.inf:
+        raise InputError(f"{VARIABLE} is {text[:40]!r}, which is no positive number",
+                         next_step=f"Set it to a factor, as in {VARIABLE}=3, or unset it.")
+    return value
+
+
+def slowness() -> float:
+    """How many times longer things take now than on this machine when it is idle; 1 or more.
+
+    The larger of two signs: how long a little work took by the clock, for its processor time,
+    and how many processes want a core, for each core that there is.
+    """
+    began, used = time.monotonic(), time.thread_time()
+    while time.thread_time() - used < _PROBE_SECONDS:
+        pass
+    waited = (time.monotonic() - began) / (time.thread_time() - used)
+    crowd = os.getloadavg()[0] / (os.cpu_count() or 1) if hasattr(os, "getloadavg") else 1.0
+    return min(_SLOWEST, max(1.0, waited, crowd))
+
+
+class Countdown:
+    """A limit of so many ``seconds`` of an idle machine, from now on.
+
+    ``clock`` is in seconds, ``slow`` says how slow the machine is at the moment; tests give
+    their own.
+    """
+
+    def __init__(
+        self, seconds: float, *, clock: Callable[[], float] = time.monotonic,
+        slow: Callable[[], float] = slowness,
+    ) -> None:
+        self._left = seconds * factor()
+        self._clock, self._slow = clock, slow
+        self._last = clock()
+
+    @property
+    def over(self) -> bool:
+        """Whether the limit is reached; what passed since the last look counts by how slow it
+        is now."""
+        now = self._clock()
+        passed, self._last = now - self._last, now
+        if passed > 0:
+            self._left -= passed / self._slow()
+        return self._left <= 0
+
+    def slice(self, most: float = 0.5) -> float:
+        """How long to wait before the next look, in seconds."""
+        return max(0.001, min(most, self._left))

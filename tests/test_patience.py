@@ -1,0 +1,60 @@
+"""A limit of time is counted in seconds of an idle machine."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from checkvalve.conformance.patience import VARIABLE, Countdown, factor, slowness
+from checkvalve.spec.notation.errors import InputError
+
+
+class Clock:
+    """A clock that shows what it is told."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@given(seconds=st.integers(1, 100), slow=st.integers(1, 50), step=st.integers(1, 20))
+def test_a_second_counts_the_less_the_slower_the_machine_is(
+    seconds: int, slow: int, step: int
+) -> None:
+    """On a machine that is so many times slower, a limit lasts as many times longer."""
+    clock = Clock()
+    limit = Countdown(seconds, clock=clock, slow=lambda: float(slow))
+    while not limit.over:
+        clock.now += step
+    assert seconds * slow - 1e-6 <= clock.now <= seconds * slow + step
+
+
+def test_what_passed_while_the_machine_was_busy_does_not_count_as_idle_time() -> None:
+    """Each stretch counts by how slow the machine was in it."""
+    clock, speeds = Clock(), iter([10.0, 1.0])
+    limit = Countdown(3, clock=clock, slow=lambda: next(speeds))
+    clock.now = 20.0
+    assert not limit.over
+    clock.now = 21.0
+    assert limit.over
+
+
+def test_the_user_can_stretch_all_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A factor in the environment; what is no factor is refused by name."""
+    monkeypatch.setenv(VARIABLE, "3")
+    clock = Clock()
+    limit = Countdown(2, clock=clock, slow=lambda: 1.0)
+    clock.now = 5.0
+    assert not limit.over
+    for wrong in ("", "-1", "0", "nan", "inf", "soon"):
+        monkeypatch.setenv(VARIABLE, wrong)
+        with pytest.raises(InputError, match=VARIABLE):
+            factor()
+
+
+def test_a_machine_is_never_faster_than_itself() -> None:
+    """What is seen of its speed only ever stretches a limit."""
+    assert 1.0 <= slowness() <= 50.0

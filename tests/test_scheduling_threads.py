@@ -187,3 +187,11 @@ def test_steps_are_the_lines_on_which_something_is_shared() -> None:
         assert scheduler.run(task).done
         assert task.steps == 2
     assert replay(SCENES["counting"], MODULES, [Segment(0, 1), Segment(1)]).result == 1
+
+
+def test_only_a_search_counts_preemptions() -> None:
+    """A schedule that was drawn or is replayed was not bounded by them."""
+    assert wander(SCENES["walking"], MODULES, 1).preemptions == 0
+    last = every("counting", 2)[-1]
+    assert replay(SCENES["counting"], MODULES, last.schedule).preemptions == 0
+    assert {each.preemptions for each in every("counting", 2)} == {0, 1, 2}

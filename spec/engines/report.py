@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from ..notation.expr import Bool, Int, Queue, Record, SlotType
 from ..notation.model import Slot
 from .interpreter import show_step
 from .verdict import Trace, Value
 
-__all__ = ["changes", "show_slot", "trace_lines", "trace_to_json"]
+__all__ = ["changes", "show_slot", "trace_lines"]
 
 
 def show_slot(value: Value, kind: SlotType | None) -> str:
@@ -50,17 +49,3 @@ def trace_lines(trace: Trace, slots: Mapping[str, Slot]) -> Iterator[str]:
         before = step.state
     if trace.loop == len(trace.steps):
         yield "    -- and stays there for ever --"
-
-
-def trace_to_json(trace: Trace | None) -> dict[str, Any] | None:
-    """A trace as plain JSON values: the initial state, the steps, and where it loops."""
-    if trace is None:
-        return None
-    return {
-        "initial": dict(trace.initial),
-        "steps": [
-            {"step": show_step(step.action, step.args), "state": dict(step.state)}
-            for step in trace.steps
-        ],
-        "loop": trace.loop,
-    }

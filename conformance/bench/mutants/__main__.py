@@ -1,0 +1,119 @@
+"""``python -m checkvalve.conformance.bench.mutants``: make mutants, and see what kills them.
+
+Exit codes: 0 enough are killed and each survivor is argued; 1 not so; 64 bad usage.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from checkvalve.spec.notation.errors import InputError
+
+from ...cli.outcome import EXPECTED, VIOLATED, run
+from .campaign import FATES, SURVEY, Campaign
+from .draw import drawn, share
+from .ledger import read_arguments
+from .modules import GROUPS, group_of, modules_of
+from .operators import mutants_of
+from .report import AIM, Tally, publish, table, tally
+from .tree import Project, here
+
+__all__ = ["command", "main"]
+
+PROGRAM = "python -m checkvalve.conformance.bench.mutants"
+ONE_IN, LEAST, MOST = 24, 4, 5
+_KEPT = ".checkvalve/mutants"
+
+
+@click.command(context_settings={"show_default": True})
+@click.option("--only", multiple=True, metavar="NAME",
+              help="Only this group, module or package (reference.storm.acker); repeatable.")
+@click.option("--seed", type=int, default=0, help="Decides which mutants are drawn.")
+@click.option("--one-in", type=click.IntRange(1), default=ONE_IN,
+              help="Of so many possible mutants of a module one is taken.")
+@click.option("--least", type=click.IntRange(1), default=LEAST, help="But so many at least.")
+@click.option("--most", type=click.IntRange(1), default=MOST, help="And so many at most.")
+@click.option("--jobs", type=click.IntRange(1, 64), default=1, help="How many at once.")
+@click.option("--seconds", type=click.FloatRange(1), default=20.0,
+              help="Processor time of the tests that a mutant is shown to.")
+@click.option("--list", "only_list", is_flag=True, help="Print the ids of the mutants, and stop.")
+@click.option("--again", is_flag=True, help="Forget the fates of earlier runs.")
+@click.option("--survey", "survey_again", is_flag=True,
+              help="Ask again which functions each suite and test reaches.")
+@click.option("--by-module", is_flag=True, help="A row for each module.")
+@click.option("--publish", "page", type=click.Path(exists=True, dir_okay=False, path_type=Path),
+              help="Put the table into this page (docs/mutants.md).")
+def command(
+    only: tuple[str, ...], seed: int, one_in: int, least: int, most: int, jobs: int,
+    seconds: float, only_list: bool, again: bool, survey_again: bool, by_module: bool,
+    page: Path | None,
+) -> int:
+    """Change one thing in one module, and see which suite or test notices; many times."""
+    project = here()
+    arguments = read_arguments()
+    mutants = [
+        mutant for module in _chosen(project, only)
+        for every in [mutants_of(module, project.source(module))]
+        for mutant in drawn(every, share(len(every), one_in, least, most), seed)]
+    if only_list:
+        for mutant in mutants:
+            click.echo(mutant.id)
+        return EXPECTED
+    kept = project.root / _KEPT
+    if again:
+        (kept / FATES).unlink(missing_ok=True)
+    if survey_again:
+        (kept / SURVEY).unlink(missing_ok=True)
+    campaign = Campaign(project, kept, jobs=jobs, seconds=seconds)
+    whole = Tally(campaign.fates(mutants, click.echo), arguments, not only)
+    rows = list(tally(whole, by_module=by_module))
+    for line in _closing(whole, list(table(rows))):
+        click.echo(line)
+    if page is not None:
+        publish(page, list(table(rows)))
+    return EXPECTED if whole.good else VIOLATED
+
+
+def _chosen(project: Project, only: Sequence[str]) -> list[str]:
+    """The modules to mutate. Raises ``InputError`` for a name that is none of theirs."""
+    every = [module for group in GROUPS.values() for module in modules_of(project, group)]
+    if not only:
+        return every
+    chosen = [module for module in every
+              if any(f"{module}.".startswith(f"{name}.") or group_of(module) == name
+                     for name in only)]
+    for name in only:
+        if not any(f"{module}.".startswith(f"{name}.") or group_of(module) == name
+                   for module in chosen):
+            raise InputError(f"nothing that is mutated is named {name}", "",
+                             f"Name a module, or one of the groups: {', '.join(GROUPS)}.")
+    return chosen
+
+
+def _closing(whole: Tally, lines: Sequence[str]) -> list[str]:
+    """The end of the report: the table, what is to be argued, what is argued in vain."""
+    told = ["", *lines, ""]
+    for heading, names in (
+        ("Nobody noticed these, and nothing is said about them in arguments.toml:",
+         [mutant.id for mutant in whole.unargued]),
+        ("Arguments about mutants that are killed, or are not there:", whole.stale),
+    ):
+        if names:
+            told += [heading, *(f"  {name}" for name in names), ""]
+    judged = "enough" if whole.share >= AIM else f"less than {100 * AIM:.0f} %"
+    told.append(f"{100 * whole.share:.1f} % of the mutants that are not equivalent are killed: "
+                f"{judged}.")
+    return told
+
+
+def main() -> int:
+    """The program, with this process's arguments."""
+    return run(command, sys.argv[1:], PROGRAM)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,279 @@
+"""What runs in a fork: killers, one after another, on the checkvalve of a tree.
+
+It talks to its parent in lines of JSON: ``at`` (the killer that begins), ``killed`` (the one
+that noticed, and what it said) or ``crashed`` (it did so itself), ``done``. While the survey is
+taken: one line for each killer.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import math
+import os
+import resource
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from importlib import import_module
+from types import CodeType, FrameType
+from typing import Any, Final
+
+from .tree import Tree
+
+__all__ = ["SUITE", "Patience", "Say", "enter", "sender", "survey", "try_killers"]
+
+SUITE: Final = "suite:"
+"""What the name of a suite's default run begins with: ``suite:TARGET@SUITE``."""
+
+SURVEYED_SECONDS_MAX: Final = 4
+"""Processor time of a killer that is of use: a slower one would be run for every mutant."""
+_SURVEYED_WALL_SECONDS: Final = 240
+_PYTEST: Final = (
+    "-q", "-x", "--no-header", "--tb=line", "-W", "ignore::pytest.PytestAssertRewriteWarning",
+    "-p", "no:cacheprovider", "-p", "no:xdist",
+    "-p", "no:hypothesispytest",    # which complains of what a suite has drawn before
+    "-m", "not spark and not javascript", "-k", "not tlc and not both_oracles")
+_COLLECTING_SECONDS: Final = 20
+_SURVEYED: Final = (0, 5)
+"""What pytest ends with: it has run all tests; there are none, or all are of other kinds."""
+_FAILED: Final = (1, 2)
+"""What pytest ends with: tests have failed; a module of tests could not be imported."""
+
+Say = Callable[[dict[str, Any]], None]
+
+
+def enter(tree: Tree) -> None:
+    """Forget the package of this process and see the tree's; no output."""
+    package = tree.project.package
+    for name in [name for name in sys.modules if name.split(".")[0] == package]:
+        del sys.modules[name]
+    sys.path.insert(0, str(tree.folder))
+    sys.dont_write_bytecode = True
+    os.environ["PYTHONPATH"] = str(tree.folder)
+    os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
+    os.chdir(tree.project.root)
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1, 2):
+        os.dup2(nothing, stream)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+@dataclass(frozen=True)
+class Patience:
+    """How much processor time a killer may take: ``least``, and ``factor`` times the
+    ``seconds`` that it took in the survey."""
+
+    seconds: Mapping[str, float]
+    least: float = 4.0
+    factor: float = 2.0
+
+    def with_(self, killer: str) -> float:
+        """In seconds."""
+        return self.least + self.factor * self.seconds.get(killer, 0.0)
+
+
+def try_killers(tree: Tree, killers: Sequence[str], patience: Patience, say: Say) -> None:
+    """Run killers up to the first that fails."""
+
+    def begins(killer: str) -> None:
+        say({"at": killer})
+        _allow(patience.with_(killer))
+
+    for killer in killers:
+        if killer.startswith(SUITE):
+            begins(killer)
+            verdict = _run_suite(tree, killer)
+            if verdict:
+                say({"killed": killer, "why": verdict})
+                return
+    tests = [killer for killer in killers if not killer.startswith(SUITE)]
+    if tests:
+        say({"at": tests[0]})
+        _allow(_COLLECTING_SECONDS + patience.least)
+        _run_tests(tests, _Watched(tests, begins, say), say)
+
+
+def _allow(seconds: float) -> None:
+    """So much processor time from now on, then the system ends this process."""
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    until = math.ceil(used.ru_utime + used.ru_stime + seconds)
+    resource.setrlimit(resource.RLIMIT_CPU, (until, resource.getrlimit(resource.RLIMIT_CPU)[1]))
+
+
+def sender(descriptor: int) -> Say:
+    """Writes lines of JSON, each at once."""
+
+    def say(message: dict[str, Any]) -> None:
+        os.write(descriptor, json.dumps(message).encode() + b"\n")
+
+    return say
+
+
+# ---- suites ----------------------------------------------------------------------------------
+
+
+def _run_suite(tree: Tree, killer: str) -> str:
+    """The default run of a suite on a target; what was found, or nothing."""
+    try:
+        return _conducted(tree, killer)
+    except Exception as error:  # noqa: BLE001 - whatever it is, somebody would see it
+        return f"{type(error).__name__}: {error}"[:300]
+
+
+def _conducted(tree: Tree, killer: str) -> str:
+    conduct = import_module(f"{tree.project.package}.conformance.suites.conduct")
+    table = import_module(f"{tree.project.package}.conformance.engines.table")
+    local = import_module(f"{tree.project.package}.conformance.engines.local")
+
+    class Stopping(conduct.Engine):  # type: ignore[misc, name-defined]
+        """Runs the cases here, up to the first that does not pass."""
+
+        def run(self, suite: str, target: str, cases: Any, settings: Any) -> Any:
+            rows = []
+            for case in cases:
+                rows.append(local.row_of(suite, target, settings, case))
+                if rows[-1].verdict != "passed":
+                    break
+            return table.sort_rows(rows)
+
+    target, _, suite = killer.removeprefix(SUITE).partition("@")
+    summary, rows = conduct.conduct(target, conduct.Order(suite), engine=Stopping())
+    told = "; ".join(f"{row.rule} {row.message}" for row in rows if row.verdict != "passed")
+    if summary.verdict == "passed":
+        return ""
+    return f"{summary.verdict}: {told or summary.error}"[:300]
+
+
+# ---- tests -----------------------------------------------------------------------------------
+
+
+class _Watched:
+    """A plugin of pytest: says which test begins, and which one fails."""
+
+    def __init__(self, order: Sequence[str], begins: Callable[[str], None], say: Say) -> None:
+        self._place = {name: place for place, name in enumerate(order)}
+        self._begins = begins
+        self._say = say
+        self.failed = False
+
+    def pytest_collection_modifyitems(self, items: list[Any]) -> None:
+        """Run the tests in the order that was asked for."""
+        items.sort(key=lambda item: self._place.get(item.nodeid, len(self._place)))
+
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        """Tell that a test begins."""
+        self._begins(nodeid)
+
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        """Tell that a test fails."""
+        if report.failed and not self.failed:
+            self.failed = True
+            self._say({"killed": report.nodeid, "why": str(report.longrepr)[-300:]})
+
+
+def _run_tests(tests: Sequence[str], plugin: _Watched, say: Say) -> None:
+    import pytest
+
+    told = io.StringIO()
+    with contextlib.redirect_stdout(told):
+        code = pytest.main([*_PYTEST, *tests], plugins=[plugin])
+    if code != 0 and not plugin.failed:
+        what = "killed" if code in _FAILED else "crashed"
+        say({what: tests[0].partition("::")[0],
+             "why": f"pytest ended with {int(code)}: {told.getvalue()[-300:]}"})
+
+
+# ---- the survey ------------------------------------------------------------------------------
+
+
+def survey(tree: Tree, suites: Sequence[str], files: Sequence[str], say: Say) -> None:
+    """Run each suite and each test of some files by itself; say what it takes and reaches.
+
+    A line has ``killer``, ``passed``, ``seconds`` of processor time, and ``reached``, names as
+    ``module:function``. A killer that ends the process, or takes too long, has no such line.
+    """
+    for killer in suites:
+        _alone(tree, killer, partial(_passes, tree, killer), say)
+    if files:
+        import pytest
+
+        told = io.StringIO()
+        with contextlib.redirect_stdout(told):
+            code = pytest.main([*_PYTEST, *files], plugins=[_Surveyor(tree, say)])
+        if code not in _SURVEYED:
+            say({"failed": told.getvalue()[-500:]})
+
+
+def _passes(tree: Tree, suite: str) -> bool:
+    return not _run_suite(tree, suite)
+
+
+class _Surveyor:
+    """A plugin of pytest: each test runs in a fork of its own, where nothing is cached yet."""
+
+    def __init__(self, tree: Tree, say: Say) -> None:
+        self._tree = tree
+        self._say = say
+
+    def pytest_runtest_protocol(self, item: Any) -> bool:
+        """Run one test with all its fixtures."""
+        from _pytest.runner import runtestprotocol
+
+        def passes() -> bool:
+            reports = runtestprotocol(item, nextitem=None, log=False)
+            return all(report.passed for report in reports)
+
+        _alone(self._tree, item.nodeid, passes, self._say)
+        return True
+
+
+def _alone(tree: Tree, killer: str, passes: Callable[[], bool], say: Say) -> None:
+    child = os.fork()
+    if child:
+        os.waitpid(child, 0)
+        return
+    code = 1
+    try:
+        resource.setrlimit(resource.RLIMIT_CPU, (SURVEYED_SECONDS_MAX, SURVEYED_SECONDS_MAX))
+        signal.alarm(_SURVEYED_WALL_SECONDS)
+        with _profiled() as codes:
+            passed = passes()
+        seconds = sum(os.times()[:4])      # with what it has started itself
+        say({"killer": killer, "passed": passed and seconds < SURVEYED_SECONDS_MAX,
+             "seconds": round(seconds, 3), "reached": _names(tree, codes)})
+        code = 0
+    finally:
+        os._exit(code)
+
+
+@contextlib.contextmanager
+def _profiled() -> Iterator[set[CodeType]]:
+    """The code of all functions that are called meanwhile, also in threads that begin."""
+    codes: set[CodeType] = set()
+
+    def note(frame: FrameType, event: str, _argument: object) -> None:
+        if event == "call":
+            codes.add(frame.f_code)
+
+    threading.setprofile(note)
+    sys.setprofile(note)
+    try:
+        yield codes
+    finally:
+        sys.setprofile(None)
+        threading.setprofile(None)
+
+
+def _names(tree: Tree, codes: set[CodeType]) -> list[str]:
+    """``module:function`` of code in the tree; functions inside of others are part of them."""
+    found = set()
+    for code in codes:
+        module = tree.module_of(code.co_filename)
+        if module:
+            found.add(f"{module}:{code.co_qualname.partition('.<locals>')[0]}")
+    return sorted(found)

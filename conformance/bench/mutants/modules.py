@@ -1,0 +1,105 @@
+"""What is mutated, in groups as the report has them; and the tests that are asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from .tree import Project
+
+__all__ = ["ELSEWHERE", "GROUPS", "Group", "TARGETS", "group_of", "modules_of", "files_asked"]
+
+
+@dataclass(frozen=True)
+class Group:
+    """Modules and packages by prefix, and globs of test files that concern them.
+
+    Modules of the reference are first shown to the suites, as a user would.
+    """
+
+    prefixes: tuple[str, ...]
+    tests: tuple[str, ...]
+    suites: bool = False
+
+
+_VERDICTS = ("test_search*", "test_two_readings", "test_native_*", "test_show_evaluate",
+             "test_liveness*", "test_monitor*", "test_traces_in_words", "test_own_chapter")
+_SUITES = ("test_suite_parts", "test_suite_runs", "test_suite_chapters", "test_suite_zoo",
+           "test_fixture_format", "test_storm_histories", "test_judge*", "test_shrink*",
+           "test_replay*")
+
+GROUPS: Final[Mapping[str, Group]] = {
+    "reference": Group(
+        ("reference",),
+        ("test_reference_*", "test_kafka_*_reference", "test_kafka_callbacks*",
+         "test_storm_*_reference",
+         "test_scheduling_threads", "test_storm_cluster_*", "test_storm_input_status"),
+        suites=True),
+    "search": Group(
+        ("spec.engines.search", "spec.engines.graph", "spec.engines.compiled",
+         "spec.engines.interpreter", "spec.engines.report"), _VERDICTS),
+    "liveness": Group(("spec.engines.liveness",), _VERDICTS),
+    "replay": Group(
+        ("spec.engines.replay", "conformance.suites.replay", "conformance.suites.run",
+         "conformance.suites.case"),
+        ("test_search", *_SUITES)),
+    "monitor": Group(("spec.engines.monitor",),
+                     ("test_search", "test_monitor*", *_SUITES)),
+    "judge": Group(
+        ("conformance.suites.judge", "conformance.suites.plain", "conformance.suites.history"),
+        _SUITES),
+    "shrinker": Group(("conformance.suites.shrink",), _SUITES),
+    "prover": Group(("spec.engines.prove",), ("test_prove_*",)),
+    "lowering": Group(
+        ("spec.notation.lower", "spec.notation.execute", "spec.notation.translate",
+         "spec.notation.symbolic", "spec.notation.layout", "spec.notation.expr",
+         "spec.notation.ranges", "spec.notation.evaluate", "spec.notation.builtins_"),
+        ("test_notation_refusals", "test_lower*", *_VERDICTS, "test_prove_*", "test_tla_export")),
+    "code generation": Group(
+        ("spec.engines.native", "spec.engines.tla"),
+        ("test_native_*", "test_two_readings", "test_tla_*", "test_search")),
+}
+
+TARGETS: Final[Mapping[str, str]] = {
+    "reference": "queue", "reference.deferred": "queue", "reference.asyncio": "queue",
+    "reference.storm.input": "storm.input", "reference.storm.status": "storm.status",
+    "reference.storm.acker": "storm.acker", "reference.storm.spout": "storm.spout",
+    "reference.storm.partition": "storm.partition", "reference.storm.client": "storm.partition",
+    "reference.storm.topology": "storm.topology", "reference.timer": "timer",
+    "reference.timer.old": "timer", "reference.purgatory": "kafka.purgatory",
+    "reference.purgatory.old": "kafka.purgatory", "reference.kafka.races": "kafka.races",
+}
+"""Each reference that can be a target, and its suite."""
+
+
+ELSEWHERE: Final[Mapping[str, str]] = {
+    "reference.storm.tcp": "tests/test_storm_cluster_tcp.py",
+    "reference.storm.tcp_faults": "tests/test_storm_cluster_tcp.py",
+}
+"""Modules that run in processes of their own, where the survey sees nothing: each is shown to
+all tests of a file."""
+
+
+def modules_of(project: Project, group: Group) -> list[str]:
+    """The modules of a group that have any code, in order."""
+    found = []
+    for prefix in group.prefixes:
+        file = project.file(prefix)
+        files = [file] if file.is_file() else sorted(file.with_suffix("").rglob("*.py"))
+        found += [".".join(each.relative_to(project.root).with_suffix("").parts)
+                  for each in files if each.name != "__init__.py"]
+    return found
+
+
+def group_of(module: str, groups: Mapping[str, Group] = GROUPS) -> str:
+    """The name of the group that a module is in."""
+    return next(name for name, group in groups.items()
+                if any(f"{module}.".startswith(f"{prefix}.") for prefix in group.prefixes))
+
+
+def files_asked(project: Project, group: Group) -> list[Path]:
+    """The test files that concern a group."""
+    tests = project.root / "tests"
+    return sorted({file for glob in group.tests for file in tests.glob(f"{glob}.py")})

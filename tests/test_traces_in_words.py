@@ -1,0 +1,63 @@
+"""A trace in words: every step with what it changed, and where it begins to repeat."""
+
+from __future__ import annotations
+
+import pytest
+
+from checkvalve.spec.engines.report import changes, show_slot, trace_lines
+from checkvalve.spec.engines.verdict import Trace, TraceStep, Value
+from checkvalve.spec.notation.expr import Bool, Int, Queue, Record, SlotType, lit
+from checkvalve.spec.notation.model import Slot
+
+COLOUR = Int(lit(0), lit(2), ("red", "green", "blue"))
+HUED = Record("Hued", (("hue", COLOUR), ("lit", Bool())))
+
+
+@pytest.mark.parametrize(("value", "kind", "words"), [
+    (1, None, "1"),
+    (1, Int(lit(0), lit(3)), "1"),
+    (2, COLOUR, "blue"),
+    (True, Bool(), "true"),
+    (False, Bool(), "false"),
+    ((), Queue(COLOUR, lit(3)), "<>"),
+    ((0, 2), Queue(COLOUR, lit(3)), "<red, blue>"),
+    ((1, True), HUED, "(hue green, lit true)"),
+    (((1, False),), Queue(HUED, lit(2)), "<(hue green, lit false)>"),
+    ((1, 0), None, "(1, 0)"),
+])
+def test_a_value_is_shown_as_it_was_declared(
+    value: Value, kind: SlotType | None, words: str
+) -> None:
+    """Names of enumerations, fields of records, queues from their head; else as Python has it."""
+    assert show_slot(value, kind) == words
+
+
+def test_only_what_changed_is_told() -> None:
+    """In the order of the slots, with the old value and the new one."""
+    before: dict[str, Value] = {"a": 1, "hue": 0, "b": 3}
+    slots = {"hue": Slot("hue", COLOUR, lit(0))}
+    assert changes(before, {"a": 2, "hue": 1, "b": 3}, slots) == "a: 1 -> 2; hue: red -> green"
+    assert changes(before, before, slots) == "nothing changes"
+
+
+def steps(count: int) -> tuple[TraceStep, ...]:
+    """So many steps, each of which adds one to x."""
+    return tuple(TraceStep("add", (("by", 1),), {"x": number + 1}) for number in range(count))
+
+
+def test_steps_are_numbered_from_one_and_each_tells_what_it_changed() -> None:
+    """Against the state before it, not the first one."""
+    lines = list(trace_lines(Trace({"x": 0}, steps(2)), {}))
+    assert [" ".join(line.split()) for line in lines] == [
+        "1. add(by=1) x: 0 -> 1", "2. add(by=1) x: 1 -> 2"]
+
+
+@pytest.mark.parametrize(("loop", "place", "words"), [
+    (0, 0, "from here on, for ever"), (1, 1, "from here on, for ever"),
+    (2, 2, "from here on, for ever"), (3, 3, "and stays there for ever"),
+])
+def test_a_lasso_says_where_it_begins_to_repeat(loop: int, place: int, words: str) -> None:
+    """Before its first step, between two, or that it stays in its last state."""
+    lines = list(trace_lines(Trace({"x": 0}, steps(3), loop), {}))
+    assert len(lines) == 4 and [words in line for line in lines].index(True) == place
+    assert sum("--" in line for line in lines) == 1

@@ -264,16 +264,17 @@ def test_junit_has_what_follows_as_skipped() -> None:
     assert "follows from QUEUE-1" in text
 
 
-def breach(rule_id: str, is_added: bool = False) -> Breach:
+def breach(rule_id: str, is_added: bool = False, is_apart: bool = False) -> Breach:
     """A breach of a rule of the queue suite."""
     rule = suite_named("queue").rule(rule_id)
     assert rule is not None
-    return Breach(rule, 0, "", "", "", is_added=is_added)
+    return Breach(rule, 0, "", "", "", is_added=is_added, is_apart=is_apart)
 
 
 def test_nothing_follows_from_a_rule_that_is_added_to_a_machine() -> None:
     """That machine explains the run as before; after any other breach, none does."""
     added, first, later = breach("QUEUE-12", True), breach("QUEUE-3"), breach("QUEUE-4")
-    run = Run(breaches=[added, first, later])
-    assert [run.root_of(each) for each in run.breaches] == [added, first, first]
+    apart = breach("QUEUE-17", is_apart=True)
+    run = Run(breaches=[added, first, later, apart])
+    assert [run.root_of(each) for each in run.breaches] == [added, first, first, apart]
     assert run.rooted(first.rule) is first and run.rooted(later.rule) is None

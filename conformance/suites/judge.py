@@ -32,7 +32,8 @@ class Breach:
     ``detail`` says it where there are no such words.
 
     ``is_added``: by a machine that adds its rule to another one. That one explains the run
-    as well as before, so nothing follows from this breach.
+    as well as before, so nothing follows from this breach. ``is_apart``: by a machine that
+    allows what others forbid, so this does not follow from their breaches either.
     """
 
     rule: Rule
@@ -45,6 +46,7 @@ class Breach:
     refused: str = ""
     detail: str = ""
     is_added: bool = False
+    is_apart: bool = False
 
     @property
     def allowed(self) -> tuple[str, ...]:
@@ -150,6 +152,7 @@ class Judge:
                     rule, step, failure.observation, failure.conjunct, from_root(failure.where),
                     _alternatives(answers, observed, held), position,
                     given if len(shown) > 1 else "", is_added=eye.watch.adds is not None,
+                    is_apart=eye.watch.apart,
                 ))
 
     def _at_stake(self, answers: Sequence[Answer]) -> set[str]:

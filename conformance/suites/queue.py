@@ -307,7 +307,7 @@ QUEUE_SUITE: Final = Suite(
         Watch(ConservingQueue),
         Watch(BoundedQueue),
         Watch(OrderlyQueue, adds=IN_TURN, base=BoundedQueue),
-        Watch(DroppingQueue),
+        Watch(DroppingQueue, apart=True),
     ),
     weights={"offer": 2, "poll": 2, "put": 3, "take": 3, "settle": 1, "cancel": 3, "size": 1},
     needs={

@@ -47,10 +47,13 @@ class Run:
         """What a breach follows from: the first of the run; itself if it is that.
 
         After a breach nothing explains the run any more, and what is judged of the rest of it
-        may be wrong for no other reason. One that ``is_added`` leaves that explanation.
+        may be wrong for no other reason. One that ``is_added`` leaves that explanation, and one
+        that ``is_apart`` has its own.
         """
+        if breach.is_apart:
+            return breach
         earlier = takewhile(lambda each: each is not breach, self.breaches)
-        return next((each for each in earlier if not each.is_added), breach)
+        return next((each for each in earlier if not (each.is_added or each.is_apart)), breach)
 
     def rooted(self, rule: Rule) -> Breach | None:
         """The first breach of a rule, if it follows from no other."""

@@ -137,12 +137,14 @@ class Watch:
 
     A variant that adds one rule to another machine names it in ``adds``: whatever it
     refuses while ``base`` explains the run breaks that rule. It is watched only in the
-    cases that look for the rule.
+    cases that look for the rule. A machine that stands ``apart`` allows what the others
+    forbid, and holds a target to its own promises: neither follows from the other.
     """
 
     machine: type[Machine]
     adds: Rule | None = None
     base: type[Machine] | None = None
+    apart: bool = False
 
     def rules(self) -> tuple[Rule, ...]:
         """The rules that an implementation can be seen to break through this machine."""

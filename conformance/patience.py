@@ -16,11 +16,14 @@ from collections.abc import Callable
 
 from checkvalve.spec.notation.errors import InputError
 
-__all__ = ["VARIABLE", "Countdown", "factor", "slowness"]
+__all__ = ["VARIABLE", "Countdown", "factor", "slowness", "still_due"]
 
 VARIABLE = "CHECKVALVE_PATIENCE"
 _PROBE_SECONDS = 0.01
 """Processor time by which it is seen how fast this process gets on."""
+
+_NOISE = 1.25
+"""What is not slower than this is idle: no two measurements agree to a few parts in a hundred."""
 
 _SLOWEST = 50.0
 """No second counts less than a fiftieth: whoever waits for what never comes is told in the end."""
@@ -53,7 +56,17 @@ def slowness() -> float:
         pass
     waited = (time.monotonic() - began) / (time.thread_time() - used)
     crowd = os.getloadavg()[0] / (os.cpu_count() or 1) if hasattr(os, "getloadavg") else 1.0
-    return min(_SLOWEST, max(1.0, waited, crowd))
+    seen = max(waited, crowd)
+    return min(_SLOWEST, seen) if seen > _NOISE else 1.0
+
+
+def still_due(limit: float, waited: float, slow: Callable[[], float] = slowness) -> float:
+    """How many seconds more to wait for what had ``limit`` seconds of an idle machine and took
+    ``waited`` so far; 0 or less: it is late.
+
+    It is asked only when a limit has passed by the clock, so that nothing is measured before.
+    """
+    return limit * factor() * slow() - waited
 
 
 class Countdown:

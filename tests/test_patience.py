@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checkvalve.conformance.patience import VARIABLE, Countdown, factor, slowness
+from checkvalve.conformance.patience import VARIABLE, Countdown, factor, slowness, still_due
 from checkvalve.spec.notation.errors import InputError
 
 
@@ -58,3 +58,10 @@ def test_the_user_can_stretch_all_limits(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_a_machine_is_never_faster_than_itself() -> None:
     """What is seen of its speed only ever stretches a limit."""
     assert 1.0 <= slowness() <= 50.0
+
+
+def test_a_reply_is_late_only_when_an_idle_machine_would_have_given_it() -> None:
+    """What took its limit by the clock has as much more as the machine is slower."""
+    assert still_due(5.0, 5.0, slow=lambda: 1.0) == 0
+    assert still_due(5.0, 5.0, slow=lambda: 4.0) == 15.0
+    assert still_due(5.0, 21.0, slow=lambda: 4.0) < 0

@@ -40,6 +40,12 @@ class Adapter:
 """
 POLL = HEADER + "class Target(Adapter):\n    def poll(self):\n        "
 
+ENDING = HEADER + """
+class Target(Adapter):
+    def request(self, message):
+        return super().request(message) if message["do"] == "hello" else os._exit(0)
+"""
+
 FAILURES = {
     "ends its process": ("os._exit(3)", "ended with exit status 3", True),
     "is killed": ("os.kill(os.getpid(), 9)", "was ended by signal 9 (SIGKILL)", False),
@@ -194,7 +200,7 @@ def test_the_command_ends_with_64_and_one_message(
 ) -> None:
     """Whether the target ends its process or is not there."""
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "mine.py").write_text(POLL + "os._exit(0)")
+    (tmp_path / "mine.py").write_text(ENDING)
     assert run(root, ["conform", f"python:{target}", "--cases", "3", "--json"]) == 64
     document = json.loads(capsys.readouterr().out)
     told = document["error"]["what"] if "error" in document else document["targets"][0]["error"]

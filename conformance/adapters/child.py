@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from ...spec.notation.errors import InputError, TargetError
+from ..patience import still_due
 from ..ports.base import LINE_BYTES_MAX, excerpt
 
 __all__ = ["SESSION_BYTES_MAX", "Child", "last_lines"]
@@ -35,7 +36,8 @@ _living: Final[set[Child]] = set()     # those not killed yet
 
 
 class Child:
-    """``argv`` as a process. ``timeout``: seconds of real time that it has for each reply.
+    """``argv`` as a process. ``timeout``: seconds that it has for each reply, of real time on an
+    idle machine (see patience.py).
 
     Raises ``InputError`` when the program cannot be started. A subclass may know more about
     its program: what to send it when it is late, and how to tell of its failure.
@@ -79,7 +81,8 @@ class Child:
         beyond ``line_bytes_max``, or speaks before it is asked.
         """
         limit = self._timeout if patience is None else patience
-        deadline = time.monotonic() + limit
+        began = time.monotonic()
+        deadline = began + limit
         self._pump(0.0)
         if self._unread:
             raise self.failed("printed before it was asked", shown=bytes(self._unread))
@@ -93,6 +96,9 @@ class Child:
             if self._ended:
                 raise self.failed(self._how_it_ended(), shown=bytes(self._unread))
             left = deadline - time.monotonic()
+            if left <= 0:
+                left = still_due(limit, time.monotonic() - began)
+                deadline = time.monotonic() + left
             if left <= 0:
                 self._interrogate()
                 raise self.failed(

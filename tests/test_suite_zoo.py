@@ -33,6 +33,8 @@ CAUGHT = {
     "handed-back": ("QUEUE-9", 4),
     "last-in-first-out": ("QUEUE-3", 3),
     "youngest-put-first": ("QUEUE-12", 4),
+    "says-oldest-drops-newest": ("QUEUE-17", 3),
+    "says-newest-drops-oldest": ("QUEUE-17", 3),
 }
 """The rule that each twin breaks, and the length of the shortest program that shows it."""
 

@@ -39,7 +39,9 @@ class CaseRow:
     the shrunk failure, or empty. ``exercised`` is a JSON object: for each rule that applies
     to the target, how many steps could have broken it. ``unjudged`` is another: for each rule
     whose machine lost track, in how many programs. ``can`` is a JSON list of the operations
-    that the target says it can do.
+    that the target says it can do. ``follows`` is a JSON object: for the rule in focus, if it
+    was only seen to break after another one in the same run, the id of that one, which is
+    then ``rule``.
     """
 
     suite: str
@@ -55,6 +57,7 @@ class CaseRow:
     fixture: str
     unjudged: str = "{}"
     can: str = "[]"
+    follows: str = "{}"
 
 
 def sort_rows(rows: Iterable[CaseRow]) -> list[CaseRow]:

@@ -36,6 +36,8 @@ def report_of(*judgements: Judgement) -> Report:
     (["as expected", "unavailable"], "as expected", 0),
     (["as expected", "unknown"], "unknown", 2),
     (["unavailable", "unavailable"], "unknown", 2),
+    (["as expected", "follows"], "as expected", 0),
+    (["violated", "follows"], "violated", 1),
     (["unknown", "violated"], "violated", 1),
     (["violated", "error", "unknown"], "error", 64),
 ])

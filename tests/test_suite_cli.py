@@ -69,10 +69,16 @@ def test_a_broken_queue_is_told_as_a_story(capsys: pytest.CaptureFixture[str]) -
 
 def test_a_known_violation_does_not_fail_the_run(capsys: pytest.CaptureFixture[str]) -> None:
     """It stays in the report, and the exit code is 0."""
-    code, out, _ = conform(
-        capsys, "deque", "--cases", "24", "--known", "QUEUE-1", "--known", "QUEUE-4")
+    code, out, _ = conform(capsys, "deque", "--cases", "24", "--known", "QUEUE-1")
     assert code == 0
     assert "violated (known)" in out
+
+
+def test_what_follows_from_a_violation_is_told_with_it(capsys: pytest.CaptureFixture[str]) -> None:
+    """The closing lines say what from, and what to do."""
+    _, out, _ = conform(capsys, "deque", "--cases", "24")
+    assert "1 follows (QUEUE-4 from QUEUE-1)" in out and "mend that, and run" in out
+    assert "--known QUEUE-4" not in out
 
 
 def test_a_broken_should_fails_the_run_until_it_is_known(
@@ -102,7 +108,7 @@ def test_results_have_exactly_the_promised_fields(
         (target, rule) for target in ("deque", "reference") for rule in RULES]
     for row in document["results"]:
         assert list(row) == ["target", "suite", "rule", "verdict", "cases", "steps", "fixture",
-                             "message", "not_looked_for"]
+                             "message", "not_looked_for", "follows_from"]
         assert (row["fixture"] is not None) == (row["verdict"] == "violated")
         if row["fixture"]:
             assert json.loads(Path(row["fixture"]).read_text())["rule"]["id"] == row["rule"]

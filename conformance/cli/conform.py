@@ -32,7 +32,7 @@ SUITE_NAMES = (
 
 _CODES = {"violated": VIOLATED, "error": BAD_INPUT, "unknown": UNKNOWN, "passed": EXPECTED}
 _COLOURS = {"violated": "bold red", "passed": "green", "flaky": "bold yellow",
-            "unknown": "bold yellow"}
+            "unknown": "bold yellow", "follows": "yellow"}
 
 
 @click.command("conform")
@@ -220,6 +220,8 @@ def _verdict(result: RuleResult) -> str:
 
 def _says(result: RuleResult) -> str:
     shown = result.message if result.fixture is None else ""
+    if result.follows_from:
+        return f"{shown}: seen broken only after it, in the same run. {result.rule.statement}"
     return shown or result.rule.statement
 
 
@@ -241,12 +243,15 @@ def _conclusion(summary: Summary) -> Iterator[str]:
         if result.verdict != "violated":
             tally[result.verdict] = tally.get(result.verdict, 0) + 1
     named = {"not exercised": f" ({', '.join(summary.not_exercised)})",
-             "unknown": f" ({', '.join(summary.unknown)})"}
+             "unknown": f" ({', '.join(summary.unknown)})",
+             "follows": f" ({'; '.join(_follows(summary))})"}
     parts += [f"{count} {verdict}{named.get(verdict, '')}" for verdict, count in tally.items()]
     how_well = summary.reservation if summary.verdict == "passed" else ""
     yield f"{summary.verdict.upper()}{how_well and f' {how_well}'}: {'; '.join(parts)}."
     if "passed" in tally:
         yield "Passed means that these cases found no breach; it is not a proof."
+    if "follows" in tally:
+        yield _MEND_FIRST
     if summary.unknown and summary.verdict == "unknown":
         yield _NEXT_STEP
     if summary.no_longer_broken:
@@ -256,6 +261,15 @@ def _conclusion(summary: Summary) -> Iterator[str]:
         yield f"To accept what is broken: {' '.join(f'--known {rule}' for rule in news)}"
 
 
+def _follows(summary: Summary) -> Iterator[str]:
+    for result in summary.results:
+        if result.follows_from:
+            yield f"{result.rule.id} from {' or '.join(result.follows_from)}"
+
+
+_MEND_FIRST = (
+    "What follows is broken, perhaps only because of what broke before it: mend that, and run "
+    "again.")
 _NEXT_STEP = (
     "Unknown means that too little was asked or judged to say either. Run more cases, in all "
     "capacities (leave out --cases and --capacity); or let the adapter report and offer what the "

@@ -78,7 +78,8 @@ def _document(fixture: Fixture, found: Replay, code: int) -> dict[str, Any]:
         "rule": fixture.rule_id, "steps": list(found.words), "same": found.same,
         "breach": None if breach is None else {
             "rule": breach.rule.id, "step": breach.step + 1, "statement": breach.rule.statement,
-            "allowed": list(breach.allowed),
+            "allowed": list(breach.allowed), "instead_of": breach.refused,
+            "follows_from": None if found.root is None else found.root.rule.id,
         },
         "unjudged": sorted(found.unjudged),
     }
@@ -98,8 +99,11 @@ def _lines(fixture: Fixture, found: Replay) -> Iterator[str]:
         yield _unbroken(fixture, found)
         return
     yield f"This breaks {breach.rule.id} ({breach.rule.strength.value}): {breach.rule.statement}"
-    if breach.allowed:
-        yield f"Allowed in step {breach.step + 1}: {', or '.join(breach.allowed)}."
+    if breach.alternatives:
+        yield breach.allowed_in_words()
+    if found.root is not None:
+        yield (f"It may follow from {found.root.rule.id}, which is broken in step "
+               f"{found.root.step + 1} already.")
     if found.same:
         yield "Violated: the same rule, at the same step."
     elif breach.rule.id == fixture.rule_id:

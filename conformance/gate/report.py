@@ -9,14 +9,15 @@ from typing import Any, Literal
 
 __all__ = ["EXIT_CODES", "Judgement", "Report", "Row", "Section", "judge"]
 
-Judgement = Literal["as expected", "violated", "unknown", "unavailable", "error"]
+Judgement = Literal["as expected", "violated", "follows", "unknown", "unavailable", "error"]
 """*violated*: found something else than expected (also where a violation was expected and
-none was found). *unavailable*: an optional target that this machine cannot run."""
+none was found). *follows*: broken only after another rule in the same run, whose row decides.
+*unavailable*: an optional target that this machine cannot run."""
 
 Section = Literal["designs", "suites", "chapters"]
 
 EXIT_CODES: Mapping[Judgement, int] = {
-    "as expected": 0, "error": 64, "violated": 1, "unknown": 2, "unavailable": 0,
+    "as expected": 0, "error": 64, "violated": 1, "follows": 0, "unknown": 2, "unavailable": 0,
 }
 _GRAVEST_FIRST: tuple[Judgement, ...] = ("error", "violated", "unknown")
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -75,7 +76,7 @@ def suite_rows(suite: Suite, target: str) -> tuple[Row, ...]:
         Row("suites", subject, "can be judged", "judged", "lost track", "unknown",
             summary.unjudged),)
     return unjudged + tuple(
-        _rule_row(subject, result, result.rule.id in known, each) for result in summary.results
+        _rule_row(subject, result, known, each) for result in summary.results
         if result.verdict != NOT_APPLICABLE or result.rule.id in known
     )
 
@@ -97,14 +98,22 @@ def _why_unavailable(suite: Suite, target: str) -> str:
     return ""
 
 
-def _rule_row(subject: str, result: RuleResult, known: bool, seconds: float) -> Row:
-    """The row of one rule: a breach is expected of the known ones, and of no other."""
-    from ..suites.summary import NOT_RUN
+def _rule_row(
+    subject: str, result: RuleResult, accepted: Collection[str], seconds: float
+) -> Row:
+    """The row of one rule: a breach is expected of those accepted, and of no other; a known
+    breach covers what follows from it."""
+    from ..suites.summary import FOLLOWS, NOT_RUN
 
+    known = result.rule.id in accepted
     found = result.verdict
     message = result.message
     judgement: Judgement = "as expected"
-    if known and found != "violated":
+    if found == FOLLOWS and (known or set(result.follows_from) <= set(accepted)):
+        message = f"{message}, which is known"
+    elif found == FOLLOWS:
+        judgement, message = "follows", f"{message}, whose row decides"
+    elif known and found != "violated":
         judgement, message = "violated", _STALE
     elif found in ("flaky", "unknown", NOT_RUN):
         judgement = "unknown"

@@ -17,7 +17,7 @@ _TITLES = {"designs": "Designs", "suites": "Suites", "chapters": "Chapters"}
 _WORDS: dict[Judgement, tuple[str, str]] = {
     "as expected": ("ok", "green"), "violated": ("VIOLATED", "red"),
     "unknown": ("UNKNOWN", "yellow"), "unavailable": ("not here", "yellow"),
-    "error": ("ERROR", "red"),
+    "error": ("ERROR", "red"), "follows": ("follows", "yellow"),
 }
 _WIDEST = max(len(word) for word, _ in _WORDS.values())
 _BY_NAME = 5

@@ -92,7 +92,10 @@ class _Search:
 
     Case by case another rule is in *focus*: operations that it needs are never left out,
     and a program goes on after a breach of another rule while the focus can still be
-    judged. So a rule that is broken early and often hides no other.
+    judged. So a rule that is broken early and often hides no other. But what breaks later in
+    a run may do so only because of what broke first: the focus is ``found`` where no other
+    rule is broken before it. Where it only breaks ``behind`` others, the case tells of the
+    first of those (docs/decisions/suites-roots-and-consequences.md).
     """
 
     def __init__(
@@ -110,7 +113,9 @@ class _Search:
         self.exercised: Counter[str] = Counter()
         self.unjudged: Counter[str] = Counter()
         self.found: tuple[Rule, Program] | None = None
+        self.behind: tuple[Rule, Program] | None = None
         self.aside: tuple[Rule, Program] | None = None
+        self.follows: dict[str, str] = {}
         self.failure: TargetError | None = None
 
     @property
@@ -164,17 +169,20 @@ class _Search:
         self.programs += 1
         self.exercised.update(run.exercised)
         self.unjudged.update(run.unjudged)
-        for breach in run.breaches:
-            if breach.rule == focus:
-                self.found = self.found or (focus, tuple(run.acts))
-            elif self.aside is None:
-                self.aside = breach.rule, tuple(run.acts)
+        if run.rooted(focus) is not None:
+            self.found = focus, tuple(run.acts)
+        elif run.breach_of(focus) is not None:
+            self.behind = self.behind or (focus, tuple(run.acts))
+        elif run.breaches:
+            self.aside = self.aside or (run.breaches[0].rule, tuple(run.acts))
 
     # --- the verdict ---------------------------------------------------------------------
 
     def _judge(self) -> CaseRow:
-        broken = self.found or self.aside
         try:
+            if self.found is None and self.behind is not None:
+                return self._behind(*self.behind)
+            broken = self.found or self.aside
             if broken is not None:
                 return self._broken(*broken)
         except TargetError as error:
@@ -201,6 +209,33 @@ class _Search:
         refused = (self.capacity,) if self.rules else self._offered
         return f"capacity {', '.join(map(str, refused))}"
 
+    def _behind(self, rule: Rule, program: Program) -> CaseRow:
+        """The row of a breach that followed another one: of what came first in a short run,
+        unless while the program is shrunk nothing comes before it any more."""
+        alone: list[Program] = []
+
+        def fails(candidate: Program) -> Program | None:
+            if alone:
+                return None
+            run = self._run(rule, candidate)
+            breach = run.breach_of(rule)
+            if breach is None:
+                return None
+            if run.root_of(breach) is breach:
+                alone.append(run.up_to(breach))
+            return run.up_to(breach)
+
+        small = shrink(program, fails, self.suite.simpler)
+        if alone:
+            return self._broken(rule, alone[0])
+        run = self._run(rule, small)
+        breach = run.breach_of(rule)
+        if breach is None:
+            return self._unsteady(rule)
+        root = run.root_of(breach)
+        self.follows = {rule.id: root.rule.id}
+        return self._broken(root.rule, run.up_to(root))
+
     def _broken(self, rule: Rule, program: Program) -> CaseRow:
         """The row of a breach: seen again, shrunk, and written down; or found to be flaky."""
         repeats = [self._fails(rule, program) for _ in range(_REPEATS)]
@@ -212,22 +247,26 @@ class _Search:
             ))
         small = shrink(
             program, lambda candidate: self._fails(rule, candidate), self.suite.simpler)
-        run = self._run(rule, small)
-        breach = run.breach_of(rule)
+        # With every machine, so that what it is said to allow is allowed by all.
+        run = self._run(rule, small, every=True)
+        breach = run.rooted(rule)
         if breach is None:
-            return self._row(FLAKY, rule, (
-                f"the target is not deterministic: a program broke {rule.id}, and then did not"))
+            return self._unsteady(rule)
         fixture = fixture_of(self.suite, self.capacity, run, breach, self.spec, self.case)
         return self._row(VIOLATED, rule, fixture.headline(), fixture)
 
-    def _run(self, rule: Rule, program: Program) -> Run:
+    def _unsteady(self, rule: Rule) -> CaseRow:
+        return self._row(FLAKY, rule, (
+            f"the target is not deterministic: a program broke {rule.id}, and then did not"))
+
+    def _run(self, rule: Rule, program: Program, every: bool = False) -> Run:
         return run_program(
-            self.suite, self.target, program, self.capacity, focus=rule,
+            self.suite, self.target, program, self.capacity, focus=rule, count=every,
             candidates=self.settings.candidates)
 
     def _fails(self, rule: Rule, program: Program) -> Program | None:
         run = self._run(rule, program)
-        breach = run.breach_of(rule)
+        breach = run.rooted(rule)
         return None if breach is None else run.up_to(breach)
 
     def _row(
@@ -240,4 +279,5 @@ class _Search:
             self.case.seed, verdict, "" if rule is None else rule.id, self.steps, message,
             json.dumps(counts), "" if fixture is None else fixture.to_json(),
             json.dumps(dict(sorted(self.unjudged.items()))), json.dumps(sorted(self.can)),
+            json.dumps(self.follows if verdict == VIOLATED else {}),
         )

@@ -90,6 +90,8 @@ def fixture_of(
     ]
     steps[-1]["words"] = breach.in_words(str(steps[-1]["words"]))
     steps[-1]["allowed"] = list(breach.allowed)
+    if breach.refused:
+        steps[-1]["instead_of"] = breach.refused
     rule = breach.rule
     scene = suite.scene.format_map(suite.settings(capacity))
     return Fixture({
@@ -119,9 +121,8 @@ def _story(scene: str, rule: Rule, breach: Breach, words: list[str]) -> list[str
     lines = [scene]
     lines += [f"{number}. {line}" for number, line in enumerate(words, start=1)]
     lines.append(f"This breaks {rule.id} ({rule.strength.value}): {rule.statement}")
-    if breach.allowed:
-        lines.append(f"Allowed in step {len(words)}: {', or '.join(breach.allowed)}.")
-    return lines
+    allowed = breach.allowed_in_words()
+    return [*lines, allowed] if allowed else lines
 
 
 # --- reading -----------------------------------------------------------------------------

@@ -26,8 +26,14 @@ class Breach:
     """A rule that was broken: at which step of the run (from 0), and why.
 
     ``conjunct`` is the condition that was false, ``where`` its file (from the project's
-    root) and line, ``allowed`` what the target could have answered instead, in words.
-    ``detail`` says, where a step shows much, which part of it broke the rule.
+    root) and line. ``alternatives`` are the answers that every machine would have taken at
+    this point: after ``position`` steps of the machines that the same reply had shown. Where
+    a reply shows several, ``refused`` has the words of the one that broke the rule, and
+    ``detail`` says it where there are no such words.
+
+    ``is_added``: by a machine that adds its rule to another one. That one explains the run
+    as well as before, so nothing follows from this breach. ``is_apart``: by a machine that
+    allows what others forbid, so this does not follow from their breaches either.
     """
 
     rule: Rule
@@ -35,8 +41,24 @@ class Breach:
     observation: str
     conjunct: str
     where: str
-    allowed: tuple[str, ...]
+    alternatives: tuple[Answer, ...] = ()
+    position: int = 0
+    refused: str = ""
     detail: str = ""
+    is_added: bool = False
+    is_apart: bool = False
+
+    @property
+    def allowed(self) -> tuple[str, ...]:
+        """What the target could have answered instead, in words."""
+        return tuple(dict.fromkeys(answer.words for answer in self.alternatives))
+
+    def allowed_in_words(self) -> str:
+        """The line that says so; empty if there is nothing to say."""
+        if not self.alternatives:
+            return ""
+        instead = f' instead of "{self.refused}"' if self.refused else ""
+        return f"Allowed in step {self.step + 1}{instead}: {', or '.join(self.allowed)}."
 
     def in_words(self, step: str) -> str:
         """The words of the step that broke the rule, with the detail."""
@@ -116,31 +138,29 @@ class Judge:
         """Take what an exchange showed; breaches are added to ``breaches``."""
         if self._counting:
             self.exercised.update(self._at_stake(exchange.possible))
-        before = self._states()
-        for observed, is_event in exchange.observed():
-            if is_event:
-                now, answers = self._states(), exchange.completions
-                if self._counting:
-                    self.exercised.update(self._at_stake(answers))
-            else:
-                now, answers = before, exchange.possible
+        shown = list(exchange.observed())
+        for position, (observed, is_event) in enumerate(shown):
+            answers = exchange.completions if is_event else exchange.possible
+            if self._counting and is_event:
+                self.exercised.update(self._at_stake(answers))
+            held = [(eye, eye.monitor.states) for eye in self._eyes if eye.open]
             found = self._observe(observed)
             if found is not None:
-                rule, failure = found
+                eye, rule, failure = found
+                given = next((each.words for each in answers if each.step == observed), "")
                 self.breaches.append(Breach(
-                    rule, step, failure.observation, failure.conjunct,
-                    from_root(failure.where), _allowed(answers, now),
+                    rule, step, failure.observation, failure.conjunct, from_root(failure.where),
+                    _alternatives(answers, observed, held), position,
+                    given if len(shown) > 1 else "", is_added=eye.watch.adds is not None,
+                    is_apart=eye.watch.apart,
                 ))
-
-    def _states(self) -> _States:
-        return [(eye, eye.monitor.states) for eye in self._eyes if eye.open]
 
     def _at_stake(self, answers: Sequence[Answer]) -> set[str]:
         """The ids of the rules that one of some answers would break."""
         return {rule.id for answer in answers for rule in _refused_by(self._eyes, answer)}
 
-    def _observe(self, observed: Step) -> tuple[Rule, Failure] | None:
-        first: tuple[Rule, Failure] | None = None
+    def _observe(self, observed: Step) -> tuple[_Eye, Rule, Failure] | None:
+        first: tuple[_Eye, Rule, Failure] | None = None
         for eye in self._eyes:
             if not eye.open or not eye.knows(observed):
                 continue
@@ -159,7 +179,7 @@ class Judge:
                 if rule is None:
                     raise InternalError(
                         f"{failure.observation} is refused, and no rule says why", failure.where)
-                first = rule, failure
+                first = eye, rule, failure
         return first
 
     def _has_base(self, eye: _Eye) -> bool:
@@ -174,21 +194,24 @@ class Judge:
         return not closed
 
 
-_States = Sequence[tuple[_Eye, frozenset[State]]]
+_Held = Sequence[tuple[_Eye, frozenset[State]]]
 
 
-def _allowed(answers: Sequence[Answer], held: _States) -> tuple[str, ...]:
-    """The words of those answers that every machine would have taken in these states."""
+def _alternatives(
+    answers: Sequence[Answer], refused: Step, held: _Held
+) -> tuple[Answer, ...]:
+    """Those answers that every machine would have taken instead of a step, in these states."""
     return tuple(
-        answer.words for answer in answers
-        if all(_takes(eye, answer, states) for eye, states in held)
+        answer for answer in answers
+        if (not answer.instead_of or refused[0] in answer.instead_of)
+        and all(_takes(eye, answer, states) for eye, states in held)
     )
 
 
-def _takes(eye: _Eye, answer: Answer, states: Iterable[State]) -> bool:
-    interpreter = eye.monitor.interpreter
-    return not eye.knows(answer.step) or any(
-        interpreter.step(state, *answer.step) is not None for state in states)
+def _takes(eye: _Eye, answer: Answer, states: frozenset[State]) -> bool:
+    monitor = copy.copy(eye.monitor)
+    monitor.states = states
+    return monitor.accepts(step for step in (answer.step, *answer.then) if eye.knows(step))
 
 
 def _refused_by(eyes: Iterable[_Eye], answer: Answer) -> set[Rule]:

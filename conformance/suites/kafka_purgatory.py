@@ -36,6 +36,8 @@ _COUNTS: Final = {
 """The action that tells each count, and how high it can be; what is more is one more."""
 
 _TRIES_MAX: Final = 4
+_ODD: Final = ("again", "disordered", "stray")
+"""Steps that no rule allows: without them, the call would show another answer."""
 Requests = Sequence[int]
 
 
@@ -118,7 +120,21 @@ class PurgatoryConversation(PlainConversation):
     # --- answers -------------------------------------------------------------------------
 
     def possible(self, request: Message) -> Iterator[Answer]:
-        """See ``PlainConversation``."""
+        """See ``PlainConversation``. An answer shows steps of several kinds, one after the other;
+        each stands in the place of its own, or of one that should not be there at all."""
+        reaped: tuple[Step, ...] = (("reaped", ()),) if self._reaps(request) else ()
+        for answer in self._answers(request):
+            name, told = answer.step
+            exact: tuple[Step, ...] = ()
+            if name == "listed" and self._is_exact("watched"):
+                exact = (("listed_exactly", told),)
+            odd = () if name == "told_of_error" else _ODD
+            yield answer._replace(then=(*exact, *reaped), instead_of=(name, *odd))
+
+    def _reaps(self, request: Message) -> bool:
+        return request["do"] == "advance" and "estimate" in self.can
+
+    def _answers(self, request: Message) -> Iterator[Answer]:
         do = str(request["do"])
         if do in _COUNTS:
             action, most = _COUNTS[do]
@@ -214,7 +230,7 @@ class PurgatoryConversation(PlainConversation):
         if erred and request["do"] in _CALLED:
             steps.append(("told_of_error", (("arrived", int(raised)),)))
         self._rounds += request["do"] == "advance"
-        if request["do"] == "advance" and "estimate" in self.can:
+        if self._reaps(request):
             steps.append(("reaped", ()))
         if request["do"] == "watch":
             self._ready.update(self._soon & {self._made})

@@ -43,6 +43,8 @@ _CALLS: Final[Mapping[str, Call]] = {
     "force": Call.FORCE, "cancel": Call.CANCEL, "advance": Call.ADVANCE, "elect": Call.OTHER,
     "heartbeat": Call.OTHER,
 }
+_UNSEEN: Final = ("completes", "expires", "runs", "fails", "makes_wheel")
+"""Actions that need not happen in some steps of a thread."""
 _BY_REQUEST: Final = {"completes": "completes", "expires": "expires", "runs": "runs"}
 
 
@@ -158,7 +160,7 @@ class RacesConversation(PlainConversation):
         """See ``PlainConversation``."""
         if request["do"] == "spawn":
             return
-        yield Answer("nothing to be seen", ("stands", ()))
+        yield Answer("nothing to be seen", ("stands", ()), instead_of=_UNSEEN)
         yield Answer("a call ends in an error", ("fails", (("thread", 0),)))
         yield Answer("an overflow wheel is made", ("makes_wheel", (("level", 0),)))
         for number, name in enumerate(_NAMES):

@@ -246,15 +246,16 @@ class QueueConversation:
             yield from self._completions()
 
     def _completions(self) -> Iterator[Answer]:
-        yield Answer("nobody completes", ("settled", ()))
+        yield Answer("no further wait completes", ("settled", ()))
         for ticket in self._out():
             if ticket.side == "put":
                 words = f"the put of a{ticket.number + 1} completes"
                 yield Answer(words, _about("woken", ticket))
                 continue
-            for words, (action, args) in self._items("woken_take"):
+            for item in self._items("woken_take"):
+                action, args = item.step
                 whole = (("ticket", ticket.number), *args)
-                yield Answer(f"consumer {ticket.number + 1} gets {words}", (action, whole))
+                yield Answer(f"consumer {ticket.number + 1} gets {item.words}", (action, whole))
 
     def _items(self, action: str) -> Iterator[Answer]:
         """Every item that may be inside, and one each of those that may not."""
@@ -306,7 +307,7 @@ QUEUE_SUITE: Final = Suite(
         Watch(ConservingQueue),
         Watch(BoundedQueue),
         Watch(OrderlyQueue, adds=IN_TURN, base=BoundedQueue),
-        Watch(DroppingQueue),
+        Watch(DroppingQueue, apart=True),
     ),
     weights={"offer": 2, "poll": 2, "put": 3, "take": 3, "settle": 1, "cancel": 3, "size": 1},
     needs={

@@ -13,7 +13,7 @@ from ..ports.base import Operation, Target, excerpt
 from .catalogue import suite_named
 from .fixture import Fixture
 from .judge import Breach
-from .run import ITEMS_MAX
+from .run import ITEMS_MAX, Run
 from .suite import AnyJudge, Conversation, Exchange
 
 __all__ = ["Replay", "replay"]
@@ -24,9 +24,10 @@ class Replay:
     """What came of a replay.
 
     ``breach`` is the first breach of any rule, or of the fixture's own rule if there is one;
-    ``same`` says whether it is of that rule and in the same step. ``left_at`` is the step
-    (from 0) whose request could no longer be made, because this target took another way.
-    ``unjudged`` are the ids of the rules whose machine lost track before a breach was seen.
+    ``root`` is what that one follows from, if anything (see ``Run.root_of``). ``same`` says
+    whether it is of that rule and in the same step. ``left_at`` is the step (from 0) whose
+    request could no longer be made, because this target took another way. ``unjudged`` are the
+    ids of the rules whose machine lost track before a breach was seen.
     """
 
     target: str
@@ -35,6 +36,7 @@ class Replay:
     words: tuple[str, ...]
     left_at: int | None = None
     unjudged: frozenset[str] = frozenset()
+    root: Breach | None = None
 
 
 def replay(
@@ -119,4 +121,6 @@ def _outcome(
         at = breach.step
         words = (*words[:at], breach.in_words(words[at]), *words[at + 1:])
     unjudged = frozenset() if breach is not None else frozenset(judge.unjudged)
-    return Replay(target, breach, same, words, left_at, unjudged)
+    root = None if breach is None else Run(breaches=judge.breaches).root_of(breach)
+    return Replay(target, breach, same, words, left_at, unjudged,
+                  None if root is breach else root)

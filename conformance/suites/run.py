@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 
 from ...spec.engines.monitor import STATES_MAX
 from ...spec.notation.errors import TargetError
@@ -41,6 +42,23 @@ class Run:
     def breach_of(self, rule: Rule) -> Breach | None:
         """The first breach of a rule."""
         return next((each for each in self.breaches if each.rule == rule), None)
+
+    def root_of(self, breach: Breach) -> Breach:
+        """What a breach follows from: the first of the run; itself if it is that.
+
+        After a breach nothing explains the run any more, and what is judged of the rest of it
+        may be wrong for no other reason. One that ``is_added`` leaves that explanation, and one
+        that ``is_apart`` has its own.
+        """
+        if breach.is_apart:
+            return breach
+        earlier = takewhile(lambda each: each is not breach, self.breaches)
+        return next((each for each in earlier if not (each.is_added or each.is_apart)), breach)
+
+    def rooted(self, rule: Rule) -> Breach | None:
+        """The first breach of a rule, if it follows from no other."""
+        breach = self.breach_of(rule)
+        return breach if breach is not None and self.root_of(breach) is breach else None
 
     def up_to(self, breach: Breach) -> Program:
         """The program that ends with the step that broke the rule."""

@@ -102,7 +102,7 @@ class AckerConversation(PlainConversation):
         for told in Told:
             yield Answer(_WORDS[told], _step(request, told))
         if request["do"] != "tick":
-            yield Answer("somebody else is told", ("stray", ()))
+            yield Answer("somebody else is told", ("stray", ()), (_step(request, Told.NOTHING),))
 
     def seen(self, request: Message, answer: Any) -> Seen:
         """See ``PlainConversation``."""

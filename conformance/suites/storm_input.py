@@ -240,9 +240,11 @@ class InputConversation:
     def _other_sizes(self) -> Iterator[Answer]:
         inside = self._fates.count("inside")
         for count in range(min(inside, self._settings["overflow_limit"] + 1 or inside) + 1):
-            yield Answer(f"{count} in the overflowQ", ("overflowq_sized", (("count", count),)))
+            step: Step = "overflowq_sized", (("count", count),)
+            yield Answer(f"{count} in the overflowQ", step, instead_of=step[:1])
         for count in range(self._fates.count("away") + 2):
-            yield Answer(f"{count} dropped", ("drops_counted", (("count", count),)))
+            step = "drops_counted", (("count", count),)
+            yield Answer(f"{count} dropped", step, instead_of=step[:1])
 
 
 def _check_length(request: Message, answer: Any) -> None:

@@ -75,7 +75,7 @@ class SpoutConversation(PlainConversation):
                 yield Answer(f"r{number + 1} times out", ("times_out", (("root", number),)))
         elif request["do"] == "reset_timeout":
             yield Answer("nothing is called", _said(request, Due.NOTHING))
-            yield Answer("something is called", ("stray", ()))
+            yield Answer("something is called", ("stray", ()), (_said(request, Due.NOTHING),))
         else:
             for due in Due:
                 yield Answer(_CALLED[due], _said(request, due))

@@ -65,11 +65,15 @@ class Fuller(NamedTuple):
 class Answer(NamedTuple):
     """An answer that an implementation may or may not be allowed to give.
 
-    ``words`` tells a reader, ``step`` is the step of the machines that it would show (first).
+    ``words`` tells a reader, ``step`` is the step of the machines that it would show (first),
+    ``then`` are those that it could not but show after that. ``instead_of`` are the actions in
+    whose place it may stand, where one reply shows steps of several kinds; empty: any.
     """
 
     words: str
     step: Step
+    then: tuple[Step, ...] = ()
+    instead_of: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -133,12 +137,14 @@ class Watch:
 
     A variant that adds one rule to another machine names it in ``adds``: whatever it
     refuses while ``base`` explains the run breaks that rule. It is watched only in the
-    cases that look for the rule.
+    cases that look for the rule. A machine that stands ``apart`` allows what the others
+    forbid, and holds a target to its own promises: neither follows from the other.
     """
 
     machine: type[Machine]
     adds: Rule | None = None
     base: type[Machine] | None = None
+    apart: bool = False
 
     def rules(self) -> tuple[Rule, ...]:
         """The rules that an implementation can be seen to break through this machine."""

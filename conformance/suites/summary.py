@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from ...spec.notation.errors import InputError
 from ...spec.notation.labels import counted
@@ -19,9 +19,12 @@ from .fixture import Fixture, read_fixture
 from .suite import AnySuite, Fuller
 
 __all__ = [
-    "NOT_APPLICABLE", "NOT_EXERCISED", "NOT_RUN", "RuleResult", "Summary", "known_rules",
-    "summarise",
+    "FOLLOWS", "NOT_APPLICABLE", "NOT_EXERCISED", "NOT_RUN", "RuleResult", "Summary",
+    "known_rules", "summarise",
 ]
+
+FOLLOWS: Final = "follows"
+"""The verdict on a rule that was only seen to break after another one in the same run."""
 
 NOT_APPLICABLE, NOT_EXERCISED, NOT_RUN = "not applicable", "not exercised", "not run"
 
@@ -33,9 +36,11 @@ class RuleResult:
     ``passed`` means that no breach was found in ``cases`` cases, in whose ``steps`` steps
     another answer would have broken the rule, and that these are enough (see enough.py): a
     sample, never a proof. ``unknown``: they are too few, or some could not be judged.
-    ``not exercised``: the target gives no occasion to break it. ``not applicable``: it lacks
-    what the rule takes. ``fixture`` is the shortest failure found; ``message`` is one line
-    about the verdict; ``not_looked_for`` is what the target lacks operations for.
+    ``follows``: it was broken, but each time after a rule of ``follows_from`` in the same run,
+    which may be why. ``not exercised``: the target gives no occasion to break it.
+    ``not applicable``: it lacks what the rule takes. ``fixture`` is the shortest failure
+    found; ``message`` is one line about the verdict; ``not_looked_for`` is what the target
+    lacks operations for.
     """
 
     target: str
@@ -47,6 +52,7 @@ class RuleResult:
     message: str = ""
     fixture: Fixture | None = None
     not_looked_for: tuple[Fuller, ...] = ()
+    follows_from: tuple[str, ...] = ()
 
     def to_json(self, saved_as: str | None = None) -> dict[str, Any]:
         """The row of ``conform --json``; ``saved_as`` is where the fixture was written."""
@@ -55,6 +61,7 @@ class RuleResult:
             "verdict": self.verdict, "cases": self.cases, "steps": self.steps,
             "fixture": saved_as, "message": self.message,
             "not_looked_for": [each.in_words() for each in self.not_looked_for],
+            "follows_from": list(self.follows_from),
         }
 
 
@@ -97,7 +104,9 @@ class Summary:
         if self.cases < len(rules):
             return f"by few cases ({self.cases} for {counted(len(rules), 'rule')})"
         weaker = [each.rule.id for each in rules if each.not_looked_for]
-        return f"in part ({', '.join(weaker)} in a weaker form)" if weaker else ""
+        parts = [f"{', '.join(weaker)} in a weaker form"] if weaker else []
+        parts += [f"{each.rule.id} {each.message}" for each in rules if each.verdict == FOLLOWS]
+        return f"in part ({'; '.join(parts)})" if parts else ""
 
     @property
     def not_exercised(self) -> tuple[str, ...]:
@@ -178,8 +187,17 @@ def _result(
         return result(VIOLATED, message=shortest.headline(), fixture=shortest)
     if broken:
         return result(FLAKY, message=broken[0].message)
+    roots = _roots(rule, rows)
+    if roots:
+        return result(FOLLOWS, message=f"follows from {' or '.join(roots)}", follows_from=roots)
     verdict, message = _unbroken(suite, covered, lacking)
     return result(verdict, message=message)
+
+
+def _roots(rule: Rule, rows: Sequence[CaseRow]) -> tuple[str, ...]:
+    """The ids of the rules after which a rule was broken, each once, in the order of the cases."""
+    followed = (json.loads(row.follows).get(rule.id) for row in rows)
+    return tuple(dict.fromkeys(root for root in followed if root))
 
 
 def _unbroken(

@@ -35,6 +35,10 @@ _LAWS: Final[Mapping[str, Law]] = {
     "tick": Law.TICK, "deadline": Law.DEADLINE, "in-order": Law.IN_ORDER, "timeout": Law.TIMEOUT}
 
 
+_IN_TURN: Final = ("ran", "stray", "rest")
+"""What an answer shows one after the other: what ran, until nothing runs any more."""
+
+
 class TimerConversation(PlainConversation):
     """One session with a timer. Its policy is among what it ``can``: rules depend on it."""
 
@@ -115,11 +119,12 @@ class TimerConversation(PlainConversation):
                 # All instants in between would take longer to judge than the rest of a run.
                 for at in sorted({first, self._asked.get(task, first), request["now"]}):
                     if first <= at <= request["now"]:
-                        yield Answer(f"task {task} runs at {at} ms", self._ran(task, at))
-            yield Answer("nothing runs any more", self._rest())
+                        yield Answer(f"task {task} runs at {at} ms", self._ran(task, at),
+                                     instead_of=_IN_TURN)
+            yield Answer("nothing runs any more", self._rest(), instead_of=_IN_TURN)
             if do == "drive":
                 for due in (False, True):
-                    yield Answer(_was_due(due), _answered(due))
+                    yield Answer(_was_due(due), _answered(due), instead_of=("answered",))
 
     def seen(self, request: Message, answer: Any) -> Seen:
         """See ``PlainConversation``."""

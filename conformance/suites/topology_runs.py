@@ -482,7 +482,7 @@ class RunJudge:
             found.setdefault(offence.rule.id, offence)
         self.breaches += [
             Breach(each.rule, step, each.event.what, each.conjunct,
-                   from_root(each.where), (), each.words())
+                   from_root(each.where), detail=each.words())
             for each in found.values()]
 
 

@@ -12,6 +12,7 @@ taking the step names the rule that was broken, and its first false conjunct say
 from __future__ import annotations
 
 import ast
+import copy
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from types import FrameType, TracebackType
@@ -97,6 +98,22 @@ class Monitor:
             step for step in steps
             if any(self.interpreter.step(state, *step) is not None for state in self.states)
         ]
+
+    def accepts(self, steps: Iterable[Step]) -> bool:
+        """Whether some steps could be observed next, one after the other. Nothing is changed.
+
+        False where it cannot be said, for the states are too many.
+        """
+        trial = copy.copy(self)
+        for name, args in steps:
+            reached = {
+                after for state in trial.states
+                if (after := self.interpreter.step(state, name, args)) is not None
+            }
+            if not reached or trial.overflowed:
+                return False
+            trial.states = trial._close(reached)
+        return True
 
     def _check_track(self) -> None:
         if self.overflowed:

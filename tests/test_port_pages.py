@@ -1,0 +1,107 @@
+"""What the ports' pages say of capacities, replies and settling is what the code does."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from checkvalve.conformance.cli.conform import SUITE_NAMES
+from checkvalve.conformance.ports.base import Message
+from checkvalve.conformance.results import PASSED
+from checkvalve.conformance.suites import RunSettings
+from checkvalve.conformance.suites.capacities import capacities_table
+from checkvalve.conformance.suites.catalogue import suite_named
+from checkvalve.conformance.suites.conduct import Order, conduct
+from checkvalve.conformance.suites.run import ITEMS_MAX
+from checkvalve.conformance.suites.suite import Act
+from checkvalve.conformance.suites.summary import NOT_APPLICABLE
+
+ROOT = Path(__file__).resolve().parent.parent
+THREADED = ROOT / "examples" / "adapters" / "threaded_queue.py"
+
+
+def page(name: str) -> str:
+    """A page of the documentation."""
+    return (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("suite", SUITE_NAMES)
+def test_the_pages_have_the_capacities_of_every_suite(suite: str) -> None:
+    """With the settings of hello that follow from each, and the rules of some only."""
+    named = {"queue": "adapter-protocol", "timer": "kafka-ports"}
+    where = named.get(suite, f"{suite.partition('.')[0]}-ports")
+    assert capacities_table(suite_named(suite)) in page(where)
+
+
+def test_the_table_of_capacities_has_what_the_suite_says_hello_with() -> None:
+    """One row each: storm.input has batches of two from capacity 4 on."""
+    rows = capacities_table(suite_named("storm.input")).splitlines()
+    assert rows[0].startswith("| `capacity` | `overflow_limit` | `batch` |")
+    assert rows[-1] == "| 4 | 0 | 2 | 2 | 1 | STORM-I12 |"
+    assert len(rows) == 2 + len(suite_named("storm.input").capacities)
+
+
+def examples(after: str) -> list[tuple[Message, Message]]:
+    """The first exchange of messages on the protocol's page below a heading."""
+    _, _, rest = page("adapter-protocol").partition(after)
+    block = re.search(r"```\n(> .*?)```", rest, re.DOTALL)
+    assert block is not None
+    lines = block.group(1).splitlines()
+    return [(json.loads(asked[2:]), json.loads(told[2:]))
+            for asked, told in zip(lines[::2], lines[1::2], strict=True)]
+
+
+class Script:
+    """A session that answers as a page does, and checks that it is asked what the page asks."""
+
+    def __init__(self, exchanges: list[tuple[Message, Message]]) -> None:
+        self.left = list(exchanges)
+
+    def request(self, message: Message) -> Message:
+        """See ``Session``."""
+        if message["do"] == "hello":
+            can = ["offer", "take"]
+            return {"ok": {"name": "a page", "version": "1", "can": can, "policy": "wait"}}
+        asked, told = self.left.pop(0)
+        assert message == {key: asked[key] for key in asked if key not in ("id", "now")}
+        return {"events": [], **{key: told[key] for key in told if key != "id"}}
+
+    def close(self) -> None:
+        """See ``Session``."""
+
+
+def broken_by(exchanges: list[tuple[Message, Message]]) -> list[str]:
+    """The rules that a queue of capacity 1 breaks that answers so."""
+    suite: Any = suite_named("queue")
+    conversation = suite.converse(Script(exchanges), 1, ITEMS_MAX)
+    judge = suite.judge(1, ITEMS_MAX, None)
+    for number, (asked, _) in enumerate(exchanges):
+        judge.see(conversation.say(Act(asked["do"])), number)
+    return [each.rule.id for each in judge.breaches]
+
+
+def test_the_order_of_a_reply_is_judged_as_the_page_says() -> None:
+    """The example breaks nothing; without the last event, QUEUE-8 is broken."""
+    exchanges = examples("### The order of outcome and events")
+    assert broken_by(exchanges) == []
+    asked, _ = exchanges[-1]
+    assert broken_by([*exchanges[:-1], (asked, {"ok": True})])[0] == "QUEUE-8"
+
+
+def test_the_page_on_settling_shows_the_example_as_it_is() -> None:
+    """Whoever copies it from the page gets what is tested here."""
+    assert THREADED.read_text(encoding="utf-8") in page("settling")
+
+
+def test_the_threaded_example_passes_the_queue_suite() -> None:
+    """Every rule but those on cancelling, with threads that the operating system schedules."""
+    target = f"command:{sys.executable} {THREADED}"
+    order = Order("queue", cases=12, settings=RunSettings(programs=6, timeout_seconds=60))
+    summary, _ = conduct(target, order)
+    verdicts = {each.verdict for each in summary.results if each.cases}
+    assert not summary.error and verdicts <= {PASSED, "unknown", NOT_APPLICABLE}

@@ -1,197 +1,285 @@
 """A small change that makes a stuck design live, found by trying and checking it.
 
-Only changes of one thing are tried: more room in a link, one more element in it at the
-start, more threads in a pool, or dropping the oldest element. What is proposed has been
-checked; that nothing smaller helps has not.
+The kinds of changes are the table of :mod:`changes`. They are tried in its order, so what gives
+up least is offered: a kind is left for the next when none of its changes was found to help.
+Within a kind, amounts grow twofold, and the one that helps is then made the least by halving.
+Whatever is offered has been checked: the wait-for graph proved it, or the explorer visited every
+state.
 
-The search is kept small, for nobody should wait long for it. The wait-for graph, which
-visits no states, is asked about all changes before the explorer is asked about any; and what
-the explorer may do is counted in states, so that the same design gets the same answer on a
-slow machine as on a fast one.
+The search is kept small, for nobody should wait long for it, and it is counted in steps that the
+engines try, never in seconds: the same design gets the same answer on a slow machine as on a fast
+one. Only where the user's own time for the check ends is it cut short, and says so.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ..engines.verdict import Budget, Outcome
-from ..notation.labels import counted
+from ..notation.errors import InputError
+from .changes import KINDS, Change, KindOfChange, Scope
 from .check import Part, Settings, decide_deadlock, parts
-from .findings import DesignReport, Finding
-from .language import Design, Flow, Link, StepKind
+from .findings import DesignReport, Finding, Repair, RepairStep
+from .language import Design
+from .stuck import Blocked
+from .translate import Aim, translate
+from .waits import WaitGraph
 
 __all__ = ["repair", "with_repair"]
 
-MAX_STATES = 1_500
-"""Distinct states that the explorer may visit for all tries together: about 0.15 s."""
-MAX_GRAPHS = 100
-MAX_SECONDS = 1.0
-"""A last resort, for designs of a hundred tasks."""
-MAX_PLACES_TRIED = 6
+MAX_STEPS = 400_000
+"""Steps that may be tried for all questions together (a row that is tried in a state is one):
+about a second, where nothing helps."""
+SHARE = 4
+"""A kind may use one part in so many of what is left; what it leaves is for the kinds after it."""
+PATIENCE = (2_000, 10_000, 39_000)
+"""Steps for one question: first few for each, then more for those that need more. So many that
+the interpreter does it alone."""
+STEPS_OF_A_GRAPH = 60
+"""What a question to the wait-for graph takes, in steps for each row."""
 
 
-@dataclass(frozen=True)
-class _Change:
-    """Something to try: how it is said and done for an amount of 1 to ``most``."""
+def with_repair(report: DesignReport, budget: Budget | None = None) -> DesignReport:
+    """The report, with what was found and tried for its deadlock if it has one.
 
-    says: Callable[[int], str]
-    done: Callable[[int], Design]
-    most: int
-
-
-def with_repair(report: DesignReport) -> DesignReport:
-    """The report, with a repair for its deadlock if it has one and one was found."""
+    Of the ``budget`` only the seconds count.
+    """
     return replace(report, findings=tuple(
-        replace(finding, repair=repair(report.design, finding))
+        replace(finding, repair=repair(report.design, finding, budget))
         if finding.name == "deadlock" and finding.outcome is Outcome.VIOLATED else finding
         for finding in report.findings
     ))
 
 
-def repair(design: Design, finding: Finding) -> str:
-    """A sentence that names a change with which the design is never stuck, or nothing."""
-    deadline = time.monotonic() + MAX_SECONDS
-    for changes in (list(_growth(design, finding)), list(_dropping(design, finding))):
-        for judge in (_Graph(deadline), _Explorer(deadline)):
-            for change, amount in _in_rounds(changes):
-                if judge.live(change.done(amount)):
-                    return change.says(_least(change, amount, deadline))
-    return ""
+def repair(design: Design, finding: Finding, budget: Budget | None = None) -> Repair:
+    """The changes with which the design is never stuck: one for each part of it that is."""
+    seconds = None if budget is None else budget.max_seconds
+    judge = _Judge(MAX_STEPS, None if seconds is None else time.monotonic() + seconds)
+    found: list[RepairStep] = []
+    tried: list[str] = []
+    for part in parts(design):
+        waits = _waits(part, finding, judge)
+        if waits is None:
+            continue
+        search = _Search(Scope(part, waits), judge)
+        step = search.run()
+        tried += search.tried
+        if step is None:
+            return Repair((), tuple(tried), search.cut_short())
+        found.append(step)
+    return Repair(tuple(found), tuple(tried), "")
 
 
-def _in_rounds(changes: list[_Change]) -> Iterator[tuple[_Change, int]]:
-    """Every change by 1, then every change by 2, by 4 and so on."""
-    amount = 1
-    while any(amount <= change.most for change in changes):
-        yield from ((change, amount) for change in changes if amount <= change.most)
-        amount *= 2
+def _waits(part: Design, finding: Finding, judge: _Judge) -> list[Blocked] | None:
+    """Who waits in a part that may get stuck; None if it never does."""
+    waits = list(dict.fromkeys((*finding.cycle, *finding.waits)))
+    if any(wait.task in part.tasks for wait in waits) or len(parts(part)) == len(part.tasks) == 0:
+        return waits
+    if judge.graph(part) or judge.explorer(part, PATIENCE[-1]) is Outcome.HOLDS:
+        return None
+    return list(judge.last.waits)
 
 
-def _least(change: _Change, enough: int, deadline: float) -> int:
-    """The least amount that helps, if growing amounts help ever more; where a budget ends,
-    the least that was checked."""
-    graph, explorer = _Graph(deadline), _Explorer(deadline)
-    few = 0
-    while enough - few > 1:
-        middle = (few + enough) // 2
-        design = change.done(middle)
-        if graph.live(design) or explorer.live(design):
-            enough = middle
-        else:
-            few = middle
-    return enough
+class _Judge:
+    """Asks the engines whether a design is never stuck, as long as there are steps left.
 
+    ``deadline`` is of the monotonic clock, or None.
+    """
 
-class _Graph:
-    """Asks the wait-for graph whether a design is never stuck, at most MAX_GRAPHS times."""
-
-    def __init__(self, deadline: float) -> None:
+    def __init__(self, steps: int, deadline: float | None) -> None:
+        self.left = steps
         self.deadline = deadline
-        self.left = MAX_GRAPHS
+        self.late = False
+        self.last = Finding("deadlock", Outcome.UNKNOWN, "")
 
-    def live(self, design: Design) -> bool:
-        """Whether it is proved; false where it is not, or nothing may be asked any more."""
-        if not self.left or time.monotonic() > self.deadline:
+    def may_ask(self, price: int) -> bool:
+        """Whether so many steps are left, and time."""
+        self.late = self.late or self._seconds() == 0
+        return self.left >= price and not self.late
+
+    def graph(self, design: Design) -> bool:
+        """Whether the wait-for graph proves it; false too where nothing may be asked any more."""
+        try:
+            for part in parts(design):
+                price = STEPS_OF_A_GRAPH * len(translate(part, Aim(relaxed=True)).rows)
+                if not self.may_ask(price):
+                    return False
+                self.left -= price
+                if not Part.of(part, cycles=False).graph.proves_live:
+                    return False
+        except InputError:  # more ways to move than can be listed
             return False
-        self.left -= 1
-        return all(Part.of(part, cycles=False).graph.proves_live for part in parts(design))
-
-
-class _Explorer:
-    """Asks the explorer whether a design is never stuck, within MAX_STATES for all it is asked."""
-
-    def __init__(self, deadline: float) -> None:
-        self.deadline = deadline
-        self.left = MAX_STATES
-
-    def live(self, design: Design) -> bool:
-        """Whether an exhaustive search says so; false where it does not, or a budget is spent."""
-        for part in parts(design):
-            seconds = self.deadline - time.monotonic()
-            if self.left < 1 or seconds <= 0:
-                return False
-            settings = Settings("explorer", Budget(max_seconds=seconds, max_states=self.left))
-            finding = decide_deadlock(Part.of(part, cycles=False), settings)
-            self.left -= finding.states
-            if finding.outcome is not Outcome.HOLDS:
-                return False
         return True
 
+    def explorer(self, design: Design, patience: int) -> Outcome:
+        """What a search of so many steps says; unknown too where nothing may be asked."""
+        try:
+            for part in parts(design):
+                outcome = self._explored(part, patience)
+                if outcome is not Outcome.HOLDS:
+                    return outcome
+        except InputError:
+            return Outcome.VIOLATED
+        return Outcome.HOLDS
 
-# --- what to try, the least invasive first --------------------------------------------------
+    def _explored(self, part: Design, patience: int) -> Outcome:
+        table = translate(part, Aim())
+        states = patience // max(1, len(table.rows))
+        if not states or not self.may_ask(patience):
+            return Outcome.UNKNOWN
+        budget = Budget(max_states=states, max_seconds=self._seconds(), threads=1)
+        graph = WaitGraph((), complete=False, proves_live=False)
+        self.last = decide_deadlock(Part(part, table, graph), Settings("explorer", budget))
+        self.left -= min(patience, (self.last.states + 1) * len(table.rows))
+        return self.last.outcome
 
-def _growth(design: Design, finding: Finding) -> Iterator[_Change]:
-    waits = list(dict.fromkeys((*finding.cycle, *finding.waits)))
-    for link in _named(design, [w.where for w in waits if w.what == "room"]):
-        if link.capacity is not None and link.flow is not Flow.STOP_AND_WAIT:
-            yield _more_room(design, link)
-    for name in dict.fromkeys(w.where for w in waits if w.what == "a thread"):
-        if not _is_lock(design, name):
-            yield _more_threads(design, name)
-    for link in _named(design, [w.where for w in waits if w.what == "data"]):
-        if link.capacity is None or link.initial < link.capacity:
-            yield _more_at_the_start(design, link)
-
-
-def _is_lock(design: Design, pool: str) -> bool:
-    """Whether a pool is one permit that scripts take: with two it would exclude nobody."""
-    return design.pools[pool].threads == 1 and any(
-        step.kind is StepKind.ACQUIRE and step.target == pool
-        for task in design.tasks.values() for step in task.steps
-    )
-
-
-def _dropping(design: Design, finding: Finding) -> Iterator[_Change]:
-    waits = dict.fromkeys((*finding.cycle, *finding.waits))
-    for link in _named(design, [w.where for w in waits if w.what == "room"]):
-        if link.flow is Flow.BLOCKING and not link.lossy and link.gives <= link.takes:
-            yield _drop(design, link)
+    def _seconds(self) -> float | None:
+        return None if self.deadline is None else max(0.0, self.deadline - time.monotonic())
 
 
-def _named(design: Design, names: list[str]) -> list[Link]:
-    links = [design.links[name] for name in dict.fromkeys(names) if name in design.links]
-    return links[:MAX_PLACES_TRIED]
+@dataclass
+class _Try:
+    """A change while it is tried: the answers so far, by the index of the value."""
+
+    change: Change
+    answers: dict[int, Outcome]
+    graphs: dict[int, bool]
+
+    @property
+    def ladder(self) -> list[int]:
+        """The values to begin with: of what grows ever more, of the rest the utmost."""
+        last = len(self.change.values) - 1
+        if not self.change.grows:
+            return [last]
+        return [*(i for i in (2 ** k - 1 for k in range(last.bit_length() + 1)) if i < last), last]
+
+    @property
+    def hopeless(self) -> bool:
+        """Whether more of it would only be a larger search of the same kind."""
+        return self.change.grows and Outcome.UNKNOWN in self.answers.values()
 
 
-def _with_link(design: Design, link: Link) -> Design:
-    return replace(design, links={**design.links, link.name: link})
+class _Search:
+    """The search for a change of one part of a design."""
+
+    def __init__(self, scope: Scope, judge: _Judge) -> None:
+        self.scope = scope
+        self.judge = judge
+        self.tried: list[str] = []
+        self.untried: list[str] = []
+        self.undecided = 0
+
+    def run(self) -> RepairStep | None:
+        """The least change of the first kind that has one."""
+        total = self.judge
+        for kind in KINDS:
+            tries = [_Try(c, {}, {}) for c in kind.find(self.scope) if c.values]
+            if not tries:
+                continue
+            share = max(total.left // SHARE, 0)
+            rest, total.left = total.left - share, share
+            found = self._of_kind(tries)
+            total.left += rest
+            step = None if found is None else self._told(kind, *found)
+            self._note(kind, tries)
+            if step is not None:
+                return step
+        return None
+
+    def _of_kind(self, tries: Sequence[_Try]) -> tuple[_Try, int] | None:
+        """A change and the index of a value with which it helps."""
+        found = next((item for item in _rounds(tries) if self._graph(*item)), None)
+        rounds = list(_rounds(tries))
+        if found is not None:  # only less of something is better
+            rounds = rounds[:rounds.index(found)]
+            rounds = [(each, i) for each, i in rounds if each.change.grows and i < found[1]]
+        for patience in PATIENCE:
+            for each, index in rounds:
+                if each.answers.get(index) is Outcome.VIOLATED or (
+                        each.hopeless and index not in each.answers):
+                    continue
+                if self._explorer(each, index, patience) is Outcome.HOLDS:
+                    return each, index
+        return found
+
+    def _graph(self, each: _Try, index: int) -> bool:
+        if index not in each.graphs:
+            each.graphs[index] = self.judge.graph(self._design(each, index))
+        return each.graphs[index]
+
+    def _explorer(self, each: _Try, index: int, patience: int) -> Outcome:
+        if not self.judge.may_ask(patience):
+            return Outcome.UNKNOWN
+        each.answers[index] = self.judge.explorer(self._design(each, index), patience)
+        return each.answers[index]
+
+    def _design(self, each: _Try, index: int) -> Design:
+        return each.change.done(each.change.values[index])
+
+    # --- the least that helps ---------------------------------------------------------------
+
+    def _told(self, kind: KindOfChange, each: _Try, enough: int) -> RepairStep:
+        few, enough = self._below(each, enough)
+        while enough - few > 1:
+            middle = (few + enough) // 2
+            if self._helps(each, middle):
+                enough = middle
+            else:
+                few = middle
+        value = each.change.values[enough]
+        least = few < 0 or each.answers.get(few) is Outcome.VIOLATED
+        return RepairStep(kind.name, each.change.says(value), kind.costs, least)
+
+    def _below(self, each: _Try, enough: int) -> tuple[int, int]:
+        """Two indexes: a value that was not found to help, and one that was. The less there is
+        of what moves, the smaller the search, so what shrinks is followed from its end."""
+        if each.change.grows:
+            return max((i for i in each.answers if i < enough), default=-1), enough
+        step = 1
+        while enough - step >= 0 and self._helps(each, enough - step):
+            enough, step = enough - step, 2 * step
+        return max(-1, enough - step), enough
+
+    def _helps(self, each: _Try, index: int) -> bool:
+        if self._graph(each, index) or each.answers.get(index) is Outcome.HOLDS:
+            return True
+        if each.answers.get(index) is Outcome.VIOLATED:
+            return False
+        return any(self._explorer(each, index, patience) is Outcome.HOLDS
+                   for patience in PATIENCE[1:] if each.answers.get(index) is not Outcome.VIOLATED)
+
+    # --- what is said about it -----------------------------------------------------------------
+
+    def _note(self, kind: KindOfChange, tries: Sequence[_Try]) -> None:
+        """What was tried of a kind, and what was not."""
+        asked = {id(each): max(each.answers, default=-1) for each in tries}
+        done = [each.change.tried(each.change.values[asked[id(each)]])
+                for each in tries if asked[id(each)] >= 0]
+        if done:
+            self.tried.append(f"{kind.name}: {', '.join(done)}")
+        self.untried += [f"{kind.name} of {each.change.place}"
+                         for each in tries if asked[id(each)] < 0]
+        self.undecided += sum(outcome is Outcome.UNKNOWN
+                              for each in tries for outcome in each.answers.values())
+
+    def cut_short(self) -> str:
+        """Why there may be a change that was not found, or nothing."""
+        if self.judge.late:
+            return "the time allowed has ended"
+        reasons = []
+        if self.untried:
+            reasons.append(f"nothing was left for: {', '.join(self.untried)}")
+        if self.undecided:
+            reasons.append(f"of what was tried, {self.undecided} had too many states to decide")
+        return "; ".join(reasons)
 
 
-def _more_room(design: Design, link: Link) -> _Change:
-    old = link.capacity or 0
-    return _Change(
-        lambda n: f"give {link.name} a capacity of {old + n} (it has {old})",
-        lambda n: _with_link(design, replace(link, capacity=old + n)),
-        max(8, 2 * old),
-    )
-
-
-def _more_threads(design: Design, name: str) -> _Change:
-    pool = design.pools[name]
-    return _Change(
-        lambda n: f"give the pool {name} {pool.threads + n} threads (it has {pool.threads})",
-        lambda n: replace(
-            design, pools={**design.pools, name: replace(pool, threads=pool.threads + n)}),
-        max(8, 2 * pool.threads),
-    )
-
-
-def _more_at_the_start(design: Design, link: Link) -> _Change:
-    room = 8 if link.capacity is None else link.capacity - link.initial
-    return _Change(
-        lambda n: f"let {link.name} start with {counted(link.initial + n, 'element')} "
-                  f"(it starts with {link.initial})",
-        lambda n: _with_link(design, replace(link, initial=link.initial + n)),
-        min(room, 8),
-    )
-
-
-def _drop(design: Design, link: Link) -> _Change:
-    return _Change(
-        lambda _: f"let {link.name} drop its oldest element when it is full "
-                  "(`flow: drop-oldest`), if elements may be lost",
-        lambda _: _with_link(design, replace(link, flow=Flow.DROP_OLDEST)),
-        1,
-    )
+def _rounds(tries: Sequence[_Try]) -> Iterator[tuple[_Try, int]]:
+    """The first value of every change, then the second of every ladder, and so on."""
+    ladders = [each.ladder for each in tries]
+    for rung in range(max(map(len, ladders), default=0)):
+        for each, ladder in zip(tries, ladders, strict=True):
+            if rung < len(ladder):
+                yield each, ladder[rung]

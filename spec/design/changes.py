@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from ..notation.labels import counted
 from .language import Design, Flow, Kind, Link, Merging, Pool, Routing, Step, StepKind, Task
 from .stuck import Blocked
+from .translate import program
 
 __all__ = ["KINDS", "Change", "KindOfChange", "Scope"]
 
@@ -239,15 +240,15 @@ def _fewer_at_a_time(scope: Scope, task: Task, size: int) -> Change:
 
 def _lock_order(scope: Scope) -> Iterator[Change]:
     """Two acquires in the other order, or an acquire before the release that is its own; none
-    of the two is released in between."""
+    of the two is released in between. A script's own thread is one of its locks."""
     for task in scope.tasks:
-        steps = task.steps
+        steps = program(task) if task.steps else ()
         for first, one in enumerate(steps):
             for second in range(first + 1, len(steps)):
                 other = steps[second]
                 between = {s.target for s in steps[first + 1:second] if s.kind is StepKind.RELEASE}
                 if _out_of_order(one, other) and not {one.target, other.target} & between:
-                    yield _swap(scope, task, first, second)
+                    yield _swap(scope, task, steps, first, second)
 
 
 def _out_of_order(one: Step, other: Step) -> bool:
@@ -262,18 +263,23 @@ def _step_order(scope: Scope) -> Iterator[Change]:
         for first in range(len(task.steps) - 1):
             one, other = task.steps[first:first + 2]
             if not {one.kind, other.kind} <= {StepKind.ACQUIRE, StepKind.RELEASE} and one != other:
-                yield _swap(scope, task, first, first + 1)
+                yield _swap(scope, task, task.steps, first, first + 1)
 
 
-def _swap(scope: Scope, task: Task, first: int, second: int) -> Change:
-    steps = list(task.steps)
+def _swap(scope: Scope, task: Task, before: Sequence[Step], first: int, second: int) -> Change:
+    steps = list(before)
     steps[first], steps[second] = steps[second], steps[first]
     now, then = (f"{s.kind.value} {s.target}" for s in (steps[first], steps[second]))
+    own = bool(task.pool) and len(before) > len(task.steps)
     return _one(
         f"{now} and {then} of {task.name}",
-        f"let {task.name} {now} before it does {then} (steps {first + 1} and {second + 1} "
-        "in the other order)",
-        scope.with_tasks(replace(task, steps=tuple(steps))))
+        f"let {task.name} {now} before it does {then} (steps: {_listed(steps)})",
+        scope.with_tasks(replace(task, steps=tuple(steps), pool=() if own else task.pool)))
+
+
+def _listed(steps: Sequence[Step]) -> str:
+    return ", ".join(f"{s.kind.value} {s.target}" + (f" x {s.count}" if s.count > 1 else "")
+                     for s in steps)
 
 
 def _calls(scope: Scope) -> Iterator[Change]:

@@ -10,7 +10,43 @@ from ..engines.verdict import Outcome
 from .language import Design
 from .stuck import Blocked
 
-__all__ = ["DesignReport", "Finding", "GraphCycle", "in_short"]
+__all__ = ["DesignReport", "Finding", "GraphCycle", "Repair", "RepairStep", "in_short"]
+
+
+@dataclass(frozen=True)
+class RepairStep:
+    """One change of a repair: its ``kind``, what it ``gives_up``, and whether it is the
+    ``least`` of its kind in that place (false: whether less would do was not decided)."""
+
+    kind: str
+    change: str
+    gives_up: str
+    least: bool
+
+
+@dataclass(frozen=True)
+class Repair:
+    """A change that was checked to make a design live, or what was tried in vain.
+
+    ``steps`` is one change for each connected part that can get stuck; empty, where none was
+    found. ``tried`` has an entry for each kind of change that was tried, ``cut_short`` says why
+    there may be one that was not found.
+    """
+
+    steps: tuple[RepairStep, ...]
+    tried: tuple[str, ...]
+    cut_short: str
+
+    def to_json(self) -> dict[str, Any]:
+        """The repair as the entry ``repair`` of a result."""
+        return {
+            "found": bool(self.steps),
+            "changes": [
+                {"kind": step.kind, "change": step.change, "gives_up": step.gives_up,
+                 "least": step.least} for step in self.steps
+            ],
+            "tried": list(self.tried), "cut_short": self.cut_short,
+        }
 
 
 @dataclass(frozen=True)
@@ -20,8 +56,8 @@ class Finding:
     ``steps`` is the shortest way to a violation; with ``loop`` set, the steps from that
     index on repeat for ever. ``waits`` says who waits for what at its end, ``cycle`` are
     those of them that close a cycle (none where the waits lead to one that nobody can end),
-    and ``contents`` is how many elements are then in each link. ``repair`` is a change that
-    was checked to help.
+    and ``contents`` is how many elements are then in each link. ``repair`` is what was
+    found and tried to make the design live, None where nothing was looked for.
     """
 
     name: str
@@ -37,7 +73,7 @@ class Finding:
     cycle: tuple[Blocked, ...] = ()
     contents: tuple[tuple[str, int], ...] = ()
     reason: str = ""
-    repair: str = ""
+    repair: Repair | None = None
     expected: str = "holds"
 
     @property
@@ -55,7 +91,8 @@ class Finding:
             "waits": [_wait(wait) for wait in self.waits],
             "cycle": [_wait(wait) for wait in self.cycle],
             "contents": dict(self.contents),
-            "reason": self.reason, "repair": self.repair,
+            "reason": self.reason,
+            "repair": None if self.repair is None else self.repair.to_json(),
         }
 
 

@@ -13,10 +13,11 @@ one. Only where the user's own time for the check ends is it cut short, and says
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import count
 
+from ..engines.deadline import Deadline, OutOfTime
 from ..engines.verdict import Budget, Outcome
 from ..notation.errors import InputError
 from .changes import KINDS, Change, KindOfChange, Scope
@@ -37,8 +38,10 @@ SHARE = 4
 PATIENCE = (2_000, 10_000, 39_000)
 """Steps for one question: first few for each, then more for those that need more. So many that
 the interpreter does it alone."""
-STEPS_OF_A_GRAPH = 60
-"""What a question to the wait-for graph takes, in steps for each row."""
+STEPS_OF_A_LOOK = 10
+"""What the wait-for graph costs each time it looks at what its waits imply, in steps."""
+LOOKS = 4_000
+"""How often it may look for one question."""
 
 
 def with_repair(report: DesignReport, budget: Budget | None = None) -> DesignReport:
@@ -55,8 +58,7 @@ def with_repair(report: DesignReport, budget: Budget | None = None) -> DesignRep
 
 def repair(design: Design, finding: Finding, budget: Budget | None = None) -> Repair:
     """The changes with which the design is never stuck: one for each part of it that is."""
-    seconds = None if budget is None else budget.max_seconds
-    judge = _Judge(MAX_STEPS, None if seconds is None else time.monotonic() + seconds)
+    judge = _Judge(MAX_STEPS, (budget or Budget()).start().deadline)
     found: list[RepairStep] = []
     tried: list[str] = []
     for part in parts(design):
@@ -83,35 +85,29 @@ def _waits(part: Design, finding: Finding, judge: _Judge) -> list[Blocked] | Non
 
 
 class _Judge:
-    """Asks the engines whether a design is never stuck, as long as there are steps left.
+    """Asks the engines whether a design is never stuck, as long as there are steps and time."""
 
-    ``deadline`` is of the monotonic clock, or None.
-    """
-
-    def __init__(self, steps: int, deadline: float | None) -> None:
+    def __init__(self, steps: int, deadline: Deadline) -> None:
         self.left = steps
         self.deadline = deadline
-        self.late = False
         self.last = Finding("deadlock", Outcome.UNKNOWN, "")
 
     def may_ask(self, price: int) -> bool:
         """Whether so many steps are left, and time."""
-        self.late = self.late or self._seconds() == 0
-        return self.left >= price and not self.late
+        return self.left >= price and not self.deadline.passed()
 
     def graph(self, design: Design) -> bool:
         """Whether the wait-for graph proves it; false too where nothing may be asked any more."""
+        if not self.may_ask(STEPS_OF_A_LOOK * LOOKS // 10):
+            return False
+        looks = Deadline(LOOKS, count().__next__)  # counted, not timed
         try:
-            for part in parts(design):
-                price = STEPS_OF_A_GRAPH * len(translate(part, Aim(relaxed=True)).rows)
-                if not self.may_ask(price):
-                    return False
-                self.left -= price
-                if not Part.of(part, cycles=False).graph.proves_live:
-                    return False
+            return all(Part.of(part, cycles=False, deadline=looks).graph.proves_live
+                       for part in parts(design))
         except InputError:  # more ways to move than can be listed
             return False
-        return True
+        finally:
+            self.left -= int(STEPS_OF_A_LOOK * looks.spent())
 
     def explorer(self, design: Design, patience: int) -> Outcome:
         """What a search of so many steps says; unknown too where nothing may be asked."""
@@ -120,8 +116,8 @@ class _Judge:
                 outcome = self._explored(part, patience)
                 if outcome is not Outcome.HOLDS:
                     return outcome
-        except InputError:
-            return Outcome.VIOLATED
+        except (InputError, OutOfTime):
+            return Outcome.UNKNOWN
         return Outcome.HOLDS
 
     def _explored(self, part: Design, patience: int) -> Outcome:
@@ -129,14 +125,11 @@ class _Judge:
         states = patience // max(1, len(table.rows))
         if not states or not self.may_ask(patience):
             return Outcome.UNKNOWN
-        budget = Budget(max_states=states, max_seconds=self._seconds(), threads=1)
+        budget = Budget(max_states=states, threads=1, running=self.deadline)
         graph = WaitGraph((), complete=False, proves_live=False)
         self.last = decide_deadlock(Part(part, table, graph), Settings("explorer", budget))
         self.left -= min(patience, (self.last.states + 1) * len(table.rows))
         return self.last.outcome
-
-    def _seconds(self) -> float | None:
-        return None if self.deadline is None else max(0.0, self.deadline - time.monotonic())
 
 
 @dataclass
@@ -221,34 +214,36 @@ class _Search:
     # --- the least that helps ---------------------------------------------------------------
 
     def _told(self, kind: KindOfChange, each: _Try, enough: int) -> RepairStep:
-        few, enough = self._below(each, enough)
+        enough = self._lowered(each, enough, self._graph)
+        enough = self._lowered(each, enough, self._search)
+        value = each.change.values[enough]
+        least = not enough or each.answers.get(enough - 1) is Outcome.VIOLATED
+        return RepairStep(kind.name, each.change.says(value), kind.costs, least)
+
+    def _lowered(self, each: _Try, enough: int, helps: Callable[[_Try, int], bool]) -> int:
+        """The least index that helps, if more helps ever more: down by steps that double, then
+        by halving. What moves less needs a smaller search, so nothing far away is asked about."""
+        step, few = 1, -1
+        while enough > 0:
+            below = max(0, enough - step)
+            if not helps(each, below):
+                few = below
+                break
+            enough, step = below, 2 * step
         while enough - few > 1:
             middle = (few + enough) // 2
-            if self._helps(each, middle):
+            if helps(each, middle):
                 enough = middle
             else:
                 few = middle
-        value = each.change.values[enough]
-        least = few < 0 or each.answers.get(few) is Outcome.VIOLATED
-        return RepairStep(kind.name, each.change.says(value), kind.costs, least)
+        return enough
 
-    def _below(self, each: _Try, enough: int) -> tuple[int, int]:
-        """Two indexes: a value that was not found to help, and one that was. The less there is
-        of what moves, the smaller the search, so what shrinks is followed from its end."""
-        if each.change.grows:
-            return max((i for i in each.answers if i < enough), default=-1), enough
-        step = 1
-        while enough - step >= 0 and self._helps(each, enough - step):
-            enough, step = enough - step, 2 * step
-        return max(-1, enough - step), enough
-
-    def _helps(self, each: _Try, index: int) -> bool:
-        if self._graph(each, index) or each.answers.get(index) is Outcome.HOLDS:
-            return True
-        if each.answers.get(index) is Outcome.VIOLATED:
-            return False
-        return any(self._explorer(each, index, patience) is Outcome.HOLDS
-                   for patience in PATIENCE[1:] if each.answers.get(index) is not Outcome.VIOLATED)
+    def _search(self, each: _Try, index: int) -> bool:
+        """Whether the explorer says so; it is given more for what it could not decide."""
+        for patience in PATIENCE:
+            if each.answers.get(index, Outcome.UNKNOWN) is Outcome.UNKNOWN:
+                self._explorer(each, index, patience)
+        return each.answers.get(index) is Outcome.HOLDS
 
     # --- what is said about it -----------------------------------------------------------------
 
@@ -266,7 +261,7 @@ class _Search:
 
     def cut_short(self) -> str:
         """Why there may be a change that was not found, or nothing."""
-        if self.judge.late:
+        if self.judge.deadline.passed():
             return "the time allowed has ended"
         reasons = []
         if self.untried:

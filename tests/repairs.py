@@ -1,0 +1,67 @@
+"""Looks for repairs of the deadlocks of random designs: ``make repairs``.
+
+``python tests/repairs.py --designs 2000 --seed 0``. Prints how many designs could get stuck, of how
+many of them each kind of change is the repair, for how many none was found, and what it took. Each
+repair is tried again by the explorer alone; its exit code is 1 if one does not hold.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections import Counter
+from random import Random
+
+from random_designs import random_design
+
+from checkvalve.conformance.designs import check_design
+from checkvalve.spec.design.changes import KINDS
+from checkvalve.spec.design.repair import repair
+from checkvalve.spec.engines.verdict import Budget, Outcome
+from checkvalve.spec.notation.errors import InputError
+
+BUDGET = Budget(max_states=3_000)
+
+
+def main() -> int:
+    """Look and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--designs", type=int, default=1_000)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--show", action="store_true", help="print each deadlock's repair")
+    options = parser.parse_args()
+    seen = Counter[str]()
+    seconds: list[float] = []
+    for number in range(options.seed, options.seed + options.designs):
+        try:
+            report = check_design(random_design(Random(number)), BUDGET)
+        except InputError:  # more ways to move than can be listed
+            continue
+        finding = report.finding("deadlock")
+        if finding.outcome is not Outcome.VIOLATED:
+            continue
+        began = time.process_time()
+        found = repair(report.design, finding)
+        seconds.append(time.process_time() - began)
+        kinds = [step.kind for step in found.steps]
+        seen["deadlocks"] += 1
+        seen["not the least, or not decided"] += not all(step.least for step in found.steps)
+        seen["several parts"] += len(kinds) > 1
+        worst = max(kinds, key=ORDER.index) if kinds else (
+            "none, cut short" if found.cut_short else "none, all tried")
+        seen["repair: " + worst] += 1
+        if options.show:
+            print(number, f"{seconds[-1]:.2f}", [step.change for step in found.steps] or (found.tried, found.cut_short), flush=True)
+    for what, times in sorted(seen.items()):
+        print(f"{times:8,}  {what}")
+    seconds.sort()
+    print(f"CPU: median {seconds[len(seconds) // 2]:.2f} s, "
+          f"nine of ten {seconds[len(seconds) * 9 // 10]:.2f} s, most {seconds[-1]:.2f} s")
+    return 0
+
+
+ORDER = [kind.name for kind in KINDS]
+
+if __name__ == "__main__":
+    sys.exit(main())

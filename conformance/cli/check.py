@@ -58,12 +58,13 @@ def command(
         budget = replace(budget, max_seconds=USUAL_SECONDS)
     reports = []
     for design in loaded:
-        report = check_design(design, settings=Settings(engine, budget))
+        running = budget.start()  # one for the check and for the search for a repair
+        report = check_design(design, settings=Settings(engine, running))
         drawing = _draw(report, drawings)
         if not as_json:
             _show(report, drawing)  # the verdict does not wait for the repair
         if repair:
-            report = _repaired(report, say=not as_json)
+            report = _repaired(report, running, say=not as_json)
         reports.append(report)
         if not as_json:
             click.echo("")
@@ -121,15 +122,17 @@ def _show(report: DesignReport, drawing: Path | None) -> None:
         click.echo(f"  Drawing: {drawing}")
 
 
-def _repaired(report: DesignReport, say: bool) -> DesignReport:
-    """The report with a repair for its deadlock, where there is one."""
+def _repaired(report: DesignReport, budget: Budget, say: bool) -> DesignReport:
+    """The report with a repair for its deadlock, or what was tried, where there is one."""
     if all(finding.outcome.value != "violated" for finding in report.findings):
         return report
     from checkvalve.spec.design.repair import with_repair
-    report = with_repair(report)
+    from ..designs.text import repair_lines
+    report = with_repair(report, budget)
     for finding in report.findings:
-        if say and finding.repair:
-            click.echo(f"  A way out, checked: {finding.repair}.")
+        if say and finding.repair is not None:
+            for line in repair_lines(finding.repair):
+                click.echo(line)
     return report
 
 

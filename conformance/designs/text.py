@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from checkvalve.spec.design.findings import DesignReport, Finding, GraphCycle, in_short
+from checkvalve.spec.design.findings import (
+    DesignReport, Finding, GraphCycle, Repair, RepairStep, in_short,
+)
 from checkvalve.spec.design.stuck import Blocked
 from checkvalve.spec.engines.verdict import Outcome, mark
 from checkvalve.spec.notation.labels import counted
 
-__all__ = ["lines", "numbered"]
+__all__ = ["lines", "numbered", "repair_lines"]
 
 SHOWN_CIRCLES = 3
 
@@ -143,3 +145,24 @@ def _graph(report: DesignReport) -> Iterator[str]:
 
 def _waiting(cycle: GraphCycle) -> str:
     return "; ".join(f"{wait.task} waits for {wait.what} in {wait.where}" for wait in cycle.waits)
+
+
+# --- the way out ----------------------------------------------------------------------------------
+
+def repair_lines(repair: Repair) -> Iterator[str]:
+    """The repair and what it gives up, or what was tried."""
+    if len(repair.steps) == 1:
+        yield f"  A way out, checked: {_change(repair.steps[0])}"
+    elif repair.steps:
+        yield "  A way out, checked, with all of these together:"
+        yield from (f"    - {_change(step)}" for step in repair.steps)
+    else:
+        tried = "; ".join(repair.tried) or "nothing"
+        yield f"  No repair found; tried: {tried}."
+    if repair.cut_short:
+        yield f"  The search for a repair was cut short: {repair.cut_short}."
+
+
+def _change(step: RepairStep) -> str:
+    less = "" if step.least else " Whether less would do was not decided."
+    return f"{step.change}. It costs {step.gives_up}.{less}"

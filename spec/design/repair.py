@@ -30,11 +30,13 @@ from .waits import WaitGraph
 
 __all__ = ["repair", "with_repair"]
 
-MAX_STEPS = 400_000
+MAX_STEPS = 480_000
 """Steps that may be tried for all questions together (a row that is tried in a state is one):
 about a second, where nothing helps."""
 SHARE = 4
-"""A kind may use one part in so many of what is left; what it leaves is for the kinds after it."""
+LEAST_SHARE = 60_000
+"""A kind may use one part in so many of what is left, but so many steps at least; what it leaves
+is for the kinds after it."""
 PATIENCE = (2_000, 10_000, 39_000)
 """Steps for one question: first few for each, then more for those that need more. So many that
 the interpreter does it alone."""
@@ -77,7 +79,7 @@ def repair(design: Design, finding: Finding, budget: Budget | None = None) -> Re
 def _waits(part: Design, finding: Finding, judge: _Judge) -> list[Blocked] | None:
     """Who waits in a part that may get stuck; None if it never does."""
     waits = list(dict.fromkeys((*finding.cycle, *finding.waits)))
-    if any(wait.task in part.tasks for wait in waits) or len(parts(part)) == len(part.tasks) == 0:
+    if any(wait.task in part.tasks for wait in waits):
         return waits
     if judge.graph(part) or judge.explorer(part, PATIENCE[-1]) is Outcome.HOLDS:
         return None
@@ -171,14 +173,13 @@ class _Search:
             tries = [_Try(c, {}, {}) for c in kind.find(self.scope) if c.values]
             if not tries:
                 continue
-            share = max(total.left // SHARE, 0)
-            rest, total.left = total.left - share, share
+            rest = max(0, total.left - max(total.left // SHARE, LEAST_SHARE))
+            total.left -= rest
             found = self._of_kind(tries)
             total.left += rest
-            step = None if found is None else self._told(kind, *found)
+            if found is not None:
+                return self._told(kind, *found)
             self._note(kind, tries)
-            if step is not None:
-                return step
         return None
 
     def _of_kind(self, tries: Sequence[_Try]) -> tuple[_Try, int] | None:

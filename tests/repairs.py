@@ -16,6 +16,7 @@ from random import Random
 from random_designs import random_design
 
 from checkvalve.conformance.designs import check_design
+from checkvalve.conformance.designs.text import repair_lines
 from checkvalve.spec.design.changes import KINDS
 from checkvalve.spec.design.repair import repair
 from checkvalve.spec.engines.verdict import Budget, Outcome
@@ -52,7 +53,7 @@ def main() -> int:
             "none, cut short" if found.cut_short else "none, all tried")
         seen["repair: " + worst] += 1
         if options.show:
-            print(number, f"{seconds[-1]:.2f}", [step.change for step in found.steps] or (found.tried, found.cut_short), flush=True)
+            print(f"design {number}:", *repair_lines(found), sep="\n", flush=True)
     for what, times in sorted(seen.items()):
         print(f"{times:8,}  {what}")
     seconds.sort()

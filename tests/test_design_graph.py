@@ -117,4 +117,5 @@ def test_a_repair_is_the_least_room_that_helps(text: str, proposed: str) -> None
     report = check_design(
         "checkvalve: 1\nname: r\ntasks: {a: {kind: source}, b: {kind: sink}}\n" + text
     )
-    assert proposed in repair(report.design, report.finding("deadlock"))
+    (step,) = repair(report.design, report.finding("deadlock")).steps
+    assert proposed in step.change

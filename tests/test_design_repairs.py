@@ -3,21 +3,34 @@
 from __future__ import annotations
 
 import json
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+from itertools import count
 from pathlib import Path
+from random import Random
 
 import pytest
+from random_designs import random_design
 
 from checkvalve.conformance.cli import root
 from checkvalve.conformance.cli.outcome import run
 from checkvalve.conformance.designs import check_design, check_file
-from checkvalve.conformance.designs.text import lines
-from checkvalve.spec.design import repair
-from checkvalve.spec.design.check import Part, Settings, decide_deadlock
-from checkvalve.spec.design.findings import Finding
-from checkvalve.spec.design.repair import with_repair
+from checkvalve.conformance.designs.text import lines, repair_lines
+from checkvalve.spec.design import repair as search
+from checkvalve.spec.design.changes import KINDS, Change, Scope
+from checkvalve.spec.design.check import Part, Settings, decide_deadlock, parts
+from checkvalve.spec.design.findings import DesignReport, Finding, Repair, RepairStep
+from checkvalve.spec.design.language import Design
+from checkvalve.spec.design.repair import repair, with_repair
+from checkvalve.spec.engines.verdict import Budget, Outcome
+from checkvalve.spec.notation.errors import InputError
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples" / "designs"
 STUCK = sorted(path.stem for path in EXAMPLES.glob("*-deadlocked.yaml"))
+ORDER = [kind.name for kind in KINDS]
+FEW_STATES = Budget(max_states=150)
 
 LOCKS = """
 checkvalve: 1
@@ -41,11 +54,113 @@ links:
   - {from: b, to: t, capacity: 2}
 pools: {w: {threads: 2}}
 """
+LOOP = "event-loop-semaphore-deadlocked"
+
+RETRY = """
+tasks: {s: {kind: source}, m: {kind: merge, policy: POLICY}, w: {kind: route}, t: {kind: sink}}
+links:
+  - {name: a, from: s, to: m, capacity: 1}
+  - {name: q, from: m, to: w, capacity: 1}
+  - {name: retry, from: w, to: m, capacity: 1}
+  - {name: done, from: w, to: t, capacity: 1}
+"""
+KNOWN = {
+    "capacity": """
+tasks: {p: {kind: source}, c: {kind: sink}}
+links: [{name: l, from: p, to: c, capacity: 3, gives: 3, takes: 2}]
+""",
+    "threads": """
+tasks: {requests: {kind: call, pool: workers, roots: 2, depth: 3}}
+pools: {workers: {threads: 4}}
+""",
+    "preference": RETRY.replace("POLICY", "any"),
+    "window": """
+tasks:
+  send1: {kind: map}
+  send2: {kind: map}
+  app1: {kind: map}
+  app2: {kind: script, count: 1, steps: [{read: stream2}, {write: window}]}
+links:
+  - {name: window, from: [app1, app2], to: [send1, send2], capacity: 4, initial: 4}
+  - {name: stream1, from: send1, to: app1, capacity: 3}
+  - {name: stream2, from: send2, to: app2, capacity: 4}
+""",
+    "order of locks": LOCKS,
+    "order of steps": """
+tasks:
+  p: {kind: script, steps: [{read: x}, {write: y}]}
+  q: {kind: script, steps: [{read: y}, {write: x}]}
+links: [{name: x, from: q, to: p, capacity: 1}, {name: y, from: p, to: q, capacity: 1}]
+""",
+    "losses": """
+tasks: {p: {kind: source}, c: {kind: sink}}
+links: [{name: l, from: p, to: c, capacity: 2, flow: credit, lossy: 1000000}]
+""",
+    "more at the start": """
+tasks: {a: {kind: map}, b: {kind: map}}
+links: [{from: a, to: b, capacity: 1}, {from: b, to: a, capacity: 1}]
+""",
+    "dropping": """
+tasks:
+  a: {kind: source}
+  b: {kind: sink}
+  c: {kind: script, count: 1, steps: [{read: l}]}
+links: [{name: l, from: a, to: c, capacity: 2}, {from: a, to: b, capacity: 2}]
+""",
+}
+
+
+def report_on(text: str) -> DesignReport:
+    """The report on a design that has no head."""
+    return check_design(text if "checkvalve:" in text else f"checkvalve: 1\nname: d\n{text}")
+
+
+def repair_of(report: DesignReport) -> Repair:
+    """What was found and tried for the deadlock of a report."""
+    found = with_repair(report).finding("deadlock").repair
+    assert found is not None
+    return found
 
 
 def repaired(name: str) -> str:
     """The repair that is proposed for a deadlocked example."""
-    return with_repair(check_file(EXAMPLES / f"{name}.yaml")).finding("deadlock").repair
+    found = repair_of(check_file(EXAMPLES / f"{name}.yaml"))
+    return "; ".join(step.change for step in found.steps)
+
+
+def explored(design: Design, budget: Budget | None = None) -> Outcome:
+    """What the explorer alone says of a deadlock."""
+    settings = Settings("explorer", budget or Budget())
+    outcomes = {decide_deadlock(Part.of(part), settings).outcome for part in parts(design)}
+    worst = (Outcome.VIOLATED, Outcome.UNKNOWN, Outcome.HOLDS)
+    return min(outcomes, key=worst.index)
+
+
+def made(report: DesignReport, step: RepairStep) -> tuple[Change, int]:
+    """The change that a sentence is about, and the index of its value."""
+    for part in parts(report.design):
+        scope = Scope(part, report.finding("deadlock").waits)
+        for change in KINDS[ORDER.index(step.kind)].find(scope):
+            for index, value in enumerate(change.values):
+                if change.says(value) == step.change:
+                    return change, index
+    raise AssertionError(f"no such change: {step.change}")
+
+
+@cache
+def random_deadlocks() -> list[DesignReport]:
+    """Small deadlocks of one part, small enough to try all changes by force."""
+    found = []
+    for seed in range(90):
+        try:
+            report = check_design(random_design(Random(seed)), FEW_STATES)
+        except InputError:
+            continue
+        finding = report.finding("deadlock")
+        small = finding.method == "exhaustive" and finding.states * len(report.design.tasks) < 60
+        if finding.outcome is Outcome.VIOLATED and small and len(parts(report.design)) == 1:
+            found.append(report)
+    return found
 
 
 @pytest.mark.parametrize(("name", "proposed", "old", "new"), [
@@ -67,27 +182,153 @@ def test_a_proposed_repair_makes_the_design_live(
     assert report.finding("deadlock").outcome.value == "holds"
 
 
+@pytest.mark.parametrize("kind", KNOWN)
+def test_the_repair_is_of_the_kind_that_an_engineer_would_choose(kind: str) -> None:
+    """Each of these designs has one mistake, and the least of its natural repairs is offered."""
+    report = report_on(KNOWN[kind])
+    found = repair_of(report)
+    assert [step.kind for step in found.steps] == [kind]
+    change, index = made(report, found.steps[0])
+    if kind != "losses":  # its states are too many for an explorer
+        assert explored(change.done(change.values[index])) is Outcome.HOLDS
+
+
+def test_elements_at_the_start_and_dropping_come_last() -> None:
+    """Nothing is invented or lost where anything else helps."""
+    assert ORDER[-2:] == ["more at the start", "dropping"]
+
+
+def test_a_limit_on_what_is_under_way_is_a_pool_of_permits() -> None:
+    """A retry loop with a merge that is to stay fair: as many elements as the loop has room for."""
+    report = report_on(RETRY.replace("POLICY", "any"))
+    (part,) = parts(report.design)
+    kind = KINDS[ORDER.index("limit on what is under way")]
+    (change,) = kind.find(Scope(part, report.finding("deadlock").waits))
+    live = [explored(change.done(n)) is Outcome.HOLDS for n in sorted(change.values)]
+    assert live == sorted(live, reverse=True)
+    assert live[0] and not live[-1]
+
+
+def test_random_repairs_make_the_design_live_and_nothing_less_does() -> None:
+    """The explorer alone confirms what is offered, and that the value before it does not help."""
+    found = 0
+    for report in random_deadlocks():
+        for step in repair(report.design, report.finding("deadlock")).steps:
+            change, index = made(report, step)
+            assert explored(change.done(change.values[index])) is Outcome.HOLDS, step
+            if index and step.least:
+                assert explored(change.done(change.values[index - 1])) is Outcome.VIOLATED, step
+            found += 1
+    assert found >= 5
+
+
+def test_a_repair_is_of_the_first_kind_that_has_one() -> None:
+    """All values of all changes of the kinds before it are tried by force, and none helps."""
+    for report in random_deadlocks()[:15]:
+        offered = repair(report.design, report.finding("deadlock"))
+        before = ORDER.index(offered.steps[0].kind) if offered.steps else len(ORDER)
+        for kind, design in earlier(report, before):
+            outcome = explored_or_refused(design)
+            assert outcome is not Outcome.HOLDS, (kind, offered)
+
+
+def earlier(report: DesignReport, before: int) -> Iterator[tuple[str, Design]]:
+    """What the kinds before one would make of a design: a small value and the utmost."""
+    (part,) = parts(report.design)
+    scope = Scope(part, report.finding("deadlock").waits)
+    for kind in KINDS[:before]:
+        for change in kind.find(scope):
+            for value in dict.fromkeys((*change.values[:1], *change.values[-1:])):
+                yield kind.name, change.done(value)
+
+
+def explored_or_refused(design: Design) -> Outcome:
+    """Unknown for a design with more ways to move than can be listed."""
+    try:
+        return explored(design, FEW_STATES)
+    except InputError:
+        return Outcome.UNKNOWN
+
+
+def test_the_answer_does_not_depend_on_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same twice, and where a year passes each time somebody looks at the clock."""
+    reports = [*random_deadlocks()[:6], check_file(EXAMPLES / f"{LOOP}.yaml")]
+    first = [repair_of(report) for report in reports]
+    years = count(0.0, 3e7)
+    monkeypatch.setattr(time, "monotonic", lambda: next(years))
+    assert [repair_of(report) for report in reports] == first
+
+
+def test_a_search_that_the_budget_ends_says_so() -> None:
+    """Nothing is offered that was not checked, and what is missing is not passed over."""
+    ticks = count(0.0, 1.0)
+    report = report_on(KNOWN["dropping"])
+    budget = Budget(max_seconds=20, clock=lambda: next(ticks))
+    found = repair(report.design, report.finding("deadlock"), budget)
+    assert found.steps == ()
+    assert found.cut_short == "the time allowed has ended"
+    assert any("cut short: the time allowed" in line for line in repair_lines(found))
+
+
+def test_what_was_tried_in_vain_is_told() -> None:
+    """A filter may empty this ring: nothing helps, and the report says what does not."""
+    report = report_on("""
+tasks: {a: {kind: map}, b: {kind: filter}}
+links:
+  - {name: there, from: a, to: b, initial: 1, capacity: 1}
+  - {name: back, from: b, to: a, capacity: 2}
+""")
+    (told,) = repair_lines(repair_of(report))
+    assert told.startswith("  No repair found; tried: capacity: ")
+    assert "back up to 10" in told
+    assert "dropping: " in told
+
+
+def test_each_part_that_is_stuck_is_repaired() -> None:
+    """Two rings, one full and one empty: one change would not do."""
+    report = report_on("""
+tasks: {a: {kind: map}, b: {kind: map}, c: {kind: map}, d: {kind: map}}
+links:
+  - {from: a, to: b, initial: 1, capacity: 1}
+  - {from: b, to: a, initial: 1, capacity: 1}
+  - {from: c, to: d, capacity: 1}
+  - {from: d, to: c, capacity: 1}
+""")
+    found = repair_of(report)
+    assert [step.kind for step in found.steps] == ["capacity", "more at the start"]
+    assert sum(line.startswith("    - ") for line in repair_lines(found)) == 2
+
+
 @pytest.mark.parametrize("name", STUCK)
 def test_the_search_for_a_repair_is_small(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It visits a bounded number of states, so that a verdict with its repair stays quick."""
-    visited = []
+    """It tries a bounded number of steps, so that a verdict with its repair stays quick."""
+    tried = []
 
     def counting(part: Part, settings: Settings) -> Finding:
         finding = decide_deadlock(part, settings)
-        visited.append(finding.states)
+        tried.append(finding.states * len(part.table.rows))
         return finding
 
-    monkeypatch.setattr(repair, "decide_deadlock", counting)
+    monkeypatch.setattr(search, "decide_deadlock", counting)
     repaired(name)
-    assert sum(visited) <= 3 * repair.MAX_STATES
+    assert sum(tried) <= search.MAX_STEPS + search.PATIENCE[-1]
 
 
 def test_a_lock_is_not_given_a_second_permit() -> None:
-    """It would then exclude nobody: two locks taken in two orders have no such repair."""
-    report = with_repair(check_design(LOCKS))
-    assert report.finding("deadlock").outcome.value == "violated"
-    assert report.finding("deadlock").repair == ""
-    assert repaired("event-loop-semaphore-deadlocked") == ""
+    """It would then exclude nobody: two locks taken in two orders are taken in one."""
+    for design in (check_design(LOCKS), check_file(EXAMPLES / f"{LOOP}.yaml")):
+        assert [step.kind for step in repair_of(design).steps] == ["order of locks"]
+
+
+def test_the_wait_for_graph_is_asked_within_a_number_of_looks() -> None:
+    """A design for which it would look too often is left to the explorer."""
+    judge = search._Judge(search.MAX_STEPS, Budget().start().deadline)
+    report = report_on(KNOWN["capacity"])
+    live = replace(report.design, links={
+        name: replace(link, capacity=4) for name, link in report.design.links.items()})
+    assert judge.graph(live)
+    judge.left = 0
+    assert not judge.graph(live)
 
 
 def test_only_who_holds_a_lock_is_waited_for() -> None:
@@ -125,11 +366,11 @@ def test_the_verdict_is_told_before_a_repair_is_looked_for(
     """What is printed when the search begins already has the verdict."""
     before = []
 
-    def looked(report: object) -> object:
+    def looked(report: object, budget: object) -> object:
         before.append(capsys.readouterr().out)
         return report
 
-    monkeypatch.setattr(repair, "with_repair", looked)
+    monkeypatch.setattr(search, "with_repair", looked)
     run(root, ["check", str(EXAMPLES / "ring-full-deadlocked.yaml")])
     assert "deadlock" in before[0]
     assert "The circle:" in before[0]
@@ -139,4 +380,9 @@ def test_the_document_has_the_repair(capsys: pytest.CaptureFixture[str]) -> None
     """One document, although the repair is found last."""
     run(root, ["check", "--json", str(EXAMPLES / "ring-full-deadlocked.yaml")])
     results = json.loads(capsys.readouterr().out)["results"]
-    assert results[0]["repair"] == "give a->b a capacity of 2 (it has 1)"
+    assert results[0]["repair"] == {
+        "found": True, "tried": [], "cut_short": "", "changes": [{
+            "kind": "capacity", "change": "give a->b a capacity of 2 (it has 1)",
+            "gives_up": "it costs nothing but memory", "least": True,
+        }],
+    }

@@ -290,3 +290,37 @@ def test_a_spent_budget_is_unknown() -> None:
     assert report.finding("deadlock").outcome is Outcome.UNKNOWN
     assert report.finding("deadlock").reason
     assert report.exit_code == 2
+
+
+@pytest.mark.parametrize(("flow", "prop", "verdict"), [
+    ("drop-newest", "deadlock", "holds"), ("drop-oldest", "deadlock", "holds"),
+    ("drop-newest", "loss", "violated"), ("fail", "failure", "violated"),
+    ("fail", "deadlock", "holds"),
+])
+def test_two_who_meet_may_overflow_one_link(flow: str, prop: str, verdict: str) -> None:
+    """Both write to it in one move, and there is room for one of them: the other overflows."""
+    report = check_design(f"""
+checkvalve: 1
+name: meeting
+tasks: {{b: {{kind: source}}, d: {{kind: map}}, t: {{kind: sink}}}}
+links:
+  - {{name: r, from: b, to: d, capacity: 0}}
+  - {{name: l, from: [b, d], to: t, capacity: 1, flow: {flow}}}
+expect: {{{prop}: {verdict}}}
+""")
+    assert report.finding(prop).outcome.value == verdict
+
+
+def test_two_who_meet_fail_once_where_both_overflow() -> None:
+    """Also where each of them overflows a link of its own that fails."""
+    report = check_design("""
+checkvalve: 1
+name: meeting
+tasks: {b: {kind: source}, d: {kind: broadcast}, t: {kind: sink}}
+links:
+  - {name: r, from: b, to: d, capacity: 0}
+  - {name: l, from: b, to: t, capacity: 1, flow: fail}
+  - {name: k, from: d, to: t, capacity: 1, flow: fail}
+""")
+    assert report.finding("failure").outcome.value == "violated"
+    assert report.finding("deadlock").outcome.value == "holds"

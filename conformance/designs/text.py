@@ -165,4 +165,4 @@ def repair_lines(repair: Repair) -> Iterator[str]:
 
 def _change(step: RepairStep) -> str:
     less = "" if step.least else " Whether less would do was not decided."
-    return f"{step.change}. It costs {step.gives_up}.{less}"
+    return f"{step.change}; {step.gives_up}.{less}"

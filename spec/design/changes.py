@@ -43,17 +43,17 @@ class Change:
 
     def tried(self, value: int) -> str:
         """How far this change was tried."""
-        if len(self.values) == 1:
+        if self.values == range(1):
             return self.place
         return f"{self.place} {'up' if self.grows else 'down'} to {value}"
 
 
 @dataclass(frozen=True)
 class KindOfChange:
-    """A row of the table: its name, what it costs, and where a design offers it."""
+    """A row of the table: its name, what it gives up, and where a design offers it."""
 
     name: str
-    costs: str
+    gives_up: str
     find: Callable[[Scope], Iterator[Change]]
 
 
@@ -312,9 +312,9 @@ def _under_way(scope: Scope) -> Iterator[Change]:
                 if name not in design.pools)
     yield Change(
         ", ".join(task.name for task in sources), range(min(room, MOST), 0, -1),
-        lambda n: f"let at most {counted(n, 'element')} be under way: a pool of {n} permits, of "
-        f"which {_all(sources)} takes one before each write and {_all(sinks)} gives one back "
-        "after each read",
+        lambda n: f"let at most {counted(n, 'element')} be under way: a pool of "
+        f"{counted(n, 'permit')}, of which {_all(sources)} takes one before each write and "
+        f"{_all(sinks)} gives one back after each read",
         lambda n: _limited(scope, [*sources, *sinks], Pool(pool, n)), grows=False)
 
 
@@ -417,24 +417,27 @@ def _dropping(scope: Scope) -> Iterator[Change]:
                        scope.with_link(replace(link, flow=Flow.DROP_OLDEST, batch=1)))
 
 
+BUSY = "less is done at the same time"
+ORDER = "it costs nothing, if the program allows that order"
+
 KINDS = (
-    KindOfChange("capacity", "memory for the elements", _capacity),
-    KindOfChange("hand", "memory for the elements", _hand),
-    KindOfChange("batch", "more announcements", _batch),
-    KindOfChange("threads", "the threads", _threads),
-    KindOfChange("fairness", "waiting for the turn, where one input is faster", _fairness),
-    KindOfChange("preference", "the other inputs may wait for ever", _preference),
-    KindOfChange("window", "less is done at the same time", _window),
-    KindOfChange("order of locks", "nothing, if the program allows that order", _lock_order),
-    KindOfChange("calls at a time", "less is done at the same time", _calls),
-    KindOfChange("limit on what is under way", "less is done at the same time", _under_way),
-    KindOfChange("order of steps", "nothing, if the program allows that order", _step_order),
-    KindOfChange("fewer at the start", "the elements that are left out", _held_at_the_start),
-    KindOfChange("losses", "a channel that loses less", _reliable),
-    KindOfChange("elements at once", "other amounts than the design has", _at_once),
-    KindOfChange("fewer runs", "the work of the runs that are left out", _count),
+    KindOfChange("capacity", "it costs nothing but memory", _capacity),
+    KindOfChange("hand", "it costs nothing but memory", _hand),
+    KindOfChange("batch", "it costs more announcements", _batch),
+    KindOfChange("threads", "it costs nothing but threads", _threads),
+    KindOfChange("fairness", "an input that has much to give waits for its turn", _fairness),
+    KindOfChange("preference", "the other inputs may wait for ever meanwhile", _preference),
+    KindOfChange("window", BUSY, _window),
+    KindOfChange("order of locks", ORDER, _lock_order),
+    KindOfChange("calls at a time", BUSY, _calls),
+    KindOfChange("limit on what is under way", BUSY, _under_way),
+    KindOfChange("order of steps", ORDER, _step_order),
+    KindOfChange("fewer at the start", "those elements are not there", _held_at_the_start),
+    KindOfChange("losses", "it needs a channel that loses less", _reliable),
+    KindOfChange("elements at once", "other amounts than now are written or read", _at_once),
+    KindOfChange("fewer runs", "the work of the other runs is not done", _count),
     KindOfChange("routing", "elements no longer decide where they go", _routing),
-    KindOfChange("more at the start", "elements that nobody sent", _more_at_the_start),
+    KindOfChange("more at the start", "elements are there that nobody wrote", _more_at_the_start),
     KindOfChange("dropping", "elements may be lost", _dropping),
 )
 """The kinds, what gives up least first."""

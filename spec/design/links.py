@@ -147,10 +147,10 @@ class LinkPlaces:
 
     def _overflow(self, n: int) -> Iterator[Effect]:
         """What happens where there is no room for all ``n``."""
-        link, room = self.link, self.capacity
+        link, room, here = self.link, self.capacity, frozenset({self.queue})
         if link.flow is Flow.FAIL:
             words = (f"overflows {link.name}, which fails",)
-            yield Effect({self.queue: room - n + 1}, {}, {FAILED: 1}, words)
+            yield Effect({self.queue: room - n + 1}, {}, {FAILED: 1}, words, overflows=here)
         for beyond in range(1, n + 1):
             before = room - n + beyond
             if before < 0:
@@ -159,10 +159,10 @@ class LinkPlaces:
             change = {self.queue: n - beyond} if n > beyond else {}
             if link.flow in (Flow.DROP_NEWEST, Flow.DROP_OLDEST):
                 words = (self._drop(n, beyond),)
-                yield Effect(exactly, exactly, change, words, loses=True)
+                yield Effect(exactly, exactly, change, words, loses=True, overflows=here)
             elif link.flow is Flow.UNBOUNDED and self.unbounded.abstract:
                 words = (f"writes {_several(n)}to {link.name}",)
-                yield Effect(exactly, exactly, change, words, abstract=True)
+                yield Effect(exactly, exactly, change, words, abstract=True, overflows=here)
 
     def _drop(self, n: int, beyond: int) -> str:
         """What is dropped when ``beyond`` of ``n`` elements do not fit."""

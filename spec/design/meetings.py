@@ -12,7 +12,7 @@ from dataclasses import replace
 from itertools import product
 from math import prod
 
-from .rows import MAX_ROWS, Effect, Row, TooManyWays
+from .rows import FAILED, MAX_ROWS, Effect, Row, TooManyWays
 
 __all__ = ["join_meetings"]
 
@@ -39,13 +39,15 @@ def join_meetings(rows: Sequence[Row], links: Iterable[str]) -> list[Row]:
 
 def _together(writer: Row, reader: Row, link: str) -> Row:
     a, b = writer.effect, reader.effect
+    change = {p: n for p in {**a.change, **b.change}
+              if (n := a.change.get(p, 0) + b.change.get(p, 0))}
+    if FAILED in change:
+        change[FAILED] = 1  # two links that overflow at once fail once
     effect = Effect(
-        _guards(a.at_least, b.at_least, a.change, b.change, -1),
-        _guards(a.at_most, b.at_most, a.change, b.change, 1),
-        {p: n for p in {**a.change, **b.change}
-         if (n := a.change.get(p, 0) + b.change.get(p, 0))},
+        _guards(a.at_least, b.at_least, a, b, -1), _guards(a.at_most, b.at_most, a, b, 1), change,
         a.words, a.fair and b.fair, a.loses or b.loses, a.abstract or b.abstract,
         (a.meets | b.meets) - {(link, True), (link, False)}, a.unless | b.unless,
+        a.overflows | b.overflows,
     )
     return Row(writer.task, effect, True,
                (*writer.partners, (reader.task, b.words), *reader.partners),
@@ -57,20 +59,27 @@ def _parts(row: Row) -> tuple[Row, ...]:
 
 
 def _guards(
-    a: Mapping[str, int], b: Mapping[str, int], change_a: Mapping[str, int],
-    change_b: Mapping[str, int], sign: int,
+    guards_a: Mapping[str, int], guards_b: Mapping[str, int], a: Effect, b: Effect, sign: int
 ) -> dict[str, int]:
     """Both guards at once. Where both sides take (or both give) there must be enough for
-    the two together, so each one's guard is moved by what the other changes."""
+    the two together, so each one's guard is moved by what the other changes. So is the guard of
+    one that overflows a place by what the other writes there: that may be what fills it."""
     stronger = min if sign > 0 else max
     found: dict[str, int] = {}
-    for place in {**a, **b}:
-        mine, yours = change_a.get(place, 0), change_b.get(place, 0)
-        both = mine * sign > 0 and yours * sign > 0
-        bounds = [n - (other if both else 0)
-                  for n, other in ((a.get(place), yours), (b.get(place), mine)) if n is not None]
+    for place in {**guards_a, **guards_b}:
+        bounds = [
+            guards[place] - _beside(mine, other, place, sign)
+            for guards, mine, other in ((guards_a, a, b), (guards_b, b, a)) if place in guards
+        ]
         found[place] = stronger(bounds)
     return found
+
+
+def _beside(mine: Effect, other: Effect, place: str, sign: int) -> int:
+    """What the other's change means for a guard of mine on a place."""
+    change = other.change.get(place, 0)
+    alike = mine.change.get(place, 0) * sign > 0 and change * sign > 0
+    return change if alike or (place in mine.overflows and change > 0) else 0
 
 
 def _without_writer(row: Row, link: str, writers: Sequence[Row]) -> Iterator[Row]:

@@ -45,6 +45,8 @@ STEPS_OF_A_LOOK = 10
 LOOKS = 4_000
 """How often it may look for one question."""
 
+LATE = "the time allowed has ended"
+
 
 def with_repair(report: DesignReport, budget: Budget | None = None) -> DesignReport:
     """The report, with what was found and tried for its deadlock if it has one.
@@ -73,7 +75,7 @@ def repair(design: Design, finding: Finding, budget: Budget | None = None) -> Re
         if step is None:
             return Repair((), tuple(tried), search.cut_short())
         found.append(step)
-    return Repair(tuple(found), tuple(tried), "")
+    return Repair(tuple(found), tuple(tried), LATE if judge.deadline.passed() else "")
 
 
 def _waits(part: Design, finding: Finding, judge: _Judge) -> list[Blocked] | None:
@@ -164,7 +166,7 @@ class _Search:
         self.judge = judge
         self.tried: list[str] = []
         self.untried: list[str] = []
-        self.undecided = 0
+        self.undecided = False
 
     def run(self) -> RepairStep | None:
         """The least change of the first kind that has one."""
@@ -219,7 +221,7 @@ class _Search:
         enough = self._lowered(each, enough, self._search)
         value = each.change.values[enough]
         least = not enough or each.answers.get(enough - 1) is Outcome.VIOLATED
-        return RepairStep(kind.name, each.change.says(value), kind.costs, least)
+        return RepairStep(kind.name, each.change.says(value), kind.gives_up, least)
 
     def _lowered(self, each: _Try, enough: int, helps: Callable[[_Try, int], bool]) -> int:
         """The least index that helps, if more helps ever more: down by steps that double, then
@@ -250,25 +252,24 @@ class _Search:
 
     def _note(self, kind: KindOfChange, tries: Sequence[_Try]) -> None:
         """What was tried of a kind, and what was not."""
-        asked = {id(each): max(each.answers, default=-1) for each in tries}
-        done = [each.change.tried(each.change.values[asked[id(each)]])
-                for each in tries if asked[id(each)] >= 0]
-        if done:
-            self.tried.append(f"{kind.name}: {', '.join(done)}")
+        asked = [(each.change, max(each.answers)) for each in tries if each.answers]
+        told = [change.tried(change.values[index]) for change, index in asked]
+        large = sum(outcome is Outcome.UNKNOWN for each in tries
+                    for outcome in each.answers.values())
+        if told:
+            decided = f" ({large} of them too large to decide)" if large else ""
+            self.tried.append(f"{kind.name}: {', '.join(told)}{decided}")
+        self.undecided = self.undecided or bool(large)
         self.untried += [f"{kind.name} of {each.change.place}"
-                         for each in tries if asked[id(each)] < 0]
-        self.undecided += sum(outcome is Outcome.UNKNOWN
-                              for each in tries for outcome in each.answers.values())
+                         for each in tries if not each.answers]
 
     def cut_short(self) -> str:
         """Why there may be a change that was not found, or nothing."""
         if self.judge.deadline.passed():
-            return "the time allowed has ended"
-        reasons = []
+            return LATE
+        reasons = ["some of what was tried is too large to decide"] if self.undecided else []
         if self.untried:
-            reasons.append(f"nothing was left for: {', '.join(self.untried)}")
-        if self.undecided:
-            reasons.append(f"of what was tried, {self.undecided} had too many states to decide")
+            reasons.append(f"nothing was left for {', '.join(self.untried)}")
         return "; ".join(reasons)
 
 

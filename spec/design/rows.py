@@ -56,6 +56,7 @@ class Effect:
     ``abstract`` marks a step that stands for several possible ones (see ``links``).
     ``meets`` are the ends of links without room at which a partner must be ready, and
     ``unless`` those at which no writer may be; ``meetings`` does away with both.
+    ``overflows`` are the places that are found too full, so that the guards on them say how full.
     """
 
     at_least: Mapping[str, int] = field(default_factory=dict)
@@ -67,6 +68,7 @@ class Effect:
     abstract: bool = False
     meets: frozenset[Meeting] = frozenset()
     unless: frozenset[str] = frozenset()
+    overflows: frozenset[str] = frozenset()
 
     def then(self, other: Effect) -> Effect:
         """This effect and, in the same move, the other one after it.
@@ -93,6 +95,7 @@ class Effect:
             self.words + other.words, self.fair and other.fair,
             self.loses or other.loses, self.abstract or other.abstract,
             self.meets | other.meets, self.unless | other.unless,
+            self.overflows | other.overflows,
         )
 
 

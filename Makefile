@@ -5,7 +5,7 @@ SHELL := /bin/sh
 .DEFAULT_GOAL := help
 BIN := .venv/bin
 
-.PHONY: help gate test lint types unit bench bench-storm bench-purgatory races fuzz oracles explanations mutants doctor wheel ci clean core dev programs
+.PHONY: help gate test lint types unit bench bench-storm bench-purgatory races fuzz oracles explanations repairs mutants doctor wheel ci clean core dev programs
 
 help: ## List the targets.
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 10
@@ -45,6 +45,9 @@ oracles: dev programs ## What the book says of liveness, by a plain algorithm an
 
 explanations: dev ## Check the explanations of random designs' deadlocks (minutes); ARGS="--designs 500".
 	@$(BIN)/python tests/explanations.py $(ARGS)
+
+repairs: dev ## Look for repairs of random designs' deadlocks (minutes); ARGS="--designs 200".
+	@$(BIN)/python tests/repairs.py $(ARGS)
 
 mutants: dev ## Change one thing at a time: does anybody notice? (an hour); ARGS="--only judge"
 	@nice -n 5 $(BIN)/python -m checkvalve.conformance.bench.mutants $(ARGS)

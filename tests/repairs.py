@@ -17,7 +17,10 @@ from random_designs import random_design
 
 from checkvalve.conformance.designs import check_design
 from checkvalve.conformance.designs.text import repair_lines
-from checkvalve.spec.design.changes import KINDS
+from checkvalve.spec.design.changes import KINDS, Change, Scope
+from checkvalve.spec.design.check import Part, Settings, decide_deadlock, parts
+from checkvalve.spec.design.findings import DesignReport, RepairStep
+from checkvalve.spec.design.language import Design
 from checkvalve.spec.design.repair import repair
 from checkvalve.spec.engines.verdict import Budget, Outcome
 from checkvalve.spec.notation.errors import InputError
@@ -34,6 +37,7 @@ def main() -> int:
     options = parser.parse_args()
     seen = Counter[str]()
     seconds: list[float] = []
+    wrong = 0
     for number in range(options.seed, options.seed + options.designs):
         try:
             report = check_design(random_design(Random(number)), BUDGET)
@@ -52,6 +56,10 @@ def main() -> int:
         worst = max(kinds, key=ORDER.index) if kinds else (
             "none, cut short" if found.cut_short else "none, all tried")
         seen["repair: " + worst] += 1
+        false = [step.change for step in found.steps if not lives(report, step)]
+        wrong += len(false)
+        for sentence in false:
+            print(f"design {number}: this does not help: {sentence}", flush=True)
         if options.show:
             print(f"design {number}:", *repair_lines(found), sep="\n", flush=True)
     for what, times in sorted(seen.items()):
@@ -59,7 +67,32 @@ def main() -> int:
     seconds.sort()
     print(f"CPU: median {seconds[len(seconds) // 2]:.2f} s, "
           f"nine of ten {seconds[len(seconds) * 9 // 10]:.2f} s, most {seconds[-1]:.2f} s")
-    return 0
+    return int(wrong > 0)
+
+
+def explored(design: Design, budget: Budget | None = None) -> Outcome:
+    """What the explorer alone says of a deadlock."""
+    settings = Settings("explorer", budget or Budget())
+    outcomes = {decide_deadlock(Part.of(part), settings).outcome for part in parts(design)}
+    worst = (Outcome.VIOLATED, Outcome.UNKNOWN, Outcome.HOLDS)
+    return min(outcomes, key=worst.index)
+
+
+def made(report: DesignReport, step: RepairStep) -> tuple[Change, int]:
+    """The change that a sentence is about, and the index of its value."""
+    for part in parts(report.design):
+        scope = Scope(part, report.finding("deadlock").waits)
+        for change in KINDS[ORDER.index(step.kind)].find(scope):
+            for index, value in enumerate(change.values):
+                if change.says(value) == step.change:
+                    return change, index
+    raise AssertionError(f"no such change: {step.change}")
+
+
+def lives(report: DesignReport, step: RepairStep) -> bool:
+    """Whether the explorer, within a budget, has nothing against a step of a repair."""
+    change, index = made(report, step)
+    return explored(change.done(change.values[index]), BUDGET) is not Outcome.VIOLATED
 
 
 ORDER = [kind.name for kind in KINDS]

@@ -119,3 +119,18 @@ def test_a_repair_is_the_least_room_that_helps(text: str, proposed: str) -> None
     )
     (step,) = repair(report.design, report.finding("deadlock")).steps
     assert proposed in step.change
+
+
+def test_a_channel_that_can_lose_no_more_keeps_nobody_going() -> None:
+    """The broadcast can only drop when l1 is full, and a loss would be the one step that moves
+    something: it may have happened already, so the graph must not count on it."""
+    report = check_design("""
+checkvalve: 1
+name: accident
+tasks: {a: {kind: merge, policy: preferred, prefers: l0}, b: {kind: source}, c: {kind: broadcast}}
+links:
+  - {name: l0, from: b, to: a, capacity: 1, flow: drop-oldest}
+  - {name: l1, from: c, to: a, capacity: 1, flow: drop-oldest}
+  - {name: l2, from: [c, a], to: [a, c], capacity: 2, lossy: 1}
+""")
+    assert report.finding("deadlock").outcome is Outcome.VIOLATED

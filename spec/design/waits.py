@@ -210,7 +210,9 @@ def _waits(table: Table, facts: Facts) -> list[Wait] | None:
     groups: dict[tuple[str, str, Own], list[Row]] = {}
     for row in table.rows:
         key = *_agent(row), _own_guards(row, roles, facts)
-        groups.setdefault(key, []).append(row)
+        group = groups.setdefault(key, [])
+        if row.effect.fair:  # an accident may have no more of what it needs to happen
+            group.append(row)
     waits = []
     for (agent, announces, own), rows in groups.items():
         combinations = _combinations(rows, roles, facts)

@@ -366,18 +366,20 @@ def _fewer_losses(scope: Scope, link: Link) -> Change:
 def _at_once(scope: Scope) -> Iterator[Change]:
     for link in scope.links:
         if link.takes > 1:
-            yield _fewer_at_once(scope, link, "takes", "reads", link.takes)
+            yield _fewer_at_once(scope, link, reading=True)
         if link.gives > 1:
-            yield _fewer_at_once(scope, link, "gives", "writes", link.gives)
+            yield _fewer_at_once(scope, link, reading=False)
 
 
-def _fewer_at_once(scope: Scope, link: Link, key: str, does: str, old: int) -> Change:
-    who = " or ".join(link.readers if key == "takes" else link.writers)
+def _fewer_at_once(scope: Scope, link: Link, reading: bool) -> Change:
+    key, does, old = ("takes", "reads", link.takes) if reading else ("gives", "writes", link.gives)
+    who = " or ".join(link.readers if reading else link.writers)
     return Change(
         f"`{key}` of {link.name}", _below(old, 1),
         lambda n: f"let {link.name} pass on {counted(n, 'element')} each time {who} {does} "
         f"(`{key}: {n}`; it is {old})",
-        lambda n: scope.with_link(replace(link, **{key: n})), grows=False)
+        lambda n: scope.with_link(replace(link, takes=n) if reading else replace(link, gives=n)),
+        grows=False)
 
 
 def _count(scope: Scope) -> Iterator[Change]:

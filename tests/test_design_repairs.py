@@ -281,6 +281,15 @@ links:
     assert sum(line.startswith("    - ") for line in repair_lines(found)) == 2
 
 
+def test_a_long_ring_is_repaired_as_a_short_one() -> None:
+    """Ninety places to try do not use up what the first of them needs."""
+    tasks = "".join(f"  t{i}: {{kind: map}}\n" for i in range(90))
+    links = "".join(f"  - {{from: t{i}, to: t{(i + 1) % 90}, capacity: 1, initial: 1}}\n"
+                    for i in range(90))
+    report = report_on(f"tasks:\n{tasks}links:\n{links}")
+    assert [step.kind for step in repair_of(report).steps] == ["capacity"]
+
+
 @pytest.mark.parametrize("name", STUCK)
 def test_the_search_for_a_repair_is_small(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """It tries a bounded number of steps, so that a verdict with its repair stays quick."""

@@ -14,6 +14,7 @@ one. Only where the user's own time for the check ends is it cut short, and says
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import count
 
@@ -100,6 +101,14 @@ class _Judge:
         """Whether so many steps are left, and time."""
         return self.left >= price and not self.deadline.passed()
 
+    @contextmanager
+    def share(self, parts: int, least: int = 0) -> Iterator[None]:
+        """Within, one of so many parts of what is left may be used, and so many steps at least."""
+        rest = max(0, self.left - max(self.left // parts, least))
+        self.left -= rest
+        yield
+        self.left += rest
+
     def graph(self, design: Design) -> bool:
         """Whether the wait-for graph proves it; false too where nothing may be asked any more."""
         if not self.may_ask(STEPS_OF_A_LOOK * LOOKS // 10):
@@ -170,15 +179,12 @@ class _Search:
 
     def run(self) -> RepairStep | None:
         """The least change of the first kind that has one."""
-        total = self.judge
         for kind in KINDS:
             tries = [_Try(c, {}, {}) for c in kind.find(self.scope) if c.values]
             if not tries:
                 continue
-            rest = max(0, total.left - max(total.left // SHARE, LEAST_SHARE))
-            total.left -= rest
-            found = self._of_kind(tries)
-            total.left += rest
+            with self.judge.share(SHARE, LEAST_SHARE):
+                found = self._of_kind(tries)
             if found is not None:
                 return self._told(kind, *found)
             self._note(kind, tries)
@@ -186,19 +192,26 @@ class _Search:
 
     def _of_kind(self, tries: Sequence[_Try]) -> tuple[_Try, int] | None:
         """A change and the index of a value with which it helps."""
-        found = next((item for item in _rounds(tries) if self._graph(*item)), None)
+        with self.judge.share(3):
+            found = next((item for item in _rounds(tries) if self._graph(*item)), None)
         rounds = list(_rounds(tries))
         if found is not None:  # only less of something is better
             rounds = rounds[:rounds.index(found)]
             rounds = [(each, i) for each, i in rounds if each.change.grows and i < found[1]]
-        for patience in PATIENCE:
-            for each, index in rounds:
-                if each.answers.get(index) is Outcome.VIOLATED or (
-                        each.hopeless and index not in each.answers):
-                    continue
-                if self._explorer(each, index, patience) is Outcome.HOLDS:
-                    return each, index
+        for patience, part in zip(PATIENCE, (3, 2, 1), strict=True):
+            with self.judge.share(part):
+                live = next((item for item in rounds if self._asked(*item, patience)), None)
+            if live is not None:
+                return live
         return found
+
+    def _asked(self, each: _Try, index: int, patience: int) -> bool:
+        """Whether the explorer says so; it is not asked what is known or was too much."""
+        if each.answers.get(index) is Outcome.VIOLATED:
+            return False
+        if each.hopeless and index not in each.answers:
+            return False
+        return self._explorer(each, index, patience) is Outcome.HOLDS
 
     def _graph(self, each: _Try, index: int) -> bool:
         if index not in each.graphs:

@@ -191,7 +191,8 @@ def test_a_target_that_reports_nothing_of_what_a_rule_is_about_is_unknown(
     order = Order("storm.topology", settings=RunSettings(programs=4))
     summary, rows = conduct(use(Silent, monkeypatch), order)
     assert summary.verdict == UNKNOWN and summary.unknown
-    assert len(rows) == 36 + FURTHER_MAX * len(summary.unknown)
+    rules = len(summary.results)
+    assert 36 + FURTHER_MAX * len(summary.unknown) <= len(rows) <= 36 + FURTHER_MAX * rules
 
 
 class Unstoppable(ReferenceInput):

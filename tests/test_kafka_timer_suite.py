@@ -187,3 +187,16 @@ def test_two_runs_give_identical_rows() -> None:
                 for case in plan("timer", cases=3, seed=5)]
 
     assert run() == run()
+
+
+@pytest.mark.parametrize("request_", [
+    {"do": "elapse", "now": "soon"}, {"do": "elapse", "now": {}}, {"do": "elapse"},
+    {"do": "add", "now": 0, "task": "a", "delay": 1}, {"do": "add", "now": 0, "task": 0},
+])
+def test_a_request_without_its_numbers_is_refused(request_: dict[str, object]) -> None:
+    """As a fixture may have one: it is bad input, and no error of ours."""
+    session = resolve_target("reference.timer").open()
+    conversation = TIMER_SUITE.converse(session, 1, 18)
+    with pytest.raises(InputError):
+        conversation.act_for(request_)
+    session.close()

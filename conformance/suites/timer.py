@@ -11,7 +11,7 @@ from ...spec.engines.interpreter import Step
 from ...spec.kafka.observed_timer import Law, ObservedTimer
 from ...spec.notation.errors import InputError
 from ...spec.notation.rules import Rule
-from ..ports.base import Message, Session, excerpt
+from ..ports.base import Message, Session, excerpt, is_count
 from .plain import PlainConversation, Seen
 from .suite import Act, Answer, Exchange, Program, Suite, Watch
 
@@ -83,7 +83,11 @@ class TimerConversation(PlainConversation):
 
     def _act_about(self, request: Mapping[str, Any]) -> Act | None:
         """The act that says itself what it is about, as those of ``meeting`` do."""
-        do, wait = request["do"], request["now"] - self._now
+        do = request["do"]
+        told = ("now", "task", "delay") if do == "add" else ("now",)
+        if not all(is_count(request.get(name)) for name in told):
+            return None
+        wait = request["now"] - self._now
         if do == "add" and wait == 0 and request["task"] < TASKS and (
                 request["delay"] <= DELAY_MAX):
             return Act(do, about=(("task", request["task"]), ("delay", request["delay"])))

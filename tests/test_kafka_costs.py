@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Callable
 from types import FrameType
@@ -32,11 +33,13 @@ def steps(action: Callable[[], object]) -> int:
         return trace
 
     before = sys.gettrace()
+    gc.disable()    # what libraries do at a collection is Python as well, and not the action's
     sys.settrace(trace)
     try:
         action()
     finally:
         sys.settrace(before)
+        gc.enable()
     return count
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import llvmlite.ir as ir
 import pytest
 from checkvalve.conformance.bench.lowering import Walk
-from checkvalve.conformance.chapter_file import load_chapter
+from checkvalve.conformance.chapters.file import load_chapter
 from checkvalve.spec.design.net import Net
 from checkvalve.spec.engines.native.layout import Layout
 from checkvalve.spec.engines.native.rows import RowCode
@@ -165,5 +165,5 @@ def test_a_constant_outside_of_the_class_is_refused(tmp_path: Path) -> None:
     """It has no name there, and no value."""
     text = ("    x = integer(0, const(3))\n    @action\n    def f(self):\n"
             f"        self.x = 0\n{RULE}")
-    with pytest.raises(InputError, match="not one of its machine's"):
+    with pytest.raises(InputError, match="declared outside the class"):
         outcomes(tmp_path, text)

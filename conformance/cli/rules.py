@@ -36,7 +36,11 @@ class Uses:
 
 @dataclass(frozen=True)
 class Entry:
-    """One rule of the book. ``untested`` says why no suite tests it, or is None."""
+    """One rule of the book. ``untested`` says why no suite tests it, or is None.
+
+    ``broken_by`` is a small change of a machine that breaks the rule, or a step that an observer
+    refuses by it; None where none is known, so that the rule may say nothing.
+    """
 
     id: str
     strength: str
@@ -45,6 +49,7 @@ class Entry:
     chapter: str
     uses: Uses
     untested: str | None
+    broken_by: str | None
 
 
 @click.command("rules")
@@ -65,7 +70,9 @@ def command(chapters: tuple[str, ...], as_json: bool) -> int:
         for line in _lines(entry):
             click.echo(line)
     tested = sum(entry.untested is None for entry in found)
-    click.echo(f"\n{counted(len(found), 'rule')}; {tested} of them tested on implementations.")
+    breakable = sum(entry.broken_by is not None for entry in found)
+    click.echo(f"\n{counted(len(found), 'rule')}; {tested} of them tested on implementations; "
+               f"a small change of its machine breaks {breakable}.")
     return EXPECTED
 
 
@@ -76,6 +83,7 @@ def entries(names: Iterable[str] = ()) -> Iterator[Entry]:
     """
     from checkvalve.spec.chapters import Chapter
     from checkvalve.spec.chapters import chapters as book
+    from checkvalve.spec.witnesses.book import witnesses
 
     def uses(rule: Rule, chapter: Chapter) -> Uses:
         proof = [
@@ -92,9 +100,11 @@ def entries(names: Iterable[str] = ()) -> Iterator[Entry]:
             if rule.id not in seen:
                 seen.add(rule.id)
                 used = uses(rule, chapter)
+                witness = witnesses().get(rule.id)
                 yield Entry(
                     rule.id, rule.strength.value, rule.statement, rule.source, chapter.name,
                     used, None if used.test else _untested(rule),
+                    None if witness is None else str(witness),
                 )
 
 
@@ -136,5 +146,7 @@ def _lines(entry: Entry) -> Iterator[str]:
                        ("monitored by", entry.uses.monitor)):
         if where:
             yield f"      {how}: {', '.join(where)}"
+    if entry.broken_by:
+        yield f"      broken by: {entry.broken_by}"
     if entry.untested:
         yield f"      untested: {entry.untested}"

@@ -1,0 +1,54 @@
+"""``make witnesses``: for each rule of the book, a mutant of its machine that breaks it.
+
+Witnesses that still replay stay as they are; for the other rules, mutants are searched, and what
+was found is written to the table that ``checkvalve rules`` shows. Run it after a change of a
+chapter. Ends with 1 if a rule has none: then nothing that small breaks it, and it may be vacuous.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from checkvalve.spec import witnesses as package
+from checkvalve.spec.chapters import chapters
+from checkvalve.spec.witnesses.book import TABLE, Witness, confirm, to_json, witnesses
+from checkvalve.spec.witnesses.find import find_in
+
+from ..files import write_whole
+
+__all__ = ["main"]
+
+
+def main() -> int:
+    """Confirm, search, write and print; 1 if a rule has no witness, else 0."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("chapters", nargs="*", help="look for missing ones in these only")
+    options = parser.parse_args()
+    table = Path(str(package.__file__)).resolve().with_name(TABLE)
+    kept = {id: one for id, one in (witnesses() if table.exists() else {}).items()
+            if not confirm(one)}
+    print(f"{len(kept)} witnesses replay.")
+    for chapter in chapters(options.chapters):
+        for witness in find_in(chapter, set(kept)):
+            kept[witness.rule] = witness
+            print(f"{witness.rule:14} {len(witness.steps):3} steps  {witness}", flush=True)
+        write_whole(table, to_json(_in_order(kept)))
+    missing = [rule for rule in _ids() if rule not in kept]
+    print(f"{len(kept)} of {len(_ids())} rules can be broken."
+          + (f" No mutant breaks {', '.join(missing)}." if missing else ""))
+    return int(bool(missing))
+
+
+def _ids() -> list[str]:
+    """The ids of all rules, in the book's order."""
+    return list(dict.fromkeys(rule.id for chapter in chapters() for rule in chapter.rules))
+
+
+def _in_order(found: dict[str, Witness]) -> dict[str, Witness]:
+    return {id: found[id] for id in _ids() if id in found}
+
+
+if __name__ == "__main__":
+    sys.exit(main())

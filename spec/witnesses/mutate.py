@@ -1,0 +1,139 @@
+"""Small mechanical changes of a method's text, one at a time.
+
+Each mutant has a name that stays the same while other lines change: the method, what was done,
+to which piece of text, and the how-manyeth of these it is.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections import Counter
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import NamedTuple
+
+__all__ = ["Edit", "edits"]
+
+
+class Edit(NamedTuple):
+    """One change of a method: ``words`` names it, ``tree`` is the method with it."""
+
+    words: str
+    tree: ast.FunctionDef
+
+
+class _Change(NamedTuple):
+    """What to do with a node: ``make`` returns what stands in its place."""
+
+    words: str
+    make: Callable[[], ast.AST]
+
+
+_NEAR: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
+    ast.Lt: (ast.LtE,), ast.LtE: (ast.Lt,), ast.Gt: (ast.GtE,), ast.GtE: (ast.Gt,),
+    ast.Eq: (ast.NotEq,), ast.NotEq: (ast.Eq,), ast.In: (ast.NotIn,), ast.NotIn: (ast.In,),
+}
+_OTHER: dict[type[ast.operator], type[ast.operator]] = {ast.Add: ast.Sub, ast.Sub: ast.Add}
+
+
+def edits(method: ast.FunctionDef) -> Iterator[Edit]:
+    """Every change of a method's body, guards first."""
+    count: Counter[str] = Counter()
+    nodes = [node for statement in method.body for node in ast.walk(statement)]
+    for find in (_guards, _statements, _conditions, _numbers):
+        for position, node in enumerate(nodes):
+            for change in find(node):
+                count[change.words] += 1
+                nth = f" ({count[change.words]})" if count[change.words] > 1 else ""
+                yield Edit(change.words + nth, _with(method, position, change))
+
+
+def _with(method: ast.FunctionDef, position: int, change: _Change) -> ast.FunctionDef:
+    """A copy of the method in which the node at a position is replaced."""
+    changed = copy.deepcopy(method)
+    nodes = [node for statement in changed.body for node in ast.walk(statement)]
+    _Replace(nodes[position], change.make()).visit(changed)
+    return ast.fix_missing_locations(changed)
+
+
+class _Replace(ast.NodeTransformer):
+    def __init__(self, old: ast.AST, new: ast.AST) -> None:
+        self.old, self.new = old, new
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        return self.new if node is self.old else super().visit(node)
+
+
+# --- what can be changed -----------------------------------------------------------------------
+
+def _guards(node: ast.AST) -> Iterator[_Change]:
+    """A guard left out, or one of its conjuncts."""
+    if not _is_require(node):
+        return
+    yield _Change(f"without {ast.unparse(node)}", ast.Pass)
+    condition = node.value.args[0]  # type: ignore[attr-defined]
+    if isinstance(condition, ast.BoolOp) and isinstance(condition.op, ast.And):
+        for left_out in range(len(condition.values)):
+            words = f"{ast.unparse(node)} without {ast.unparse(condition.values[left_out])}"
+            yield _Change(words, partial(_without, node, left_out))
+
+
+def _without(node: ast.Expr, left_out: int) -> ast.AST:
+    changed = copy.deepcopy(node)
+    values = changed.value.args[0].values  # type: ignore[attr-defined]
+    del values[left_out]
+    if len(values) == 1:
+        changed.value.args[0] = values[0]  # type: ignore[attr-defined]
+    return changed
+
+
+def _is_require(node: ast.AST) -> bool:
+    return (isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)
+            and isinstance(node.value.func, ast.Name) and node.value.func.id == "require")
+
+
+def _statements(node: ast.AST) -> Iterator[_Change]:
+    """An assignment to the state, or a call for its effect, left out or turned round."""
+    if isinstance(node, ast.Assign | ast.AugAssign):
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        if all(isinstance(target, ast.Attribute | ast.Subscript) for target in targets):
+            yield _Change(f"without {ast.unparse(node)}", ast.Pass)
+    elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and not _is_require(node):
+        yield _Change(f"without {ast.unparse(node)}", ast.Pass)
+    if isinstance(node, ast.AugAssign) and type(node.op) in _OTHER:
+        turned = ast.AugAssign(node.target, _OTHER[type(node.op)](), node.value)
+        yield _Change(f"{ast.unparse(turned)} for {ast.unparse(node)}",
+                      lambda: copy.deepcopy(turned))
+
+
+def _conditions(node: ast.AST) -> Iterator[_Change]:
+    """A comparison moved by one or turned round, a connective swapped, a branch turned round."""
+    if isinstance(node, ast.Compare):
+        for position, operator in enumerate(node.ops):
+            for near in _NEAR.get(type(operator), ()):
+                ops = [*node.ops[:position], near(), *node.ops[position + 1:]]
+                yield _in_place_of(node, ast.Compare(node.left, ops, node.comparators))
+    elif isinstance(node, ast.BoolOp):
+        other = ast.Or() if isinstance(node.op, ast.And) else ast.And()
+        yield _in_place_of(node, ast.BoolOp(other, node.values))
+    elif isinstance(node, ast.If | ast.IfExp):
+        turned = copy.deepcopy(node)
+        turned.test = ast.UnaryOp(ast.Not(), turned.test)
+        yield _Change(f"not ({ast.unparse(node.test)}) as the condition",
+                      lambda: copy.deepcopy(turned))
+
+
+def _numbers(node: ast.AST) -> Iterator[_Change]:
+    """A number one larger or smaller, a truth value turned round."""
+    if not isinstance(node, ast.Constant):
+        return
+    if isinstance(node.value, bool):
+        yield _in_place_of(node, ast.Constant(not node.value))
+    elif isinstance(node.value, int):
+        yield _in_place_of(node, ast.Constant(node.value + 1))
+        yield _in_place_of(node, ast.Constant(node.value - 1))
+
+
+def _in_place_of(old: ast.expr, new: ast.expr) -> _Change:
+    return _Change(f"{ast.unparse(new)} for {ast.unparse(old)}", lambda: copy.deepcopy(new))

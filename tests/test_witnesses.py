@@ -1,0 +1,120 @@
+"""Every rule of the book can be broken: by a small change of its machine, which still replays."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from checkvalve.spec.chapters import Chapter, chapters
+from checkvalve.spec.engines.search import check_rules, instances
+from checkvalve.spec.engines.verdict import Outcome
+from checkvalve.spec.notation import (
+    MUST, Machine, action, always, assume, bind, const, integer, require,
+)
+from checkvalve.spec.witnesses.book import Witness, confirm, witnesses
+from checkvalve.spec.witnesses.classes import mutant_named, mutants
+from checkvalve.spec.witnesses.mutate import edits
+
+
+@pytest.mark.parametrize("chapter", list(chapters()), ids=lambda chapter: chapter.name)
+def test_every_rule_of_a_chapter_has_a_witness_that_replays(chapter: Chapter) -> None:
+    """The interpreter takes the run on the mutant again, and the rule is broken by it; after a
+    change of a chapter, ``make witnesses`` looks for new ones."""
+    table = witnesses()
+    silent = [rule.id for rule in chapter.rules if rule.id not in table]
+    assert not silent, "nothing is known that breaks these rules: run make witnesses"
+    stale = {rule.id: why for rule in chapter.rules if (why := confirm(table[rule.id]))}
+    assert not stale, "run make witnesses"
+
+
+def test_the_table_has_no_rule_that_the_book_lacks() -> None:
+    """A rule that went takes its witness along."""
+    assert set(witnesses()) == {rule.id for chapter in chapters() for rule in chapter.rules}
+
+
+class Bin(Machine):
+    """A bin that is filled from one side."""
+
+    C = const(2, at_least=1)
+    held = integer(0, 3)
+
+    @assume
+    def is_small(self) -> bool:
+        return self.C < 3
+
+    @action(fair=True)
+    def fill(self) -> None:
+        require(self.held < self.room())
+        self.held += 1
+
+    def room(self) -> int:
+        """How much goes in."""
+        return max(self.C, 1)
+
+    def top(self) -> int:
+        """The most that there may be."""
+        return self.C
+
+    @always("BIN-1", MUST, "It never overflows.", source="a test")
+    def fits(self) -> bool:
+        return self.held <= self.top()
+
+
+class DoubleBin(Bin):
+    """A bin that is filled twice as fast."""
+
+    def fill(self) -> None:
+        require(self.held + 1 < self.room())
+        super().fill()
+        self.held += 1
+
+    fill = action(fill)
+
+
+def test_a_method_is_changed_in_one_place_at_a_time() -> None:
+    """Guards, statements, comparisons and numbers, each named by what was done to it."""
+    tree = ast.parse(
+        "def fill(self):\n    require(self.a < 2 and self.b)\n    self.a += 1\n").body[0]
+    assert isinstance(tree, ast.FunctionDef)
+    assert {edit.words for edit in edits(tree)} == {
+        "without require(self.a < 2 and self.b)",
+        "require(self.a < 2 and self.b) without self.a < 2",
+        "require(self.a < 2 and self.b) without self.b",
+        "without self.a += 1", "self.a -= 1 for self.a += 1",
+        "self.a < 2 or self.b for self.a < 2 and self.b", "self.a <= 2 for self.a < 2",
+        "3 for 2", "1 for 2", "2 for 1", "0 for 1",
+    }
+
+
+def test_what_a_rule_calls_is_left_alone() -> None:
+    """Else the rule would be another one, and anything could break it."""
+    assert {mutant.method for mutant in mutants(Bin)} == {"Bin.fill", "Bin.room"}
+
+
+@pytest.mark.parametrize("engine", ["interpreter", "native"])
+def test_a_mutant_is_a_machine_in_both_readings(engine: str) -> None:
+    """Also where a method calls its base's, and the base's is the one that is changed."""
+    machine = mutant_named(DoubleBin, "Bin.fill", "self.held -= 1 for self.held += 1")
+    assert machine is not None
+    bound = bind(machine)
+    assert check_rules(bound, engine=engine)[0].outcome is Outcome.HOLDS  # type: ignore[arg-type]
+    start = bound.interpreter.initial()
+    assert bound.interpreter.step(start, "fill") == start, "one in, one out"
+    loose = mutant_named(Bin, "Bin.fill", "self.held <= self.room() for self.held < self.room()")
+    assert loose is not None
+    verdict, = check_rules(bind(loose), instances(bind(loose), "BIN-1"), engine=engine)  # type: ignore[arg-type]
+    assert verdict.outcome is Outcome.VIOLATED
+    assert len(verdict.trace.steps) == 3  # type: ignore[union-attr]
+
+
+def test_a_witness_of_another_text_is_not_confirmed() -> None:
+    """A mutant that the chapter no longer has, a rule that holds, and a machine that is gone."""
+    kept = witnesses()["FLOW-2"]
+    for changed, why in (
+        ({"words": "without require(nothing)"}, "has no mutant"),
+        ({"rule": "FLOW-99"}, "has no rule"),
+        ({"machine": "flow.credit.Gone"}, "there is no machine"),
+        ({"steps": kept.steps[:-1]}, "does not replay"),
+    ):
+        assert why in confirm(Witness(**{**vars(kept), **changed}))

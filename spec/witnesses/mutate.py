@@ -11,7 +11,7 @@ import copy
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
 __all__ = ["Edit", "edits"]
 
@@ -88,7 +88,7 @@ def _without(node: ast.Expr, left_out: int) -> ast.AST:
     return changed
 
 
-def _is_require(node: ast.AST) -> bool:
+def _is_require(node: ast.AST) -> TypeGuard[ast.Expr]:
     return (isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)
             and isinstance(node.value.func, ast.Name) and node.value.func.id == "require")
 

@@ -9,6 +9,9 @@ from __future__ import annotations
 
 import argparse
 import sys
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 
 from checkvalve.spec import witnesses as package
@@ -25,20 +28,27 @@ def main() -> int:
     """Confirm, search, write and print; 1 if a rule has no witness, else 0."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("chapters", nargs="*", help="look for missing ones in these only")
+    parser.add_argument("--jobs", type=int, default=2, help="processes (default: %(default)s)")
     options = parser.parse_args()
     table = Path(str(package.__file__)).resolve().with_name(TABLE)
     kept = {id: one for id, one in (witnesses() if table.exists() else {}).items()
             if not confirm(one)}
     print(f"{len(kept)} witnesses replay.")
-    for chapter in chapters(options.chapters):
-        for witness in find_in(chapter, set(kept)):
-            kept[witness.rule] = witness
-            print(f"{witness.rule:14} {len(witness.steps):3} steps  {witness}", flush=True)
-        write_whole(table, to_json(_in_order(kept)))
+    selected = [chapter.name for chapter in chapters(options.chapters)]
+    with ProcessPoolExecutor(options.jobs, mp_context=get_context("forkserver")) as pool:
+        for found in pool.map(partial(_of_chapter, known=frozenset(kept)), selected):
+            for witness in found:
+                if kept.setdefault(witness.rule, witness) is witness:
+                    print(f"{witness.rule:14} {len(witness.steps):3} steps  {witness}", flush=True)
+            write_whole(table, to_json(_in_order(kept)))
     missing = [rule for rule in _ids() if rule not in kept]
     print(f"{len(kept)} of {len(_ids())} rules can be broken."
           + (f" No mutant breaks {', '.join(missing)}." if missing else ""))
     return int(bool(missing))
+
+
+def _of_chapter(name: str, known: frozenset[str]) -> list[Witness]:
+    return list(find_in(next(chapters([name])), known))
 
 
 def _ids() -> list[str]:

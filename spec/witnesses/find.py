@@ -13,18 +13,19 @@ from ..notation.bound import BoundMachine, bind
 from ..notation.errors import CheckvalveError, ModelFault
 from ..notation.machine import Machine
 from .book import REFUSES, Witness
-from .classes import mutants
+from .classes import Mutant, mutants
 
 __all__ = ["find_in"]
 
-BUDGET = Budget(max_states=100_000)
+BUDGET = Budget(max_states=30_000)
 """For one mutant; no budget of time, for the table has to be the same on any machine."""
 ATTEMPTS = 1_500_000
 """Steps of an observer that are tried."""
 WITHIN_RANGES = 100_000
 """Steps that are tried of a mutant that leaves its ranges."""
-PLACES = 4
-"""Machines with constants on which a rule's mutants are tried."""
+PLACES = 2
+"""Machines with constants on which a rule is looked at, of those that it is expected to hold on
+and of those that violate it."""
 
 Steps = tuple[Step, ...]
 Found = tuple[RuleInstance, Steps, int | None]
@@ -35,10 +36,12 @@ def find_in(chapter: Chapter, known: Collection[str]) -> Iterator[Witness]:
     """Witnesses for the rules of a chapter that have none yet, as they are found."""
     wanted = {rule.id: rule for rule in chapter.rules if rule.id not in known}
     open_ids = {id for id, rule in wanted.items() if rule.predicate is not None}
-    places = _places(chapter, open_ids)
-    for place, ids in places.items():
-        still = [id for id in ids if id in open_ids]
-        for witness in _on(chapter, place, still) if still else ():
+    for place, ids in _places(chapter, open_ids, "holds").items():
+        for witness in _on(chapter, place, [id for id in ids if id in open_ids], mutate=True):
+            open_ids.discard(witness.rule)
+            yield witness
+    for place, ids in _places(chapter, open_ids, "violated").items():
+        for witness in _on(chapter, place, [id for id in ids if id in open_ids], mutate=False):
             open_ids.discard(witness.rule)
             yield witness
     guards = {id for id, rule in wanted.items() if rule.predicate is None}
@@ -48,31 +51,35 @@ def find_in(chapter: Chapter, known: Collection[str]) -> Iterator[Witness]:
             yield witness
 
 
-def _places(chapter: Chapter, ids: Collection[str]) -> Mapping[Place, list[str]]:
-    """The machines and constants at which a chapter speaks of each rule, some of them each."""
+def _places(
+    chapter: Chapter, ids: Collection[str], verdict: str
+) -> Mapping[Place, list[str]]:
+    """The machines and constants at which each rule is expected to hold, or to be violated.
+
+    A rule of which nothing is expected is looked at where it is declared. Some of each are
+    enough: the first constants are the smallest.
+    """
     found: dict[Place, list[str]] = {}
     for id in sorted(ids):
-        points = [
-            (expectation.machine, point, expectation.expected(point))
+        spoken: list[Place] = [
+            (expectation.machine, tuple(point.items()))
             for expectation in chapter.expectations if expectation.rule == id
-            for point in expectation.points()
-        ]
-        # A mutant of a machine that keeps the rule says more than a variant made to break it.
-        points.sort(key=lambda spoken: spoken[2] != "holds")
-        spoken: list[Place] = [(machine, tuple(point.items())) for machine, point, _ in points]
-        defaults: list[Place] = [
-            (machine, ()) for machine in chapter.machines
-            if any(rule.id == id for rule in machine.rules_declared)]
-        for place in dict.fromkeys([*spoken[:PLACES], *defaults[:PLACES]]):
+            for point in expectation.points() if expectation.expected(point) == verdict]
+        if verdict == "holds":
+            spoken += [(machine, ()) for machine in chapter.machines
+                       if any(rule.id == id for rule in machine.rules_declared)]
+        for place in list(dict.fromkeys(spoken))[:PLACES]:
             found.setdefault(place, []).append(id)
     return found
 
 
-def _on(chapter: Chapter, place: Place, ids: Iterable[str]) -> Iterator[Witness]:
+def _on(
+    chapter: Chapter, place: Place, ids: Iterable[str], mutate: bool
+) -> Iterator[Witness]:
     """The witnesses that one machine with its constants gives, itself first."""
     machine, constants = place
     left = list(ids)
-    for method, words, make in [("", "", lambda: machine), *mutants(machine)]:
+    for method, words, make in _with_mutants(machine) if mutate else (_itself(machine),):
         if not left:
             return
         for item, steps, loop in _violations(make, dict(constants), left):
@@ -81,6 +88,15 @@ def _on(chapter: Chapter, place: Place, ids: Iterable[str]) -> Iterator[Witness]
                 yield Witness(
                     item.rule.id, f"{chapter.name}.{machine.__name__}", dict(constants),
                     method, words, item.args, steps, loop)
+
+
+def _with_mutants(machine: type[Machine]) -> Iterator[Mutant]:
+    yield _itself(machine)
+    yield from mutants(machine)
+
+
+def _itself(machine: type[Machine]) -> Mutant:
+    return Mutant("", "", lambda: machine)
 
 
 def _violations(

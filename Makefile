@@ -5,7 +5,7 @@ SHELL := /bin/sh
 .DEFAULT_GOAL := help
 BIN := .venv/bin
 
-.PHONY: help gate test lint types unit bench bench-storm bench-purgatory races fuzz oracles explanations repairs mutants doctor wheel ci clean core dev programs
+.PHONY: help gate test lint types unit bench bench-storm bench-purgatory races fuzz oracles witnesses explanations repairs mutants doctor wheel ci clean core dev programs
 
 help: ## List the targets.
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 10
@@ -39,6 +39,9 @@ fuzz: core ## Mutated designs, configurations, fixtures, chapters and replies (5
 
 races: core ## Kafka's races under every schedule with two preemptions, in real threads (5 min).
 	@$(BIN)/python -m checkvalve.conformance.bench.races $(ARGS)
+
+witnesses: dev ## For each rule a small change of its machine that breaks it (20 min after a new chapter).
+	@$(BIN)/python -m checkvalve.conformance.bench.witnesses $(ARGS)
 
 oracles: dev programs ## What the book says of liveness, by a plain algorithm and by TLC (10 min).
 	@$(BIN)/python -m checkvalve.conformance.bench.oracles $(ARGS)

@@ -6,6 +6,7 @@ import ast
 
 import pytest
 
+from checkvalve.conformance.zoo.catalogue import zoos
 from checkvalve.spec.chapters import Chapter, chapters
 from checkvalve.spec.engines.search import check_rules, instances
 from checkvalve.spec.engines.verdict import Outcome
@@ -20,17 +21,19 @@ from checkvalve.spec.witnesses.mutate import edits
 @pytest.mark.parametrize("chapter", list(chapters()), ids=lambda chapter: chapter.name)
 def test_every_rule_of_a_chapter_has_a_witness_that_replays(chapter: Chapter) -> None:
     """The interpreter takes the run on the mutant again, and the rule is broken by it; after a
-    change of a chapter, ``make witnesses`` looks for new ones."""
-    table = witnesses()
-    silent = [rule.id for rule in chapter.rules if rule.id not in table]
+    change of a chapter, ``make witnesses`` looks for new ones. Where an observer has too many
+    steps to walk, a twin that dies by the rule stands for it."""
+    table, by_twins = witnesses(), {twin.rule for twin in zoos().values() if not twin.equivalent}
+    silent = [rule.id for rule in chapter.rules if rule.id not in table and rule.id not in by_twins]
     assert not silent, "nothing is known that breaks these rules: run make witnesses"
-    stale = {rule.id: why for rule in chapter.rules if (why := confirm(table[rule.id]))}
+    stale = {rule.id: why for rule in chapter.rules
+             if rule.id in table and (why := confirm(table[rule.id]))}
     assert not stale, "run make witnesses"
 
 
 def test_the_table_has_no_rule_that_the_book_lacks() -> None:
     """A rule that went takes its witness along."""
-    assert set(witnesses()) == {rule.id for chapter in chapters() for rule in chapter.rules}
+    assert set(witnesses()) <= {rule.id for chapter in chapters() for rule in chapter.rules}
 
 
 class Bin(Machine):

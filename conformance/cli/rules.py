@@ -38,8 +38,8 @@ class Uses:
 class Entry:
     """One rule of the book. ``untested`` says why no suite tests it, or is None.
 
-    ``broken_by`` is a small change of a machine that breaks the rule, or a step that an observer
-    refuses by it; None where none is known, so that the rule may say nothing.
+    ``broken_by`` is a small change of a machine that breaks the rule, a step that an observer
+    refuses by it, or a broken twin; None where none is known, so that the rule may say nothing.
     """
 
     id: str
@@ -104,7 +104,7 @@ def entries(names: Iterable[str] = ()) -> Iterator[Entry]:
                 yield Entry(
                     rule.id, rule.strength.value, rule.statement, rule.source, chapter.name,
                     used, None if used.test else _untested(rule),
-                    None if witness is None else str(witness),
+                    _twin_with(rule) if witness is None else str(witness),
                 )
 
 
@@ -119,6 +119,16 @@ def _suites_with(rule: Rule) -> list[str]:
 
     # By id: an observer's machine cites a rule of another chapter (``seen_from_outside``).
     return [suite.name for suite in SUITES.values() if suite.rule(rule.id) is not None]
+
+
+def _twin_with(rule: Rule) -> str | None:
+    """A broken twin that dies by the rule, in words."""
+    from ..zoo.catalogue import zoos
+
+    for name, twin in zoos().items():
+        if twin.rule == rule.id and not twin.equivalent:
+            return f"the twin zoo:{name} of the suite {twin.suite}: {twin.bug}"
+    return None
 
 
 def _monitors(rule: Rule) -> Iterator[str]:

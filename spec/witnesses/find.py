@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from math import prod
 from typing import Any
 
 from ..chapters import Chapter
@@ -11,7 +12,7 @@ from ..engines.search import RuleInstance, check_rules, instances
 from ..engines.verdict import Budget
 from ..notation.bound import BoundMachine, bind
 from ..notation.errors import CheckvalveError, ModelFault
-from ..notation.machine import Machine
+from ..notation.machine import Machine, values_of
 from .book import REFUSES, Witness
 from .classes import Mutant, mutants
 
@@ -23,6 +24,8 @@ ATTEMPTS = 1_500_000
 """Steps of an observer that are tried."""
 WITHIN_RANGES = 100_000
 """Steps that are tried of a mutant that leaves its ranges."""
+STEPS = 20_000
+"""Steps of a machine that is walked."""
 PLACES = 2
 """Machines with constants on which a rule is looked at, of those that it is expected to hold on
 and of those that violate it."""
@@ -145,7 +148,7 @@ def _refusals(
     left = {rule.id for rule in machine.rules_declared if rule.id in ids}
     for constants in _smallest(chapter, machine) if left else ():
         bound = _bound(machine, constants)
-        for id, steps in _refused(bound, left) if bound else ():
+        for id, steps in _refused(bound, left) if bound and _few_steps(bound) else ():
             left.discard(id)
             yield Witness(id, f"{chapter.name}.{machine.__name__}", dict(constants),
                           words=REFUSES, steps=steps)
@@ -162,6 +165,13 @@ def _bound(machine: type[Machine], constants: Mapping[str, Any]) -> BoundMachine
         return bind(machine, **constants)
     except CheckvalveError:
         return None
+
+
+def _few_steps(bound: BoundMachine) -> bool:
+    """Whether the steps can be tried one by one: an observer of histories has millions."""
+    return sum(
+        prod(len(values_of(domain, bound.constants)) for _, domain in action.over)
+        for action in bound.machine.actions_declared.values()) <= STEPS
 
 
 def _refused(bound: BoundMachine, ids: Collection[str]) -> Iterator[tuple[str, Steps]]:

@@ -9,13 +9,14 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-from ..chapters import machine_named
+from ..chapters import chapters
 from ..engines.interpreter import Interpreter, Step
 from ..engines.replay import trace_of
 from ..engines.search import RuleInstance
 from ..notation.bound import bind
 from ..notation.errors import CheckvalveError
 from ..notation.labels import show_step
+from ..notation.machine import Machine
 from ..notation.rules import Rule
 from .classes import mutant_named
 
@@ -84,7 +85,9 @@ def _args(pairs: Any) -> tuple[tuple[str, int], ...]:
 def confirm(witness: Witness) -> str:
     """Why a witness proves nothing about the book as it is; empty if it does."""
     try:
-        machine = machine_named(witness.machine)
+        machine = _machine_of(witness)
+        if machine is None:
+            return f"there is no machine {witness.machine!r}"
         if witness.method:
             mutant = mutant_named(machine, witness.method, witness.words)
             if mutant is None:
@@ -96,6 +99,16 @@ def confirm(witness: Witness) -> str:
         return _replayed(bind(machine, **witness.constants).interpreter, rule, witness)
     except CheckvalveError as error:
         return str(error)
+
+
+def _machine_of(witness: Witness) -> type[Machine] | None:
+    """The machine of a witness: one that its chapter defines, or expects something of."""
+    name, _, machine = witness.machine.rpartition(".")
+    for chapter in chapters():
+        if chapter.name == name:
+            found = [*chapter.machines, *(each.machine for each in chapter.expectations)]
+            return next((each for each in found if each.__name__ == machine), None)
+    return None
 
 
 def _replayed(oracle: Interpreter, rule: Rule, witness: Witness) -> str:

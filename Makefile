@@ -34,16 +34,16 @@ bench-purgatory: core ## Kafka's new and old purgatory, and asyncio's timers (7 
 	@mkdir -p build && $(BIN)/python -m checkvalve.conformance.bench.purgatory \
 	    --json build/purgatory.json --svg build/purgatory.svg $(ARGS)
 
-fuzz: core ## Mutated designs, configurations, fixtures, chapters and replies (5 min); ARGS="--seed 7"
+fuzz: core ## Mutated designs, configurations, fixtures, chapters and replies; ARGS="--seed 7"
 	@$(BIN)/python -m checkvalve.conformance.bench.fuzz $(ARGS)
 
-races: core ## Kafka's races under every schedule with two preemptions, in real threads (5 min).
+races: core ## Kafka's races under every schedule with two preemptions, in real threads.
 	@$(BIN)/python -m checkvalve.conformance.bench.races $(ARGS)
 
-witnesses: dev ## For each rule a small change of its machine that breaks it (20 min after a new chapter).
+witnesses: dev ## For each rule a small change of its machine that breaks it.
 	@$(BIN)/python -m checkvalve.conformance.bench.witnesses $(ARGS)
 
-oracles: dev programs ## What the book says of liveness, by a plain algorithm and by TLC (10 min).
+oracles: dev programs ## What the book says of liveness, by a plain algorithm and by TLC.
 	@$(BIN)/python -m checkvalve.conformance.bench.oracles $(ARGS)
 
 explanations: dev ## Check the explanations of random designs' deadlocks (minutes); ARGS="--designs 500".

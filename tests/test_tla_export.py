@@ -204,3 +204,10 @@ def test_tlc_counts_the_states_of_random_models(seed: int, tmp_path: Path) -> No
     assert expected.fault is None
     assert counts(run_tlc(export(model, rules=[]), tmp_path)) == (
         expected.states, expected.transitions)
+
+
+@needs_tlc
+def test_runs_of_tlc_at_once_do_not_share_their_standard_modules(tmp_path: Path) -> None:
+    """TLC unpacks `Integers.tla` before it reads it: each run does so in its own folder."""
+    output = run_tlc(export(bind(Link, C=4, b=2, L=2), rules=[]), tmp_path)
+    assert f"Parsing file {tmp_path / 'Integers.tla'}" in output

@@ -27,8 +27,11 @@ def run_tlc(module: TlaExport, folder: Path) -> str:
     """What TLC says of a module, which is written to a folder first."""
     (folder / f"{module.name}.tla").write_text(module.tla, encoding="utf-8")
     (folder / f"{module.name}.cfg").write_text(module.cfg, encoding="utf-8")
-    # Most of a short run is the start of the virtual machine: one compiler, one thread.
-    command = ["java", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", str(jar_of_tlc()),
+    # Most of a short run is the start of the virtual machine: one compiler, one thread. TLC
+    # copies its standard modules into Java's temporary folder under names of their own, where two
+    # runs at once overwrite each other's: each run has its own.
+    command = ["java", f"-Djava.io.tmpdir={folder}", "-XX:+UseSerialGC",
+               "-XX:TieredStopAtLevel=1", "-cp", str(jar_of_tlc()),
                "tlc2.TLC", "-deadlock", "-workers", "1", module.name]
     return subprocess.run(
         command, cwd=folder, capture_output=True, text=True, timeout=600, check=False).stdout

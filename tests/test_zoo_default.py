@@ -19,7 +19,7 @@ from checkvalve.conformance.zoo.default_run import (
 
 @pytest.mark.parametrize("name", [
     "kafka-7697-partition-lock", "timer-horizon-in-java", "D5", "partition-one-delay",
-    "STORM-2502-review", "youngest-put-first"])
+    "PR-2502-review", "youngest-put-first"])
 def test_a_twin_that_takes_a_rare_course_is_named_by_its_rule(name: str) -> None:
     """Deadlocks of two locks, a horizon of <=, a race: each in a run of all rules in turn."""
     assert find(name).verdict == NAMED

@@ -40,12 +40,14 @@ class Entry:
 
     ``broken_by`` is a small change of a machine that breaks the rule, a step that an observer
     refuses by it, or a broken twin; None where none is known, so that the rule may say nothing.
+    ``read_on``: where the repository tells what the source cites, as ``file#anchor``.
     """
 
     id: str
     strength: str
     statement: str
     source: str
+    read_on: list[str]
     chapter: str
     uses: Uses
     untested: str | None
@@ -83,6 +85,7 @@ def entries(names: Iterable[str] = ()) -> Iterator[Entry]:
     """
     from checkvalve.spec.chapters import Chapter
     from checkvalve.spec.chapters import chapters as book
+    from checkvalve.spec.citations import citations
     from checkvalve.spec.witnesses.book import witnesses
 
     def uses(rule: Rule, chapter: Chapter) -> Uses:
@@ -102,8 +105,9 @@ def entries(names: Iterable[str] = ()) -> Iterator[Entry]:
                 used = uses(rule, chapter)
                 witness = witnesses().get(rule.id)
                 yield Entry(
-                    rule.id, rule.strength.value, rule.statement, rule.source, chapter.name,
-                    used, None if used.test else _untested(rule),
+                    rule.id, rule.strength.value, rule.statement, rule.source,
+                    [cited.where for cited in citations(rule.source)], chapter.name, used,
+                    None if used.test else _untested(rule),
                     _twin_with(rule) if witness is None else str(witness),
                 )
 
@@ -152,6 +156,8 @@ def _untested(rule: object) -> str:
 def _lines(entry: Entry) -> Iterator[str]:
     yield f"{entry.id}  {entry.strength}  {entry.statement}"
     yield f"      source: {entry.source}"
+    if entry.read_on:
+        yield f"      read on: {', '.join(entry.read_on)}"
     for how, where in (("proved or searched", entry.uses.proof), ("tested by", entry.uses.test),
                        ("monitored by", entry.uses.monitor)):
         if where:

@@ -44,7 +44,7 @@ _MESSAGING: Final = (
          not_modelled="how messages are cut out of a stream of bytes: a link carries messages"),
     _row("STORM-3148", "the system task is reported, and the client fails on it",
          "STORM-3148 STORM-3148-client", "storm.status_mutants.FailingOnSystemTask"),
-    _row("STORM-3751, PR 8896", "a tuple for a task that has moved ends the worker",
+    _row("STORM-3751", "a tuple for a task that has moved ends the worker",
          "STORM-3751 cluster-STORM-3751"),
     _row("STORM-3376", "what arrives before the callback is set is dropped",
          "STORM-3376 cluster-STORM-3376"),
@@ -53,7 +53,7 @@ _MESSAGING: Final = (
     _row("review of PR 2241", "flush tuples are enabled by the wrong configuration",
          "STORM-2306-flush", "storm.batching.BatchingAsWritten"),
     _row("review of PR 2502", "a task is moved between two maps while the receiver writes",
-         "STORM-2502-review", "storm.status_mutants.LookingInTwoMaps"),
+         "PR-2502-review", "storm.status_mutants.LookingInTwoMaps"),
     _row("STORM-3620", "threads share a serializer",
          not_modelled="what a tuple holds, and threads inside of one execution: a tuple is a "
                       "name here"),

@@ -195,7 +195,7 @@ class YoungestPutFirst(Core):
 _TWINS: Final = (
     Twin("swallowed-wakeup", "QUEUE-10",
          "a cancelled waiter keeps the wake-up that it had been given",
-         "bpo-27585 (asyncio.Lock), cpython #108042, python/asyncio #265 and #268",
+         "bpo-27585 (asyncio.Lock), cpython #108042, python/asyncio #265, python/asyncio #268",
          "a waiter that could complete is woken: cancelling one wakes the next",
          SwallowedWakeup, deferred=True),
     Twin("deaf-producer", "QUEUE-7",
@@ -242,7 +242,7 @@ _TWINS: Final = (
          RefusesEarly),
     Twin("handed-back", "QUEUE-9",
          "the item of a cancelled taker goes back above the capacity",
-         "anyio PR 147, its review: handing a cancelled item to the buffer exceeds its size",
+         "anyio #147, its review: handing a cancelled item to the buffer exceeds its size",
          "never more items than the capacity", HandedBack, deferred=True),
     Twin("last-in-first-out", "QUEUE-3",
          "the youngest item leaves first",

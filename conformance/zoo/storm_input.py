@@ -262,7 +262,7 @@ _TWINS: Final = (
     _twin("STORM-996", "STORM-I1", "a transfer is delivered out of order",
           "STORM-996: notifyInterestChanged against flushMessages", OutOfOrderTransfer),
     _twin("STORM-2306-flush", "STORM-I12", "flush tuples are ignored",
-          "review of PR 2241: flushing was enabled from the system's conf only",
+          "storm#review-2241: flushing was enabled from the system's conf only",
           DeafToFlushes),
     _twin("STORM-3376", "STORM-I6", "what arrives first is accepted and gone",
           "STORM-3376: the callback was set after the port was opened", NotYetListening),

@@ -28,7 +28,7 @@ from ..notation.types import each
 
 __all__ = ["Net"]
 
-SOURCE = "The text on backpressure, 'Defining backpressure': bounded and live"
+SOURCE = "003#defining: bounded and live"
 
 
 class Net(Machine):
@@ -89,7 +89,7 @@ class Net(Machine):
         return all(self.marking[p] <= self.limit[p] for p in range(len(self.start)))
 
     @leads_to("DESIGN-3", SHOULD, "The watched task goes on for ever.",
-              source="Akka streams, 'Graph cycles, liveness and deadlocks': the unfair cycle",
+              source="libraries#akka-cycles: the unfair cycle",
               phase=upto(2))
     def goes_on(self, phase: int) -> tuple[bool, bool]:
         """Each of its steps is followed by another, unless everything is done."""

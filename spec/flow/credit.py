@@ -19,12 +19,12 @@ together at all. With a batch threshold b and at most L lost tokens the link can
 exactly where C - L < b: then all that is left may lie in F, below the threshold.
 
 The text that this chapter formalises leaves F out, and writes three balances of which each
-is wrong in its own way (errata E1 to E3 below). They stand here as rules that are expected
-to be violated, with the shortest run that shows it. Its inequality (E4) is right, as a condition
-that is necessary. That it is not sufficient, which the text does not claim, is shown beside them.
+is wrong in its own way (003#E1, 003#E2, 003#E3). They stand here as rules that are expected
+to be violated, with the shortest run that shows it. Its inequality (003#E4) is right, as a
+condition that is necessary. That it is not sufficient, which the text does not claim, is shown
+beside them.
 
-Source: the mail "back pressure" (August 2014), sections "Defining backpressure" and
-"Scheduling permits".
+Source: the mail "back pressure" (August 2014); 003#defining, 003#scheduling.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ __all__ = [
     "TricklingLink",
 ]
 
-DEFINING = "003, 'Defining backpressure'"
-SCHEDULING = "003, 'Scheduling permits'"
+DEFINING = "003#defining"
+SCHEDULING = "003#scheduling"
 
 
 class Link(Machine):
@@ -112,7 +112,7 @@ class Link(Machine):
         self.lost += 1
 
     @always("FLOW-1", MUST, "No token is created, and none is lost but by the channel.",
-            source=f"{DEFINING}; errata E1 to E3")
+            source=f"{DEFINING}; 003#E1, 003#E2, 003#E3")
     def tokens_are_conserved(self) -> bool:
         """P + Q + D + N + F + lost = C: the balance with nothing left out."""
         return self.P + self.Q + self.D + self.N + self.F + self.lost == self.C
@@ -125,13 +125,13 @@ class Link(Machine):
 
     @never_stuck("FLOW-3", MUST,
                  "The link cannot get stuck while A has data and B is ready.",
-                 source=f"{DEFINING}; remark E8")
+                 source=f"{DEFINING}; 003#E8")
     def never_at_rest(self) -> bool:
         """There is always data to send and a consumer to take it."""
         return False
 
     @always("FLOW-4", MUST, "A's permits never exceed the room that no other token claims.",
-            source=f"{DEFINING}; remark E4")
+            source=f"{DEFINING}; 003#E4")
     def permits_fit(self) -> bool:
         """The sufficient form of what the text, rightly, calls necessary: P <= C - N."""
         return self.P <= self.C - self.N - self.D - self.Q - self.F
@@ -184,19 +184,19 @@ class TricklingLink(Link):
 class LinkAsWritten(Link):
     """The same link, judged by the balances that the text gives for it."""
 
-    @always("FLOW-E1", MUST, "Permits + InFlight = Buf(B).", source=f"{DEFINING}; erratum E1")
+    @always("FLOW-E1", MUST, "Permits + InFlight = Buf(B).", source=f"{DEFINING}; 003#E1")
     def first_balance(self) -> bool:
         """Permits are read as those that A holds. Read as all of them, this is FLOW-E2."""
         return self.P + self.D == self.C
 
     @always("FLOW-E2", MUST, "PendingPermits + PermitsInFlight + InFlight = Buf(B).",
-            source=f"{DEFINING}; erratum E2")
+            source=f"{DEFINING}; 003#E2")
     def second_balance(self) -> bool:
         """Leaves out what waits at B, and what is freed and unannounced."""
         return self.P + self.Q + self.D == self.C
 
     @always("FLOW-E3", MUST, "PendingPermits + PermitsInFlight = Buf(B) + InFlight.",
-            source=f"{DEFINING}; erratum E3")
+            source=f"{DEFINING}; 003#E3")
     def third_balance(self) -> bool:
         """Has what is in flight on the wrong side."""
         return self.P + self.Q == self.C + self.D
@@ -204,7 +204,7 @@ class LinkAsWritten(Link):
 
 class GrantingByTheText(Link):
     """A receiver that grants whatever the text's inequality allows, as if it were sufficient:
-    PendingPermits =< Buf(B) - Pending(B), whatever is in flight to it (remark E4)."""
+    PendingPermits =< Buf(B) - Pending(B), whatever is in flight to it (003#E4)."""
 
     C = const(4, at_least=1)
     D = integer(0, 2 * C)
@@ -224,7 +224,7 @@ class GrantingByTheText(Link):
         self.Q += 1
 
     @always("FLOW-E4", MUST, "Permits within Buf(B) - Pending(B) keep B from being overrun.",
-            source=f"{DEFINING}; remark E4: the converse of what the text says")
+            source=f"{DEFINING}; 003#E4: the converse of what the text says")
     def inequality_suffices(self) -> bool:
         """The bound that would follow, were the inequality sufficient."""
         return self.N + self.D <= self.C
@@ -255,9 +255,9 @@ EXPECTATIONS = (
     expect(MintingLink, "FLOW-4", "violated", "… for its permits do not fit", C=(1, 2)),
     expect(TricklingLink, "FLOW-5", "violated", "slots announced one by one", where="b > 1", C=2,
            b=(1, 2)),
-    expect(LinkAsWritten, "FLOW-E1", "violated", "erratum E1: Pending(B) is missing", C=4),
-    expect(LinkAsWritten, "FLOW-E2", "violated", "erratum E2: Pending(B) is missing", C=4),
-    expect(LinkAsWritten, "FLOW-E3", "violated", "erratum E3: a sign is wrong", C=4),
+    expect(LinkAsWritten, "FLOW-E1", "violated", "003#E1: Pending(B) is missing", C=4),
+    expect(LinkAsWritten, "FLOW-E2", "violated", "003#E2: Pending(B) is missing", C=4),
+    expect(LinkAsWritten, "FLOW-E3", "violated", "003#E3: a sign is wrong", C=4),
     expect(GrantingByTheText, "FLOW-E4", "violated",
-           "remark E4: necessary, as the text says, and not sufficient", C=4),
+           "003#E4: necessary, as the text says, and not sufficient", C=4),
 )

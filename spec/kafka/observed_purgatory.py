@@ -17,7 +17,8 @@ watched, and when the reaper has gone round there are few that are not.
 
 Sets of requests are numbers: request r stands for 2 ** r. Times are ms, and the timer's tick is 1.
 
-Source: "Apache Kafka, Purgatory, and Hierarchical Timing Wheels"; kafka.md 1.4, 1.5.
+Source: "Apache Kafka, Purgatory, and Hierarchical Timing Wheels"; kafka#purgatory,
+kafka#P1.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from .purgatory_races import Race
 
 __all__ = ["PERIODS", "TIMEOUTS", "Callback", "ObservedPurgatory"]
 
-CODE = "kafka.md 1.4"
+CODE = "kafka#purgatory"
 
 _STATED = (*Purgatory.rules_declared, *Race.rules_declared, *AnsweringPurgatory.rules_declared)
 ONCE = seen_from_outside(_STATED, "KAFKA-P1")
@@ -56,10 +57,10 @@ TWO_TRIES = seen_from_outside(_STATED, "KAFKA-P10")
 FOUNDED = guard_rule(
     "KAFKA-P20", MUST,
     "A request is completed only if it is ready and tried, or forced, or its timeout has passed.",
-    source=f"002, introduction ('criteria'); {CODE}")
+    source=f"002#requests ('criteria'); {CODE}")
 TOLD = guard_rule(
     "KAFKA-P21", MUST, "If the timeout completed a request, its expiry callback is called.",
-    source=f"{CODE}; kafka.md 1.5 P1 ('iff')")
+    source=f"{CODE}; kafka#P1 ('iff')")
 AT_ONCE = guard_rule(
     "KAFKA-P22", MUST, "A request that is ready when it is made is completed at once.",
     source=f"{CODE} (first try)")
@@ -93,7 +94,7 @@ MOVED = guard_rule(
     "KAFKA-P30", MUST,
     "A round answers whether anything in the timer was due: yes if a request expired, no if no "
     "timeout was left.",
-    source="SystemTimer.advanceClock ('true if a bucket expired'), kafka.md 1.3")
+    source="kafka#system-timer (true if a bucket expired)")
 
 
 TIMEOUTS = (2, 5, 45, 8, 390, 420)

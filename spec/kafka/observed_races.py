@@ -22,7 +22,7 @@ mean to him.
   and watched by nobody any more, does not run it.
 - *Deadlock* is that some threads are not through, and none can go on.
 
-Source: kafka.md 1.4, 1.5 and section 4; TimerTaskList, DelayedOperation of Kafka 3.9.
+Source: kafka#purgatory, kafka#lists; TimerTaskList, DelayedOperation of Kafka 3.9.
 """
 
 from __future__ import annotations

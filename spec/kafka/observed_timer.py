@@ -20,8 +20,8 @@ A task may raise. It has run then, and nobody else pays for it: what is due with
 same, at the same instant. Kafka hands tasks to an executor, whose threads survive what a task
 raises.
 
-Source: TimingWheel and SystemTimer of Kafka 3.9, kafka.md 1.1 to 1.5; the documentation of
-asyncio.loop.call_at, sched.scheduler, trio.CancelScope; HTML, 8.6 'Timers' ('in order').
+Source: TimingWheel and SystemTimer of Kafka 3.9, kafka#wheel, kafka#system-timer, kafka#W1;
+libraries#asyncio-call-at, libraries#html-timers.
 """
 
 from __future__ import annotations
@@ -37,37 +37,37 @@ from .timer import Phase
 
 __all__ = ["EXPECTATIONS", "Law", "ObservedTimer"]
 
-WHEEL = "002, 'Hierarchical Timing Wheel'"
-EXACT = "asyncio.loop.call_at; sched.scheduler.enterabs; trio.CancelScope.deadline"
-SET_TIMEOUT = "HTML 8.6, 'Timers'; Node.js, 'setTimeout'"
+WHEEL = "002#wheel"
+EXACT = "libraries#asyncio-call-at"
+SET_TIMEOUT = "libraries#html-timers"
 
 ONCE = guard_rule(
     "KAFKA-W20", MUST, "A task runs once at most for each time that it is added.",
-    source=f"{WHEEL}; kafka.md 1.5 W1; KAFKA-385",
+    source=f"{WHEEL}; kafka#W1; KAFKA-385",
 )
 NOT_CANCELLED = guard_rule(
     "KAFKA-W21", MUST, "A task that was cancelled before it ran does not run.",
-    source=f"{WHEEL} (stop-timer); kafka.md 1.5 W1; KAFKA-2226",
+    source=f"{WHEEL} (stop-timer); kafka#W1; KAFKA-2226",
 )
 TICK_NOT_EARLY = guard_rule(
     "KAFKA-W22", MUST,
     "A timer with a tick u runs no task before max(time of its add, floor(deadline / u) * u).",
-    source=f"{WHEEL}; kafka.md 1.5 W3",
+    source=f"{WHEEL}; kafka#W3",
 )
 TICK_NOT_LATE = guard_rule(
     "KAFKA-W23", MUST,
     "A timer with a tick u runs each task at max(time of its add, floor(deadline / u) * u), not "
     "later, unless it is cancelled.",
-    source=f"{WHEEL} ('expire all timer tasks in it'); kafka.md 1.5 W1, W3; KAFKA-4051",
+    source=f"{WHEEL} ('expire all timer tasks in it'); kafka#W1, kafka#W3; KAFKA-4051",
 )
 NOT_EARLY = guard_rule(
     "KAFKA-W24", MUST, "An exact timer runs no task before its deadline.",
-    source=f"{EXACT}; 002, 'Old Purgatory Design'",
+    source=f"{EXACT}; 002#old",
 )
 NOT_LATE = guard_rule(
     "KAFKA-W25", MUST,
     "An exact timer runs each task at its deadline, not later, unless it is cancelled.",
-    source=f"{EXACT}; 002, 'Old Purgatory Design'; KAFKA-4051",
+    source=f"{EXACT}; 002#old; KAFKA-4051",
 )
 AT_LEAST_ONE = guard_rule(
     "KAFKA-W26", MUST, "To setTimeout, a delay of less than 1 ms is one of 1 ms.",
@@ -75,43 +75,43 @@ AT_LEAST_ONE = guard_rule(
 )
 IN_ORDER = guard_rule(
     "KAFKA-W27", MUST, "Tasks that are due together run in the order in which they were added.",
-    source=f"{SET_TIMEOUT}; sched.scheduler ('in the order of their insertion')",
+    source=f"{SET_TIMEOUT}; libraries#asyncio-call-at (sched)",
 )
 SIZE = guard_rule(
     "KAFKA-W28", MUST,
     "The timer's size is the number of tasks added, less those that ran or were cancelled.",
-    source="002, 'Purging Watcher Lists' ('exactly at any time'); kafka.md 1.5 W2; KAFKA-1616",
+    source="002#purging ('exactly at any time'); kafka#W2; KAFKA-1616",
 )
 QUEUE = guard_rule(
     "KAFKA-W29", MUST, "There are at most n buckets of each wheel in the DelayQueue.",
-    source="002, 'Driving Clock using DelayQueue' ('capped by the number of buckets'); "
-           "kafka.md 1.5 W6",
+    source="002#driving ('capped by the number of buckets'); "
+           "kafka#W6",
 )
 WHEELS = guard_rule(
     "KAFKA-W30", MUST,
     "There are no more wheels than the longest delay and the clock's staleness reach.",
-    source=f"{WHEEL} ('on-demand'); kafka.md 1.5 W8",
+    source=f"{WHEEL} ('on-demand'); kafka#W8",
 )
 HELD = guard_rule(
     "KAFKA-W31", MUST,
     "A timer with lazy deletion holds every task that is to run, and none that ran.",
-    source="002, 'Old Purgatory Design'; kafka.md 1.4",
+    source="002#old; kafka#purgatory",
 )
 ANSWERED = guard_rule(
     "KAFKA-W34", MUST,
     "Driving a timer answers whether anything was due: yes if a task ran, no if nothing can be due "
     "because the timer was driven at this instant before.",
-    source="SystemTimer.advanceClock ('true if a bucket expired'), kafka.md 1.3",
+    source="kafka#system-timer (true if a bucket expired)",
 )
 RAISING = guard_rule(
     "KAFKA-W35", MUST,
     "A task that raises keeps no other task that is due from running at its instant.",
-    source="SystemTimer (an executor runs the tasks), kafka.md 1.3; docs/decisions/"
+    source="kafka#system-timer (an executor runs the tasks); docs/decisions/"
            "callbacks-that-raise.md",
 )
 CAUGHT_UP = guard_rule(
     "KAFKA-W36", MUST, "A timer that is driven late runs all that has become due meanwhile.",
-    source="SystemTimer.advanceClock (polls until no bucket is due), kafka.md 1.3",
+    source="kafka#system-timer (polls until no bucket is due)",
 )
 
 
@@ -304,13 +304,13 @@ class ObservedTimer(Machine):
     # --- what is true of all of it -------------------------------------------------------
 
     @always("KAFKA-W32", MUST, "A task that is not pending has no instant at which it is to run.",
-            source=f"{WHEEL}; the state that the guard rules leave behind", task=upto(K))
+            source=f"{WHEEL}: the state that the guard rules leave behind", task=upto(K))
     def nothing_else_is_due(self, task: int) -> bool:
         """Neither one that ran nor one that was cancelled."""
         return self.phase[task] == Phase.PENDING or self.due[task] == 0
 
     @always("KAFKA-W33", MUST, "No more tasks are pending than were added and did not run.",
-            source="kafka.md 1.5 W2; the state that the guard rules leave behind")
+            source="kafka#W2: the state that the guard rules leave behind")
     def pending_tasks_were_added(self) -> bool:
         """So a timer's size is within what a timer with lazy deletion holds."""
         return self.pending() <= self.added - self.ran_of_them

@@ -31,7 +31,7 @@ key, with other calls between. Requests are used once. What happens within calls
 ``request`` here: it is then completed, although it is on the lists, and counted.
 
 Source: "Apache Kafka, Purgatory, and Hierarchical Timing Wheels"; DelayedOperation and
-DelayedOperationPurgatory of Kafka 0.9 to 3.9; kafka.md 1.4 to 1.6.
+DelayedOperationPurgatory of Kafka 0.9 to 3.9; kafka#purgatory, kafka#P1.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ __all__ = [
     "PurgatoryCalls", "PurgingPending", "Request", "StaleEstimate", "UntimedPurgatory",
 ]
 
-OLD = "002, 'Old Purgatory Design'"
-PURGING = "002, 'Purging Watcher Lists'"
+OLD = "002#old"
+PURGING = "002#purging"
 
 
 class Request(IntEnum):
@@ -266,7 +266,7 @@ class Purgatory(PurgatoryCalls):
     """The rules."""
 
     @always("KAFKA-P1", MUST, "A request is completed at most once.",
-            source="002, introduction; kafka.md 1.5 P1; KAFKA-385",
+            source="002#requests; kafka#P1; KAFKA-385",
             request=upto(PurgatoryCalls.K))
     def completed_once(self, request: int) -> bool:
         """One call of onComplete."""
@@ -274,7 +274,7 @@ class Purgatory(PurgatoryCalls):
 
     @step("KAFKA-P1E", MUST,
           "The expiry callback is called only if the timeout completed the request.",
-          source="kafka.md 1.5 P1, 1.4 (old purgatory); KAFKA-1989",
+          source="kafka#P1, kafka#old-purgatory; KAFKA-1989",
           request=upto(PurgatoryCalls.K))
     def expiry_is_the_winners(self, after: Purgatory, request: int) -> bool:
         """Never of a request that was completed before."""
@@ -282,14 +282,14 @@ class Purgatory(PurgatoryCalls):
                 or self.phase[request] == Request.PENDING)
 
     @step("KAFKA-P2", MUST, "A completed request stays completed.",
-          source="kafka.md 1.5 P2", request=upto(PurgatoryCalls.K))
+          source="kafka#P2", request=upto(PurgatoryCalls.K))
     def completion_is_final(self, after: Purgatory, request: int) -> bool:
         """Monotone."""
         return (self.phase[request] != Request.COMPLETED
                 or after.phase[request] == Request.COMPLETED)
 
     @leads_to("KAFKA-P2L", MUST, "A request is completed some day, at the latest by its timeout.",
-              source="002, introduction ('some timeout occurs')",
+              source="002#requests ('some timeout occurs')",
               request=upto(PurgatoryCalls.K))
     def requests_end(self, request: int) -> tuple[bool, bool]:
         """No key needs to be touched again. To be taken out without an answer is no end."""
@@ -297,7 +297,7 @@ class Purgatory(PurgatoryCalls):
                 self.phase[request] == Request.COMPLETED)
 
     @always("KAFKA-P3W", MUST, "A pending request is on the list of each of its keys.",
-            source="002, 'Purging Watcher Lists'; kafka.md 1.5 P3",
+            source="002#purging; kafka#P3",
             request=upto(PurgatoryCalls.K))
     def pending_is_watched(self, request: int) -> bool:
         """Else an event of that key would not find it."""
@@ -307,34 +307,34 @@ class Purgatory(PurgatoryCalls):
         )
 
     @always("KAFKA-P4", MUST, "A completed request is not in the timer.",
-            source=f"{PURGING} ('removed from the timer queue immediately'); kafka.md 1.5 P4; "
+            source=f"{PURGING} ('removed from the timer queue immediately'); kafka#P4; "
                    "KAFKA-1989", request=upto(PurgatoryCalls.K))
     def completed_is_not_timed(self, request: int) -> bool:
         """So the timer's size is the number of the pending."""
         return self.phase[request] != Request.COMPLETED or request not in self.timer
 
     @always("KAFKA-P4N", MUST, "The timer's size is the number of pending requests.",
-            source=f"{PURGING} ('exactly at any time'); kafka.md 1.5 P4; KAFKA-1616")
+            source=f"{PURGING} ('exactly at any time'); kafka#P4; KAFKA-1616")
     def timer_counts_the_pending(self) -> bool:
         """Between two calls, and if nothing is cancelled for a key."""
         return len(self.timer) == sum(
             self.phase[request] == Request.PENDING for request in range(self.K))
 
     @always("KAFKA-P5", MUST, "No more requests are watched than E says, but during a purge.",
-            source=f"{PURGING} ('an overestimation'); kafka.md 1.5 P5")
+            source=f"{PURGING} ('an overestimation'); kafka#P5")
     def estimate_is_not_low(self) -> bool:
         """Never an underestimate."""
         return len(self.to_purge) > 0 or self.distinct() <= self.estimate
 
     @always("KAFKA-P5U", MUST, "E exceeds the timer only by what was completed since it was set.",
-            source=f"{PURGING} ('we can avoid unnecessary purge operations'); kafka.md 1.4")
+            source=f"{PURGING} ('we can avoid unnecessary purge operations'); kafka#purgatory")
     def estimate_is_not_high(self) -> bool:
         """A request counts once, not once for each key."""
         return self.estimate - len(self.timer) <= self.done
 
     @always("KAFKA-P6", MUST,
             "While the reaper rests, at most Q completed requests are on watcher lists.",
-            source=f"{PURGING}; kafka.md 1.5 P6")
+            source=f"{PURGING}; kafka#P6")
     def the_dead_are_few(self) -> bool:
         """What it does not purge is little."""
         return not self.rests() or self.dead() <= self.Q
@@ -352,7 +352,7 @@ class Purgatory(PurgatoryCalls):
         ) <= self.Q
 
     @leads_to("KAFKA-P6L", MUST, "More than Q completed requests do not stay on watcher lists.",
-              source=f"{PURGING}; kafka.md 1.5 P6; KAFKA-664")
+              source=f"{PURGING}; kafka#P6; KAFKA-664")
     def the_dead_go(self) -> tuple[bool, bool]:
         """The reaper comes round."""
         return self.dead() > self.Q, self.dead() <= self.Q
@@ -360,13 +360,13 @@ class Purgatory(PurgatoryCalls):
     @always("KAFKA-P6E", MUST,
             "A purge starts only after more than Q watched requests were completed.",
             source=f"{PURGING} ('the purge operation should be triggered by the number of "
-                   "completed requests'); kafka.md 1.4 (strict)")
+                   "completed requests'); kafka#purgatory (strict)")
     def purges_have_a_reason(self) -> bool:
         """Since the purge before."""
         return not self.needless
 
     @always("KAFKA-P7", MUST, "A key without watched requests is forgotten.",
-            source="kafka.md 1.5 P7; KAFKA-2160")
+            source="kafka#P7; KAFKA-2160")
     def empty_keys_go(self) -> bool:
         """Between two calls."""
         return all(
@@ -387,7 +387,7 @@ class CancellingPurgatory(Purgatory):
 
     @leads_to("KAFKA-P2C", MUST,
               "A request is completed some day, unless a key of it is cancelled.",
-              source="002, introduction ('some timeout occurs'); kafka.md 1.4 (cancelForKey)",
+              source="002#requests ('some timeout occurs'); kafka#purgatory (cancelForKey)",
               request=upto(Purgatory.K))
     def requests_end_or_are_cancelled(self, request: int) -> tuple[bool, bool]:
         """What is cancelled may never be answered by the purgatory: its owner has to."""
@@ -397,7 +397,7 @@ class CancellingPurgatory(Purgatory):
 
     @always("KAFKA-PE1", MUST,
             "The timer's size is the number of requests that are not completed.",
-            source=f"{PURGING} ('exactly at any time'); kafka.md 1.6: not of those cancelled "
+            source=f"{PURGING} ('exactly at any time'); 002#PE1: not of those cancelled "
                    "for a key")
     def timer_counts_the_incomplete(self) -> bool:
         """Abandoned requests are watched and incomplete, and are not in the timer."""

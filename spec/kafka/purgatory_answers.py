@@ -7,8 +7,8 @@ it completes it drops as well, and that alone is counted. Whoever waits for the 
 work done. Two neighbours of that sum are wrong: what has left the list (somebody else may have
 completed it), and what was found ready (somebody else may have been first).
 
-Source: DelayedOperationPurgatory.Watchers.tryCompleteWatched of Kafka 0.9 to 3.9; kafka.md 1.4,
-1.5 P8.
+Source: DelayedOperationPurgatory.Watchers.tryCompleteWatched of Kafka 0.9 to 3.9; kafka#purgatory,
+kafka#P8.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class AnsweringPurgatory(Purgatory):
 
     @always("KAFKA-P8", MUST,
             "check_and_complete answers how many requests it completed.",
-            source="kafka.md 1.4 (tryCompleteWatched), 1.5 P8")
+            source="kafka#purgatory (tryCompleteWatched), kafka#P8")
     def answers_are_right(self) -> bool:
         """Of all calls so far."""
         return self.answered == self.by_events

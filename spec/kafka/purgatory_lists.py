@@ -19,7 +19,7 @@ list is removed in between.
 Lists are told apart by number, of which there are more than threads can refer to at a time.
 
 Source: DelayedOperationPurgatory.removeKeyIfEmpty and watchForOperation of Kafka 0.9 to 3.9;
-kafka.md 1.4, 1.7.
+kafka#purgatory, kafka#mutants.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ __all__ = [
     "WithoutEmptinessTest", "WithoutIdentityTest",
 ]
 
-SOURCE = "removeKeyIfEmpty, kafka.md 1.4"
+SOURCE = "kafka#purgatory (removeKeyIfEmpty)"
 
 
 class Sweeping(IntEnum):
@@ -108,7 +108,7 @@ class WatcherLists(Machine):
         return all(place != watchers for place in self.on)
 
     @always("KAFKA-P3I", MUST, "A watched request is on the list that its key has in the map.",
-            source=f"{SOURCE}; kafka.md 1.7 (lost watcher)", requester=upto(R))
+            source=f"{SOURCE}; kafka#mutants (lost watcher)", requester=upto(R))
     def no_watcher_is_lost(self, requester: int) -> bool:
         """Else no event would ever find it."""
         return self.on[requester] == self.G or self.on[requester] == self.mapped

@@ -21,7 +21,7 @@ is a state in which no thread can go on (KAFKA-P9).
   partition's leaderIsrUpdateLock, shared; that would do no harm, but for two threads that wait for
   these locks alone.
 
-Source: kafka.md 1.4, 1.5 P9 and section 4, 10, 11, 16; the issues named above.
+Source: kafka#locks, kafka#P9; the issues named above.
 """
 
 from __future__ import annotations
@@ -135,13 +135,13 @@ class Programs(Machine):
 
     @never_stuck("KAFKA-P9", MUST,
                  "No thread holds a lock but a request's while it tries requests: no deadlock.",
-                 source="kafka.md 1.5 P9; KAFKA-2253, 3994, 5970, 6042, 7697")
+                 source="kafka#P9; KAFKA-2253, KAFKA-3994, KAFKA-5970, KAFKA-6042, KAFKA-7697")
     def never_at_rest(self) -> bool:
         """Programs go round for ever."""
         return False
 
     @always("KAFKA-P9X", MUST, "A lock that a thread has alone is shared by nobody.",
-            source="the meaning of a lock")
+            source="kafka#locks (held by one thread at a time)")
     def locks_exclude(self) -> bool:
         """For each lock."""
         return all(

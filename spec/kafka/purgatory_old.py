@@ -17,8 +17,8 @@ speaks of, and why the new design counts what was completed.
 
 Its expiry callback came before completion, and regardless of it (KAFKA-1989).
 
-Source: "Apache Kafka, Purgatory, and Hierarchical Timing Wheels", 'Old Purgatory Design';
-RequestPurgatory and DelayedOperationPurgatory of Kafka 0.8; kafka.md 1.4.
+Source: 002#old; RequestPurgatory and DelayedOperationPurgatory of Kafka 0.8;
+kafka#old-purgatory.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class OldPurgatory(Purgatory):
 
     @always("KAFKA-P6S", MUST, "The timer is scanned only if something in it is completed.",
             source=f"{OLD} ('a significant performance penalty if it scans all lists too "
-                   "frequently'); kafka.md 1.4")
+                   "frequently'); kafka#purgatory")
     def scans_find_something(self) -> bool:
         """Else the scan was for nothing."""
         return not self.vain

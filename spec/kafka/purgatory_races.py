@@ -31,7 +31,7 @@ that finds the lock taken and goes away relies on the holder, who may have tried
 the flag (KAFKA-5970); a lock that is shared with code which does not, is back where it began
 (KAFKA-8334: commits time out).
 
-Source: DelayedOperation.scala of Kafka 0.9 to 3.9; kafka.md 1.4, 1.7 and section 4, 1 to 14.
+Source: DelayedOperation.scala of Kafka 0.9 to 3.9; kafka#purgatory, kafka#mutants.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ __all__ = [
     "TryLock", "TryPerKey", "WithoutCas", "WithoutRecheck", "WithoutSecondTry",
 ]
 
-CODE = "DelayedOperation, kafka.md 1.4"
+CODE = "kafka#purgatory (DelayedOperation)"
 
 
 class Thread(IntEnum):
@@ -276,7 +276,7 @@ class Race(Machine):
     # --- rules -----------------------------------------------------------------------
 
     @always("KAFKA-P1R", MUST, "A request is completed at most once.",
-            source=f"{CODE}; kafka.md 1.5 P1; KAFKA-385")
+            source=f"{CODE}; kafka#P1; KAFKA-385")
     def completed_once(self) -> bool:
         """One call of onComplete."""
         return self.completions <= 1
@@ -284,14 +284,14 @@ class Race(Machine):
     @always("KAFKA-P1ER", MUST,
             "The expiry callback is called only if the timeout completed the request, "
             "and after completion.",
-            source=f"{CODE}; kafka.md 1.5 P1; KAFKA-1989")
+            source=f"{CODE}; kafka#P1; KAFKA-1989")
     def expiry_is_the_winners(self) -> bool:
         """Once, by the winner, after onComplete."""
         return self.expirations == 0 or (
             self.expirations == 1 and self.completions == 1 and self.winner == Thread.TIMER)
 
     @leads_to("KAFKA-P2LR", MUST, "A request is completed some day, at the latest by its timeout.",
-              source="002, introduction ('some timeout occurs')")
+              source="002#requests ('some timeout occurs')")
     def requests_end(self) -> tuple[bool, bool]:
         """Once the requester is through."""
         return self.requester == Asking.DONE, self.completions > 0
@@ -299,14 +299,14 @@ class Race(Machine):
     @always("KAFKA-P3", MUST,
             "No trigger is lost: when requester and trigger are through, a ready request is "
             "completed, without waiting for its timeout.",
-            source=f"{CODE}; kafka.md 1.5 P3; KAFKA-6653, KAFKA-8334")
+            source=f"{CODE}; kafka#P3; KAFKA-6653, KAFKA-8334")
     def no_trigger_is_lost(self) -> bool:
         """Or somebody is about to."""
         return (self.requester != Asking.DONE or self.trigger != Telling.DONE
                 or self.completed or any(step != Ending.NO for step in self.ending))
 
     @always("KAFKA-P4R", MUST, "A completed request is not in the timer.",
-            source=f"{CODE}; kafka.md 1.5 P4 (after quiescence)")
+            source=f"{CODE}; kafka#P4 (after quiescence)")
     def completed_is_not_timed(self) -> bool:
         """When nobody is at work."""
         return not (self.is_quiet() and self.completed and self.in_timer)
@@ -319,7 +319,7 @@ class Race(Machine):
 
     @always("KAFKA-PE6", MUST,
             "The timer's size is the number of pending requests exactly at any time.",
-            source="002, 'Purging Watcher Lists'; kafka.md 1.6: not while one is watched and "
+            source="002#purging; kafka#purgatory: not while one is watched and "
                    "not in the timer yet")
     def timer_counts_the_pending(self) -> bool:
         """Watched and not completed means in the timer."""
@@ -419,7 +419,8 @@ class LinkingLater(Race):
         self.requester = Asking.DONE
 
     @leads_to("KAFKA-P4D", MUST, "A completed request is not in the timer for ever.",
-              source=f"{CODE}; TimingWheel.add tests TimerTaskEntry.cancelled, and then links")
+              source=f"{CODE}; kafka#wheel: add tests whether the entry is cancelled, and "
+                     "then links it")
     def dead_entries_go(self) -> tuple[bool, bool]:
         """With their bucket, at the latest."""
         return self.completed and self.in_timer, not self.in_timer

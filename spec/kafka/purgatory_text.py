@@ -13,7 +13,7 @@ the next purge. That is what E is for, since the text counts so what has to be p
 E a count of requests in the purgatory only right after a purge.
 
 Source: "Apache Kafka, Purgatory, and Hierarchical Timing Wheels", 'Purging Watcher Lists';
-kafka.md 1.6.
+002#PE1 and what follows it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .purgatory import PURGING, TWO, Purgatory, Request
 
 __all__ = ["EXPECTATIONS", "CountingWhatEnters", "LeavingWithEvents", "PurgatoryByTheText"]
 
-NEW = "002, 'New Purgatory Design'"
+NEW = "002#new"
 
 
 class PurgatoryByTheText(Purgatory):
@@ -41,7 +41,7 @@ class PurgatoryByTheText(Purgatory):
     @always("KAFKA-PE2", MUST,
             "E is more than the number of requests in the purgatory only if some were added "
             "during a purge.",
-            source=f"{PURGING}, point 3 ('This may be an overestimation because'); kafka.md 1.6: "
+            source=f"{PURGING} (3: 'This may be an overestimation because'); 002#PE2: "
                    "also after every event that completes a request")
     def estimate_is_rarely_high(self) -> bool:
         """Requests in the purgatory are pending, or completed and still watched."""
@@ -50,7 +50,7 @@ class PurgatoryByTheText(Purgatory):
 
     @step("KAFKA-PE3", MUST,
           "If no requests are added during a purge, E is the correct number after it.",
-          source=f"{PURGING}, point 2; kafka.md 1.6: nor may any be completed meanwhile")
+          source=f"{PURGING} (2); 002#PE3: nor may any be completed meanwhile")
     def estimate_is_right_after_purge(self, after: PurgatoryByTheText) -> bool:
         """At the step that ends the purge."""
         return not self.to_purge or len(after.to_purge) > 0 or self.added or (
@@ -59,15 +59,15 @@ class PurgatoryByTheText(Purgatory):
                 for request in range(self.K)))
 
     @always("KAFKA-PE4", MUST, "A completed request is deleted immediately.",
-            source=f"{NEW} ('allow immediate deletion of a completed request'); kafka.md 1.6: "
+            source=f"{NEW} ('allow immediate deletion of a completed request'); 002#PE4: "
                    "from the timer only", request=upto(Purgatory.K))
     def deletion_is_immediate(self, request: int) -> bool:
         """From the lists as well."""
         return self.phase[request] != Request.COMPLETED or not self.is_watched(request)
 
     @step("KAFKA-PE5", MUST, "Whatever E counts anew is pending then.",
-          source=f"{PURGING}, points 1 and 2 ('the current number of pending requests'); "
-                 "kafka.md 1.6: what its second try completes is counted and never pending")
+          source=f"{PURGING} (1 and 2: 'the current number of pending requests'); "
+                 "002#PE5: what its second try completes is counted and never pending")
     def only_the_pending_are_counted(self, after: PurgatoryByTheText) -> bool:
         """E and the timer grow together."""
         return (after.estimate <= self.estimate

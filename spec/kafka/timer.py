@@ -42,7 +42,7 @@ The claim that neither DelayQueue nor Timer supports random delete is about Java
 about the wheel (DelayQueue.remove exists, at O(n)), and has no rule.
 
 Source: "Apache Kafka, Purgatory, and Hierarchical Timing Wheels"; the code is TimingWheel,
-TimerTaskList and SystemTimer of Kafka 3.9; kafka.md sections 1.1 to 1.6.
+TimerTaskList and SystemTimer of Kafka 3.9; kafka#wheel, kafka#lists, kafka#system-timer, kafka#W1.
 """
 
 from __future__ import annotations
@@ -58,8 +58,8 @@ from ..notation import (
 
 __all__ = ["EXPECTATIONS", "LAWS", "Phase", "SingleUseTimer", "Timer"]
 
-WHEEL = "002, 'Hierarchical Timing Wheel'"
-DRIVING = "002, 'Driving Clock using DelayQueue'"
+WHEEL = "002#wheel"
+DRIVING = "002#driving"
 
 
 class Phase(IntEnum):
@@ -289,26 +289,26 @@ class Timer(Machine):
     # --- rules -----------------------------------------------------------------------
 
     @always("KAFKA-W1", MUST, "A task that was added runs at most once.",
-            source=f"{WHEEL}; kafka.md 1.5 W1", task=upto(K))
+            source=f"{WHEEL}; kafka#W1", task=upto(K))
     def runs_at_most_once(self, task: int) -> bool:
         """Counted since it was added last."""
         return self.runs[task] <= 1
 
     @always("KAFKA-W1C", MUST, "A task that was cancelled before it ran never runs.",
-            source=f"{WHEEL} (stop-timer); kafka.md 1.5 W1; KAFKA-2226", task=upto(K))
+            source=f"{WHEEL} (stop-timer); kafka#W1; KAFKA-2226", task=upto(K))
     def cancelled_tasks_never_run(self, task: int) -> bool:
         """Unless it is added again."""
         return self.phase[task] != Phase.CANCELLED or self.runs[task] == 0
 
     @always("KAFKA-W1T", MUST, "A task that was added runs in time, unless it is cancelled.",
-            source=f"{WHEEL} ('expire all timer tasks in it'); kafka.md 1.5 W1", task=upto(K))
+            source=f"{WHEEL} ('expire all timer tasks in it'); kafka#W1", task=upto(K))
     def no_task_is_left(self, task: int) -> bool:
         """None is pending any more when its time is over."""
         return self.phase[task] != Phase.PENDING or self.now <= self.due[task] + self.L
 
     @always("KAFKA-W2", MUST,
             "The timer's size is the number of tasks added, less those that ran or were cancelled.",
-            source="002, 'Purging Watcher Lists' ('exactly at any time'); kafka.md 1.5 W2; "
+            source="002#purging ('exactly at any time'); kafka#W2; "
                    "KAFKA-1616")
     def size_is_exact(self) -> bool:
         """At every moment between two calls; for what concurrency adds see the races."""
@@ -318,13 +318,13 @@ class Timer(Machine):
     @always("KAFKA-W3", MUST,
             "A task runs at max(time of its add, floor(deadline / u) * u), "
             "or as much later as the driver was late.",
-            source=f"{WHEEL}; kafka.md 1.5 W3", task=upto(K))
+            source=f"{WHEEL}; kafka#W3", task=upto(K))
     def firing_law(self, task: int) -> bool:
         """Never before, and never more than L after."""
         return 0 <= self.lateness[task] <= self.L
 
     @always("KAFKA-W4", MUST, "A wheel's clock is its child's clock in its own, coarser ticks.",
-            source="kafka.md 1.5 W4; TimingWheel.advanceClock", level=upto(M - 1))
+            source="kafka#W4, kafka#wheel (advanceClock)", level=upto(M - 1))
     def levels_are_aligned(self, level: int) -> bool:
         """Hence no live task is expired for an overflow wheel."""
         return level + 1 >= self.wheels or (
@@ -332,7 +332,7 @@ class Timer(Machine):
 
     @always("KAFKA-W5", MUST, "All tasks of a bucket lie in the tick that the bucket stands for.",
             source=f"{WHEEL} ('Each bucket holds tasks that fall into the corresponding time "
-                   "range'); kafka.md 1.5 W5", task=upto(K))
+                   "range'); kafka#W5", task=upto(K))
     def buckets_hold_their_tick(self, task: int) -> bool:
         """floor(deadline / tick) * tick is the expiration of its bucket."""
         return all(
@@ -344,7 +344,7 @@ class Timer(Machine):
     @step("KAFKA-W5H", MUST,
           "No task is put into the bucket of a wheel's present tick; n - 1 buckets are in use.",
           source=f"{WHEEL} ('never inserts a task into the bucket for the current time'); "
-                 "kafka.md 1.5 W5", task=upto(K))
+                 "kafka#W5", task=upto(K))
     def present_bucket_is_not_used(self, after: Timer, task: int) -> bool:
         """Tasks may be left in it where two buckets expire together and one is polled first."""
         return after.bucket[task] == self.bucket[task] or all(
@@ -353,7 +353,7 @@ class Timer(Machine):
         )
 
     @step("KAFKA-W5R", MUST, "A bucket is used for another tick only after it was emptied.",
-          source=f"{WHEEL} ('The emptied bucket is then available'); kafka.md 1.5 W5",
+          source=f"{WHEEL} ('The emptied bucket is then available'); kafka#W5",
           bucket=upto(M * n))
     def buckets_are_released_first(self, after: Timer, bucket: int) -> bool:
         """Its expiration goes through -1."""
@@ -362,14 +362,14 @@ class Timer(Machine):
 
     @always("KAFKA-W6", MUST,
             "A bucket is in the DelayQueue at most once; so there are at most n for each wheel.",
-            source=f"{DRIVING} ('capped by the number of buckets'); kafka.md 1.5 W6",
+            source=f"{DRIVING} ('capped by the number of buckets'); kafka#W6",
             bucket=upto(M * n))
     def buckets_are_queued_once(self, bucket: int) -> bool:
         """An offer only when the expiration changes."""
         return self.queued[bucket] <= 1
 
     @always("KAFKA-W6Q", MUST, "A bucket that holds a task is in the DelayQueue.",
-            source=f"{DRIVING}; kafka.md 1.5 W6", task=upto(K))
+            source=f"{DRIVING}; kafka#W6", task=upto(K))
     def tasks_are_in_queued_buckets(self, task: int) -> bool:
         """Else nothing would ever run it."""
         return all(
@@ -379,7 +379,7 @@ class Timer(Machine):
 
     @step("KAFKA-W8", MUST,
           "A wheel is made only if the longest delay and the clock's staleness reach it.",
-          source=f"{WHEEL} ('on-demand'); kafka.md 1.5 W8")
+          source=f"{WHEEL} ('on-demand'); kafka#W8")
     def wheels_are_few(self, after: Timer) -> bool:
         """So there are about log_n of (delay + staleness) / u."""
         return all(
@@ -389,7 +389,7 @@ class Timer(Machine):
         )
 
     @always("KAFKA-W9", MUST, "A task is inserted again at most as often as there are wheels "
-            "above the lowest.", source=f"{WHEEL} ('recursively'); kafka.md 1.5 W9", task=upto(K))
+            "above the lowest.", source=f"{WHEEL} ('recursively'); kafka#W9", task=upto(K))
     def insertions_are_few(self, task: int) -> bool:
         """Each cascade takes it at least one level down."""
         return self.insertions[task] <= self.wheels
@@ -405,7 +405,7 @@ class SingleUseTimer(Timer):
         super().add(task, delay)
 
     @leads_to("KAFKA-W1L", MUST, "A task that was added runs some day, unless it is cancelled.",
-              source=f"{WHEEL} ('expire all timer tasks in it'); kafka.md 1.5 W1",
+              source=f"{WHEEL} ('expire all timer tasks in it'); kafka#W1",
               task=upto(Timer.K))
     def tasks_run(self, task: int) -> tuple[bool, bool]:
         """All deadlines lie within the horizon; KAFKA-W1T says when."""

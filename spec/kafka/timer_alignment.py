@@ -20,7 +20,7 @@ task runs early because of it.
 
 How far the clocks are moved at a time plays no part; here it is to any time that has come.
 
-Source: kafka.md 1.5 W4; TimingWheel.add and TimingWheel.advanceClock of Kafka 3.9.
+Source: kafka#W4; TimingWheel.add and TimingWheel.advanceClock of Kafka 3.9.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from ..notation import MUST, Machine, action, always, const, integer, require
 
 __all__ = ["EXPECTATIONS", "Clocks", "ClocksNotRounded", "ClocksNotTold"]
 
-SOURCE = "kafka.md 1.5 W4; TimingWheel.advanceClock"
+SOURCE = "kafka#W4, kafka#wheel (advanceClock)"
 
 
 class Clocks(Machine):
@@ -86,7 +86,7 @@ class Clocks(Machine):
         return self.upper % self.t == 0 and self.upper <= self.lower < self.upper + self.t
 
     @always("KAFKA-W4B", MUST, "What a wheel cannot hold is not expired for the one above it.",
-            source="kafka.md 1.5 W4; TimingWheel.add")
+            source="kafka#W4, kafka#wheel (add)")
     def overflow_is_not_refused(self) -> bool:
         """Out of the lower wheel's interval, hence out of the upper one's present tick."""
         return (self.deadline < self.lower + self.t

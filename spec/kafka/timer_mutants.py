@@ -24,7 +24,7 @@ Some changes are *equivalent* as far as tasks can see: KAFKA-W1 to KAFKA-W5 hold
 
 An endless flush is a loop of two steps here; KAFKA-W9 is the rule that sees it.
 
-Source: kafka.md 1.7; TimingWheel, TimerTaskList and SystemTimer of Kafka 3.9.
+Source: kafka#mutants; TimingWheel, TimerTaskList and SystemTimer of Kafka 3.9.
 """
 
 from __future__ import annotations

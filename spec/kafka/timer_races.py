@@ -23,8 +23,8 @@ field is volatile, so that nobody sees the wheel before it is initialised (KAFKA
 **The clock** must not be set back: with the wall clock, a request expires only when that clock has
 caught up again (KAFKA-4051). A monotonic clock has no such step.
 
-Source: TimerTaskList, TimerTaskEntry, TimingWheel, SystemTimer of Kafka 3.9; kafka.md 1.1 to 1.5
-and section 4: KAFKA-2112, KAFKA-2226, KAFKA-4051.
+Source: TimerTaskList, TimerTaskEntry, TimingWheel, SystemTimer of Kafka 3.9; kafka#wheel,
+kafka#lists, kafka#system-timer, kafka#W1; KAFKA-2112, KAFKA-2226, KAFKA-4051.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ __all__ = [
     "UntestedEntry", "WallClock", "WithoutSecondLook",
 ]
 
-LISTS = "TimerTaskList, TimerTaskEntry, kafka.md 1.2"
+LISTS = "kafka#lists (TimerTaskList, TimerTaskEntry)"
 
 
 class Place(IntEnum):
@@ -188,19 +188,19 @@ class Cascade(Machine):
     # --- rules -----------------------------------------------------------------------
 
     @always("KAFKA-W1CR", MUST, "A task that was cancelled before it ran never runs.",
-            source=f"{LISTS}; kafka.md 1.5 W1; KAFKA-2226")
+            source=f"{LISTS}; kafka#W1; KAFKA-2226")
     def cancelled_tasks_never_run(self) -> bool:
         """Running begins with the last test; a later cancel is too late."""
         return not self.marked or self.runs == 0 or self.late
 
     @always("KAFKA-W1S", MUST, "A task does not start to run after its cancel has returned.",
-            source=f"{LISTS}; too strong: the executor may have it already")
+            source=f"{LISTS}: too strong, the executor may have it already")
     def nothing_starts_after_cancel(self) -> bool:
         """The cancel has returned, and the task is about to run."""
         return not (self.marked and self.driver == Driving.RUN)
 
     @always("KAFKA-W2L", MUST, "The timer counts each list's entries, each once.",
-            source=f"{LISTS}; kafka.md 1.5 W2; KAFKA-1616, KAFKA-2226")
+            source=f"{LISTS}; kafka#W2; KAFKA-1616, KAFKA-2226")
     def size_counts_entries(self) -> bool:
         """Dead ones included."""
         return self.size == len(self.linked)
@@ -214,14 +214,14 @@ class Cascade(Machine):
         return len(self.linked) == 1 and self.list in self.linked
 
     @always("KAFKA-W2R", MUST, "The size is that of tasks added, less those run or cancelled.",
-            source="002, 'Purging Watcher Lists' ('exactly at any time'); kafka.md 1.6: not while "
+            source="002#purging ('exactly at any time'); kafka#lists: not while "
                    "a dead entry waits for its bucket")
     def size_is_exact(self) -> bool:
         """A cancelled task would not be counted."""
         return not self.marked or self.size == 0
 
     @leads_to("KAFKA-W2D", MUST, "A cancelled task is not counted for ever.",
-              source=f"{LISTS}; kafka.md 1.5 W2 ('only eventually')")
+              source=f"{LISTS}; kafka#W2 ('only eventually')")
     def dead_entries_go(self) -> tuple[bool, bool]:
         """At the latest when its bucket expires."""
         return self.marked, self.size == 0
@@ -317,13 +317,13 @@ class OverflowWheel(Machine):
         self.adder[thread] = Adding.DONE
 
     @always("KAFKA-W10", MUST, "There is one overflow wheel for each level.",
-            source="TimingWheel.addOverflowWheel, kafka.md 1.1")
+            source="kafka#wheel (addOverflowWheel)")
     def one_wheel(self) -> bool:
         """A second one would take the first one's tasks out of the clock's reach."""
         return self.made <= 1
 
     @always("KAFKA-W11", MUST, "No thread uses an overflow wheel before it is initialised.",
-            source="TimingWheel.overflowWheel (volatile), kafka.md 1.1; KAFKA-2112")
+            source="kafka#wheel (overflowWheel is volatile); KAFKA-2112")
     def wheels_are_initialised(self) -> bool:
         """Its tick and its clock would be zero."""
         return not self.careless
@@ -386,13 +386,13 @@ class Clock(Machine):
         self.pending = False
 
     @always("KAFKA-W12", MUST, "A request does not wait for longer than its timeout.",
-            source="002, introduction; kafka.md 1.1 (hiResClockMs); KAFKA-4051")
+            source="002#requests; kafka#wheel (hiResClockMs); KAFKA-4051")
     def timeouts_are_kept(self) -> bool:
         """In real time."""
         return self.waited <= self.D
 
     @leads_to("KAFKA-W12L", MUST, "A request expires some day.",
-              source="002, introduction; KAFKA-4051")
+              source="002#requests; KAFKA-4051")
     def requests_expire(self) -> tuple[bool, bool]:
         """Whatever happens to the clock."""
         return self.pending, not self.pending

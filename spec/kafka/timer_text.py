@@ -15,7 +15,8 @@ Two statements need no rule here. That inserting costs O(m) is true of each inse
 says itself that a task is inserted again where wheels cascade (KAFKA-W9). That few buckets of the
 lowest wheel are ever in the queue is about loads, and is measured.
 
-Source: "Apache Kafka, Purgatory, and Hierarchical Timing Wheels"; kafka.md 1.5, 1.6.
+Source: "Apache Kafka, Purgatory, and Hierarchical Timing Wheels"; 002#WE1 and
+what follows it.
 """
 
 from __future__ import annotations
@@ -35,13 +36,13 @@ class TimerByTheText(Timer):
     """The same timer, judged by what the text says or lets one expect."""
 
     @always("KAFKA-WE1", MUST, "Every interval of time unit u, the timer ticks.",
-            source=f"{WHEEL}; kafka.md 1.6: the clock moves only when a bucket expires")
+            source=f"{WHEEL}; 002#WE1: the clock moves only when a bucket expires")
     def clock_keeps_up(self) -> bool:
         """The clock would never be a tick behind."""
         return self.now < self.clock[0] + self.u
 
     @always("KAFKA-WE2", MUST, "At the beginning, the first bucket holds tasks for [0, u).",
-            source=f"{WHEEL}; the same section: what is in the present tick runs at once",
+            source=f"{WHEEL}; 002#WE2: what is in the present tick runs at once",
             task=upto(Timer.K))
     def first_tick_has_a_bucket(self, task: int) -> bool:
         """While the first tick lasts, whatever ran was in a bucket before."""
@@ -49,7 +50,7 @@ class TimerByTheText(Timer):
         return not beginning or self.runs[task] == 0 or self.insertions[task] > 0
 
     @step("KAFKA-WE3", MUST, "Only a request beyond n * u from the current time overflows.",
-          source=f"{WHEEL}; kafka.md 1.6: the test is against the stale, aligned clock",
+          source=f"{WHEEL}; 002#WE3: the test is against the stale, aligned clock",
           task=upto(Timer.K))
     def overflow_is_beyond_now(self, after: TimerByTheText, task: int) -> bool:
         """A task just added within that interval would be in the lowest wheel."""
@@ -59,7 +60,7 @@ class TimerByTheText(Timer):
 
     @step("KAFKA-WE4", MUST,
           "A request times out when it passed beyond the time specified, not before.",
-          source="002, 'Old Purgatory Design'; kafka.md 1.5 W3: early by up to u - 1",
+          source="002#old; 002#WE4, kafka#W3: early by up to u - 1",
           task=upto(Timer.K))
     def nothing_runs_early(self, after: TimerByTheText, task: int) -> bool:
         """Never before the deadline."""
@@ -67,8 +68,8 @@ class TimerByTheText(Timer):
                 or self.now >= self.deadline[task])
 
     @step("KAFKA-WE6", MUST, "The thread wakes up only when there is a non-empty bucket to expire.",
-          source=f"{DRIVING}; 002, 'Summary' ('many of the buckets become empty'); kafka.md 1.5 "
-                 "W7: an emptied bucket stays queued, and wakes the thread")
+          source=f"{DRIVING}; 002#summary ('many of the buckets become empty'); 002#WE6, kafka#W7: "
+                 "an emptied bucket stays queued, and wakes the thread")
     def only_filled_buckets_wake(self, after: TimerByTheText) -> bool:
         """What is taken from the queue holds a task."""
         wakes = self.flushed == self.M * self.n and after.flushed < self.M * self.n
@@ -76,7 +77,7 @@ class TimerByTheText(Timer):
             after.bucket[task] == after.flushed for task in range(self.K))
 
     @step("KAFKA-WE7", MUST, "The longest delay alone says which wheels are made.",
-          source=f"{WHEEL} ('If a timer request is out of this interval'); kafka.md 1.5 W8: "
+          source=f"{WHEEL} ('If a timer request is out of this interval'); 002#WE7, kafka#W8: "
                  "a stale clock can push a task without any delay into an overflow wheel")
     def delay_decides_wheels(self, after: TimerByTheText) -> bool:
         """KAFKA-W8 without the staleness."""

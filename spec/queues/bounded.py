@@ -233,13 +233,13 @@ class BoundedQueue(Machine):
     # --- what is true of all of it -------------------------------------------------------
 
     @always("QUEUE-13", MUST, "The queue never holds more items than its capacity.",
-            source="003, 'Defining backpressure' (bounded)")
+            source="003#defining (bounded)")
     def bounded(self) -> bool:
         """The text's 'Pending(B) <= Buf(B)'."""
         return len(self.inside) <= self.C
 
     @always("QUEUE-14", MUST, "An item is in one place: waiting, inside, held for a take, or out.",
-            source="003, 'no tokens are created', 'no tokens are lost'", item=upto(K))
+            source="003#tokens ('no tokens are lost')", item=upto(K))
     def in_one_place(self, item: int) -> bool:
         """Nothing is both handed out and still there, and nothing is there twice."""
         waiting = sum(other == item for other in self.puts)
@@ -248,7 +248,7 @@ class BoundedQueue(Machine):
         return waiting + inside + held + int(item in self.out) <= 1
 
     @leads_to("QUEUE-15", MUST, "A put that waits while there is room does not wait for ever.",
-              source="003, 'Defining backpressure' (live)")
+              source="003#defining (live)")
     def a_blocked_producer_wakes(self) -> tuple[bool, bool]:
         """Somebody who waits gets in, or somebody else fills the queue first."""
         waits_needlessly = len(self.puts) > 0 and len(self.inside) < self.C

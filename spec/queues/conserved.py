@@ -166,7 +166,7 @@ class ConservingQueue(Machine):
     # --- what is true of all of it -------------------------------------------------------
 
     @step("QUEUE-16", MUST, "What has come out, was refused or was cancelled stays so.",
-          source="003, 'no tokens are created'", item=upto(K))
+          source="003#tokens", item=upto(K))
     def what_is_over_is_over(self, after: ConservingQueue, item: int) -> bool:
         """The three fates at which an item's way ends."""
         over = self.fate[item] in (Fate.OUT, Fate.REFUSED, Fate.CANCELLED)

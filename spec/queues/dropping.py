@@ -121,7 +121,7 @@ class DroppingQueue(Machine):
             self.inside.pop()
 
     @always("QUEUE-18", MUST, "What a queue that drops holds is in the order in which it came.",
-            source="000, per-sender order")
+            source="000#order (per sender)")
     def head_came_before_tail(self) -> bool:
         """Whichever end drops."""
         return len(self.inside) < 2 or self.inside[0] < self.inside[-1]

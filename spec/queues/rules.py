@@ -18,43 +18,43 @@ FULL_REFUSES = guard_rule(
     "QUEUE-1", MUST,
     "A queue that is full refuses an offer and lets a put wait: it never holds more than its "
     "capacity, and makes no room by dropping.",
-    source="003, 'Defining backpressure' (bounded); anyio PR 147",
+    source="003#defining (bounded); anyio #147",
 )
 ROOM_ACCEPTS = guard_rule(
     "QUEUE-2", MUST,
     "A queue refuses an offer only when it is full.",
-    source="003, 'Defining backpressure' (live)",
+    source="003#defining (live)",
 )
 ORDER = guard_rule(
     "QUEUE-3", MUST,
     "Items leave in the order in which they entered.",
-    source="000, per-sender order; cpython #83055",
+    source="000#order (per sender); cpython #83055",
 )
 NOT_LOST = guard_rule(
     "QUEUE-4", MUST,
     "What was accepted is there until it is handed out: a queue says that it is empty only "
     "when it is.",
-    source="003, 'no tokens are lost'; bpo-23812, anyio #146",
+    source="003#tokens; bpo-23812, anyio #146",
 )
 NOT_INVENTED = guard_rule(
     "QUEUE-5", MUST,
     "Nothing comes out that did not go in; an item that was refused stays out.",
-    source="003, 'no tokens are created'",
+    source="003#tokens",
 )
 NOT_TWICE = guard_rule(
     "QUEUE-6", MUST,
     "Nothing comes out twice, and no wait completes twice.",
-    source="003, 'no tokens are created'; RabbitMQ #5609",
+    source="003#tokens; RabbitMQ #5609",
 )
 PRODUCER_WAKES = guard_rule(
     "QUEUE-7", MUST,
     "A put that waits completes as soon as there is room for it.",
-    source="003, 'Defining backpressure' (live); anyio #143, janus #237",
+    source="003#defining (live); anyio #143, janus #237",
 )
 CONSUMER_WAKES = guard_rule(
     "QUEUE-8", MUST,
     "A take that waits completes as soon as there is an item for it.",
-    source="003, 'Defining backpressure' (live); tokio PR 8260",
+    source="003#defining (live); tokio #8260",
 )
 CANCEL_LEAVES_NO_TRACE = guard_rule(
     "QUEUE-9", MUST,
@@ -71,16 +71,16 @@ CANCEL_PASSES_ON = guard_rule(
 SIZE = guard_rule(
     "QUEUE-11", MUST,
     "The size is the number of items inside.",
-    source="003, 'Pending(B)'",
+    source="003#defining ('Pending(B)')",
 )
 DROPS_AS_PROMISED = guard_rule(
     "QUEUE-17", MUST,
     "A queue that says what it drops drops that: its oldest item, or what arrives.",
-    source="collections.deque(maxlen), Reactive Streams' onBackpressureLatest and -Drop",
+    source="libraries#deque-maxlen, libraries#rx-dropping",
 )
 IN_TURN = guard_rule(
     "QUEUE-12", SHOULD,
     "Those who wait are served in the order in which they began to wait, and a put or a take "
     "that comes later does not overtake them.",
-    source="cpython #83055; fairness as trio's channels promise it",
+    source="cpython #83055; libraries#trio-channels",
 )

@@ -33,7 +33,7 @@ tree as they please up to E edges. All messages are in flight as sets, hence uno
 ACK message is named by its edge, and its content is that edge with its children.
 
 Source: the notes on Storm's acker and KafkaSpout ("tuple tree"); the code is
-org.apache.storm.daemon.Acker and SpoutOutputCollectorImpl; storm.md sections 4.1 and 4.2.
+org.apache.storm.daemon.Acker and SpoutOutputCollectorImpl; storm#acker, storm#rotating.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ __all__ = [
     "IgnoringMarkAtInit", "LossyAcker", "OringInit",
 ]
 
-TREE = "001, 'tuple tree'; storm.md 4.1"
+TREE = "001#tree; storm#acker"
 
 
 class Spout(IntEnum):
@@ -264,13 +264,13 @@ class Acker(Machine):
         return self.spout != Spout.ACKED or len(self.done) == self.grown
 
     @always("STORM-A2", MUST, "The spout calls at most one of ack() and fail() for a root.",
-            source=f"{TREE}, 4.2 (at most one of ack and fail per emitted root)")
+            source=f"{TREE}, storm#rotating (at most one of ack and fail per emitted root)")
     def one_call_for_a_root(self) -> bool:
         """Late answers are ignored."""
         return self.calls <= 1
 
     @leads_to("STORM-A3", MUST, "A complete tree is acked to the spout, unless it times out first.",
-              source=f"{TREE}, 'Tree done'")
+              source=f"{TREE} ('the value is 0')")
     def complete_trees_are_acked(self) -> tuple[bool, bool]:
         """Where no message is lost. With T = 0 there is no timeout, and nothing but an ack will
         do; how soon the ack must come is STORM-A11."""
@@ -285,7 +285,7 @@ class Acker(Machine):
         return len(self.done) == self.grown and not self.mishap
 
     @always("STORM-A11", MUST, "The spout, if it still waits, is told ack as soon as INIT and the "
-            "ACKs of all edges have reached the acker.", source=f"{TREE}, 'Tree done'")
+            "ACKs of all edges have reached the acker.", source=f"{TREE} ('the value is 0')")
     def acks_are_not_kept_back(self) -> bool:
         """Told: the answer is on its way. No timeout makes up for it."""
         have_come = self.has_init() and self.is_all_acked() and not self.acks
@@ -316,27 +316,27 @@ class Acker(Machine):
         return not self.failed_at_zero
 
     @leads_to("STORM-A6", MUST, "A failed tuple fails at the spout, unless it times out first.",
-              source="001, 'any edge that fails triggers fail at the spout'; storm.md D12")
+              source="001#tree (any edge that fails triggers fail at the spout); storm#D12")
     def failures_are_told(self) -> tuple[bool, bool]:
         """Where no message is lost. That it is told at once, whatever becomes of the other
         tuples, is STORM-A4."""
         return self.mishap, self.spout == Spout.FAILED or self.spout == Spout.TIMED_OUT
 
     @leads_to("STORM-A7", MUST, "The acker does not keep an entry for ever.",
-              source="STORM-2786; storm.md D12 ('RotatingMap … won't blow up')")
+              source="STORM-2786; storm#D12 ('RotatingMap … won't blow up')")
     def entries_go(self) -> tuple[bool, bool]:
         """Completed, failed, or an orphan that is rotated out."""
         return self.entry, not self.entry
 
     @leads_to("STORM-A8", MUST, "With timeouts no root is pending for ever, whatever is lost.",
-              source="storm.md 4.2; STORM-3514, STORM-549")
+              source="storm#rotating; STORM-3514, STORM-549")
     def waiting_ends(self) -> tuple[bool, bool]:
         """An answer or the timeout ends it; without timeouts it takes an answer."""
         return self.spout == Spout.WAITING, self.spout != Spout.WAITING
 
 
     @always("STORM-A12", MUST, "When the spout is told ack, no tuple that came of the root is yet "
-            "to be processed.", source="001, 'Bolt ack' (MyBolt); storm.md 4.1")
+            "to be processed.", source="001#bolt-ack (MyBolt); storm#acker")
     def acks_cover_everything(self) -> bool:
         """Whether or not it is in the tree, which is all that STORM-A1 speaks of."""
         return self.spout != Spout.ACKED or not self.has_work()

@@ -26,7 +26,7 @@ The run is endless: tuples are numbered modulo more than can be outstanding. The
 from recvQ first, from the overflowQ where recvQ is empty, in one step; how it alternates is
 the subject of ``storm.queue``. One remote sender is enough.
 
-Source: "Backpressure model for Storm 2.0" (STORM-2306), section 2 (d); in the code
+Source: "Backpressure model for Storm 2.0" (STORM-2306); 000#order; in the code
 JCQueue.BatchInserter and WorkerState.transferLocalBatch. The other use of batches, by
 executors, who do flush but wait when they do, is D11.
 """
@@ -42,7 +42,7 @@ __all__ = [
     "EXPECTATIONS", "BatchingAsWritten", "BatchingInput", "EmptyingOnly", "SpillingOnly",
 ]
 
-ORDERING = "000, section 2 (d); storm.md D10"
+ORDERING = "000#order; storm#D10"
 
 
 class BatchingInput(Machine):
@@ -153,7 +153,7 @@ class BatchingInput(Machine):
         return not self.disordered
 
     @leads_to("STORM-B2", MUST, "What is in a batch leaves it, whether more tuples arrive or not.",
-              source="storm.md D10, EVENTUAL-DELIVERY")
+              source="storm#D10, storm#eventual-delivery")
     def batch_is_not_forgotten(self) -> tuple[bool, bool]:
         """Some day it is flushed or spilled."""
         return len(self.batch) > 0, self.moved or not self.batch

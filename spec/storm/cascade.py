@@ -19,8 +19,8 @@ The alternative, which the text decides against, is one flag for the whole topol
 task is backlogged. The bound holds all the same. But everybody stops at once, and as long as one
 bolt is stuck all others run dry.
 
-Source: "Backpressure model for Storm 2.0" (STORM-2306), its introduction ("Bubble Up") and section
-2 (a), last sentence; the flag is that of Storm 1.x (STORM-886).
+Source: "Backpressure model for Storm 2.0" (STORM-2306); 000#aims ("Bubble Up"),
+000#throttling; the flag is that of Storm 1.x (STORM-886).
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from ..notation import (
 
 __all__ = ["AbsorbingBolts", "Cascade", "EXPECTATIONS", "GlobalThrottle"]
 
-BUBBLE_UP = "000, introduction ('Bubble Up')"
-CASCADE = "000, section 2 (a) ('is cascaded between tasks')"
+BUBBLE_UP = "000#aims ('Bubble Up')"
+CASCADE = "000#throttling ('is cascaded between tasks')"
 
 
 class Cascade(Machine):

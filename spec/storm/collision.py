@@ -14,7 +14,7 @@ is pending is cheap, and enough as long as no root times out; after a timeout me
 the old tree may still be on their way to the acker, and count for the new one. That leaves a
 chance as small as the one before, but only for ids that are used again at once.
 
-Source: STORM-17; storm.md section 4.1 ("Root-id collision").
+Source: STORM-17; storm#collision.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ..notation import (
 
 __all__ = ["EXPECTATIONS", "DrawingAgain", "TwoRoots"]
 
-COLLISION = "storm.md 4.1, 'Root-id collision'; STORM-17"
+COLLISION = "storm#collision; STORM-17"
 
 
 class TwoRoots(Machine):

@@ -37,7 +37,7 @@ A link holds W tuples; a full link stops whoever wants to send over it, as a ful
 queue does. The bolts hear of a full overflowQ at once, the spouts after at most H tuples more;
 what late or lost statuses do is the subject of ``storm.status``.
 
-Source: "Backpressure model for Storm 2.0" (STORM-2306), section 2 (b), second and third paragraph.
+Source: "Backpressure model for Storm 2.0" (STORM-2306); 000#overflow.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ __all__ = [
     "RefusingTheHead", "SendingRegardless", "Task", "WaitingAtTheLimit", "WithoutTransferThread",
 ]
 
-OVERFLOW = "000, section 2 (b) ('prevent deadlocked wait cycles'); storm.md D7"
+OVERFLOW = "000#overflow ('prevent deadlocked wait cycles'); storm#D7"
 
 
 class Task(IntEnum):
@@ -142,7 +142,7 @@ class CrossingPaths(Machine):
 
     @always("STORM-L11", MUST, "An overflowQ holds at most the W tuples that were on the link, and "
             "for a middle H more, which its spout sent before it heard ON.",
-            source="000, section 2 (b); storm.md 1.7", worker=upto(2))
+            source="000#overflow; storm#status", worker=upto(2))
     def overflow_is_what_was_in_flight(self, worker: int) -> bool:
         """Limits are chosen by it."""
         return (self.middle[worker] <= self.C + self.W + self.H

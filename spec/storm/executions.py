@@ -33,7 +33,7 @@ __all__ = [
     "ForgettingFailures", "Phase", "RichBolt",
 ]
 
-BASIC = "001, 'emit/ack/fail flow' (BasicBoltExecutor.execute)"
+BASIC = "001#flow (BasicBoltExecutor.execute)"
 
 
 class Phase(IntEnum):
@@ -111,7 +111,7 @@ class BasicBolt(Machine):
         self.late = False
 
     @leads_to("STORM-E1", MUST, "Every input is acked or failed, unless its worker dies.",
-              source=f"{BASIC}; 'Bolt ack': must be acked")
+              source=f"{BASIC}; 001#bolt-ack: must be acked")
     def inputs_are_settled(self) -> tuple[bool, bool]:
         """By somebody, without the timeout."""
         return self.phase == Phase.RUNNING, self.is_settled() or self.phase == Phase.DIED
@@ -132,7 +132,7 @@ class BasicBolt(Machine):
         return not self.failed or self.phase == Phase.REFUSED
 
     @always("STORM-E4", MUST, "Nothing is emitted for an input after its ack.",
-            source="storm.md 4.1 (ack before emit)")
+            source="storm#acker (ack before emit)")
     def acks_come_last(self) -> bool:
         """Its edge would be in no message."""
         return not self.late

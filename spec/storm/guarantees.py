@@ -19,7 +19,7 @@ that waits. Each is the manager of ``source`` with a few decisions changed.
   own, as storm-kafka-client has (maxUncommittedOffsets), stops that. A crash forgets how often a
   message has failed.
 
-Source: storm.md sections 4.3 (ExponentialBackoffMsgRetryManager) and 4.4
+Source: storm#partition-manager (ExponentialBackoffMsgRetryManager), storm#kafka-client
 (KafkaSpoutConfig.ProcessingGuarantee).
 """
 
@@ -68,7 +68,7 @@ class CommittingBeforeProcessing(PartitionManager):
         self.pending.discard(offset)
 
     @always("STORM-K15", MUST, "Where messages are delivered at most once, none is emitted twice, "
-            "whatever fails or crashes.", source="storm.md 4.4 (AT_MOST_ONCE)")
+            "whatever fails or crashes.", source="storm#kafka-client (AT_MOST_ONCE)")
     def nothing_is_emitted_twice(self) -> bool:
         """Not even after a restart."""
         return not self.twice
@@ -180,7 +180,8 @@ class BackingOff(PartitionManager):
             self.tries[offset] = 0
 
     @always("STORM-K16", MUST, "A failed message is not emitted again before its delay is over.",
-            source="storm.md 4.3 (ExponentialBackoffMsgRetryManager), 4.4")
+            source="storm#partition-manager (ExponentialBackoffMsgRetryManager); "
+                   "storm#kafka-client")
     def retries_wait(self) -> bool:
         """Whatever else is fetched."""
         return not self.early
@@ -188,7 +189,7 @@ class BackingOff(PartitionManager):
 
     @always("STORM-K17", MUST, "With a maximum of M, no more than M + F offsets are kept besides "
             "those that failed and are not fetched again yet.",
-            source="001, 'OOM'; storm.md D12: what STORM-K10 leaves of its bound")
+            source="001#oom; storm#D12: what STORM-K10 leaves of its bound")
     def other_offsets_are_bounded(self) -> bool:
         """Under way or waiting. Nothing here bounds how many have failed."""
         return self.M == 0 or len(self.pending) - len(self.failed) <= self.M + self.F

@@ -27,7 +27,7 @@ reconnects where it is blocked and hears nothing.
 
 A connection breaks at most E times; what is on its way in either direction is gone then.
 
-Source: "Backpressure model for Storm 2.0" (STORM-2306), section 2 (c), its last sentence; in
+Source: "Backpressure model for Storm 2.0" (STORM-2306); 000#memory, its end; in
 the code Server.channelActive, Server.authenticated, and StormClientHandler.
 """
 

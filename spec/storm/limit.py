@@ -28,7 +28,7 @@ The run is finite: each sender has K tuples, numbered from 1, and one receiving 
 own. The task takes from recvQ first, from the overflowQ where recvQ is empty, in one step;
 how it alternates is the subject of ``storm.queue``.
 
-Source: "Backpressure model for Storm 2.0" (STORM-2306), section 2 (c) and (d); in the code
+Source: "Backpressure model for Storm 2.0" (STORM-2306); 000#memory, 000#order; in the code
 JCQueue.tryPublishToOverflow and WorkerState.transferLocalBatch.
 """
 
@@ -47,8 +47,8 @@ __all__ = [
     "DroppingTheTail", "IntoRecvqAnyway", "LimitedInput", "Tuple",
 ]
 
-LIMIT = "000, section 2 (c) ('topology.executor.overflow.limit'); storm.md D7"
-ORDERING = "000, section 2 (d); storm.md D7"
+LIMIT = "000#memory ('topology.executor.overflow.limit'); storm#D7"
+ORDERING = "000#order; storm#D7"
 
 
 class Tuple(NamedTuple):
@@ -129,7 +129,7 @@ class LimitedInput(Machine):
     # --- rules -------------------------------------------------------------------------------
 
     @always("STORM-L1", MUST, "A task processes a subsequence of what each sender sent.",
-            source=f"{ORDERING}; FIFO(s,t)")
+            source=f"{ORDERING}; storm#fifo")
     def order_is_kept(self) -> bool:
         """No tuple was processed after a later one of its sender."""
         return not self.disordered
@@ -141,7 +141,7 @@ class LimitedInput(Machine):
         return not self.gap
 
     @step("STORM-L3", MUST, "A tuple is dropped only where the overflowQ is at its limit.",
-          source=f"{LIMIT}; DROP-ONLY-AT-LIMIT", thread=upto(k))
+          source=f"{LIMIT}; storm#no-loss", thread=upto(k))
     def drops_only_at_the_limit(self, after: LimitedInput, thread: int) -> bool:
         """Below it, and without one, nothing is dropped."""
         is_dropped = after.dropped[thread] > self.dropped[thread]
@@ -153,13 +153,13 @@ class LimitedInput(Machine):
         return self.X == 0 or len(self.overflowq) <= self.X
 
     @always("STORM-L5", MUST, "With k receiving threads the limit is exceeded by k - 1 at most.",
-            source="storm.md 1.3 (check, then act)")
+            source="storm#jcqueue (check, then act)")
     def limit_is_nearly_kept(self) -> bool:
         """Each of the other threads may have looked before the last one added."""
         return self.X == 0 or len(self.overflowq) <= self.X + self.k - 1
 
     @always("STORM-L6", MUST, "Every tuple is processed, waiting, or dropped and counted.",
-            source=f"{LIMIT}; NO-LOSS", thread=upto(k))
+            source=f"{LIMIT}; storm#no-loss", thread=upto(k))
     def nothing_disappears(self, thread: int) -> bool:
         """The balance of each sender."""
         waiting = (sum(int(tuple.sender == thread) for tuple in self.recvq)

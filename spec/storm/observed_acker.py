@@ -14,7 +14,7 @@ a lifetime in ((N - 1) P, N P] (see ``rotating``).
 Each message of the protocol is sent at most once, RESET_TIMEOUT and FAIL excepted. A root has
 up to two edges, a and b; which of them a message carries is up to the sender.
 
-Source: org.apache.storm.daemon.Acker; storm.md section 4.1 and 4.2.
+Source: org.apache.storm.daemon.Acker; storm#acker, storm#rotating.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from ..notation import (
 
 __all__ = ["EXPECTATIONS", "ObservedAcker", "Told"]
 
-TREE = "001, 'tuple tree'; storm.md 4.1"
-TIME = "001, 'RotatingMap'; storm.md 4.2"
+TREE = "001#tree; storm#acker"
+TIME = "001#rotating; storm#rotating"
 
 NOT_BEFORE_INIT = guard_rule(
     "STORM-A20", MUST,
@@ -46,17 +46,17 @@ ACK_AT_ONCE = guard_rule(
     "STORM-A22", MUST,
     "A spout is told ack with the message that completes the tree, in whatever order the "
     "messages come.",
-    source=f"{TREE}, 'Tree done'",
+    source=f"{TREE} ('the value is 0')",
 )
 ONE_ANSWER = guard_rule(
     "STORM-A23", MUST,
     "A spout is told at most one of ack and fail of a root, and that once.",
-    source=f"{TREE}, 4.2",
+    source=f"{TREE}, storm#rotating",
 )
 FAIL_AT_ONCE = guard_rule(
     "STORM-A24", MUST,
     "A spout is told fail with the first message at which INIT is known and a tuple failed.",
-    source=f"{TREE}: FAIL, INIT order; 001, 'any edge that fails triggers fail at the spout'",
+    source=f"{TREE}: FAIL, INIT order; 001#tree (any edge that fails triggers fail at the spout)",
 )
 FAIL_FOUNDED = guard_rule(
     "STORM-A25", MUST,
@@ -230,7 +230,7 @@ class ObservedAcker(Machine):
     # --- what is true of all of it ---------------------------------------------------------
 
     @always("STORM-A32", MUST, "No entry is kept that is complete, or known to have failed.",
-            source=f"{TREE}; the state that the guard rules leave behind", root=upto(R))
+            source=f"{TREE}: the state that the guard rules leave behind", root=upto(R))
     def nothing_is_kept_back(self, root: int) -> bool:
         """Each is told with the message that makes it so."""
         return not self.known[root] or not (self.failed[root] or self.is_zero(root))

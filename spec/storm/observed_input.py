@@ -16,8 +16,8 @@ something, at most 2 C tuples of recvQ are processed before one of the overflowQ
 Tuples are numbered 0, 1, 2, … in the order in which they are first named; of one sender, an
 earlier one has the smaller number.
 
-Source: "Backpressure model for Storm 2.0" (STORM-2306), section 2; storm.md, sections 1.3
-to 1.6, D1 to D3, D7, D9 and D10.
+Source: "Backpressure model for Storm 2.0" (STORM-2306), 000#between; storm#jcqueue,
+storm#local-send, storm#remote-receive; storm#D1, storm#D2, storm#D3, storm#D7, storm#D9, storm#D10.
 """
 
 from __future__ import annotations
@@ -34,42 +34,42 @@ __all__ = ["EXPECTATIONS", "ObservedInput", "Place"]
 
 ORDER = guard_rule(
     "STORM-I1", MUST, "A task processes the tuples of each sender in the order in which they "
-    "were emitted.", source="000, section 2 (d); storm.md D1, D2, D9, D10")
+    "were emitted.", source="000#order; storm#D1, storm#D2, storm#D9, storm#D10")
 BOUNDED = guard_rule(
     "STORM-I2", MUST, "recvQ never holds more than its capacity: a full one refuses a local "
     "sender's tuple, which never goes to the overflowQ instead.",
-    source="000, section 1 and 2 (b); STORM-744")
+    source="000#within, 000#overflow; STORM-744")
 ROOM = guard_rule(
     "STORM-I3", MUST, "A local sender's tuple is refused only while recvQ is full.",
-    source="storm.md 1.4")
+    source="storm#local-send")
 LIMIT = guard_rule(
     "STORM-I4", MUST, "The overflowQ never holds more than its limit: at the limit, the tuple "
-    "that arrives is dropped, and no other.", source="000, section 2 (c); storm.md D7")
+    "that arrives is dropped, and no other.", source="000#memory; storm#D7")
 AT_LIMIT = guard_rule(
     "STORM-I5", MUST, "A tuple is dropped only where the overflowQ is at its limit.",
-    source="000, section 2 (c); storm.md DROP-ONLY-AT-LIMIT")
+    source="000#memory; storm#no-loss")
 NOT_LOST = guard_rule(
     "STORM-I6", MUST, "What was kept is processed: the task runs out of tuples only when both "
-    "queues are empty.", source="storm.md NO-LOSS-LOCAL, 1.5; STORM-3376, STORM-342")
+    "queues are empty.", source="storm#no-loss, storm#remote-send; STORM-3376, STORM-342")
 NOT_TWICE = guard_rule(
     "STORM-I7", MUST, "No tuple is processed twice, and none that was refused or dropped.",
-    source="000, section 2 (d)")
+    source="000#order")
 FOLLOWS = guard_rule(
     "STORM-I8", MUST, "A remote tuple goes to recvQ if that has room and the overflowQ is "
-    "empty, else to the overflowQ.", source="000, section 2 (b), (d); storm.md D9")
+    "empty, else to the overflowQ.", source="000#overflow, 000#order; storm#D9")
 COUNTED = guard_rule(
     "STORM-I9", MUST, "Every tuple that is dropped is counted, and nothing else is.",
-    source="storm.md 1.6")
+    source="storm#remote-receive")
 SERVED = guard_rule(
     "STORM-I10", MUST, "The overflowQ is not starved: while it holds something, at most twice "
     "the capacity of recvQ is processed from recvQ before one of its tuples is.",
-    source="000, section 2 (d) ('Tasks alternate'); storm.md D3")
+    source="000#order ('Tasks alternate'); storm#D3")
 NEVER_WAITS = guard_rule(
     "STORM-I11", MUST, "The receiving thread never waits: each tuple that arrives is kept or "
-    "dropped at once.", source="000, section 2 (b); storm.md D7")
+    "dropped at once.", source="000#overflow; storm#D7")
 FLUSHED = guard_rule(
     "STORM-I12", MUST, "A flush leaves nothing in a batch for which recvQ has room.",
-    source="storm.md D10; STORM-2306, review of PR 2241")
+    source="storm#D10; storm#review-2241")
 
 
 class Place(IntEnum):
@@ -237,7 +237,7 @@ class ObservedInput(Machine):
     # --- what is true of all of it -------------------------------------------------------
 
     @always("STORM-I13", MUST, "An observer counts as many tuples in each queue as it placed.",
-            source="storm.md NO-LOSS-LOCAL")
+            source="storm#no-loss")
     def counts_agree(self) -> bool:
         """The counters are the places, counted."""
         in_recvq = sum(int(place == Place.RECVQ) for place in self.place)

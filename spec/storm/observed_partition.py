@@ -14,8 +14,8 @@ before anything is fetched that is newer: at most the rest of one fetch comes fi
 How an implementation fetches is its own affair. All that the observer relies on is that
 ``nothing`` is said only after a look at the log.
 
-Source: the notes on Storm's acker and KafkaSpout ("emit/ack/fail flow"); storm.kafka's
-PartitionManager and storm-kafka-client's OffsetManager; storm.md sections 4.3 and 4.4.
+Source: the notes on Storm's acker and KafkaSpout (001#flow); storm.kafka's PartitionManager
+and storm-kafka-client's OffsetManager; storm#partition-manager, storm#kafka-client.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from ..notation import (
 
 __all__ = ["EXPECTATIONS", "ObservedPartition"]
 
-FLOW = "001, 'emit/ack/fail flow'; storm.md 4.3"
+FLOW = "001#flow; storm#partition-manager"
 
 COMMIT_SAFE = guard_rule(
     "STORM-K20", MUST,
     "Every offset below the commit was processed, was given up, or has left the log.",
-    source=f"{FLOW} (COMMIT-SAFE); storm.md D13",
+    source=f"{FLOW}; storm#commit-safe; storm#D13",
 )
 COMMIT_GOES_ON = guard_rule(
     "STORM-K21", MUST,
@@ -42,13 +42,13 @@ COMMIT_GOES_ON = guard_rule(
 COMMIT_STAYS = guard_rule(
     "STORM-K22", MUST,
     "A commit never goes back.",
-    source="storm.md 4.4; STORM-2835",
+    source="storm#kafka-client; STORM-2835",
 )
 NOT_SKIPPED = guard_rule(
     "STORM-K23", MUST,
     "New messages are emitted in the order of the log, from the commit on, and none is skipped: "
     "nothing is lost, whatever crashes.",
-    source=f"{FLOW}, 'replay'",
+    source=f"{FLOW}; 001#replay",
 )
 NOT_REPEATED = guard_rule(
     "STORM-K24", MUST,
@@ -58,7 +58,7 @@ NOT_REPEATED = guard_rule(
 NOT_BELOW = guard_rule(
     "STORM-K25", MUST,
     "A message below the commit is never emitted.",
-    source="storm.md 4.4; STORM-2844, STORM-3301",
+    source="storm#kafka-client; STORM-2844, STORM-3301",
 )
 NEW_EMITTED = guard_rule(
     "STORM-K26", MUST,
@@ -73,7 +73,7 @@ REPLAYED = guard_rule(
 RETRIES_BOUNDED = guard_rule(
     "STORM-K28", MUST,
     "A message is emitted again no more often than the retry policy allows.",
-    source="storm.md 4.3 (retry limit); STORM-2413, STORM-2014",
+    source="storm#partition-manager (retry limit); STORM-2413, STORM-2014",
 )
 REPLAYED_FIRST = guard_rule(
     "STORM-K29", MUST,
@@ -84,19 +84,19 @@ REPLAYED_FIRST = guard_rule(
 GONE_BLOCKS_NOTHING = guard_rule(
     "STORM-K30", MUST,
     "What has left the log holds up neither what is emitted nor what is committed.",
-    source="storm.md 4.3; STORM-643, STORM-511, STORM-2608, STORM-2546",
+    source="storm#partition-manager; STORM-643, STORM-511, STORM-2608, STORM-2546",
 )
 MAXIMUM_KEPT = guard_rule(
     "STORM-K31", MUST,
     "No more messages are outstanding, that is emitted and neither acked nor failed, than the "
     "maximum.",
-    source="001, 'TOPOLOGY_MAX_SPOUT_PENDING'; storm.md 4.4 (maxUncommittedOffsets)",
+    source="001#max-pending; storm#kafka-client (maxUncommittedOffsets)",
 )
 RETRIES_WAIT = guard_rule(
     "STORM-K35", MUST,
     "A failed message is emitted again no earlier than its delay allows: the n-th time after "
     "D * 2 ** (n - 1), or the longest delay if that is shorter.",
-    source="storm.md 4.3 (ExponentialBackoffMsgRetryManager), 4.4",
+    source="storm#partition-manager (ExponentialBackoffMsgRetryManager); storm#kafka-client",
 )
 NOT_INVENTED = guard_rule(
     "STORM-K32", MUST,
@@ -296,7 +296,7 @@ class ObservedPartition(Machine):
     # --- what is true of all of it ---------------------------------------------------------
 
     @always("STORM-K33", MUST, "What a restart would not emit again is done.",
-            source=f"{FLOW} (COMMIT-SAFE), storm.md D13; the state that the guard rules leave")
+            source=f"{FLOW}; storm#commit-safe; storm#D13: the state that the guard rules leave")
     def restarts_lose_nothing(self) -> bool:
         """All below the commit."""
         return all(
@@ -304,7 +304,7 @@ class ObservedPartition(Machine):
             or offset in self.dropped for offset in range(self.L))
 
     @always("STORM-K34", MUST, "No more is outstanding than the maximum.",
-            source="001, 'TOPOLOGY_MAX_SPOUT_PENDING'")
+            source="001#max-pending")
     def the_maximum_is_kept(self) -> bool:
         """What failed no longer counts."""
         return self.M == 0 or len(self.under_way) <= self.M

@@ -12,7 +12,7 @@ Root ids are drawn at random. One that is pending already must not be given to a
 message, for then the first would be neither acked nor failed (STORM-17). A round of the
 observer has one or two ids.
 
-Source: org.apache.storm.executor.spout.SpoutExecutor; storm.md sections 1.8, 4.1 and 4.2.
+Source: org.apache.storm.executor.spout.SpoutExecutor; storm#executors, storm#acker, storm#rotating.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from ..notation import (
 
 __all__ = ["EXPECTATIONS", "Due", "ObservedSpout"]
 
-CONFIG = "001, 'TOPOLOGY_MAX_SPOUT_PENDING'; storm.md 1.8"
-ROOTS = "001, 'tuple tree'; storm.md 4.2"
+CONFIG = "001#max-pending; storm#executors"
+ROOTS = "001#tree; storm#rotating"
 
 MAXIMUM_STOPS = guard_rule(
     "STORM-K40", MUST,
@@ -57,7 +57,7 @@ CALLED = guard_rule(
 NOT_EARLY = guard_rule(
     "STORM-K45", MUST,
     "A root that is heard of within more than one tick and at most two does not time out before.",
-    source=f"{ROOTS}: (T, 2T]; RESET_TIMEOUT begins anew",
+    source=f"{ROOTS}: (T, 2T]; storm#acker (RESET_TIMEOUT begins anew)",
 )
 NOT_LATE = guard_rule(
     "STORM-K46", MUST,
@@ -165,7 +165,7 @@ class ObservedSpout(Machine):
         self.left[root] = 0
 
     @always("STORM-K47", MUST, "With rounds of up to two, at most M + 1 roots are pending.",
-            source=f"{CONFIG}; STORM-K1 with k E = 2")
+            source=f"{CONFIG}; STORM-K1 (with k E = 2)")
     def overshoot_is_bounded(self) -> bool:
         """M - 1, and what a round emits."""
         return self.M == 0 or self.pending() <= self.M + 1

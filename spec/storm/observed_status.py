@@ -19,8 +19,8 @@ A receiving thread that was stopped has or has not put its tuple and set its fla
 
 The flags of all tasks are one number, with bit t for task t.
 
-Source: "Backpressure model for Storm 2.0" (STORM-2306), section 2 (a), (c), (e); storm.md,
-sections 1.6 and 1.7, D4 to D6.
+Source: "Backpressure model for Storm 2.0" (STORM-2306), 000#throttling, 000#memory,
+000#detecting; storm#remote-receive, storm#status, storm#D4, storm#D5, storm#D6.
 """
 
 from __future__ import annotations
@@ -36,36 +36,35 @@ from ..notation import (
 
 __all__ = ["EXPECTATIONS", "Busy", "ObservedStatus", "Taken", "Told"]
 
-ACROSS = "000, section 2"
 
 ON = guard_rule(
-    "STORM-O1", MUST, "ON is told when the first tuple of a task spills.", source=f"{ACROSS} (e)")
+    "STORM-O1", MUST, "ON is told when the first tuple of a task spills.", source="000#detecting")
 REMINDER = guard_rule(
     "STORM-O2", MUST, "ON is told again when the overflowQ has grown by more than the reminder.",
-    source=f"{ACROSS} (c) ('as a reminder'); storm.md 1.6")
+    source="000#memory ('as a reminder'); storm#remote-receive")
 OFF = guard_rule(
     "STORM-O3", MUST, "OFF is told at the first check that finds a backlogged task's overflowQ "
-    "empty.", source=f"{ACROSS} (e); storm.md 1.7")
+    "empty.", source="000#detecting; storm#status")
 SPARING = guard_rule(
     "STORM-O4", SHOULD, "A spill is told only as the first one or as a reminder.",
-    source="storm.md 1.6; STORM-3141")
+    source="storm#remote-receive; STORM-3141")
 SNAPSHOT = guard_rule(
     "STORM-O5", MUST, "A status says of every task of its worker, and of no other, what is true "
-    "when it is told.", source="storm.md 1.7; STORM-3148")
+    "when it is told.", source="storm#status; STORM-3148")
 SOUND = guard_rule(
     "STORM-O6", MUST, "When the receiving thread is done, a task whose overflowQ holds something "
-    "is marked as backlogged.", source=f"{ACROSS} (e); storm.md BP-SOUND")
+    "is marked as backlogged.", source="000#detecting; storm#bp-sound")
 JOINED = guard_rule(
-    "STORM-O7", MUST, "A new connection is told how things are.", source=f"{ACROSS} (c), its end")
+    "STORM-O7", MUST, "A new connection is told how things are.", source="000#memory (its end)")
 MADE_GOOD = guard_rule(
     "STORM-O8", MUST, "A status that was lost is made good: the next one is told within so many "
-    "checks.", source="storm.md D6; STORM-3763, STORM-1949, JStorm #404")
+    "checks.", source="storm#D6; STORM-3763, STORM-1949, JStorm #404")
 NEWEST = guard_rule(
     "STORM-O9", MUST, "A sender believes the newest of the statuses that have reached it, and "
-    "ignores older ones.", source="storm.md D4; STORM-3763")
+    "ignores older ones.", source="storm#D4; STORM-3763")
 AGREE = guard_rule(
     "STORM-O10", MUST, "Once no status is on its way, sender and receiver agree.",
-    source="storm.md BP-CONVERGENCE, D4, D5")
+    source="storm#bp-convergence, storm#D4, storm#D5")
 STRAY = guard_rule(
     "STORM-O12", MUST, "A tuple for a task that the worker has not (any more) is dropped, and "
     "nothing is told.", source="STORM-3751")
@@ -74,7 +73,7 @@ STRAY = guard_rule(
 RARELY = guard_rule(
     "STORM-O13", SHOULD, "While no status is lost or on its way, a check without news repeats the "
     "status at most once in so many checks.",
-    source="storm.md 1.7 (the check runs every 50 ms), D6: a repetition is to be rare")
+    source="storm#status (the check runs every 50 ms); storm#D6: a repetition is to be rare")
 
 
 class Busy(IntEnum):
@@ -363,7 +362,7 @@ class ObservedStatus(Machine):
 
     @always("STORM-O11", MUST, "While nobody is in the middle of something and nothing is lost, "
             "the newest status that was told is true, on its way or heard.",
-            source="storm.md BP-CONVERGENCE")
+            source="storm#bp-convergence")
     def what_was_told_is_true(self) -> bool:
         """So a sender that hears all of it comes to believe what is true."""
         is_judged = self.connected and self.busy == Busy.REST and not self.lost

@@ -26,8 +26,8 @@ at once, that a request for more time arrives in time. They are judged in *calm*
 nothing goes wrong but what bolts do, and there word of a root takes D at most. Ticks of the
 message timeout are T apart, and a tick is no later than D.
 
-Source: "Backpressure model for Storm 2.0" (STORM-2306); 001 for acknowledgements; storm.md,
-sections 1.5 to 1.8, 3, 4.2 and 5.
+Source: "Backpressure model for Storm 2.0" (STORM-2306); 001 for acknowledgements;
+storm#remote-send and what follows it, storm#waits, storm#rotating.
 """
 
 from __future__ import annotations
@@ -46,77 +46,78 @@ IN_FLIGHT = guard_rule(
     "STORM-C19", MUST, "An overflowQ without a limit holds no more than a tuple at hand, what was "
     "on its way, and what its senders sent before they heard ON: 1 + W + H, and R + 1 more for "
     "each status that was lost.",
-    source="000, section 2 (b), (c); storm.md 1.7; STORM-S4 and STORM-S5 for one sender")
+    source="000#overflow, 000#memory; storm#status; STORM-S4, STORM-S5 (for one sender)")
 ORDER = guard_rule(
     "STORM-C1", MUST, "A task processes the tuples of a sender task in the order in which they "
     "were emitted, each at most once; some may be missing.",
-    source="000, section 2 (d); storm.md D7, FIFO(s,t); STORM-996")
+    source="000#order; storm#D7, storm#fifo; STORM-996")
 NOT_INVENTED = guard_rule(
     "STORM-C2", MUST, "Only what was emitted is processed, or lost.",
-    source="000, section 2 (d)")
+    source="000#order")
 COUNTED = guard_rule(
     "STORM-C3", MUST, "At the end every tuple was processed, or its loss was counted.",
-    source="000, section 2 (c); storm.md 1.5 and 1.6; STORM-3376")
+    source="000#memory; storm#remote-send, storm#remote-receive; STORM-3376")
 CAPACITY = guard_rule(
     "STORM-C4", MUST, "recvQ never holds more than its capacity.",
-    source="000, section 1; storm.md BOUND; STORM-744")
+    source="000#within; storm#bound; STORM-744")
 LIMIT = guard_rule(
     "STORM-C5", MUST, "The overflowQ never holds more than its limit, where it has one.",
-    source="000, section 2 (c); storm.md BOUND; STORM-1087")
+    source="000#memory; storm#bound; STORM-1087")
 STOPS = guard_rule(
     "STORM-C6", MUST, "A bolt consumes nothing while its pendingEmits is not empty, so that "
     "this never holds more than one execution emits.",
-    source="000, section 1; storm.md 1.8; STORM-3073")
+    source="000#within; storm#executors; STORM-3073")
 OVERSHOOT = guard_rule(
     "STORM-C7", MUST, "At most one round less one more than the maximum of roots is pending.",
-    source="storm.md 1.8; 001, 'TOPOLOGY_MAX_SPOUT_PENDING'")
+    source="storm#executors; 001#max-pending")
 COMPLETE = guard_rule(
     "STORM-C8", MUST, "A root is acked only after its whole tree was processed.",
-    source="001, 'tuple tree'; storm.md ACK-SAFE")
+    source="001#tree; storm#ack-safe")
 ONCE = guard_rule(
     "STORM-C9", MUST, "At most one of ack and fail is called for a root.",
-    source="001, 'tuple tree'; storm.md 4.2")
+    source="001#tree; storm#rotating")
 REPLAY = guard_rule(
     "STORM-C10", MUST, "A message is emitted again only after it failed, timed out, or its "
-    "spout was restarted.", source="001, 'replay'; storm.md 4.3")
+    "spout was restarted.", source="001#replay; storm#partition-manager")
 NO_DUPLICATE = guard_rule(
     "STORM-C11", MUST, "Within one attempt no part reaches the sink twice: a duplicate is "
-    "always another attempt.", source="000, section 2 (d); storm.md 4.2")
+    "always another attempt.", source="000#order; storm#rotating")
 DELIVERED = guard_rule(
     "STORM-C12", MUST, "Where the topology comes to rest, every message was acked and all its "
-    "parts have reached the sink.", source="001, 'at least once'; storm.md EVENTUAL-DELIVERY")
+    "parts have reached the sink.", source="001#replay; storm#eventual-delivery")
 PROGRESS = guard_rule(
     "STORM-C13", MUST, "Once there are no more faults, the topology comes to rest within a "
     "bounded time.",
-    source="000, section 1 and 2; storm.md NO-DEADLOCK, D6; STORM-3763, STORM-3637, STORM-292")
+    source="000#within, 000#between; storm#no-deadlock, storm#D6; "
+    "STORM-3763, STORM-3637, STORM-292")
 SURVIVES = guard_rule(
     "STORM-C14", MUST, "A worker dies only if it is killed.",
-    source="storm.md section 3 and 5; STORM-3073, STORM-3751")
+    source="storm#waits, storm#errors; STORM-3073, STORM-3751")
 NOT_HELD_UP = guard_rule(
     "STORM-C15", MUST, "What waits in a worker's transfer queue leaves it within W: nobody who "
     "is dead or slow holds up what is for others.",
-    source="storm.md 1.5; STORM-329, STORM-404, STORM-510")
+    source="storm#remote-send; STORM-329, STORM-404, STORM-510")
 
 
 FAILED_STAYS = guard_rule(
     "STORM-C20", MUST, "An attempt of which a bolt has failed a tuple is not acked.",
-    source="001, 'tuple tree': the fail of any edge fails the root; BasicBoltExecutor")
+    source="001#tree (the fail of any edge fails the root); storm#errors")
 AT_ONCE = guard_rule(
     "STORM-C21", MUST, "In a calm run, an attempt of which a bolt has failed a tuple fails within "
     "D: the spout does not wait for the timeout.",
-    source="001, 'tuple tree' ('at once'); STORM-1595")
+    source="001#tree ('at once'); STORM-1595")
 NOT_EARLY = guard_rule(
     "STORM-C22", MUST, "An attempt that no bolt has failed does not fail within T - D of its "
     "emission; nor, in a calm run, between D and T - D after a bolt has asked for more time.",
-    source="001, 'TOPOLOGY_MESSAGE_TIMEOUT_SECS'; storm.md 4.1: (T, 2T], RESET_TIMEOUT")
+    source="001#timeout; storm#acker: (T, 2T], RESET_TIMEOUT")
 WRITABLE = guard_rule(
     "STORM-C23", MUST, "A worker writes to a connection only while fewer messages are under way "
     "on it than make it not writable.",
-    source="000, section 1; storm.md 1.5: Client.send waits for a channel that is writable")
+    source="000#within; storm#remote-send: Client.send waits for a channel that is writable")
 OWN_FLAG = guard_rule(
     "STORM-C24", MUST, "A message is held back only while the newest status heard says that the "
     "task it is for is backlogged: who sends to other tasks goes on.",
-    source="000, 'bubble up', in the place of a global 'throttle on/off'; storm.md 1.7")
+    source="000#aims ('bubble up', in the place of a global 'throttle on/off'); storm#status")
 
 
 class ObservedLane(Machine):
@@ -160,7 +161,7 @@ class ObservedLane(Machine):
         require(self.processed + self.lost == self.emitted, COUNTED)
 
     @always("STORM-C16", MUST, "What is processed or lost on a lane was emitted on it.",
-            source="000, section 2 (d)")
+            source="000#order")
     def accounts_agree(self) -> bool:
         """Nothing comes out that did not go in."""
         return self.next <= self.emitted and self.processed + self.lost <= self.emitted
@@ -308,7 +309,7 @@ class ObservedRoot(Machine):
         require(not is_in_time or calm == 0, NOT_EARLY)
 
     @always("STORM-C17", MUST, "A root that is acked was processed as a whole.",
-            source="storm.md ACK-SAFE")
+            source="storm#ack-safe")
     def acked_is_complete(self) -> bool:
         """Whatever the order of events."""
         return not self.acked or len(self.reached) == self.P
@@ -362,7 +363,7 @@ class ObservedSource(Machine):
         require(len(self.reached) == self.P, DELIVERED)
 
     @always("STORM-C18", MUST, "What is done is not out, and was acked.",
-            source="001, 'replay'")
+            source="001#replay")
     def done_is_not_out(self) -> bool:
         """The two marks exclude each other."""
         return not (self.done and self.out) and (self.acked or not self.done)

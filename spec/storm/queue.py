@@ -32,7 +32,7 @@ Granularity: one action is one step that other threads can see -- a read of a si
 poll, one insertion. The run is endless: tuples are numbered modulo more than can be
 outstanding, so a number tells a tuple from every other one of its sender that is under way.
 
-Source: "Backpressure model for Storm 2.0" (STORM-2306), section 2 (b) to (d); the queue
+Source: "Backpressure model for Storm 2.0" (STORM-2306); 000#overflow, 000#order; the queue
 itself is JCQueue.consumeImpl and WorkerState.transferLocalBatch.
 """
 
@@ -53,8 +53,8 @@ __all__ = [
     "OverfullInput", "RecvqSizeFirstInput", "TaskInput",
 ]
 
-OVERFLOW = "000, section 2 (b)"
-ORDERING = "000, section 2 (d)"
+OVERFLOW = "000#overflow"
+ORDERING = "000#order"
 
 
 class Phase(IntEnum):
@@ -187,12 +187,12 @@ class TaskInput(Machine):
 
     @always("STORM-Q1", MUST,
             "A task processes the tuples of each sender in the order they were emitted.",
-            source=f"{ORDERING}; storm.md D1, D2, D9")
+            source=f"{ORDERING}; storm#D1, storm#D2, storm#D9")
     def per_sender_order(self) -> bool:
         """No tuple was processed out of turn."""
         return not self.disordered
 
-    @always("STORM-Q2", MUST, "recvQ never holds more than its capacity.", source="000, section 1")
+    @always("STORM-Q2", MUST, "recvQ never holds more than its capacity.", source="000#within")
     def recvq_is_bounded(self) -> bool:
         """This is what backpressure within a worker promises."""
         return len(self.recvq) <= self.C
@@ -212,7 +212,7 @@ class TaskInput(Machine):
                 or after.recvq[-1].sender >= self.R)
 
     @leads_to("STORM-Q5", MUST, "The overflowQ is not starved: its tuples are processed.",
-              source=f"{ORDERING} ('Tasks alternate'); storm.md D3")
+              source=f"{ORDERING} ('Tasks alternate'); storm#D3")
     def overflowq_is_not_starved(self) -> tuple[bool, bool]:
         """As long as it holds something, some day it is its turn."""
         return len(self.overflowq) > 0, self.from_overflowq or not self.overflowq

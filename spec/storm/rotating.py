@@ -48,7 +48,7 @@ __all__ = [
     "Timeouts",
 ]
 
-ROTATION = "001, 'RotatingMap'; storm.md 4.2"
+ROTATION = "001#rotating; storm#rotating"
 
 
 class RotatingMap(Machine):
@@ -104,7 +104,7 @@ class RotatingMap(Machine):
         return not self.held_in or self.age < self.N * self.P
 
     @always("STORM-R7", MUST, "An entry is in the bucket that its age says.",
-            source=f"{ROTATION}; the induction behind STORM-R1 and STORM-R2")
+            source=f"{ROTATION}; STORM-R1, STORM-R2: the induction behind them")
     def buckets_tell_the_age(self) -> bool:
         """In one bucket; in bucket i since i ticks, of which the first came within P."""
         return len(self.held_in) <= 1 and all(
@@ -118,13 +118,13 @@ class HastyMap(RotatingMap):
     """The same map under bounds that are one unit too strict: both ends are attained."""
 
     @always("STORM-R5", SHOULD, "A lifetime is never the shortest that STORM-R1 allows.",
-            source=f"{ROTATION}; expected to be violated: put just before a tick")
+            source=f"{ROTATION}: expected to be violated, put just before a tick")
     def shortest_is_not_attained(self) -> bool:
         """More than (N - 1) P + 1."""
         return self.lifetime == 0 or self.lifetime > (self.N - 1) * self.P + 1
 
     @always("STORM-R6", SHOULD, "A lifetime is never the longest that STORM-R2 allows.",
-            source=f"{ROTATION}; expected to be violated: put just after a tick")
+            source=f"{ROTATION}: expected to be violated, put just after a tick")
     def longest_is_not_attained(self) -> bool:
         """Less than N P."""
         return self.lifetime < self.N * self.P
@@ -134,7 +134,7 @@ class TimeoutAsWritten(RotatingMap):
     """The spout's map under the message timeout T = P as the notes state it (D15)."""
 
     @always("STORM-R8", MUST, "What is not acked is emitted again once T has passed.",
-            source="001, 'Bolt ack' (30 s); storm.md 4.2: (T, 2T]")
+            source="001#bolt-ack (30 s); storm#rotating: (T, 2T]")
     def timeout_is_kept(self) -> bool:
         """At T the root is gone from the map."""
         return not self.held_in or self.age < self.P
@@ -336,7 +336,7 @@ class AckerMemory(Machine):
         self.made = 0
 
     @always("STORM-R4", MUST, "The acker holds no more than what arrives within N periods.",
-            source="001 ('won't blow up'); storm.md D12; STORM-2786")
+            source="001#rotating ('won't blow up'); storm#D12; STORM-2786")
     def memory_is_bounded(self) -> bool:
         """N times r."""
         return sum(self.bucket) <= self.N * self.r

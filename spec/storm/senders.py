@@ -31,8 +31,8 @@ what the text decides against: it stops executor 1, none of whose tuples go to X
 Granularity: one action is one tryTransfer, one retry, or a change of X's flag. A pass that
 skips is so many actions, since the flag can change between any two of them.
 
-Source: "Backpressure model for Storm 2.0" (STORM-2306), its introduction and section 2 (a) and
-(d); the code is ExecutorTransfer.tryTransfer and SpoutExecutor.tryFlushPendingEmits.
+Source: "Backpressure model for Storm 2.0" (STORM-2306); 000#aims, 000#throttling,
+000#order; the code is ExecutorTransfer.tryTransfer and SpoutExecutor.tryFlushPendingEmits.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ __all__ = [
     "GlobalThrottle", "HeadSkippingSender", "Sender",
 ]
 
-THROTTLING = "000, section 2 (a)"
+THROTTLING = "000#throttling"
 
 
 class Receiver(IntEnum):
@@ -144,7 +144,7 @@ class Sender(Machine):
 
     @leads_to("STORM-T6", SHOULD,
               "An executor's tuple for a free task does not wait for a backlogged task.",
-              source=f"{THROTTLING} read of one executor; storm.md D8")
+              source=f"{THROTTLING} (read of one executor); storm#D8")
     def free_task_is_served(self) -> tuple[bool, bool]:
         """A tuple for Y that is pending is some day no longer so."""
         waiting = any(tuple.to == Receiver.Y for tuple in self.pending)
@@ -158,7 +158,7 @@ class Sender(Machine):
         return self.beat == (phase == 1), self.beat != (phase == 1)
 
     @always("STORM-T9", MUST, "What an executor has emitted was sent, or is pending: to be refused "
-            "changes nothing.", source="000, introduction ('required to retry'); section 2 (a)")
+            "changes nothing.", source="000#aims ('required to retry'); 000#throttling")
     def refusals_change_nothing(self) -> bool:
         """For each receiver, by the numbers that are neither sent nor pending: none."""
         return all(
@@ -166,7 +166,7 @@ class Sender(Machine):
             == sum(int(tuple.to == to) for tuple in self.pending) for to in Receiver)
 
     @always("STORM-T8", MUST, "A task gets the tuples of an executor in the order of emission.",
-            source="000, section 2 (d); storm.md D8")
+            source="000#order; storm#D8")
     def order_is_kept(self) -> bool:
         """Of each receiver's tuples none was sent out of turn."""
         return not self.disordered

@@ -42,8 +42,8 @@ The log has L messages; bolts fail, or roots time out, X times in all; the spout
 times; the log drops G messages. A tuple that was processed may still fail (time out) if its
 ack is late. What a crashed spout had under way is given up.
 
-Source: the notes on Storm's acker and KafkaSpout ("emit/ack/fail flow", "OOM"); the code is
-storm.kafka.PartitionManager of 0.9.3; storm.md sections 2 (D12, D13) and 4.3.
+Source: the notes on Storm's acker and KafkaSpout (001#flow, 001#oom); the code is
+storm.kafka.PartitionManager of 0.9.3; storm#D12, storm#D13, storm#partition-manager.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ __all__ = [
     "ReplayingAll", "SharingAnId",
 ]
 
-FLOW = "001, 'emit/ack/fail flow'; storm.md 4.3"
+FLOW = "001#flow; storm#partition-manager"
 
 
 class PartitionManager(Machine):
@@ -216,7 +216,7 @@ class PartitionManager(Machine):
     # --- rules -----------------------------------------------------------------------
 
     @always("STORM-K6", MUST, "Every offset below the commit was processed, or has left the log.",
-            source=f"{FLOW} (COMMIT-SAFE)")
+            source=f"{FLOW}; storm#commit-safe")
     def commits_are_safe(self) -> bool:
         """What has left the log nobody can process any more."""
         return all(
@@ -226,7 +226,7 @@ class PartitionManager(Machine):
 
     @leads_to("STORM-K7", MUST,
               "Every message is processed, whatever fails or crashes, or leaves the log.",
-              source=f"{FLOW}, 'replay'; storm.md D13", offset=upto(L))
+              source=f"{FLOW}; 001#replay; storm#D13", offset=upto(L))
     def nothing_is_lost(self, offset: int) -> tuple[bool, bool]:
         """As long as failures and crashes come to an end."""
         return True, offset in self.processed or offset in self.dropped
@@ -239,35 +239,36 @@ class PartitionManager(Machine):
         return not self.needless
 
     @leads_to("STORM-K9", MUST, "Every message is committed some day, or leaves the log.",
-              source="storm.md 4.3; STORM-2608, STORM-643", offset=upto(L))
+              source="storm#partition-manager; STORM-2608, STORM-643", offset=upto(L))
     def commits_go_on(self, offset: int) -> tuple[bool, bool]:
         """The commit passes every offset that the log has not dropped."""
         return True, self.committed > offset or offset in self.dropped
 
     @always("STORM-K10", MUST,
             "With a maximum of M, no more than M + F offsets are kept, failed ones included.",
-            source="001, 'OOM'; storm.md D12, 4.3")
+            source="001#oom; storm#D12, storm#partition-manager")
     def offsets_are_bounded(self) -> bool:
         """On one condition: new ones are fetched only when nothing waits and nothing failed.
         A manager whose retries wait does not meet it (``guarantees``)."""
         return self.M == 0 or len(self.pending) <= self.M + self.F
 
     @always("STORM-K14", SHOULD, "The number of offsets kept is smaller than STORM-K10 allows.",
-            source="storm.md 4.3; expected to be violated, since STORM-K10 is exact")
+            source="storm#partition-manager; STORM-K10: expected to be violated, since that is "
+                   "exact")
     def bound_is_not_attained(self) -> bool:
         """One less."""
         return self.M == 0 or len(self.pending) < self.M + self.F
 
     @always("STORM-K11", SHOULD,
             "Without a maximum too, no more offsets are kept than one fetch brings.",
-            source="001, 'OOM'; storm.md D12: not without max.spout.pending")
+            source="001#oom; storm#D12: not without max.spout.pending")
     def offsets_are_few(self) -> bool:
         """The notes' "OOM? No, only offsets are kept", made precise; unacked offsets add up."""
         return len(self.pending) <= self.F
 
 
     @always("STORM-K18", MUST, "No more bodies are kept than one fetch brings.",
-            source="001, 'OOM' (what was emitted is not kept); storm.md 4.3")
+            source="001#oom (what was emitted is not kept); storm#partition-manager")
     def bodies_are_few(self) -> bool:
         """Whatever the maximum, and however many offsets are kept."""
         return self.bodies() <= self.F
@@ -277,7 +278,7 @@ class PartitionManager(Machine):
         return len(self.waiting)
 
     @always("STORM-K19", MUST, "Nothing below the commit waits to be emitted, or is under way.",
-            source="001, 'forceFromStart = false'; storm.md 4.3 (restart resumes at the commit)")
+            source="001#fetching; storm#partition-manager (restart resumes at the commit)")
     def commits_are_not_gone_back_on(self) -> bool:
         """So it is not emitted again, neither after a failure nor after a restart."""
         return all(offset >= self.committed for offset in self.waiting) and all(
@@ -389,7 +390,7 @@ class GivingUp(PartitionManager):
             self.given_up.add(offset)
 
     @always("STORM-K12", MUST, "Every offset below the commit was processed or given up.",
-            source="storm.md 4.3 (retry limit); STORM-2413, STORM-2014")
+            source="storm#partition-manager (retry limit); STORM-2413, STORM-2014")
     def commits_are_safe_but_for_the_limit(self) -> bool:
         """What the limit leaves of STORM-K6."""
         return all(

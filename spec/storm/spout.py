@@ -38,7 +38,7 @@ __all__ = [
     "PendingWithoutTimeouts",
 ]
 
-CONFIG = "001, 'TOPOLOGY_MAX_SPOUT_PENDING'; storm.md 1.8"
+CONFIG = "001#max-pending; storm#executors"
 
 
 class MaxPending(Machine):
@@ -106,31 +106,31 @@ class MaxPending(Machine):
         return self.M == 0 or self.pending() <= self.M * self.k - 1 + self.k * self.E
 
     @always("STORM-K2", SHOULD, "Pending never exceeds the maximum.",
-            source="001 ('max in-flight spout tuples on a single spout task at once')")
+            source="001#max-pending ('max in-flight spout tuples on a single spout task at once')")
     def maximum_is_kept(self) -> bool:
         """True only where a round emits no more than one root."""
         return self.M == 0 or self.pending() <= self.M * self.k
 
     @always("STORM-K3", SHOULD, "The overshoot is smaller than STORM-K1 allows.",
-            source=f"{CONFIG}; expected to be violated, since STORM-K1 is exact")
+            source=f"{CONFIG}; STORM-K1: expected to be violated, since that is exact")
     def overshoot_is_not_attained(self) -> bool:
         """One less."""
         return self.M == 0 or self.pending() < self.M * self.k - 1 + self.k * self.E
 
     @always("STORM-K4", SHOULD, "A spout has one root pending unless the maximum is set.",
-            source="001 ('unspecified means 1'); storm.md D12: it means unlimited")
+            source="001#max-pending ('unspecified means 1'); storm#D12: it means unlimited")
     def default_is_one(self) -> bool:
         """What the notes say of a maximum that is not given."""
         return self.M > 0 or self.pending() <= 1
 
     @always("STORM-K13", MUST, "What a round has begun fits the overshoot that STORM-K1 allows.",
-            source=f"{CONFIG}; the induction behind STORM-K1")
+            source=f"{CONFIG}; STORM-K1: the induction behind it")
     def round_fits(self) -> bool:
         """Pending with all that the round may still emit."""
         return self.M == 0 or self.pending() + self.left <= self.M * self.k - 1 + self.k * self.E
 
     @leads_to("STORM-K5", MUST, "A spout that has reached the maximum some day emits again.",
-              source="storm.md 4.2; STORM-3514, STORM-549")
+              source="storm#rotating; STORM-3514, STORM-549")
     def maximum_does_not_stop_for_ever(self) -> tuple[bool, bool]:
         """Answers or timeouts make room."""
         return self.has_reached_max(), not self.has_reached_max()
@@ -188,14 +188,15 @@ class PendingOfOneTask(Machine):
         self.pending[task] -= 1
 
     @always("STORM-K36", SHOULD, "No task of a spout has more roots pending than the maximum.",
-            source="001 ('on a single spout task'); storm.md 1.8: max is that of the executor",
+            source="001#max-pending ('on a single spout task'); storm#executors: max is that of "
+                   "the executor",
             task=upto(k))
     def each_task_keeps_the_maximum(self, task: int) -> bool:
         """The notes' sentence, of each task alone."""
         return self.pending[task] <= self.M
 
     @always("STORM-K37", MUST, "A spout's tasks together exceed M k by k - 1 roots at most.",
-            source=f"{CONFIG}; STORM-K1 with E = 1")
+            source=f"{CONFIG}; STORM-K1 (with E = 1)")
     def tasks_together_keep_the_maximum(self) -> bool:
         """What is tested, with the overshoot of a round."""
         return sum(self.pending) <= self.M * self.k + self.k - 1

@@ -47,8 +47,9 @@ Granularity: one step is one access to what threads share. The task takes from e
 at any time: the order is the subject of ``storm.queue``. The halt-lag is H: while an ON is on
 its way U sends at most H tuples more. The guard with M only keeps the model finite.
 
-Source: "Backpressure model for Storm 2.0" (STORM-2306), section 2 (a), (c), (e); in the code
-WorkerState.transferLocalBatch, BackPressureTracker, and StormClientHandler.
+Source: "Backpressure model for Storm 2.0" (STORM-2306); 000#throttling, 000#memory,
+000#detecting; in the code WorkerState.transferLocalBatch, BackPressureTracker,
+and StormClientHandler.
 """
 
 from __future__ import annotations
@@ -67,8 +68,7 @@ __all__ = [
     "RepeatedStatus", "Status", "StatusAsWritten", "Step", "Thread",
 ]
 
-ACROSS = "000, section 2"
-THROTTLING, MEMORY, DETECTING = f"{ACROSS} (a)", f"{ACROSS} (c)", f"{ACROSS} (e)"
+THROTTLING, MEMORY, DETECTING = "000#throttling", "000#memory", "000#detecting"
 
 
 class Thread(IntEnum):
@@ -282,20 +282,21 @@ class StatusAsWritten(Machine):
 
     @always("STORM-S1", MUST,
             "A task whose overflowQ is not empty is marked as backlogged, or about to be.",
-            source=f"{DETECTING}; storm.md BP-SOUND")
+            source=f"{DETECTING}; storm#bp-sound")
     def flag_is_sound(self) -> bool:
         """About to be: setting the flag is what N does next. To have set it does not count."""
         return self.overflowq == 0 or self.backlogged or self.at[Thread.N] == Step.WRITE
 
     @leads_to("STORM-S2", MUST, "Once no tuple is on its way, sender and receiver come to agree.",
-              source=f"{DETECTING}; storm.md BP-CONVERGENCE, D4, D6")
+              source=f"{DETECTING}; storm#bp-convergence, storm#D4, storm#D6")
     def flags_converge(self) -> tuple[bool, bool]:
         """Where they differ, some day they agree, unless U starts sending again."""
         agree = self.blocked == self.backlogged
         return not agree, agree or self.pipe > 0
 
     @leads_to("STORM-S3", MUST, "A blocked sender is unblocked some day.",
-              source=f"{THROTTLING}, (e); storm.md D4, D5, D6; STORM-3763, STORM-1949, JStorm #404")
+              source=f"{THROTTLING}; 000#detecting; storm#D4, storm#D5, storm#D6; "
+                     "STORM-3763, STORM-1949, JStorm #404")
     def no_permanent_stall(self) -> tuple[bool, bool]:
         """The task goes on processing, so there is no reason to stay blocked."""
         return self.blocked, not self.blocked
@@ -303,7 +304,7 @@ class StatusAsWritten(Machine):
     @always("STORM-S4", MUST,
             "The overflowQ holds at most the tuple at hand, W on their way, and H that U sends "
             "before it hears ON.",
-            source=f"{ACROSS} (b); storm.md 1.7, D6")
+            source="000#overflow; storm#status, storm#D6")
     def overflow_is_what_was_in_flight(self) -> bool:
         """What was on its way when U was told to stop, and what the halt-lag adds."""
         return self.overflowq <= 1 + self.W + self.H
@@ -349,7 +350,7 @@ class LockedStatus(StatusAsWritten):
 
     @step("STORM-S7", SHOULD,
           "An ON is sent when the flag is set, and again only when the overflowQ has grown by "
-          "more than R.", source=f"{MEMORY}; storm.md 1.6, STORM-3141")
+          "more than R.", source=f"{MEMORY}; storm#remote-receive, STORM-3141")
     def on_is_not_repeated_needlessly(self, after: LockedStatus) -> bool:
         """Judged where the writing and the sending are one step: it sets the flag and sends ON,
         or finds the flag set and sends ON only for what came since."""

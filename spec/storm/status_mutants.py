@@ -12,7 +12,7 @@ wrong breaks the bound on the overflowQ, or tells without need. Whoever gets the
 an OFF together with something else, and stalls.
 
 Source: STORM-3141, STORM-3148, and the review of pull request 2502; "Backpressure model for Storm
-2.0" (STORM-2306), section 2 (c).
+2.0" (STORM-2306); 000#memory.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ and goes on with the others. Periods that pass meanwhile add nothing to what is 
 
 Task 0 may be stuck, for a while or for ever. The others go on.
 
-Source: "Backpressure model for Storm 2.0" (STORM-2306), section 1 (bounded recvQs); in the
+Source: "Backpressure model for Storm 2.0" (STORM-2306); 000#within; in the
 code Executor.setupTicks and the flush-tuple timer (tryPublishDirect).
 """
 
@@ -33,7 +33,7 @@ from ..notation import (
 
 __all__ = ["EXPECTATIONS", "OwingTimer", "SkippingTimer", "WaitingTimer"]
 
-TICKS = "storm.md 1.1, D14"
+TICKS = "storm#threads, storm#D14"
 
 
 class WaitingTimer(Machine):

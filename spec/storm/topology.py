@@ -39,7 +39,7 @@ retry of a pending head, or the processing of one received message with what it 
 spout's retries may come between two emits of a round: an emit that waits for room needs
 that, and elsewhere it only adds behaviour. A run emits N root tuples in all.
 
-Source: "Backpressure model for Storm 2.0" (STORM-2306), section 1, which names the messaging
+Source: "Backpressure model for Storm 2.0" (STORM-2306); 000#within, which names the messaging
 redesign's section 3.6; the code is ExecutorTransfer.tryTransfer, BoltExecutor.call and
 SpoutExecutor.call.
 """
@@ -61,7 +61,7 @@ __all__ = [
     "SpoutThatStopsConsuming", "Topology", "TryingFlush", "WithoutAckers",
 ]
 
-WITHIN = "000, section 1 (deadlock cycles, pendingEmitQ)"
+WITHIN = "000#within (deadlock cycles, pendingEmitQ)"
 
 
 class Task(IntEnum):
@@ -179,26 +179,26 @@ class Topology(Machine):
 
     @never_stuck("STORM-T1", MUST,
                  "Spouts, bolts and ackers never all wait for each other in a circle.",
-                 source=f"{WITHIN}; STORM-2306; storm.md section 3")
+                 source=f"{WITHIN}; STORM-2306; storm#waits")
     def may_rest(self) -> bool:
         """The machine rests only when every root is acknowledged."""
         return self.acked == self.N
 
     @leads_to("STORM-T2", MUST, "Every root that the spout emits is acknowledged to it.",
-              source=f"{WITHIN}; storm.md section 3", root=upto(N))
+              source=f"{WITHIN}; storm#waits", root=upto(N))
     def roots_are_acknowledged(self, root: int) -> tuple[bool, bool]:
         """Roots are completed in the order of their numbers, so counting is enough."""
         return self.begun > root, self.acked > root
 
     @always("STORM-T3", MUST, "A bolt's pendingEmits holds at most what one execution emits.",
-            source=f"{WITHIN}; BoltExecutor.call; STORM-3073")
+            source=f"{WITHIN}; storm#executors (BoltExecutor.call); STORM-3073")
     def pending_of_bolts_is_bounded(self) -> bool:
         """Here bolt and acker emit at most one message for each that they receive."""
         return len(self.pending[Task.BOLT]) <= 1 and len(self.pending[Task.ACKER]) <= 1
 
     @always("STORM-T4", MUST,
             "A spout's pendingEmits holds at most what one round of nextTuple emits.",
-            source="SpoutExecutor.call; STORM-3073; storm.md section 3")
+            source="storm#executors (SpoutExecutor.call), storm#waits; STORM-3073")
     def pending_of_spout_is_bounded(self) -> bool:
         """A data message and an init for each of K roots."""
         return len(self.pending[Task.SPOUT]) <= 2 * self.K
@@ -421,7 +421,7 @@ class LoopingBolts(Machine):
         self.recvq[1 - bolt] += 1
 
     @never_stuck("STORM-T5", MUST, "Bolts never wait for each other in a circle.",
-                 source=f"{WITHIN}; STORM-3637 (closed as abandoned); storm.md section 3")
+                 source=f"{WITHIN}; STORM-3637 (closed as abandoned); storm#waits")
     def never_at_rest(self) -> bool:
         """The spout always has more."""
         return False
@@ -439,20 +439,19 @@ class ChainedBolts(LoopingBolts):
 
 STUCK = "STORM-T1"
 
-# "Row n" is that of the table in section 3 of the facts.
 EXPECTATIONS = (
-    expect(Topology, STUCK, "holds", "the code's rules: no deadlock (section 3, row 1)",
+    expect(Topology, STUCK, "holds", "the code's rules do not deadlock",
            K=(1, 3), C=1),
     expect(SpoutThatStopsConsuming, STUCK, "violated",
-           "the spout too stops consuming while something is pending (section 3, row 2)",
+           "the spout too stops consuming while something is pending",
            C=(1, 2)),
     expect(BoundedPending, STUCK, "violated",
-           "emit waits at a bound below what one round emits (section 3, row 3)",
+           "emit waits at a bound below what one round emits",
            K=4, bound=1, N=8),
-    *(expect(BoundedPending, STUCK, "holds", "… no deadlock where a round fits (section 3, row 4)",
+    *(expect(BoundedPending, STUCK, "holds", "… no deadlock where a round fits",
              K=K, bound=bound, N=8) for K, bound in ((4, 8), (2, 4))),
     expect(BoundedPending, STUCK, "violated",
-           "emit waits at a bound below what one round emits (section 3, row 5)",
+           "emit waits at a bound below what one round emits",
            K=2, bound=1, N=8),
     expect(Topology, STUCK, "holds", "the code's rules, larger queues", K=(1, 2), C=2),
     expect(WithoutAckers, STUCK, "holds", "without ackers: no circle", K=(1, 3), C=(1, 2)),
@@ -470,10 +469,11 @@ EXPECTATIONS = (
     expect(EmittingInAck, STUCK, "holds", "… but do no other harm without a bound", K=1, C=1),
     expect(BoundedEmittingInAck, STUCK, "violated", "… while with a bound they deadlock",
            K=1, bound=(2, 3, 4), N=10),
-    expect(BlockingFlush, STUCK, "violated", "a flush that waits, in the spout (D11; STORM-1027)",
+    expect(BlockingFlush, STUCK, "violated",
+           "a flush that waits, in the spout (storm#D11, STORM-1027)",
            C=1),
     expect(TryingFlush, STUCK, "holds", "a flush that moves what fits", C=1),
     expect(LoopingBolts, "STORM-T5", "violated",
-           "bolts that feed each other (section 3; STORM-3637)", C=(1, 2, 3)),
+           "bolts that feed each other (STORM-3637)", C=(1, 2, 3)),
     expect(ChainedBolts, "STORM-T5", "holds", "bolts without a circle", C=(1, 2, 3)),
 )

@@ -17,8 +17,8 @@ refused for a moment loses no more than a moment: the first retries come at once
 the default strategy, which is *progressive*, begins by spinning. How long a pause takes is not
 modelled; that it ends is.
 
-Source: "Backpressure model for Storm 2.0" (STORM-2306), introduction ("BackPressureWaitStrategy");
-storm.md sections 1.2 and 1.8; WaitStrategyProgressive, WaitStrategyPark.
+Source: "Backpressure model for Storm 2.0" (STORM-2306), 000#aims ("BackPressureWaitStrategy");
+storm#defaults, storm#executors; WaitStrategyProgressive, WaitStrategyPark.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ __all__ = [
     "CountingOn", "EXPECTATIONS", "Parking", "Pause", "Retrying", "Spinning", "WaitingForWakeUp",
 ]
 
-STRATEGY = "000, introduction ('BackPressureWaitStrategy')"
+STRATEGY = "000#aims ('BackPressureWaitStrategy')"
 
 
 class Pause(IntEnum):
@@ -112,7 +112,7 @@ class Retrying(Machine):
         self.room = True
 
     @leads_to("STORM-W1", MUST, "A refused tuple is sent if its receiver keeps having room.",
-              source="000, introduction ('required to retry until the situation changes')")
+              source="000#aims ('required to retry until the situation changes')")
     def retries_succeed(self) -> tuple[bool, bool]:
         """Nobody has to wake the task."""
         return self.refused and self.room, not self.refused or not self.room
@@ -124,7 +124,7 @@ class Retrying(Machine):
         return self.busy <= self.l1 + self.l2 + 1
 
     @always("STORM-W3", MUST, "A task none of whose tuples is refused has no idle turns.",
-            source=f"{STRATEGY}; storm.md 1.2")
+            source=f"{STRATEGY}; storm#defaults")
     def success_begins_anew(self) -> bool:
         """So the next refusal is retried at once, and not after a sleep."""
         return self.refused or self.idle == 0

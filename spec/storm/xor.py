@@ -21,7 +21,7 @@ Let *live* be the edges that are emitted and not yet acked.
 5. An id of zero is not seen at all: a tree of one such edge is complete at INIT (STORM-X7).
 6. Acking is not idempotent: a second ACK undoes the first (STORM-X8).
 
-Source: storm.md section 4.1 ("Algebra", "XOR facts"); org.apache.storm.daemon.Acker,
+Source: storm#acker ("Algebra", "XOR facts"); org.apache.storm.daemon.Acker,
 org.apache.storm.tuple.MessageId.
 """
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 __all__ = ["LEMMAS"]
 
-SOURCE = "storm.md 4.1"
+SOURCE = "storm#acker"
 
 
 # --- claims ---------------------------------------------------------------------------------
@@ -138,7 +138,7 @@ def acking_is_idempotent(make: Make) -> z3.BoolRef:
 
 
 LEMMAS = (
-    Lemma("STORM-X1", "A complete tree has the value zero.", f"{SOURCE}, 'Tree done'",
+    Lemma("STORM-X1", "A complete tree has the value zero.", f"{SOURCE} ('the value is 0')",
           "holds", complete_trees_are_zero),
     Lemma("STORM-X2", "An ACK keeps the value the xor of the live ids.", f"{SOURCE}, 'Algebra'",
           "holds", acking_moves_to_children),

@@ -33,64 +33,76 @@ _FORMS: Final = "python:package.module:factory, command:PROGRAM ARGUMENTS, or zo
 
 
 class _Known(NamedTuple):
-    place: str       # module under conformance/adapters, and class
+    place: str       # module under conformance/systems, and class
     line: str
     port: str = "queue"
 
 
 _KNOWN: Final[Mapping[str, _Known]] = {
-    "reference": _Known("reference:ReferenceQueue", "the reference queue of checkvalve"),
+    "reference": _Known("queue.reference:ReferenceQueue", "the reference queue of checkvalve"),
     "reference.deferred": _Known(
-        "reference:DeferredQueue", "the reference queue, its woken waiters run at settle only"),
+        "queue.reference:DeferredQueue",
+        "the reference queue, its woken waiters run at settle only"),
     "reference.asyncio": _Known(
-        "event_loop:ReferenceAsyncQueue", "the reference queue through its asyncio driver"),
-    "queue.Queue": _Known("thread_queue:ThreadQueue", "the standard library's queue for threads"),
-    "asyncio.Queue": _Known("event_loop:AsyncioQueue", "the standard library's queue for tasks"),
-    "janus": _Known("event_loop:JanusQueue", "the asynchronous side of janus.Queue"),
-    "anyio": _Known("event_loop:AnyioQueue", "anyio's memory object stream, on asyncio"),
-    "trio": _Known("trio_channel:TrioQueue", "trio's memory channel"),
+        "queue.event_loop:ReferenceAsyncQueue", "the reference queue through its asyncio driver"),
+    "queue.Queue": _Known(
+        "queue.thread_queue:ThreadQueue", "the standard library's queue for threads"),
+    "asyncio.Queue": _Known(
+        "queue.event_loop:AsyncioQueue", "the standard library's queue for tasks"),
+    "janus": _Known("queue.event_loop:JanusQueue", "the asynchronous side of janus.Queue"),
+    "anyio": _Known("queue.event_loop:AnyioQueue", "anyio's memory object stream, on asyncio"),
+    "trio": _Known("queue.trio_channel:TrioQueue", "trio's memory channel"),
     "deque": _Known(
-        "dropping:DroppingDeque", "collections.deque(maxlen=...), which drops its oldest item"),
+        "queue.dropping:DroppingDeque",
+        "collections.deque(maxlen=...), which drops its oldest item"),
     "reference.storm.input": _Known(
-        "storm_input:ReferenceInput", "the reference of a Storm task's input", "storm.input"),
+        "storm_input.adapter:ReferenceInput",
+        "the reference of a Storm task's input", "storm.input"),
     "reference.storm.status": _Known(
-        "storm_status:ReferenceStatus", "the reference of Storm's backpressure status",
-        "storm.status"),
+        "storm_status.adapter:ReferenceStatus",
+        "the reference of Storm's backpressure status", "storm.status"),
     "reference.storm.acker": _Known(
-        "storm_acker:ReferenceAcker", "the reference of Storm's acker", "storm.acker"),
+        "storm_acker.adapter:ReferenceAcker", "the reference of Storm's acker", "storm.acker"),
     "reference.storm.spout": _Known(
-        "storm_acker:ReferenceSpout", "the reference of a spout's pending roots", "storm.spout"),
+        "storm_spout.adapter:ReferenceSpout",
+        "the reference of a spout's pending roots", "storm.spout"),
     "reference.storm.partition": _Known(
-        "storm_partition:ReferencePartition", "the reference of a replayable source",
-        "storm.partition"),
+        "storm_partition.adapter:ReferencePartition",
+        "the reference of a replayable source", "storm.partition"),
     "reference.storm.topology": _Known(
-        "storm_topology:ReferenceTopology", "the reference's cluster of Storm workers",
-        "storm.topology"),
+        "storm_topology.adapter:ReferenceTopology",
+        "the reference's cluster of Storm workers", "storm.topology"),
     "reference.storm.client": _Known(
-        "storm_partition:ReferenceClient", "a replayable source in the way of storm-kafka-client",
-        "storm.partition"),
+        "storm_partition.adapter:ReferenceClient",
+        "a replayable source in the way of storm-kafka-client", "storm.partition"),
     "reference.timer": _Known(
-        "timer:ReferenceTimer", "the reference of Kafka's hierarchical timing wheels", "timer"),
+        "kafka_timer.timers:ReferenceTimer",
+        "the reference of Kafka's hierarchical timing wheels", "timer"),
     "reference.timer.old": _Known(
-        "timer:ReferenceOldTimer", "the reference of the timer before the wheels: a queue of "
-        "all tasks, with lazy deletion", "timer"),
-    "asyncio.timer": _Known("timer:AsyncioTimer", "asyncio's call_at and cancel", "timer"),
-    "sched": _Known("timer:SchedTimer", "the standard library's sched.scheduler", "timer"),
-    "trio.timer": _Known("timer_trio:TrioTimer", "trio's deadlines, by its mock clock", "timer"),
+        "kafka_timer.timers:ReferenceOldTimer",
+        "the reference of the timer before the wheels: a queue of all tasks, with lazy deletion",
+        "timer"),
+    "asyncio.timer": _Known(
+        "kafka_timer.timers:AsyncioTimer", "asyncio's call_at and cancel", "timer"),
+    "sched": _Known(
+        "kafka_timer.timers:SchedTimer", "the standard library's sched.scheduler", "timer"),
+    "trio.timer": _Known(
+        "kafka_timer.trio_timer:TrioTimer", "trio's deadlines, by its mock clock", "timer"),
     "reference.purgatory": _Known(
-        "kafka_purgatory:ReferencePurgatory", "the reference purgatory, over timing wheels",
-        "kafka.purgatory"),
+        "kafka_purgatory.adapter:ReferencePurgatory",
+        "the reference purgatory, over timing wheels", "kafka.purgatory"),
     "reference.purgatory.old": _Known(
-        "kafka_purgatory:ReferenceOldPurgatory",
+        "kafka_purgatory.adapter:ReferenceOldPurgatory",
         "the reference of the purgatory before the timing wheels", "kafka.purgatory"),
     "reference.kafka.races": _Known(
-        "kafka_races:ReferenceRaces", "the reference timer and purgatory under chosen schedules",
-        "kafka.races"),
+        "kafka_races.adapter:ReferenceRaces",
+        "the reference timer and purgatory under chosen schedules", "kafka.races"),
 }
 _JAVASCRIPT: Final[Mapping[str, _Known]] = {
-    "js": _Known("queue.js", "a queue in JavaScript behind the protocol (needs node)"),
+    "js": _Known("queue/queue.js", "a queue in JavaScript behind the protocol (needs node)"),
     "js.timer": _Known(
-        "timer.js", "setTimeout, as the mock timers of node:test have it (needs node)", "timer"),
+        "kafka_timer/timer.js",
+        "setTimeout, as the mock timers of node:test have it (needs node)", "timer"),
 }
 
 
@@ -105,7 +117,7 @@ def resolve_target(spec: str, *, timeout: float = TIMEOUT_SECONDS) -> Target:
     if kind == "command":
         return _program(spec, _split(rest), timeout)
     if spec in _JAVASCRIPT:
-        script = Path(__file__).with_name("adapters") / _JAVASCRIPT[spec].place
+        script = Path(__file__).with_name("systems") / _JAVASCRIPT[spec].place
         return _program(spec, ["node", str(script)], timeout)
     if kind == "python":
         return _hosted(spec, rest, timeout)
@@ -130,7 +142,7 @@ def check_name(spec: str, suite: str = "") -> None:
 
 
 def _check_port(spec: str, suite: str) -> None:
-    from .suites.catalogue import SUITES, suite_named
+    from .systems.catalogue import SUITES, suite_named
 
     port = suite_named(suite).port
     fitting = known_targets(port)
@@ -150,8 +162,8 @@ def known_targets(port: str = "") -> dict[str, str]:
 
     With ``port``, only those that it fits.
     """
-    from .suites.catalogue import suite_named
-    from .zoo.catalogue import zoos
+    from .systems.catalogue import suite_named
+    from .zoo.hunt import zoos
 
     shipped = {name: each.line for name, each in {**_KNOWN, **_JAVASCRIPT}.items()
                if port in ("", each.port)}
@@ -165,7 +177,7 @@ def reference_of(suite: str) -> str:
 
     Raises ``InputError`` for a suite that is not there, or has no reference.
     """
-    from .suites.catalogue import suite_named
+    from .systems.catalogue import suite_named
 
     port = suite_named(suite).port
     for name, known in _KNOWN.items():
@@ -206,12 +218,12 @@ def adapter_factory(spec: str) -> Callable[[], Adapter]:
 
 def _shipped(module: str, attribute: str) -> Adapter:
     # Imported when the first one is made: each may need a library of its own.
-    adapter: Adapter = getattr(import_module(f".adapters.{module}", __package__), attribute)()
+    adapter: Adapter = getattr(import_module(f".systems.{module}", __package__), attribute)()
     return adapter
 
 
 def _twin(name: str) -> Callable[[], Adapter]:
-    from .zoo.catalogue import zoos
+    from .zoo.hunt import zoos
 
     twins = zoos()
     if name not in twins:

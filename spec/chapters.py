@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import inspect
+import pkgutil
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from types import ModuleType
 from typing import TypeVar
@@ -17,7 +19,7 @@ from .notation.machine import Machine
 from .notation.rules import Rule
 from .notation.source import syntax_of_file
 
-__all__ = ["CHAPTERS", "Chapter", "chapters", "machine_named"]
+__all__ = ["CHAPTERS", "Chapter", "chapter_of", "chapters", "machine_named"]
 
 Entry = TypeVar("Entry", Expectation, Lemma)
 
@@ -70,7 +72,10 @@ CHAPTERS = {
     "queues.conserved": "what a queue must conserve, whatever order it keeps",
     "design.net": "the net that a design file becomes",
 }
-"""The name of each chapter (its module below ``checkvalve.spec``) with what it is about."""
+"""The name of each chapter with what it is about.
+
+``storm.acker`` is the module ``acker`` below ``checkvalve.spec.storm``, in whichever of its rooms.
+"""
 
 
 @dataclass(frozen=True)
@@ -149,7 +154,30 @@ def chapters(names: Iterable[str] = ()) -> Iterator[Chapter]:
             )
     for chapter in CHAPTERS:
         if not wanted or any(_selects(name, chapter) for name in wanted):
-            yield Chapter(chapter, import_module(f"checkvalve.spec.{chapter}"))
+            yield Chapter(chapter, import_module(_module_of(chapter)))
+
+
+def chapter_of(module: str) -> str:
+    """The name of the chapter that a module of the book is; others keep their own name."""
+    parts = module.removeprefix("checkvalve.spec.").split(".")
+    name = f"{parts[0]}.{parts[-1]}"
+    return name if name in CHAPTERS else module
+
+
+def _module_of(chapter: str) -> str:
+    book, _, name = chapter.rpartition(".")
+    return f"checkvalve.spec.{_rooms(book).get(name, book)}.{name}"
+
+
+@cache
+def _rooms(book: str) -> dict[str, str]:
+    """The room of each chapter that stands in one: a package below that of its book."""
+    shelf = import_module(f"checkvalve.spec.{book}")
+    rooms = [each.name for each in pkgutil.iter_modules(shelf.__path__) if each.ispkg]
+    return {
+        each.name: f"{book}.{room}" for room in rooms
+        for each in pkgutil.iter_modules(
+            import_module(f"checkvalve.spec.{book}.{room}").__path__)}
 
 
 def _selects(name: str, chapter: str) -> bool:

@@ -14,11 +14,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from checkvalve.conformance.campaigns.case import RunSettings, plan, run_case
+from checkvalve.conformance.campaigns.replay import replay
 from checkvalve.conformance.cli import root
 from checkvalve.conformance.cli.outcome import run
-from checkvalve.conformance.suites import RunSettings, plan, run_case
 from checkvalve.conformance.suites.fixture import FIXTURE_BYTES_MAX, read_fixture
-from checkvalve.conformance.suites.replay import replay
 from checkvalve.conformance.targets import resolve_target
 from checkvalve.spec.notation.errors import InputError
 

@@ -12,19 +12,20 @@ from statistics import median
 
 import pytest
 
-from checkvalve.conformance.ports import PORTS
+from checkvalve.conformance.campaigns.case import RunSettings, plan, run_case
+from checkvalve.conformance.campaigns.replay import replay
+from checkvalve.conformance.campaigns.summary import NOT_APPLICABLE
+from checkvalve.conformance.engines.conduct import Order, conduct
 from checkvalve.conformance.ports.tables import operations_table, policies_table, settings_table
 from checkvalve.conformance.results import PASSED, CaseRow
-from checkvalve.conformance.suites import RunSettings, plan, run_case, suite_named
-from checkvalve.conformance.suites.conduct import Order, conduct
-from checkvalve.conformance.suites.kafka_purgatory import meeting
-from checkvalve.conformance.suites.replay import replay
 from checkvalve.conformance.suites.run import run_program
-from checkvalve.conformance.suites.summary import NOT_APPLICABLE
+from checkvalve.conformance.suites.twin import CoreTwin
+from checkvalve.conformance.systems.catalogue import PORTS
+from checkvalve.conformance.systems.catalogue import suite_named
+from checkvalve.conformance.systems.kafka_purgatory.suite import meeting
+from checkvalve.conformance.systems.kafka_purgatory.twins import ZOO
 from checkvalve.conformance.targets import resolve_target
-from checkvalve.conformance.zoo.catalogue import KILLED, Trophy, hunt
-from checkvalve.conformance.zoo.kafka_purgatory import ZOO
-from checkvalve.conformance.zoo.twin import CoreTwin
+from checkvalve.conformance.zoo.hunt import KILLED, Trophy, hunt
 from checkvalve.spec.engines.interpreter import Step
 from checkvalve.spec.engines.monitor import Monitor
 from checkvalve.spec.kafka.observed_purgatory import ObservedPurgatory

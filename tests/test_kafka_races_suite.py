@@ -11,21 +11,22 @@ from statistics import median
 
 import pytest
 
-from checkvalve.conformance.adapters.kafka_races import Kit, ReferenceRaces
 from checkvalve.conformance.adapters.session import InProcessTarget
+from checkvalve.conformance.campaigns.case import RunSettings, plan, run_case
+from checkvalve.conformance.campaigns.replay import replay
+from checkvalve.conformance.engines.conduct import Order, conduct
 from checkvalve.conformance.ports.base import Message
 from checkvalve.conformance.results import PASSED
-from checkvalve.conformance.suites import RunSettings, plan, run_case, suite_named
-from checkvalve.conformance.suites.conduct import Order, conduct
 from checkvalve.conformance.suites.fixture import read_fixture
-from checkvalve.conformance.suites.race_scenes import SCENES
-from checkvalve.conformance.suites.race_search import search_races
-from checkvalve.conformance.suites.replay import replay
 from checkvalve.conformance.suites.run import run_program
 from checkvalve.conformance.suites.suite import Act
+from checkvalve.conformance.systems.catalogue import suite_named
+from checkvalve.conformance.systems.kafka_races.adapter import Kit, ReferenceRaces
+from checkvalve.conformance.systems.kafka_races.scenes import SCENES
+from checkvalve.conformance.systems.kafka_races.search import search_races
+from checkvalve.conformance.systems.kafka_races.twins import ZOO
 from checkvalve.conformance.targets import resolve_target
-from checkvalve.conformance.zoo.catalogue import KILLED, Trophy, hunt
-from checkvalve.conformance.zoo.kafka_races import ZOO
+from checkvalve.conformance.zoo.hunt import KILLED, Trophy, hunt
 from checkvalve.spec.chapters import chapters
 from checkvalve.spec.kafka.observed_races import ObservedRaces
 from checkvalve.spec.notation.errors import InputError, TargetError

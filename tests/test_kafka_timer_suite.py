@@ -11,23 +11,23 @@ from pathlib import Path
 import pytest
 
 from checkvalve.conformance.adapters.session import InProcessTarget
-from checkvalve.conformance.adapters.timer import ReferenceTimer
+from checkvalve.conformance.campaigns.case import RunSettings, plan, run_case
+from checkvalve.conformance.campaigns.replay import replay
+from checkvalve.conformance.campaigns.summary import NOT_APPLICABLE
+from checkvalve.conformance.engines.conduct import Order, conduct
 from checkvalve.conformance.ports.tables import operations_table, policies_table, settings_table
-from checkvalve.conformance.ports.timer import TIMER
 from checkvalve.conformance.results import PASSED, VIOLATED, CaseRow
-from checkvalve.conformance.suites import RunSettings, plan, run_case
-from checkvalve.conformance.suites.conduct import Order, conduct
-from checkvalve.conformance.suites.replay import replay
 from checkvalve.conformance.suites.run import run_program
 from checkvalve.conformance.suites.suite import Act, Program
-from checkvalve.conformance.suites.summary import NOT_APPLICABLE
-from checkvalve.conformance.suites.timer import (
+from checkvalve.conformance.suites.twin import CoreTwin
+from checkvalve.conformance.systems.kafka_timer.port import TIMER
+from checkvalve.conformance.systems.kafka_timer.suite import (
     DELAYS, DRIVES, TASKS, TIMER_SUITE, WAITS, meeting,
 )
+from checkvalve.conformance.systems.kafka_timer.timers import ReferenceTimer
+from checkvalve.conformance.systems.kafka_timer.twins import ZOO, OpenTimer
 from checkvalve.conformance.targets import resolve_target
-from checkvalve.conformance.zoo.catalogue import KILLED, hunt, twins
-from checkvalve.conformance.zoo.kafka_timer import ZOO, OpenTimer
-from checkvalve.conformance.zoo.twin import CoreTwin
+from checkvalve.conformance.zoo.hunt import KILLED, hunt, twins
 from checkvalve.spec.notation import InputError
 
 TICK = {"KAFKA-W22", "KAFKA-W23"}

@@ -10,7 +10,7 @@ from checkvalve.spec.engines.native import graph
 from checkvalve.spec.engines.verdict import Budget
 from checkvalve.spec.flow.credit import Link
 from checkvalve.spec.notation import BoundMachine, InternalError, bind
-from checkvalve.spec.storm.queue import AlternatingInput, TaskInput
+from checkvalve.spec.storm.inputs.queue import AlternatingInput, TaskInput
 
 MACHINES = [
     bind(Link, C=4, b=2, L=2), bind(TaskInput, C=1, M=1, R=1, S=1),

@@ -10,16 +10,16 @@ from typing import Any
 
 import pytest
 
+from checkvalve.conformance.campaigns.case import RunSettings
+from checkvalve.conformance.campaigns.summary import NOT_APPLICABLE
 from checkvalve.conformance.cli.conform import SUITE_NAMES
+from checkvalve.conformance.engines.conduct import Order, conduct
 from checkvalve.conformance.ports.base import Message
 from checkvalve.conformance.results import PASSED
-from checkvalve.conformance.suites import RunSettings
 from checkvalve.conformance.suites.capacities import capacities_table
-from checkvalve.conformance.suites.catalogue import suite_named
-from checkvalve.conformance.suites.conduct import Order, conduct
 from checkvalve.conformance.suites.run import ITEMS_MAX
 from checkvalve.conformance.suites.suite import Act
-from checkvalve.conformance.suites.summary import NOT_APPLICABLE
+from checkvalve.conformance.systems.catalogue import suite_named
 
 ROOT = Path(__file__).resolve().parent.parent
 THREADED = ROOT / "examples" / "adapters" / "threaded_queue.py"

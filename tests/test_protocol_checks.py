@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from checkvalve.conformance.adapters.session import CheckedSession, InProcessTarget
-from checkvalve.conformance.ports import PORTS, Message
+from checkvalve.conformance.ports.base import Message
 from checkvalve.conformance.ports.base import excerpt
 from checkvalve.conformance.ports.tables import operations_table, policies_table, settings_table
+from checkvalve.conformance.systems.catalogue import PORTS
 from checkvalve.spec.notation.errors import InputError, TargetError
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -146,7 +147,7 @@ def test_an_excerpt_is_short_and_printable(value: object) -> None:
 
 @pytest.mark.parametrize("table", [operations_table, policies_table, settings_table])
 def test_the_page_has_the_tables_of_the_port(table: Any) -> None:
-    """docs/adapter-protocol.md is written from conformance/ports/queue.py."""
+    """docs/adapter-protocol.md is written from conformance/systems/queue/port.py."""
     page = (ROOT / "docs" / "adapter-protocol.md").read_text(encoding="utf-8")
     assert table(PORTS["queue"]) in page
 

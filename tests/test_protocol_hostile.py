@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from checkvalve.conformance.adapters.process import ProcessTarget, close_idle
-from checkvalve.conformance.ports import Message, Session
+from checkvalve.conformance.ports.base import Message, Session
 from checkvalve.spec.notation.errors import InputError, TargetError
 
 HELLO = {"do": "hello", "protocol": 1, "port": "queue", "settings": {"capacity": 1}}

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checkvalve.reference.asyncio_queue import AsyncQueue
+from checkvalve.reference.drivers.asyncio_queue import AsyncQueue
 from checkvalve.reference.queue import (
     BoundedQueue, Empty, NotYet, Overflow, QueueMisuse, Statistics, Step, Ticket, UnknownTicket,
 )

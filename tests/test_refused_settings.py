@@ -8,13 +8,13 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from checkvalve.conformance.campaigns.case import RunSettings, plan, run_case
 from checkvalve.conformance.cli import root
 from checkvalve.conformance.cli.outcome import run
 from checkvalve.conformance.results import REFUSED
-from checkvalve.conformance.suites import RunSettings, plan, run_case
 
 TARGET = """
-from checkvalve.conformance.adapters.reference import ReferenceQueue
+from checkvalve.conformance.systems.queue.reference import ReferenceQueue
 class Queue(ReferenceQueue):
     def request(self, message):
         if message["do"] == "hello" and message["settings"]["capacity"] not in {takes}:

@@ -7,8 +7,8 @@ import threading
 import pytest
 from scheduling_toys import Account, Counter, Loop, Pair, Stubborn, Wanderer
 
-from checkvalve.reference.interleavings import Explored, Scene, explore, replay, wander
-from checkvalve.reference.scheduling import Scheduler, SchedulingMisuse, Segment
+from checkvalve.reference.drivers.interleavings import Explored, Scene, explore, replay, wander
+from checkvalve.reference.drivers.scheduling import Scheduler, SchedulingMisuse, Segment
 
 MODULES = ("scheduling_toys",)
 

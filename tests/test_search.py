@@ -14,7 +14,7 @@ from checkvalve.spec.notation import (
     MUST, Machine, action, always, bind, boolean, eventually_always, fifo, guard_rule, integer,
     leads_to, never_stuck, require, upto,
 )
-from checkvalve.spec.storm.queue import TaskInput
+from checkvalve.spec.storm.inputs.queue import TaskInput
 
 
 class Lamp(Machine):
@@ -94,7 +94,7 @@ def test_the_same_search_twice_gives_the_same_trace() -> None:
     """Verdicts are reproducible, traces included."""
     bound = bind(TaskInput, C=2)
     assert bound.machine is TaskInput
-    from checkvalve.spec.storm.queue import IntoRecvqInput
+    from checkvalve.spec.storm.inputs.queue import IntoRecvqInput
     traces = [
         check_rules(bind(IntoRecvqInput, C=2), instances(bound, "STORM-Q1"))[0].trace
         for _ in range(2)

@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache
-from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 from checkvalve.conformance.cli.rules import entries
-from checkvalve.conformance.suites.catalogue import SUITES
+from checkvalve.conformance.systems.catalogue import SUITES
 from checkvalve.spec.chapters import CHAPTERS, chapters
 from checkvalve.spec.citations import citations
 
@@ -50,8 +49,7 @@ def leads_nowhere(text: str) -> Iterator[str]:
 def machines() -> frozenset[str]:
     """The names of the machines of Storm's chapters, with their variants."""
     return frozenset(
-        name for chapter in CHAPTERS if chapter.startswith("storm.")
-        for name in vars(import_module(f"checkvalve.spec.{chapter}")))
+        name for chapter in chapters(["storm"]) for name in vars(chapter.module))
 
 
 def test_every_rule_says_where_to_read_on() -> None:

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from checkvalve.conformance.campaigns.case import RunSettings, plan
 from checkvalve.conformance.engines.cluster import StandaloneCluster
 from checkvalve.conformance.engines.local import run_locally
 from checkvalve.conformance.engines.session import check_master, spark_session
 from checkvalve.conformance.engines.spark import run_on_spark
-from checkvalve.conformance.suites import RunSettings, plan
 from checkvalve.spec.notation.errors import InputError
 
 pytestmark = pytest.mark.spark

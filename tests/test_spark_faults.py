@@ -14,12 +14,12 @@ from typing import Any
 
 import pytest
 
+from checkvalve.conformance.campaigns.case import RunSettings, plan
 from checkvalve.conformance.engines import spark
+from checkvalve.conformance.engines.conduct import Engine, Order, conduct
 from checkvalve.conformance.engines.local import run_locally
 from checkvalve.conformance.engines.spark import run_on_spark
 from checkvalve.conformance.engines.task import work
-from checkvalve.conformance.suites import RunSettings, plan
-from checkvalve.conformance.suites.conduct import Engine, Order, conduct
 
 pytestmark = pytest.mark.spark
 

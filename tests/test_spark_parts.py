@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from checkvalve.conformance.campaigns.case import RunSettings, plan
 from checkvalve.conformance.engines.cluster import SUPERVISE, StandaloneCluster
 from checkvalve.conformance.engines.local import row_of, run_locally
 from checkvalve.conformance.engines.seal import seal_of
@@ -24,7 +25,6 @@ from checkvalve.conformance.engines.table import (
 )
 from checkvalve.conformance.engines.task import MARK, Order, edition, error_in, execute, work
 from checkvalve.conformance.results import Case, CaseRow
-from checkvalve.conformance.suites import RunSettings, plan
 from checkvalve.spec.notation.errors import InputError, InternalError, TargetError
 
 SETTINGS = RunSettings()

@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from checkvalve.conformance.campaigns.case import RunSettings, plan
 from checkvalve.conformance.engines.cluster import StandaloneCluster
 from checkvalve.conformance.engines.local import run_locally
 from checkvalve.conformance.engines.session import spark_session
 from checkvalve.conformance.engines.spark import run_on_spark, run_to_parquet
 from checkvalve.conformance.engines.table import read_rows, write_rows
 from checkvalve.conformance.results import PASSED, VIOLATED, CaseRow
-from checkvalve.conformance.suites import SUITES, RunSettings, plan
+from checkvalve.conformance.systems.catalogue import SUITES
 from checkvalve.conformance.targets import reference_of
 from checkvalve.spec.notation.errors import InputError
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checkvalve.conformance.suites.storm_acker import EDGES
+from checkvalve.conformance.systems.storm_acker.suite import EDGES
 from checkvalve.reference.storm.acker import Acker, AckerMisuse, Tell, Telling
 from checkvalve.reference.storm.rotating import RotatingMap, RotatingMisuse
 from checkvalve.reference.storm.spout import Call, Outcome, SpoutMisuse, SpoutPending

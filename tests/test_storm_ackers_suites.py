@@ -11,20 +11,21 @@ from statistics import median
 
 import pytest
 
+from checkvalve.conformance.campaigns.case import RunSettings, plan, run_case
+from checkvalve.conformance.campaigns.replay import replay
+from checkvalve.conformance.engines.conduct import Order, conduct
 from checkvalve.conformance.results import PASSED, CaseRow
-from checkvalve.conformance.suites import RunSettings, plan, run_case, suite_named
-from checkvalve.conformance.suites.conduct import Order, conduct
-from checkvalve.conformance.suites.replay import replay
+from checkvalve.conformance.suites.twin import CoreTwin
+from checkvalve.conformance.systems.catalogue import suite_named
+from checkvalve.conformance.systems.storm_acker.twins import ZOO as ACKERS
+from checkvalve.conformance.systems.storm_spout.twins import ZOO as SPOUTS
 from checkvalve.conformance.targets import resolve_target
-from checkvalve.conformance.zoo.catalogue import KILLED, Trophy, hunt
-from checkvalve.conformance.zoo.storm_acker import ZOO as ACKERS
-from checkvalve.conformance.zoo.storm_spout import ZOO as SPOUTS
-from checkvalve.conformance.zoo.twin import CoreTwin
+from checkvalve.conformance.zoo.hunt import KILLED, Trophy, hunt
 from checkvalve.spec.engines.interpreter import Step
 from checkvalve.spec.engines.monitor import Monitor
 from checkvalve.spec.notation import Machine, bind
-from checkvalve.spec.storm.acker import Acker, Answer
-from checkvalve.spec.storm.observed_acker import ObservedAcker, Told
+from checkvalve.spec.storm.acking.acker import Acker, Answer
+from checkvalve.spec.storm.acking.observed_acker import ObservedAcker, Told
 
 TWINS = {**ACKERS, **SPOUTS}
 SUITES = ("storm.acker", "storm.spout")

@@ -15,7 +15,7 @@ from checkvalve.reference.storm.topologies import WORD_COUNT
 from checkvalve.reference.storm.worker import Parts, Settings, Worker
 from checkvalve.spec.engines.monitor import Failure, Monitor
 from checkvalve.spec.notation import bind
-from checkvalve.spec.storm.observed_topology import ObservedOverflow
+from checkvalve.spec.storm.topologies.observed_topology import ObservedOverflow
 
 TRANSFER, REMINDER, LOST_MAX = 1, 1, 8
 LINK = 2

@@ -12,17 +12,17 @@ import pytest
 
 from checkvalve.conformance.adapters.port_adapter import PortAdapter
 from checkvalve.conformance.adapters.session import InProcessTarget
-from checkvalve.conformance.adapters.storm_topology import ReferenceTopology
+from checkvalve.conformance.campaigns.case import RunSettings, plan, run_case
+from checkvalve.conformance.campaigns.replay import replay
+from checkvalve.conformance.engines.conduct import Order, conduct
 from checkvalve.conformance.ports.base import Target
-from checkvalve.conformance.ports.storm_topology import STORM_TOPOLOGY, WORDS, event_of
 from checkvalve.conformance.results import ERROR, PASSED, VIOLATED
-from checkvalve.conformance.suites import RunSettings, plan, run_case
-from checkvalve.conformance.suites.conduct import Order, conduct
 from checkvalve.conformance.suites.fixture import Fixture, read_fixture
-from checkvalve.conformance.suites.replay import replay
 from checkvalve.conformance.suites.run import run_program
-from checkvalve.conformance.suites.storm_topology import STORM_TOPOLOGY_SUITE as SUITE
 from checkvalve.conformance.suites.suite import Act, Program
+from checkvalve.conformance.systems.storm_topology.adapter import ReferenceTopology
+from checkvalve.conformance.systems.storm_topology.port import STORM_TOPOLOGY, WORDS, event_of
+from checkvalve.conformance.systems.storm_topology.suite import STORM_TOPOLOGY_SUITE as SUITE
 from checkvalve.conformance.targets import resolve_target
 from checkvalve.spec.notation.errors import InputError, TargetError
 

@@ -8,7 +8,7 @@ from dataclasses import asdict, replace
 
 import pytest
 
-from checkvalve.conformance.suites.topology_runs import (
+from checkvalve.conformance.systems.storm_topology.runs import (
     RULES, HistoryJudge, Offence, Terms, judged, terms_of,
 )
 from checkvalve.reference.storm.cluster import Cluster, Happened, run

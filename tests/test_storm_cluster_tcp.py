@@ -7,10 +7,10 @@ from dataclasses import asdict, replace
 
 import pytest
 
-from checkvalve.conformance.suites.topology_runs import RULES, Terms, judged, terms_of
+from checkvalve.conformance.systems.storm_topology.runs import RULES, Terms, judged, terms_of
+from checkvalve.reference.drivers.tcp import Measured, measure
+from checkvalve.reference.drivers.tcp_faults import run_with_faults
 from checkvalve.reference.storm.cluster import Happened
-from checkvalve.reference.storm.tcp import Measured, measure
-from checkvalve.reference.storm.tcp_faults import run_with_faults
 from checkvalve.reference.storm.topologies import WORD_COUNT
 from checkvalve.reference.storm.worker import Settings
 

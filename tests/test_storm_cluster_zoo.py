@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from checkvalve.conformance.suites.replay import replay
-from checkvalve.conformance.suites.topology_runs import RULES
+from checkvalve.conformance.campaigns.replay import replay
+from checkvalve.conformance.systems.storm_topology.runs import RULES
+from checkvalve.conformance.systems.storm_topology.twins import ZOO
 from checkvalve.conformance.targets import resolve_target
-from checkvalve.conformance.zoo.catalogue import KILLED, hunt
-from checkvalve.conformance.zoo.storm_topology import ZOO
+from checkvalve.conformance.zoo.hunt import KILLED, hunt
 
 
 @pytest.mark.parametrize("name", ZOO)

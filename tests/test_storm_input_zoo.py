@@ -10,16 +10,17 @@ from statistics import median
 
 import pytest
 
+from checkvalve.conformance.campaigns.case import RunSettings, plan, run_case
+from checkvalve.conformance.campaigns.replay import replay
 from checkvalve.conformance.cli import root
 from checkvalve.conformance.cli.outcome import run
-from checkvalve.conformance.ports import PORTS
+from checkvalve.conformance.engines.conduct import Order, conduct
 from checkvalve.conformance.ports.tables import operations_table, policies_table, settings_table
 from checkvalve.conformance.results import PASSED
-from checkvalve.conformance.suites import RunSettings, plan, run_case, suite_named
-from checkvalve.conformance.suites.conduct import Order, conduct
-from checkvalve.conformance.suites.replay import replay
+from checkvalve.conformance.systems.catalogue import PORTS
+from checkvalve.conformance.systems.catalogue import suite_named
 from checkvalve.conformance.targets import resolve_target
-from checkvalve.conformance.zoo.catalogue import Trophy, hunt, twins, zoos
+from checkvalve.conformance.zoo.hunt import Trophy, hunt, twins, zoos
 
 SUITES = ("storm.input", "storm.status")
 NAMES = [twin.name for twin in twins(SUITES)]
@@ -108,8 +109,8 @@ def test_the_page_has_the_tables_of_the_ports(port: str) -> None:
 
 def test_no_two_twins_have_the_same_name() -> None:
     """``zoo:NAME`` is one target."""
-    tables = [import_module(f"checkvalve.conformance.zoo.{name}").ZOO for name in (
-        "queues", "storm_input", "storm_status")]
+    tables = [import_module(f"checkvalve.conformance.systems.{name}.twins").ZOO for name in (
+        "queue", "storm_input", "storm_status")]
     names = [name for table in tables for name in table]
     assert len(names) == len(set(names))
     assert set(names) <= set(zoos())

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checkvalve.conformance.adapters.storm_partition import Log
+from checkvalve.conformance.systems.storm_partition.adapter import Log
 from checkvalve.reference.storm.spout import Fetch, PartitionManager, PartitionMisuse
 
 

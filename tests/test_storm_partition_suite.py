@@ -11,20 +11,21 @@ from statistics import median
 
 import pytest
 
+from checkvalve.conformance.campaigns.case import RunSettings, plan, run_case
+from checkvalve.conformance.campaigns.replay import replay
+from checkvalve.conformance.engines.conduct import Order, conduct
 from checkvalve.conformance.results import PASSED, CaseRow
-from checkvalve.conformance.suites import RunSettings, plan, run_case, suite_named
-from checkvalve.conformance.suites.conduct import Order, conduct
-from checkvalve.conformance.suites.replay import replay
+from checkvalve.conformance.suites.twin import CoreTwin
+from checkvalve.conformance.systems.catalogue import suite_named
+from checkvalve.conformance.systems.storm_partition.twins import ZOO
 from checkvalve.conformance.targets import resolve_target
-from checkvalve.conformance.zoo.catalogue import KILLED, Trophy, hunt
-from checkvalve.conformance.zoo.storm_partition import ZOO
-from checkvalve.conformance.zoo.twin import CoreTwin
+from checkvalve.conformance.zoo.hunt import KILLED, Trophy, hunt
 from checkvalve.spec.engines.interpreter import Step
 from checkvalve.spec.engines.monitor import Monitor
 from checkvalve.spec.notation import bind
-from checkvalve.spec.storm.guarantees import BackingOff
-from checkvalve.spec.storm.observed_partition import ObservedPartition
-from checkvalve.spec.storm.source import PartitionManager
+from checkvalve.spec.storm.spouts.guarantees import BackingOff
+from checkvalve.spec.storm.spouts.observed_partition import ObservedPartition
+from checkvalve.spec.storm.spouts.source import PartitionManager
 
 NAME = "storm.partition"
 RULES = suite_named(NAME).rules()

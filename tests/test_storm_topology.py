@@ -8,7 +8,7 @@ import pytest
 from checkvalve.spec.engines.search import check_rules, instances
 from checkvalve.spec.engines.verdict import Verdict
 from checkvalve.spec.notation import Machine, bind
-from checkvalve.spec.storm.topology import (
+from checkvalve.spec.storm.topologies.topology import (
     BoundedPending, Kind, SpoutThatStopsConsuming, Task, Topology, destination,
 )
 

@@ -8,7 +8,7 @@ from operator import xor
 
 import pytest
 from checkvalve.spec.lemmas import Lemma, decide
-from checkvalve.spec.storm.xor import LEMMAS
+from checkvalve.spec.storm.acking.xor import LEMMAS
 from hypothesis import given
 from hypothesis import strategies as st
 

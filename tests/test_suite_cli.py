@@ -12,12 +12,12 @@ from typing import Any
 import jsonschema
 import pytest
 
+from checkvalve.conformance.campaigns.case import plan
 from checkvalve.conformance.cli import root
 from checkvalve.conformance.cli.conform import SUITE_NAMES
 from checkvalve.conformance.cli.outcome import run
-from checkvalve.conformance.suites import plan
-from checkvalve.conformance.suites.catalogue import SUITES, suite_named
-from checkvalve.conformance.suites.conduct import Engine
+from checkvalve.conformance.engines.conduct import Engine
+from checkvalve.conformance.systems.catalogue import SUITES, suite_named
 
 ROOT = Path(__file__).resolve().parent.parent
 RULES = [rule.id for rule in suite_named("queue").rules()]
@@ -234,7 +234,7 @@ def test_a_table_that_cannot_be_written_is_refused_before_any_case(
     lack: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """Without pyarrow, or where a folder's name is that of a file."""
-    monkeypatch.setattr("checkvalve.conformance.suites.conduct.conduct", None)
+    monkeypatch.setattr("checkvalve.conformance.engines.conduct.conduct", None)
     out = tmp_path / "rows.parquet"
     if lack == "pyarrow":
         monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)

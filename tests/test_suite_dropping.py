@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from checkvalve.conformance.adapters.reference import ReferenceQueue
 from checkvalve.conformance.adapters.session import InProcessTarget
 from checkvalve.conformance.ports.base import Target
-from checkvalve.conformance.suites.queue import QUEUE_SUITE
 from checkvalve.conformance.suites.run import capabilities, run_program
 from checkvalve.conformance.suites.suite import Act
-from checkvalve.conformance.zoo.catalogue import KILLED, hunt
-from checkvalve.conformance.zoo.queues import ZOO
+from checkvalve.conformance.systems.queue.reference import ReferenceQueue
+from checkvalve.conformance.systems.queue.suite import QUEUE_SUITE
+from checkvalve.conformance.systems.queue.twins import ZOO
+from checkvalve.conformance.zoo.hunt import KILLED, hunt
 from checkvalve.reference.queue import Overflow
 
 OLDEST, NEWEST = Overflow.DROP_OLDEST, Overflow.DROP_NEWEST

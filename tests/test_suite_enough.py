@@ -9,22 +9,24 @@ from pathlib import Path
 import pytest
 
 from checkvalve.conformance import targets
-from checkvalve.conformance.adapters.kafka_races import Kit
 from checkvalve.conformance.adapters.session import InProcessTarget
-from checkvalve.conformance.adapters.storm_input import ReferenceInput
-from checkvalve.conformance.adapters.storm_topology import ReferenceTopology
+from checkvalve.conformance.campaigns.case import RunSettings, plan, run_case
+from checkvalve.conformance.campaigns.enough import ENOUGH, FURTHER_MAX, coverage, further_cases
+from checkvalve.conformance.campaigns.replay import replay
+from checkvalve.conformance.campaigns.summary import NOT_APPLICABLE, summarise
 from checkvalve.conformance.cli import root
 from checkvalve.conformance.cli.outcome import run
+from checkvalve.conformance.engines.conduct import Engine, Order, conduct, next_cases
 from checkvalve.conformance.ports.base import Adapter
 from checkvalve.conformance.results import PASSED, UNKNOWN, VIOLATED, CaseRow
-from checkvalve.conformance.suites import RunSettings, plan, race_search, run_case, suite_named
-from checkvalve.conformance.suites.conduct import Engine, Order, conduct, next_cases
-from checkvalve.conformance.suites.enough import ENOUGH, FURTHER_MAX, coverage, further_cases
 from checkvalve.conformance.suites.fixture import read_fixture
-from checkvalve.conformance.suites.race_scenes import SCENES
-from checkvalve.conformance.suites.replay import replay
-from checkvalve.conformance.suites.summary import NOT_APPLICABLE, summarise
-from checkvalve.conformance.suites.topology_runs import Happened, Terms, follow
+from checkvalve.conformance.systems.catalogue import suite_named
+from checkvalve.conformance.systems.kafka_races import search as race_search
+from checkvalve.conformance.systems.kafka_races.adapter import Kit
+from checkvalve.conformance.systems.kafka_races.scenes import SCENES
+from checkvalve.conformance.systems.storm_input.adapter import ReferenceInput
+from checkvalve.conformance.systems.storm_topology.adapter import ReferenceTopology
+from checkvalve.conformance.systems.storm_topology.runs import Happened, Terms, follow
 from checkvalve.spec.engines.monitor import LostTrack, Monitor
 from checkvalve.spec.kafka.observed_races import ObservedRaces
 from checkvalve.spec.notation import bind

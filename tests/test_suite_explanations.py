@@ -15,21 +15,21 @@ from functools import cache
 import pytest
 
 from checkvalve.conformance.adapters.session import InProcessTarget
+from checkvalve.conformance.campaigns.case import RunSettings, plan
+from checkvalve.conformance.campaigns.case import _Search
+from checkvalve.conformance.campaigns.summary import FOLLOWS, RuleResult, summarise
 from checkvalve.conformance.gate.junit import junit
 from checkvalve.conformance.gate.report import Report, Row
 from checkvalve.conformance.gate.sections import _rule_row
 from checkvalve.conformance.ports.base import Message, Target
 from checkvalve.conformance.results import VIOLATED, CaseRow
-from checkvalve.conformance.suites import RunSettings, plan
-from checkvalve.conformance.suites.case import _Search
-from checkvalve.conformance.suites.catalogue import suite_named
 from checkvalve.conformance.suites.fixture import read_fixture
 from checkvalve.conformance.suites.judge import Breach
 from checkvalve.conformance.suites.run import ITEMS_MAX, Run, capabilities, run_program
 from checkvalve.conformance.suites.suite import Act, Answer, AnySuite, Exchange, Suite
-from checkvalve.conformance.suites.summary import FOLLOWS, RuleResult, summarise
+from checkvalve.conformance.systems.catalogue import suite_named
 from checkvalve.conformance.targets import resolve_target
-from checkvalve.conformance.zoo.catalogue import twins
+from checkvalve.conformance.zoo.hunt import twins
 
 
 class Forgets:

@@ -13,15 +13,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from checkvalve.conformance.campaigns.case import RunSettings, plan, run_case
+from checkvalve.conformance.campaigns.summary import known_rules, summarise
+from checkvalve.conformance.engines.conduct import Order, conduct
 from checkvalve.conformance.results import ERROR, FLAKY, PASSED, UNKNOWN, VIOLATED, CaseRow
-from checkvalve.conformance.suites import RunSettings, plan, run_case
-from checkvalve.conformance.suites.conduct import Order, conduct
 from checkvalve.conformance.suites.generate import LENGTH_MAX, explore
-from checkvalve.conformance.suites.queue import QUEUE_SUITE
 from checkvalve.conformance.suites.run import ITEMS_MAX, run_program
 from checkvalve.conformance.suites.shrink import shrink
 from checkvalve.conformance.suites.suite import Act, Program
-from checkvalve.conformance.suites.summary import known_rules, summarise
+from checkvalve.conformance.systems.queue.suite import QUEUE_SUITE
 from checkvalve.conformance.targets import resolve_target
 from checkvalve.spec.notation.errors import InputError
 
@@ -43,7 +43,7 @@ def programs(seed: int, can: tuple[str, ...] = ALL, rule: str = "QUEUE-3") -> li
 def test_programs_are_a_function_of_the_seed_alone() -> None:
     """Not of what was drawn before, nor of which modules are imported."""
     script = textwrap.dedent("""
-        from checkvalve.conformance.suites.catalogue import suite_named
+        from checkvalve.conformance.systems.catalogue import suite_named
         from checkvalve.conformance.suites.generate import explore
         suite = suite_named("queue")
         explore(suite, tuple(suite.weights), suite.rule("QUEUE-3"), 11, 15, print)
@@ -68,7 +68,7 @@ def test_a_program_names_no_more_items_than_the_machines_have() -> None:
 def test_drawing_programs_leaves_no_files_behind(tmp_path: Path) -> None:
     """Nothing is kept in the folder of whoever runs a suite."""
     script = (
-        "from checkvalve.conformance.suites import *\n"
+        "from checkvalve.conformance.campaigns import *\n"
         "for case in plan('queue', cases=1, seed=0):\n"
         "    run_case('queue', 'deque', case, RunSettings(programs=3))\n"
     )
@@ -117,7 +117,7 @@ def test_acts_that_make_no_sense_are_left_out_of_a_run() -> None:
 # --- targets that fail -----------------------------------------------------------------------
 
 HEADER = """
-    from checkvalve.conformance.adapters.reference import ReferenceQueue
+    from checkvalve.conformance.systems.queue.reference import ReferenceQueue
     class Base(ReferenceQueue):
         pass
 """
@@ -191,7 +191,7 @@ def test_a_target_that_cannot_do_what_it_claims_fails(
 ) -> None:
     """It is told which operation it is, and no rule passes on the strength of it."""
     target = target_from("""
-        from checkvalve.conformance.adapters.base import Declined
+        from checkvalve.conformance.systems.queue.adapter import Declined
         class Adapter(Base):
             def take(self):
                 raise Declined("unknown-operation")
@@ -206,7 +206,7 @@ def test_a_definite_error_means_that_nothing_happened(
 ) -> None:
     """A target that declines some requests is judged by what it did do."""
     target = target_from("""
-        from checkvalve.conformance.adapters.base import Declined
+        from checkvalve.conformance.systems.queue.adapter import Declined
         class Adapter(Base):
             def offer(self, item):
                 raise Declined("busy")
@@ -219,7 +219,7 @@ def test_nothing_is_judged_after_an_indefinite_error(
 ) -> None:
     """Where an item may or may not be inside, no later answer can be wrong for sure."""
     target = target_from("""
-        from checkvalve.conformance.adapters.base import Declined
+        from checkvalve.conformance.systems.queue.adapter import Declined
         class Adapter(Base):
             def offer(self, item):
                 super().offer(item)

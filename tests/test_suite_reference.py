@@ -6,11 +6,11 @@ import json
 
 import pytest
 
+from checkvalve.conformance.campaigns.case import RunSettings, plan, run_case
+from checkvalve.conformance.campaigns.summary import NOT_APPLICABLE, NOT_EXERCISED
+from checkvalve.conformance.engines.conduct import Engine, Order, conduct
 from checkvalve.conformance.results import PASSED
-from checkvalve.conformance.suites import RunSettings, plan, run_case
-from checkvalve.conformance.suites.catalogue import suite_named
-from checkvalve.conformance.suites.conduct import Engine, Order, conduct
-from checkvalve.conformance.suites.summary import NOT_APPLICABLE, NOT_EXERCISED
+from checkvalve.conformance.systems.catalogue import suite_named
 
 MUST = {rule.id for rule in suite_named("queue").rules() if rule.strength.value == "MUST"}
 

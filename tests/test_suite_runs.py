@@ -7,19 +7,20 @@ from types import SimpleNamespace
 
 import pytest
 
+from checkvalve.conformance.campaigns import case
+from checkvalve.conformance.campaigns.case import RunSettings, plan, run_case
+from checkvalve.conformance.campaigns.replay import Replay, _outcome, replay
 from checkvalve.conformance.results import ERROR, Case
-from checkvalve.conformance.suites import RunSettings, case, plan, run_case
-from checkvalve.conformance.suites.catalogue import suite_named
 from checkvalve.conformance.suites.fixture import Fixture, read_fixture
 from checkvalve.conformance.suites.history import HistorySuite
 from checkvalve.conformance.suites.judge import Breach, from_root
-from checkvalve.conformance.suites.queue import QUEUE_SUITE
-from checkvalve.conformance.suites.replay import Replay, _outcome, replay
 from checkvalve.conformance.suites.run import Run, capabilities, run_program
 from checkvalve.conformance.suites.shrink import shrink
 from checkvalve.conformance.suites.suite import Act, Program
+from checkvalve.conformance.systems.catalogue import suite_named
+from checkvalve.conformance.systems.queue.suite import QUEUE_SUITE
 from checkvalve.conformance.targets import reference_of, resolve_target
-from checkvalve.conformance.zoo.catalogue import zoos
+from checkvalve.conformance.zoo.hunt import zoos
 from checkvalve.spec.notation.errors import InputError, TargetError
 
 SUITE = QUEUE_SUITE

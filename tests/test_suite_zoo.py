@@ -8,15 +8,15 @@ from statistics import median
 
 import pytest
 
+from checkvalve.conformance.campaigns.case import RunSettings, plan, run_case
+from checkvalve.conformance.campaigns.case import suite_version
+from checkvalve.conformance.campaigns.replay import replay
 from checkvalve.conformance.results import VIOLATED, CaseRow
-from checkvalve.conformance.suites import RunSettings, plan, run_case
-from checkvalve.conformance.suites.case import suite_version
-from checkvalve.conformance.suites.catalogue import suite_named
 from checkvalve.conformance.suites.fixture import read_fixture
 from checkvalve.conformance.suites.generate import GENERATOR
-from checkvalve.conformance.suites.replay import replay
+from checkvalve.conformance.systems.catalogue import suite_named
+from checkvalve.conformance.systems.queue.twins import ZOO
 from checkvalve.conformance.targets import resolve_target
-from checkvalve.conformance.zoo.queues import ZOO
 
 SUITE = suite_named("queue")
 

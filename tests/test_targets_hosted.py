@@ -19,7 +19,7 @@ from checkvalve.conformance.adapters import hosted
 from checkvalve.conformance.adapters.process import close_idle
 from checkvalve.conformance.cli import root
 from checkvalve.conformance.cli.outcome import run
-from checkvalve.conformance.ports import Session
+from checkvalve.conformance.ports.base import Session
 from checkvalve.conformance.targets import resolve_target
 from checkvalve.spec.notation.errors import InputError, TargetError
 

@@ -10,9 +10,9 @@ from contextlib import closing
 import pytest
 
 from checkvalve.conformance.adapters.process import close_idle
-from checkvalve.conformance.ports import Message
+from checkvalve.conformance.ports.base import Message
+from checkvalve.conformance.systems.queue.twins import ZOO
 from checkvalve.conformance.targets import known_targets, resolve_target
-from checkvalve.conformance.zoo.queues import ZOO
 
 NODE = (pytest.mark.javascript,
         pytest.mark.skipif(shutil.which("node") is None, reason="needs node"))

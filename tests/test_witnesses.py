@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from checkvalve.conformance.zoo.catalogue import zoos
+from checkvalve.conformance.zoo.hunt import zoos
 from checkvalve.spec.chapters import Chapter, chapters
 from checkvalve.spec.engines.search import check_rules, instances
 from checkvalve.spec.engines.verdict import Outcome

@@ -7,10 +7,10 @@ import pickle
 
 import pytest
 
+from checkvalve.conformance.campaigns.case import run_case
 from checkvalve.conformance.cli import root
 from checkvalve.conformance.cli.outcome import run
-from checkvalve.conformance.suites import run_case
-from checkvalve.conformance.suites.conduct import Order, next_cases
+from checkvalve.conformance.engines.conduct import Order, next_cases
 from checkvalve.conformance.zoo import default_run
 from checkvalve.conformance.zoo.default_run import (
     EQUIVALENT, MISSED, NAMED, Find, default_runs, find,

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from typing import Protocol
 
 from ...spec.notation.errors import InputError, TargetError
-from ..ports import PORTS
 from ..ports.base import (
     UNSUPPORTED, Adapter, Kind, Message, Operation, Port, SettingsRefused, check_reply,
     check_request, excerpt,
 )
+from ..systems.catalogue import PORTS
 from .guard import guarded
 
 __all__ = ["CheckedSession", "InProcessTarget", "Transport"]

@@ -19,7 +19,7 @@ from checkvalve.spec.engines.native import NativeResult, explore
 from checkvalve.spec.engines.verdict import Budget
 from checkvalve.spec.notation import BoundMachine, InternalError, bind
 from checkvalve.spec.notation.model import LoweredRule
-from checkvalve.spec.storm.queue import TaskInput
+from checkvalve.spec.storm.inputs.queue import TaskInput
 
 from . import lowering
 from .chain import Chain, states_of_chain

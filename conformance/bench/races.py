@@ -10,10 +10,10 @@ import argparse
 import sys
 import time
 
-from ..adapters.kafka_races import Kit
-from ..suites.race_scenes import SCENES
-from ..suites.race_search import search_races
-from ..zoo.kafka_races import ZOO
+from ..systems.kafka_races.adapter import Kit
+from ..systems.kafka_races.scenes import SCENES
+from ..systems.kafka_races.search import search_races
+from ..systems.kafka_races.twins import ZOO
 
 __all__ = ["main"]
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 from statistics import median
 
-from ...reference.storm.tcp import Measured, measure
+from ...reference.drivers.tcp import Measured, measure
 from ...reference.storm.worker import Settings
 
 __all__ = ["main", "row"]

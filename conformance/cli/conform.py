@@ -18,9 +18,9 @@ from .options import Seconds
 from .outcome import BAD_INPUT, EXPECTED, UNKNOWN, VIOLATED
 
 if TYPE_CHECKING:
+    from ..campaigns.summary import RuleResult, Summary
+    from ..engines.conduct import Engine
     from ..results import CaseRow
-    from ..suites.conduct import Engine
-    from ..suites.summary import RuleResult, Summary
 
 __all__ = ["SUITE_NAMES", "command"]
 
@@ -81,9 +81,9 @@ def command(
     one was exercised too little or could not be judged, or the target is not deterministic,
     64 if a target failed to answer.
     """
-    from ..suites.case import RunSettings
-    from ..suites.conduct import CASES, Order, conduct
-    from ..suites.summary import known_rules
+    from ..campaigns.case import RunSettings
+    from ..campaigns.summary import known_rules
+    from ..engines.conduct import CASES, Order, conduct
     from ..targets import check_name, resolve_target
 
     order = Order(suite, cases, seed, RunSettings(
@@ -126,7 +126,7 @@ def _check_table(out: Path) -> None:
 def _engine(
     engine: str, master: str | None, jobs: int, partitions: int | None, ship: bool
 ) -> Engine:
-    from ..suites.conduct import Engine
+    from ..engines.conduct import Engine
 
     if (engine == "spark") != (master is not None):
         raise InputError("--engine spark and --master go together", "",

@@ -15,8 +15,8 @@ from .options import Seconds
 from .outcome import EXPECTED, UNKNOWN, VIOLATED
 
 if TYPE_CHECKING:
+    from ..campaigns.replay import Replay
     from ..suites.fixture import Fixture
-    from ..suites.replay import Replay
 
 __all__ = ["command"]
 
@@ -38,7 +38,7 @@ def command(
     Exit code 0 if no rule breaks, 1 if one does, 2 if what the target did could not be
     judged, 64 for a file that is not a fixture, or one that asks for what the target cannot do.
     """
-    from ..suites.replay import replay
+    from ..campaigns.replay import replay
     from ..targets import resolve_target
 
     loaded = _load(fixture)
@@ -86,7 +86,7 @@ def _document(fixture: Fixture, found: Replay, code: int) -> dict[str, Any]:
 
 
 def _lines(fixture: Fixture, found: Replay) -> Iterator[str]:
-    from ..suites import suite_named
+    from ..systems.catalogue import suite_named
 
     scene = suite_named(fixture.suite).scene.format_map(fixture.document["settings"])
     yield f"{fixture.rule_id} on {found.target}. {scene}"

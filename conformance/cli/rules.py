@@ -119,7 +119,7 @@ def natural(rule_id: str) -> list[tuple[int, str]]:
 
 
 def _suites_with(rule: Rule) -> list[str]:
-    from ..suites.catalogue import SUITES
+    from ..systems.catalogue import SUITES
 
     # By id: an observer's machine cites a rule of another chapter (``seen_from_outside``).
     return [suite.name for suite in SUITES.values() if suite.rule(rule.id) is not None]
@@ -127,7 +127,7 @@ def _suites_with(rule: Rule) -> list[str]:
 
 def _twin_with(rule: Rule) -> str | None:
     """A broken twin that dies by the rule, in words."""
-    from ..zoo.catalogue import zoos
+    from ..zoo.hunt import zoos
 
     for name, twin in zoos().items():
         if twin.rule == rule.id and not twin.equivalent:
@@ -136,13 +136,14 @@ def _twin_with(rule: Rule) -> str | None:
 
 
 def _monitors(rule: Rule) -> Iterator[str]:
-    from ..suites.catalogue import SUITES
+    from checkvalve.spec.chapters import chapter_of
+
+    from ..systems.catalogue import SUITES
 
     for suite in SUITES.values():
         cited = suite.rule(rule.id)
         for machine in () if cited is None else suite.machines(cited):
-            module = machine.__module__.removeprefix("checkvalve.spec.")
-            yield f"{module}.{machine.__name__}"
+            yield f"{chapter_of(machine.__module__)}.{machine.__name__}"
 
 
 def _untested(rule: object) -> str:

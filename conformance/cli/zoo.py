@@ -15,8 +15,8 @@ from checkvalve.spec.notation.labels import counted
 from .outcome import EXPECTED, VIOLATED
 
 if TYPE_CHECKING:
-    from ..zoo.catalogue import Trophy
     from ..zoo.default_run import Find
+    from ..zoo.hunt import Trophy
 
 __all__ = ["command"]
 
@@ -46,7 +46,7 @@ def command(suites: tuple[str, ...], seed: int, by_default: bool, jobs: int, sto
         raise InputError("--jobs is about default runs", "", "Add --default, or leave it out.")
     if by_default:
         return _default_runs(suites, seed, jobs, stories, as_json)
-    from ..zoo.catalogue import hunts
+    from ..zoo.hunt import hunts
 
     if histories:
         from ..zoo.histories import HISTORIES, lines

@@ -12,8 +12,8 @@ from functools import partial
 
 from checkvalve.spec.notation.errors import CheckvalveError, InputError, InternalError, TargetError
 
+from ..campaigns.case import RunSettings, run_case
 from ..results import Case, CaseRow
-from ..suites import RunSettings, run_case
 from .table import sort_rows
 
 __all__ = ["row_of", "run_locally"]

@@ -29,8 +29,8 @@ from checkvalve.spec.notation.errors import CheckvalveError, InputError, Interna
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from ..campaigns.case import RunSettings
     from ..results import CaseRow
-    from ..suites import RunSettings
 
 __all__ = ["MARK", "Order", "edition", "error_in", "execute", "work"]
 

@@ -130,7 +130,7 @@ def _line_of(pattern: re.Pattern[str], text: str) -> int:
 
 
 def _rule_of(suite: str, rule: str) -> None:
-    from ..suites.summary import known_rules
+    from ..campaigns.summary import known_rules
 
     known_rules(suite, [rule])
 
@@ -165,7 +165,7 @@ class _Reader:
             for name in config.verify:
                 self._look_up("", 0, "verify", name, lambda name: next(chapters([name])))
         if config.suites:
-            from ..suites.catalogue import suite_named
+            from ..systems.catalogue import suite_named
             from ..targets import check_name
 
             for at, suite in enumerate(config.suites):

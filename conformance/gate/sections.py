@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from checkvalve.spec.design.findings import Finding
     from checkvalve.spec.verify import Row as Promise
 
-    from ..suites.summary import RuleResult
+    from ..campaigns.summary import RuleResult
 
 __all__ = ["chapter_rows", "design_rows", "suite_rows"]
 
@@ -54,9 +54,9 @@ def suite_rows(suite: Suite, target: str) -> tuple[Row, ...]:
     Raises InputError for a suite, a rule or a target that cannot be used; an optional target
     that this machine cannot run is a row.
     """
-    from ..suites.case import RunSettings
-    from ..suites.conduct import Engine, Order, conduct
-    from ..suites.summary import NOT_APPLICABLE, known_rules
+    from ..campaigns.case import RunSettings
+    from ..campaigns.summary import NOT_APPLICABLE, known_rules
+    from ..engines.conduct import Engine, Order, conduct
 
     subject = f"{suite.suite} on {target}"
     known = known_rules(suite.suite, suite.known.get(target, ()))
@@ -83,8 +83,8 @@ def suite_rows(suite: Suite, target: str) -> tuple[Row, ...]:
 
 def _why_unavailable(suite: Suite, target: str) -> str:
     """Why this machine cannot run ``target``; empty if it can."""
-    from ..suites.catalogue import suite_named
     from ..suites.run import capabilities
+    from ..systems.catalogue import suite_named
     from ..targets import resolve_target
 
     try:
@@ -103,7 +103,7 @@ def _rule_row(
 ) -> Row:
     """The row of one rule: a breach is expected of those accepted, and of no other; a known
     breach covers what follows from it."""
-    from ..suites.summary import FOLLOWS, NOT_RUN
+    from ..campaigns.summary import FOLLOWS, NOT_RUN
 
     known = result.rule.id in accepted
     found = result.verdict

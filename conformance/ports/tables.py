@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ..systems.storm_topology.port import Word
 from .base import Argument, Operation, Port
-from .storm_topology import Word
 
 __all__ = ["operations_table", "policies_table", "settings_table", "words_table"]
 

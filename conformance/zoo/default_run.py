@@ -1,6 +1,6 @@
 """What a user's default run finds of each twin: all rules in focus in turn, and no hint.
 
-The hunt (catalogue.py) looks for the one rule that a twin breaks. Whoever tests a queue of their
+The hunt (hunt.py) looks for the one rule that a twin breaks. Whoever tests a queue of their
 own does not know that rule: here each twin gets the very cases of ``checkvalve conform`` with its
 default settings. They end early once the twin's own rule is named, for the rest would say no more.
 """
@@ -16,7 +16,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ...spec.notation.labels import counted
-from .catalogue import Specimen, twins, zoos
+from .hunt import Specimen, twins, zoos
 
 if TYPE_CHECKING:
     from ..results import CaseRow
@@ -110,9 +110,9 @@ def find(name: str, seed: int = 0) -> Find:
 
 
 def _rows(twin: Specimen, seed: int) -> Iterator[CaseRow]:
+    from ..campaigns.case import run_case
+    from ..engines.conduct import Order, next_cases
     from ..results import VIOLATED
-    from ..suites import run_case
-    from ..suites.conduct import Order, next_cases
 
     order = Order(twin.suite, seed=seed)
     rows: list[CaseRow] = []

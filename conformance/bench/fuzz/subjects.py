@@ -117,9 +117,9 @@ def _tell(rows: tuple[Row, ...]) -> None:
 @cache
 def _fixtures() -> tuple[tuple[str, str], ...]:
     """Failures as they are saved now, each with a target to replay it on."""
-    from ...suites import RunSettings, plan, run_case
+    from ...campaigns.case import RunSettings, plan, run_case
     from ...targets import reference_of
-    from ...zoo.catalogue import zoos
+    from ...zoo.hunt import zoos
     found = []
     for name in TWINS:
         suite = zoos()[name].suite
@@ -258,8 +258,8 @@ def _replies(random: Random) -> bytes:
 
 
 def _feed_replies(path: Path, _index: int) -> object:
+    from ...campaigns.replay import replay
     from ...suites.fixture import read_fixture
-    from ...suites.replay import replay
     from ...targets import adapter_factory
 
     plan: dict[str, Any] = json.loads(path.read_bytes())

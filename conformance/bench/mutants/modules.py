@@ -42,8 +42,8 @@ GROUPS: Final[Mapping[str, Group]] = {
          "spec.engines.interpreter", "spec.engines.report"), _VERDICTS),
     "liveness": Group(("spec.engines.liveness",), _VERDICTS),
     "replay": Group(
-        ("spec.engines.replay", "conformance.suites.replay", "conformance.suites.run",
-         "conformance.suites.case"),
+        ("spec.engines.replay", "conformance.campaigns.replay", "conformance.suites.run",
+         "conformance.campaigns.case"),
         ("test_search", *_SUITES)),
     "monitor": Group(("spec.engines.monitor",),
                      ("test_search", "test_monitor*", *_SUITES)),
@@ -75,8 +75,8 @@ TARGETS: Final[Mapping[str, str]] = {
 
 
 ELSEWHERE: Final[Mapping[str, str]] = {
-    "reference.storm.tcp": "tests/test_storm_cluster_tcp.py",
-    "reference.storm.tcp_faults": "tests/test_storm_cluster_tcp.py",
+    "reference.drivers.tcp": "tests/test_storm_cluster_tcp.py",
+    "reference.drivers.tcp_faults": "tests/test_storm_cluster_tcp.py",
 }
 """Modules that run in processes of their own, where the survey sees nothing: each is shown to
 all tests of a file."""

@@ -1,0 +1,283 @@
+"""A case: one seeded, bounded search for a program that breaks a rule; and its row."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from ...spec.engines.monitor import STATES_MAX
+from ...spec.notation.errors import InputError, TargetError
+from ...spec.notation.labels import counted
+from ...spec.notation.rules import Rule
+from ..ports.base import SettingsRefused, Target
+from ..results import ERROR, FLAKY, PASSED, REFUSED, UNKNOWN, VIOLATED, Case, CaseRow
+from ..suites.fixture import Fixture, fixture_of
+from ..suites.generate import GENERATOR
+from ..suites.run import Run, capabilities, run_program
+from ..suites.shrink import shrink
+from ..suites.suite import AnySuite, Program
+from ..systems.catalogue import suite_named
+
+__all__ = ["CANDIDATES_MAX", "RunSettings", "plan", "run_case", "suite_version"]
+
+CANDIDATES_MAX: Final = 10_000_000
+_SEED_BITS = 53
+_REPEATS = 3
+
+
+@dataclass(frozen=True)
+class RunSettings:
+    """How cases are run; the same for all cases of a run.
+
+    ``capacity`` None: cases take those of the suite in turn. ``programs`` is how many a case tries
+    at most. ``timeout_seconds`` is what a target has for one reply, in real time; rows do
+    not depend on it unless a target comes near it. ``candidates`` is how many states each
+    machine that judges may be in at one time; one that could be in more has lost track.
+    """
+
+    capacity: int | None = None
+    programs: int = 20
+    timeout_seconds: float = 5.0
+    candidates: int = STATES_MAX
+
+    def __post_init__(self) -> None:
+        _require(self.capacity is None or 1 <= self.capacity <= 64, "capacity", 1, 64)
+        _require(1 <= self.programs <= 10_000, "programs", 1, 10_000)
+        _require(1 <= self.candidates <= CANDIDATES_MAX, "candidates", 1, CANDIDATES_MAX)
+        if not 0 < self.timeout_seconds <= 3600:
+            raise InputError("a time limit must be more than 0 and at most 3600 seconds")
+
+
+def _require(fits: bool, name: str, low: int, high: int) -> None:
+    if not fits:
+        raise InputError(f"{name} must be a whole number from {low} to {high}")
+
+
+def suite_version(suite: AnySuite) -> str:
+    """What a row's meaning depends on besides its seed."""
+    return f"{suite.version}+generator.{GENERATOR}"
+
+
+def plan(suite: str, *, cases: int, seed: int) -> list[Case]:
+    """The cases of a run; each one's seed depends on nothing but its index and ``seed``."""
+    suite_named(suite)
+    _require(1 <= cases <= 1_000_000, "cases", 1, 1_000_000)
+    _require(0 <= seed < 2**_SEED_BITS, "seed", 0, 2**_SEED_BITS - 1)
+    return [Case(index, _seed_of(suite, seed, index)) for index in range(cases)]
+
+
+def _seed_of(suite: str, seed: int, index: int) -> int:
+    digest = hashlib.sha256(f"{suite}/{seed}/{index}".encode()).digest()
+    return int.from_bytes(digest[:8]) >> (64 - _SEED_BITS)
+
+
+def run_case(suite: str, target_spec: str, case: Case, settings: RunSettings) -> CaseRow:
+    """Run one case and say what it found.
+
+    A pure function of its arguments for a target that is deterministic. An error of the
+    target becomes a row; ``InputError`` is raised for a suite or a target that is not there.
+    """
+    from ..targets import resolve_target
+
+    target = resolve_target(target_spec, timeout=settings.timeout_seconds)
+    return _Search(suite_named(suite), target_spec, target, case, settings).row()
+
+
+class _Search:
+    """The search of one case.
+
+    Case by case another rule is in *focus*: operations that it needs are never left out,
+    and a program goes on after a breach of another rule while the focus can still be
+    judged. So a rule that is broken early and often hides no other. But what breaks later in
+    a run may do so only because of what broke first: the focus is ``found`` where no other
+    rule is broken before it. Where it only breaks ``behind`` others, the case tells of the
+    first of those (docs/decisions/suites-roots-and-consequences.md).
+    """
+
+    def __init__(
+        self, suite: AnySuite, spec: str, target: Target, case: Case, settings: RunSettings
+    ) -> None:
+        self.suite = suite
+        self.spec = spec
+        self.target = target
+        self.case = case
+        self.settings = settings
+        self.can: Collection[str] = ()
+        self.rules: Sequence[Rule] = ()
+        self.steps = 0
+        self.programs = 0
+        self.exercised: Counter[str] = Counter()
+        self.unjudged: Counter[str] = Counter()
+        self.found: tuple[Rule, Program] | None = None
+        self.behind: tuple[Rule, Program] | None = None
+        self.aside: tuple[Rule, Program] | None = None
+        self.follows: dict[str, str] = {}
+        self.failure: TargetError | None = None
+
+    @property
+    def capacity(self) -> int:
+        """The capacity of this case.
+
+        A rule that is in focus again has the next one, and so has the next rule: some cases
+        try all capacities, and enough of them every rule with each that can tell something.
+        """
+        if self.settings.capacity or not self.rules:
+            return self.settings.capacity or self.suite.capacities[0]
+        turn, place = divmod(self.case.index, len(self.rules))
+        takes = self.suite.telling.get(self.rules[place].id, self.suite.capacities)
+        return takes[(turn + place) % len(takes)]
+
+    @property
+    def _offered(self) -> tuple[int, ...]:
+        """What a target may choose from, when it is asked what it can do."""
+        own = self.settings.capacity
+        return (own,) if own else tuple(dict.fromkeys((1, *self.suite.capacities)))
+
+    def row(self) -> CaseRow:
+        try:
+            self.can = capabilities(self.suite, self.target, *self._offered)
+            self.rules = self.suite.applicable(self.can)
+            if self.rules:
+                self._explore(self.can)
+        except TargetError as error:
+            self.failure = error
+        return self._judge()
+
+    def _explore(self, can: Collection[str]) -> None:
+        focus = self.rules[self.case.index % len(self.rules)]
+
+        def attempt(program: Program) -> None:
+            # What is drawn after a failure is not run.
+            if self.found is None and self.failure is None:
+                self._attempt(program, focus)
+
+        self.suite.explore(can, focus, self.case.seed, self.settings.programs, attempt)
+
+    def _attempt(self, program: Program, focus: Rule) -> None:
+        try:
+            run = run_program(
+                self.suite, self.target, program, self.capacity, focus=focus, count=True,
+                candidates=self.settings.candidates)
+        except TargetError as error:
+            self.failure = error
+            return
+        self.steps += len(run.exchanges)
+        self.programs += 1
+        self.exercised.update(run.exercised)
+        self.unjudged.update(run.unjudged)
+        if run.rooted(focus) is not None:
+            self.found = focus, tuple(run.acts)
+        elif run.breach_of(focus) is not None:
+            self.behind = self.behind or (focus, tuple(run.acts))
+        elif run.breaches:
+            self.aside = self.aside or (run.breaches[0].rule, tuple(run.acts))
+
+    # --- the verdict ---------------------------------------------------------------------
+
+    def _judge(self) -> CaseRow:
+        try:
+            if self.found is None and self.behind is not None:
+                return self._behind(*self.behind)
+            broken = self.found or self.aside
+            if broken is not None:
+                return self._broken(*broken)
+        except TargetError as error:
+            self.failure = self.failure or error
+        if isinstance(self.failure, SettingsRefused):
+            return self._row(REFUSED, message=f"not applicable for {self._refused}")
+        if self.failure is not None:
+            return self._row(ERROR, message=str(self.failure))
+        if not self.rules:
+            return self._row(PASSED, message="no rule of the suite applies to this target")
+        if self.unjudged:
+            return self._row(UNKNOWN, message=self._lost_track())
+        return self._row(PASSED)
+
+    def _lost_track(self) -> str:
+        programs = max(self.unjudged.values())
+        return (f"in {programs} of {counted(self.programs, 'program')} a machine that judges "
+                f"could be in more than {counted(self.settings.candidates, 'state')}, and lost "
+                "track")
+
+    @property
+    def _refused(self) -> str:
+        """What the target does not support, in words; without a rule it supports none at all."""
+        refused = (self.capacity,) if self.rules else self._offered
+        return f"capacity {', '.join(map(str, refused))}"
+
+    def _behind(self, rule: Rule, program: Program) -> CaseRow:
+        """The row of a breach that followed another one: of what came first in a short run,
+        unless while the program is shrunk nothing comes before it any more."""
+        alone: list[Program] = []
+
+        def fails(candidate: Program) -> Program | None:
+            if alone:
+                return None
+            run = self._run(rule, candidate)
+            breach = run.breach_of(rule)
+            if breach is None:
+                return None
+            if run.root_of(breach) is breach:
+                alone.append(run.up_to(breach))
+            return run.up_to(breach)
+
+        small = shrink(program, fails, self.suite.simpler)
+        if alone:
+            return self._broken(rule, alone[0])
+        run = self._run(rule, small)
+        breach = run.breach_of(rule)
+        if breach is None:
+            return self._unsteady(rule)
+        root = run.root_of(breach)
+        self.follows = {rule.id: root.rule.id}
+        return self._broken(root.rule, run.up_to(root))
+
+    def _broken(self, rule: Rule, program: Program) -> CaseRow:
+        """The row of a breach: seen again, shrunk, and written down; or found to be flaky."""
+        repeats = [self._fails(rule, program) for _ in range(_REPEATS)]
+        if None in repeats:
+            seen = 1 + sum(found is not None for found in repeats)
+            return self._row(FLAKY, rule, (
+                f"the target is not deterministic: {seen} of {_REPEATS + 1} runs of the same "
+                f"program broke {rule.id}"
+            ))
+        small = shrink(
+            program, lambda candidate: self._fails(rule, candidate), self.suite.simpler)
+        # With every machine, so that what it is said to allow is allowed by all.
+        run = self._run(rule, small, every=True)
+        breach = run.rooted(rule)
+        if breach is None:
+            return self._unsteady(rule)
+        fixture = fixture_of(self.suite, self.capacity, run, breach, self.spec, self.case)
+        return self._row(VIOLATED, rule, fixture.headline(), fixture)
+
+    def _unsteady(self, rule: Rule) -> CaseRow:
+        return self._row(FLAKY, rule, (
+            f"the target is not deterministic: a program broke {rule.id}, and then did not"))
+
+    def _run(self, rule: Rule, program: Program, every: bool = False) -> Run:
+        return run_program(
+            self.suite, self.target, program, self.capacity, focus=rule, count=every,
+            candidates=self.settings.candidates)
+
+    def _fails(self, rule: Rule, program: Program) -> Program | None:
+        run = self._run(rule, program)
+        breach = run.rooted(rule)
+        return None if breach is None else run.up_to(breach)
+
+    def _row(
+        self, verdict: str, rule: Rule | None = None, message: str = "",
+        fixture: Fixture | None = None,
+    ) -> CaseRow:
+        counts = {each.id: self.exercised[each.id] for each in self.rules}
+        return CaseRow(
+            self.suite.name, suite_version(self.suite), self.spec, self.case.index,
+            self.case.seed, verdict, "" if rule is None else rule.id, self.steps, message,
+            json.dumps(counts), "" if fixture is None else fixture.to_json(),
+            json.dumps(dict(sorted(self.unjudged.items()))), json.dumps(sorted(self.can)),
+            json.dumps(self.follows if verdict == VIOLATED else {}),
+        )

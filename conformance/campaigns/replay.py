@@ -1,0 +1,126 @@
+"""Running a fixture again, on any target: does the same rule break at the same step?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ...spec.engines.monitor import STATES_MAX
+from ...spec.notation.errors import InputError
+from ...spec.notation.rules import Rule
+from ..ports.base import Operation, Target, excerpt
+from ..suites.fixture import Fixture
+from ..suites.judge import Breach
+from ..suites.run import ITEMS_MAX, Run
+from ..suites.suite import AnyJudge, Conversation, Exchange
+from ..systems.catalogue import PORTS
+from ..systems.catalogue import suite_named
+
+__all__ = ["Replay", "replay"]
+
+
+@dataclass(frozen=True)
+class Replay:
+    """What came of a replay.
+
+    ``breach`` is the first breach of any rule, or of the fixture's own rule if there is one;
+    ``root`` is what that one follows from, if anything (see ``Run.root_of``). ``same`` says
+    whether it is of that rule and in the same step. ``left_at`` is the step (from 0) whose
+    request could no longer be made, because this target took another way. ``unjudged`` are the
+    ids of the rules whose machine lost track before a breach was seen.
+    """
+
+    target: str
+    breach: Breach | None
+    same: bool
+    words: tuple[str, ...]
+    left_at: int | None = None
+    unjudged: frozenset[str] = frozenset()
+    root: Breach | None = None
+
+
+def replay(
+    fixture: Fixture, target: Target, where: str = "", candidates: int = STATES_MAX
+) -> Replay:
+    """Run a fixture on a fresh instance of a target; ``candidates`` is as in ``RunSettings``.
+
+    Raises ``InputError`` for a fixture that this suite could not have written, or that asks
+    for what the target cannot do, and ``TargetError`` when the target fails.
+    """
+    suite = suite_named(fixture.suite)
+    rule = suite.rule(fixture.rule_id)
+    if rule is None:
+        raise InputError(
+            f"the suite {suite.name} has no rule {fixture.rule_id[:80]!r}", where,
+            f"Its rules are {', '.join(rule.id for rule in suite.rules())}.")
+    if fixture.document["port"] != suite.port:
+        raise InputError(f"the suite {suite.name} uses the port {suite.port!r}, and no other",
+                         where, 'Mend "port".')
+    operations = _operations(fixture, where)
+    if dict(suite.settings(fixture.capacity)) != fixture.document["settings"]:
+        raise InputError(f"the suite {suite.name} runs with no such settings", where,
+                         f"Use {dict(suite.settings(fixture.capacity))}.")
+    session = target.open()
+    try:
+        items_max = max(ITEMS_MAX, fixture.length + 2)
+        judge = suite.judge(fixture.capacity, items_max, rule, candidates=candidates)
+        conversation = suite.converse(session, fixture.capacity, items_max)
+        said, left_at = _converse(conversation, judge, fixture, operations, where)
+    finally:
+        session.close()
+    words = tuple(exchange.words for exchange in said)
+    return _outcome(target.name, judge, rule, fixture, words, left_at)
+
+
+def _operations(fixture: Fixture, where: str) -> list[Operation]:
+    """What each step asks for. Raises ``InputError`` for what the fixture's port does not have."""
+    port = PORTS[fixture.document["port"]]
+    for number, request in enumerate(fixture.requests):
+        if request["do"] not in port.operations or request["do"] == "hello":
+            raise InputError(
+                f"step {number + 1} of the fixture asks for {excerpt(request['do'])!r}, which is "
+                f"no operation of the port {port.name}", where,
+                f'Mend "do" of steps[{number}].request; docs/fixtures.md describes the file.')
+    return [port.operations[request["do"]] for request in fixture.requests]
+
+
+def _converse(
+    conversation: Conversation, judge: AnyJudge, fixture: Fixture,
+    operations: Sequence[Operation], where: str,
+) -> tuple[list[Exchange], int | None]:
+    said: list[Exchange] = []
+    for number, (request, operation) in enumerate(zip(fixture.requests, operations, strict=True)):
+        try:
+            act = conversation.act_for(request)
+        except InputError as error:
+            lacking = operation.optional and operation.name not in conversation.can
+            advice = (
+                "Replay it on a target that can do what the fixture asks for." if lacking
+                else f"Mend steps[{number}].request; docs/fixtures.md describes the file.")
+            raise InputError(
+                f"step {number + 1} of the fixture cannot be replayed: {error.what}", where,
+                error.next_step or advice) from None
+        if act is None:
+            return said, number
+        exchange = conversation.say(act)
+        said.append(exchange)
+        judge.see(exchange, number)
+        if not exchange.judged:
+            break
+    return said, None
+
+
+def _outcome(
+    target: str, judge: AnyJudge, rule: Rule, fixture: Fixture, words: tuple[str, ...],
+    left_at: int | None,
+) -> Replay:
+    own = [breach for breach in judge.breaches if breach.rule == rule]
+    breach = next(iter([*own, *judge.breaches]), None)
+    same = breach is not None and breach.rule == rule and breach.step == fixture.length - 1
+    if breach is not None:
+        at = breach.step
+        words = (*words[:at], breach.in_words(words[at]), *words[at + 1:])
+    unjudged = frozenset() if breach is not None else frozenset(judge.unjudged)
+    root = None if breach is None else Run(breaches=judge.breaches).root_of(breach)
+    return Replay(target, breach, same, words, left_at, unjudged,
+                  None if root is breach else root)

@@ -1,0 +1,124 @@
+"""Conducting a run: the cases of a suite on a target, on an engine, up to the summary."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from ..campaigns.case import RunSettings, plan
+from ..campaigns.enough import further_cases
+from ..campaigns.summary import Summary, summarise
+from ..results import ERROR, VIOLATED, Case, CaseRow, sort_rows
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+__all__ = ["CASES", "Engine", "Order", "conduct", "next_cases"]
+
+CASES = 36
+"""Cases to begin with where none are asked for: each rule of the suite is in focus with capacity
+1, 2, 3. More follow for the sake of rules that these exercise too little (see enough.py)."""
+
+
+@dataclass(frozen=True)
+class Engine:
+    """Where the cases run: here on ``jobs`` processes, or on a Spark cluster.
+
+    On a cluster if either ``master`` (its address) or ``session`` is given; then
+    ``partitions`` is the number of tasks (None: one for every 25 cases), and ``ship`` sends
+    the code of checkvalve along with them.
+    """
+
+    jobs: int = 1
+    master: str | None = None
+    session: SparkSession | None = None
+    partitions: int | None = None
+    ship: bool = False
+
+    def run(
+        self, suite: str, target: str, cases: Sequence[Case], settings: RunSettings
+    ) -> list[CaseRow]:
+        """The rows of the cases, sorted by key; only the first, if that is an error.
+
+        Raises ``InputError`` for a suite, a target or a cluster that cannot be used.
+        """
+        # A target that hangs in its first case would cost as many time limits as cases.
+        with self.opened() as engine:
+            first = engine._some(suite, target, cases[:1], settings)
+            if first[0].verdict == ERROR or len(cases) == 1:
+                return first
+            return first + engine._some(suite, target, cases[1:], settings)
+
+    def _some(
+        self, suite: str, target: str, cases: Sequence[Case], settings: RunSettings
+    ) -> list[CaseRow]:
+        if self.session is None:
+            from .local import run_locally
+
+            return run_locally(suite, target, cases, settings, jobs=self.jobs)
+        from .spark import run_on_spark
+
+        return run_on_spark(suite, target, cases, settings, partitions=self.partitions,
+                            session=self.session, ship=self.ship)
+
+    @contextmanager
+    def opened(self) -> Iterator[Engine]:
+        """This engine with its cluster's session kept open, for several targets."""
+        if self.master is None:
+            yield self
+            return
+        from .session import spark_session
+
+        with spark_session(self.master) as session:
+            if self.ship:
+                from .shipping import ship_checkvalve
+
+                ship_checkvalve(session)
+            yield replace(self, master=None, session=session, ship=False)
+
+
+@dataclass(frozen=True)
+class Order:
+    """What is asked of a run; the defaults take a few seconds.
+
+    ``cases`` None: as many as the rules take to be exercised enough, within limits; else so
+    many, and no more.
+    """
+
+    suite: str = "queue"
+    cases: int | None = None
+    seed: int = 0
+    settings: RunSettings = field(default_factory=RunSettings)
+
+
+def conduct(
+    target: str, order: Order | None = None, *, engine: Engine | None = None,
+    known: Collection[str] = (),
+) -> tuple[Summary, list[CaseRow]]:
+    """Run a suite on a target; what it says about each rule, and the rows behind it.
+
+    A target whose first case ends in an error is not asked any further. Raises
+    ``InputError`` for a suite, a target or a cluster that cannot be used.
+    """
+    order, engine = order or Order(), engine or Engine()
+    rows: list[CaseRow] = []
+    while cases := next_cases(order, rows, known):
+        rows = sort_rows([*rows, *engine.run(order.suite, target, cases, order.settings)])
+    return summarise(order.suite, target, rows, known), rows
+
+
+def next_cases(order: Order, rows: Sequence[CaseRow], known: Collection[str] = ()) -> list[Case]:
+    """The cases that a run does after those that gave ``rows``; none if it is over.
+
+    A pure function of its arguments, so that a run is the same on every engine. Where a rule
+    is broken that is not ``known`` to be, more cases would change nothing.
+    """
+    if not rows:
+        return plan(order.suite, cases=order.cases or CASES, seed=order.seed)
+    if order.cases is not None or any(
+        row.verdict == VIOLATED and row.rule not in known for row in rows
+    ):
+        return []
+    return further_cases(order.suite, rows, order.seed, CASES)

@@ -1,0 +1,1 @@
+"""One folder for each kind of component: its port, suite, adapters and twins."""

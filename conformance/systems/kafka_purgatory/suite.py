@@ -1,0 +1,403 @@
+"""The suite ``kafka.purgatory``: requests, events, force, time and cancelling, in any order."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from ....spec.engines.interpreter import Step
+from ....spec.kafka.observed_purgatory import PERIODS, TIMEOUTS, Callback, ObservedPurgatory
+from ....spec.notation.rules import Rule
+from ...ports.base import Message, Session
+from ...suites.plain import PlainConversation, Seen
+from ...suites.suite import Act, Answer, Fuller, Program, Suite, Watch
+from .port import CALLBACKS
+
+__all__ = [
+    "KAFKA_PURGATORY_SUITE", "KEYS", "REQUESTS", "PurgatoryConversation", "meeting",
+]
+
+REQUESTS: Final = ("r1", "r2", "r3", "r4", "r5")
+KEYS: Final = ("k1", "k2")
+
+_KEYS_OF: Final = (KEYS, KEYS[:1], KEYS[1:])
+_NUMBER_OF_KEYS: Final = {KEYS: len(KEYS), KEYS[:1]: 0, KEYS[1:]: 1}
+_TIMEOUTS: Final = (0, 2, 1)
+"""The places in ``TIMEOUTS`` of the first requests' timeouts, and round again, unless the pick of a
+request goes on beyond its keys: then it says the place."""
+
+_COUNTS: Final = {
+    "watched": ("listed", len(KEYS) * len(REQUESTS)), "delayed": ("delayed", len(REQUESTS)),
+    "estimate": ("estimated", len(KEYS) * len(REQUESTS)), "keys": ("keyed", len(KEYS)),
+}
+"""The action that tells each count, and how high it can be; what is more is one more."""
+
+_TRIES_MAX: Final = 4
+_ODD: Final = ("again", "disordered", "stray")
+"""Steps that no rule allows: without them, the call would show another answer."""
+Requests = Sequence[int]
+
+
+class PurgatoryConversation(PlainConversation):
+    """One session with a purgatory. The n-th request that is made is called ``rn``.
+
+    ``pick`` chooses the keys of a request, a key, a period, or one of the requests.
+    """
+
+    def __init__(self, session: Session, capacity: int, items_max: int) -> None:
+        super().__init__(session, "kafka.purgatory", {"capacity": capacity})
+        self._made = 0
+        self._ready: set[int] = set()
+        self._soon: set[int] = set()
+        self._ended: set[int] = set()
+        self._planned: set[tuple[int, str]] = set()     # callbacks that raise when they come
+        self._rounds = 0
+
+    # --- requests ------------------------------------------------------------------------
+
+    def request_of(self, act: Act) -> Message | None:
+        """See ``PlainConversation``."""
+        do, pick, new = act.do, act.pick, self._made
+        if do == "watch":
+            if new == len(REQUESTS):
+                return None
+            return {"do": do, "request": REQUESTS[new],
+                    "keys": list(_KEYS_OF[pick % len(_KEYS_OF)]),
+                    "timeout": TIMEOUTS[self._timeout(pick // len(_KEYS_OF))]}
+        if do == "fail":
+            return self._failure(pick)
+        if do == "moved" and not self._rounds:
+            return None
+        if do in ("ready", "soon", "force"):
+            return self._on_one(do, pick)
+        if do in ("check", "cancel"):
+            return {"do": do, "key": KEYS[pick % len(KEYS)]}
+        if do == "advance":
+            return {"do": do, "by": PERIODS[pick % len(PERIODS)]}
+        return {"do": do}
+
+    def _timeout(self, chosen: int) -> int:
+        by_turns = _TIMEOUTS[self._made % len(_TIMEOUTS)]
+        return (chosen - 1) % len(TIMEOUTS) if chosen else by_turns
+
+    def _failure(self, pick: int) -> Message | None:
+        """A try of a request that waits; a callback of that or of the next one."""
+        waiting = [each for each in range(self._made) if each not in self._ended]
+        coming = [self._made] if self._made < len(REQUESTS) else []
+        plans = [(each, call) for call in CALLBACKS
+                 for each in (waiting if call == "try" else waiting + coming)
+                 if (each, call) not in self._planned]
+        if not plans:
+            return None
+        request, call = plans[pick % len(plans)]
+        return {"do": "fail", "request": REQUESTS[request], "call": call}
+
+    def _on_one(self, do: str, pick: int) -> Message | None:
+        waiting = [each for each in range(self._made) if each not in self._ended]
+        coming = [self._made] if self._made < len(REQUESTS) else []
+        those = {
+            "force": list(range(self._made)),
+            "ready": [each for each in waiting + coming if each not in self._ready],
+            "soon": [each for each in coming if each not in self._ready | self._soon],
+        }[do]
+        return {"do": do, "request": REQUESTS[those[pick % len(those)]]} if those else None
+
+    def asked(self, request: Message) -> str:
+        """See ``PlainConversation``."""
+        words = {
+            "ready": "{request} is ready", "soon": "{request} will be ready after its first try",
+            "watch": "{request} waits for an event of {keys}, or {timeout} ms",
+            "fail": "{request} will raise when it is called to {call}",
+            "force": "force {request}", "check": "an event of {key}", "cancel": "cancel {key}",
+            "advance": "{by} ms go by",
+        }.get(request["do"], str(request["do"]))
+        keys = " or ".join(request.get("keys", ()))
+        return words.format_map({**request, "keys": keys})
+
+    # --- answers -------------------------------------------------------------------------
+
+    def possible(self, request: Message) -> Iterator[Answer]:
+        """See ``PlainConversation``. An answer shows steps of several kinds, one after the other;
+        each stands in the place of its own, or of one that should not be there at all."""
+        reaped: tuple[Step, ...] = (("reaped", ()),) if self._reaps(request) else ()
+        for answer in self._answers(request):
+            name, told = answer.step
+            exact: tuple[Step, ...] = ()
+            if name == "listed" and self._is_exact("watched"):
+                exact = (("listed_exactly", told),)
+            odd = () if name == "told_of_error" else _ODD
+            yield answer._replace(then=(*exact, *reaped), instead_of=(name, *odd))
+
+    def _reaps(self, request: Message) -> bool:
+        return request["do"] == "advance" and "estimate" in self.can
+
+    def _answers(self, request: Message) -> Iterator[Answer]:
+        do = str(request["do"])
+        if do in _COUNTS:
+            action, most = _COUNTS[do]
+            for count in range(most + 2):
+                yield Answer(str(count), (action, (("count", count),)))
+                if self._is_exact(do):
+                    yield Answer(str(count), ("listed_exactly", (("count", count),)))
+        elif do in ("watch", "force"):
+            yield from self._possible_of_one(request)
+        elif do == "moved":
+            for answer in (0, 1):
+                yield Answer(_FLAGS[answer], ("told_of_round", (("answer", answer),)))
+        elif do not in ("ready", "soon", "fail"):
+            yield from self._possible_of_some(request)
+        if do in _CALLED:
+            yield Answer("the error goes no further", ("told_of_error", (("arrived", 0),)))
+
+    def _possible_of_one(self, request: Message) -> Iterator[Answer]:
+        number = REQUESTS.index(request["request"])
+        for done in (0, 1):
+            for expired in (0, 1):
+                for answer in (0, 1):
+                    step = self._about_one(request, 1, done, expired, answer)
+                    calls = [("complete", number)] * done + [("expire", number)] * expired
+                    words = _words_of(calls, bool(answer))
+                    yield Answer(words, step)
+        if request["do"] == "watch":
+            yield Answer("it is tried three times", self._about_one(request, 3, 0, 0, 0))
+        for other in range(self._made):
+            if other != number:
+                yield Answer(f"{REQUESTS[other]} is completed", ("stray", (("request", other),)))
+
+    def _possible_of_some(self, request: Message) -> Iterator[Answer]:
+        everybody, is_check = tuple(range(self._made)), request["do"] == "check"
+        for those in dict.fromkeys([(), *((each,) for each in everybody), everybody]):
+            for expired in dict.fromkeys(((), those)) if request["do"] == "advance" else [()]:
+                calls = [(what, each) for each in those for what in ("complete", "expire")
+                         if what == "complete" or expired]
+                for count in (len(those), len(those) + 1) if is_check else (0,):
+                    step = _about_some(request, those, expired, count)
+                    yield Answer(_words_of(calls, count if is_check else True), step)
+
+    def seen(self, request: Message, answer: Any) -> Seen:
+        """See ``PlainConversation``."""
+        do = str(request["do"])
+        if do in _COUNTS:
+            return self._counted(do, answer)
+        if do in ("ready", "soon"):
+            return self._prepared(do, REQUESTS.index(request["request"]))
+        if do == "fail":
+            self._planned.add((REQUESTS.index(request["request"]), request["call"]))
+            return Seen((("nothing", ()),), "done")
+        if do == "moved":
+            return Seen((("told_of_round", (("answer", int(answer)),)),), _FLAGS[int(answer)])
+        return self._reported(request, answer)
+
+    def _counted(self, do: str, count: int) -> Seen:
+        action, most = _COUNTS[do]
+        told = (("count", min(count, most + 1)),)
+        exact: tuple[Step, ...] = (("listed_exactly", told),) if self._is_exact(do) else ()
+        return Seen(((action, told), *exact), str(count))
+
+    def _is_exact(self, do: str) -> bool:
+        """Whether what is on the lists follows from the calls."""
+        return do == "watched" and "estimate" in self.can
+
+    def _prepared(self, do: str, number: int) -> Seen:
+        (self._ready if do == "ready" else self._soon).add(number)
+        steps = (("become_ready", (("request", number),)),) if do == "ready" else ()
+        return Seen(steps or (("nothing", ()),), "done")
+
+    def _reported(self, request: Message, report: Message) -> Seen:
+        calls = [(each["call"], REQUESTS.index(each["request"])) for each in report["calls"]
+                 if each["request"] in REQUESTS]
+        done = [number for call, number in calls if call == "complete"]
+        expired = [number for call, number in calls if call == "expire"]
+        erred, raised = list(self._errors(calls)), bool(report.get("raised"))
+        words = _words_of(calls, None if raised else report["answer"])
+        about_one = request["do"] in ("watch", "force")
+        own = REQUESTS.index(request["request"]) if about_one else None
+        steps = [*erred, *_odd(calls)]
+        if request["do"] != "advance":
+            steps += [("disordered", (("request", each),)) for each in expired if each != own]
+        if about_one:
+            steps += [("stray", (("request", each),)) for each in done if each != own]
+            tries = sum(call == ("try", own) for call in calls)
+            # An error takes the place of the answer, which is then what it would have been.
+            answer = own in done if raised else report["answer"]
+            steps.append(self._about_one(request, tries, own in done, own in expired, answer))
+        else:
+            answer = len(set(done)) if raised else report["answer"]
+            steps.append(_about_some(request, done, expired, answer))
+        if erred and request["do"] in _CALLED:
+            steps.append(("told_of_error", (("arrived", int(raised)),)))
+        self._rounds += request["do"] == "advance"
+        if self._reaps(request):
+            steps.append(("reaped", ()))
+        if request["do"] == "watch":
+            self._ready.update(self._soon & {self._made})
+            self._made += 1
+        self._ended.update(done)
+        return Seen(tuple(steps), words)
+
+    def _errors(self, calls: Sequence[tuple[str, int]]) -> Iterator[Step]:
+        """What raised: the last call of the request before."""
+        last: dict[int, str] = {}
+        for call, number in calls:
+            if call != "raise":
+                last[number] = call
+            elif number in last:
+                self._planned.discard((number, last[number]))
+                yield "raises", (
+                    ("request", number), ("callback", Callback[last[number].upper()]))
+
+    def _about_one(
+        self, request: Message, tries: int, done: int, expired: int, answer: int
+    ) -> Step:
+        number = REQUESTS.index(request["request"])
+        outcome = (("completed", int(done)), ("expired", int(expired)), ("answer", int(answer)))
+        if request["do"] == "force":
+            return "forced", (("request", number), *outcome)
+        meanwhile = number in self._soon and number not in self._ready
+        return "made", (
+            ("request", number), ("keys", _NUMBER_OF_KEYS[tuple(request["keys"])]),
+            ("timeout", TIMEOUTS.index(request["timeout"])), ("meanwhile", int(meanwhile)),
+            ("tries", min(tries, _TRIES_MAX)), *outcome)
+
+
+def _odd(calls: Sequence[tuple[str, int]]) -> Iterator[Step]:
+    """What no call should show: completed twice, or expired before it is completed, or twice."""
+    before: Counter[tuple[str, int]] = Counter()
+    for call, number in calls:
+        if call == "complete" and before[call, number]:
+            yield "again", (("request", number),)
+        if call == "expire" and (before[call, number] or not before["complete", number]):
+            yield "disordered", (("request", number),)
+        before[call, number] += 1
+
+
+def _about_some(request: Message, done: Requests, expired: Requests, answer: int) -> Step:
+    those = ("those", _set_of(done))
+    if request["do"] == "check":
+        return "checked", (
+            ("key", KEYS.index(request["key"])), those, ("count", min(answer, len(REQUESTS) + 1)))
+    if request["do"] == "cancel":
+        return "cancelled", (("key", KEYS.index(request["key"])), those)
+    return "advanced", (("by", PERIODS.index(request["by"])), those, ("expired", _set_of(expired)))
+
+
+def _set_of(requests: Requests) -> int:
+    return sum(1 << each for each in set(requests))
+
+
+_WORDS: Final = {"complete": "is completed", "expire": "expires", "raise": "raises"}
+_FLAGS: Final = ("false", "true")
+_CALLED: Final = ("watch", "force", "check")
+"""The operations whose caller gets the error."""
+
+
+def _words_of(calls: Sequence[tuple[str, int]], answer: object) -> str:
+    """The callbacks in their order, for that is what some rules are about."""
+    told = [f"{REQUESTS[each]} {_WORDS[what]}" for what, each in calls if what in _WORDS]
+    if answer is None:
+        return ", ".join([*told, "the caller has the error"])
+    if isinstance(answer, bool):
+        return ", ".join(told) or ("true" if answer else "nothing is completed")
+    return ", ".join([*told, f"answer {answer}"])
+
+
+def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
+    return {"K": len(REQUESTS), "J": len(KEYS), "Q": capacity, "S": 1 << len(REQUESTS)}
+
+
+# --- where two buckets expire together -----------------------------------------------------------
+
+def meeting(draw: random.Random) -> Program:
+    """A bucket of the third wheel expires together with one of the lowest, of 20 buckets and 1 ms:
+    the one has a request for 20 ms later, the other one that is due. See ``timer.meeting``."""
+    return (
+        _watch(draw, 420), _watch(draw, 390), _advance(392), _watch(draw, 8), _advance(8),
+        _advance(42),
+    )
+
+
+def _watch(draw: random.Random, timeout: int) -> Act:
+    place = TIMEOUTS.index(timeout) + 1
+    return Act("watch", place * len(_KEYS_OF) + draw.randrange(len(_KEYS_OF)))
+
+
+def _advance(period: int) -> Act:
+    return Act("advance", PERIODS.index(period))
+
+
+@dataclass(frozen=True)
+class PurgatorySuite(Suite):
+    """A suite some of whose programs are built: what they need to happen is rare by chance."""
+
+    def explore(
+        self, can: Collection[str], focus: Rule, seed: int, examples: int,
+        attempt: Callable[[Program], None],
+    ) -> None:
+        """See ``AnySuite``."""
+        built = min(2, examples // 4) if focus.id in _BUILT else 0
+        super().explore(can, focus, seed, examples - built, attempt)
+        epilogue = tuple(act for act in self.epilogue if act.do in can)
+        for number in range(built):
+            attempt(meeting(random.Random(f"{seed} {number}")) + epilogue)
+
+
+_BUILT: Final = ("KAFKA-P2L", "KAFKA-P20")
+_WATCH: Final = ("watch",)
+_ENDING: Final = ("force", "check", "advance")
+
+KAFKA_PURGATORY_SUITE: Final = PurgatorySuite(
+    name="kafka.purgatory",
+    version=2,
+    port="kafka.purgatory",
+    watches=(Watch(ObservedPurgatory),),
+    weights={"watch": 5, "ready": 2, "soon": 1, "force": 2, "check": 2, "advance": 2,
+             "cancel": 1, "watched": 1, "delayed": 1, "estimate": 1, "keys": 1, "fail": 2,
+             "moved": 1},
+    needs={
+        "KAFKA-P1": (_WATCH, _ENDING),
+        "KAFKA-P1ER": (_WATCH, ("advance",)),
+        "KAFKA-P2L": (_WATCH, ("advance",)),
+        "KAFKA-P3": (_WATCH, ("soon", "ready"), ("check", "soon")),
+        "KAFKA-P3W": (_WATCH, ("watched", "keys")),
+        "KAFKA-P4": (_WATCH, ("delayed",)),
+        "KAFKA-P4N": (_WATCH, ("delayed",)),
+        "KAFKA-P5": (_WATCH, ("estimate",)),
+        "KAFKA-P5U": (_WATCH, ("estimate",)),
+        "KAFKA-P6": (_WATCH, ("advance",), ("watched",)),
+        "KAFKA-P6E": (_WATCH, ("advance",), ("watched",), ("estimate",)),
+        "KAFKA-P7": (_WATCH, ("keys",)),
+        "KAFKA-P8": (_WATCH, ("check",)),
+        "KAFKA-P10": (_WATCH,),
+        "KAFKA-P20": (_WATCH, _ENDING),
+        "KAFKA-P21": (_WATCH, ("advance",)),
+        "KAFKA-P22": (_WATCH, ("ready",)),
+        "KAFKA-P23": (_WATCH, ("force",)),
+        "KAFKA-P24": (_WATCH,),
+        "KAFKA-P25": (_WATCH, ("watched",)),
+        "KAFKA-P26": (_WATCH, ("cancel",)),
+        "KAFKA-P27": (_WATCH, ("fail",), ("advance",)),
+        "KAFKA-P28": (_WATCH, ("fail",), ("ready",), ("check",)),
+        "KAFKA-P29": (_WATCH, ("fail",), _ENDING),
+        "KAFKA-P30": (_WATCH, ("advance",), ("moved",)),
+    },
+    fuller={
+        "KAFKA-P3": (Fuller(("soon",), "an event between a request's first try and its entry "
+                            "into the lists"),),
+    },
+    epilogue=(
+        Act("watched"), Act("delayed"), Act("check"), Act("check", pick=1), Act("watched"),
+        Act("keys"), Act("advance"), Act("moved"), Act("watched"), Act("delayed"),
+        Act("estimate"), Act("advance", pick=2), Act("moved"), Act("advance", pick=2),
+        Act("moved"), Act("watched"), Act("delayed"), Act("keys"), Act("estimate"),
+    ),
+    constants=_constants,
+    converse=PurgatoryConversation,
+    scene="A purgatory. Purge interval: {capacity}.",
+    favoured={"KAFKA-P27": ("watch", "fail", "advance"),
+              "KAFKA-P28": ("watch", "fail", "ready", "check"),
+              "KAFKA-P29": ("watch", "fail", "ready", "check", "force"),
+              "KAFKA-P30": ("watch", "force", "advance", "moved")},
+)

@@ -1,0 +1,1 @@
+"""Kafka's timer and purgatory when several threads share them."""

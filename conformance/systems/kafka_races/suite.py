@@ -1,0 +1,388 @@
+"""The suite ``kafka.races``: Kafka's historical races, each in a scene, under chosen schedules.
+
+A program is a schedule: a scene is set up, its threads are spawned, some of them run for a counted
+number of steps, and then all are let go. Half of all runs have one switch or two, for most races
+need no more; where the switches fall is drawn from the case's seed. ``race_search`` tries them
+all instead.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from ....spec.engines.interpreter import Step
+from ....spec.kafka.observed_races import Call, ObservedRaces
+from ....spec.notation.errors import InputError, TargetError
+from ....spec.notation.rules import Rule
+from ...ports.base import Message, Session, excerpt
+from ...suites.plain import PlainConversation, Seen
+from ...suites.suite import Act, Answer, Program, Suite, Watch
+from .scenes import HORIZON, SCENES, calls_in_words
+
+__all__ = ["CONSTANTS", "KAFKA_RACES_SUITE", "PURGE", "RacesConversation", "Translator", "rest"]
+
+CONSTANTS: Final = {"T": 4, "Q": 4}
+PURGE: Final = 0
+"""The purge interval: whatever is completed is purged in the next round."""
+_NAMES: Final = ("r1", "r2", "t1", "t2")
+"""Requests and tasks, by their numbers in the machine."""
+
+_STEPS_MAX: Final = 160
+_LENGTHS: Final = (4, 12, 24, 48, _STEPS_MAX)
+"""A piece of a schedule has up to so many steps: the first few matter as much as all later ones."""
+_SWITCHES: Final = (1, 1, 1, 2, 2, 2, 3, 3, 4)
+_TIMES: Final = 2
+"""Schedules for each program that is asked for; one is cheap."""
+_SWEPT: Final = 64
+"""``_sweep`` interrupts a thread within so many steps."""
+_CALLS: Final[Mapping[str, Call]] = {
+    "watch": Call.WATCH, "add": Call.ADD, "ready": Call.READY, "check": Call.CHECK,
+    "force": Call.FORCE, "cancel": Call.CANCEL, "advance": Call.ADVANCE, "elect": Call.OTHER,
+    "heartbeat": Call.OTHER,
+}
+_UNSEEN: Final = ("completes", "expires", "runs", "fails", "makes_wheel")
+"""Actions that need not happen in some steps of a thread."""
+_BY_REQUEST: Final = {"completes": "completes", "expires": "expires", "runs": "runs"}
+
+
+class Translator:
+    """Turns what a target reports into steps of the machine, and into words."""
+
+    def __init__(self) -> None:
+        self._threads: dict[str, int] = {}
+        self._levels: dict[int, int] = {}
+
+    def step(self, event: Message) -> Step:
+        """The step that an event shows. Raises ``TargetError`` for one that names what is not."""
+        try:
+            return self._step(event)
+        except (KeyError, ValueError, TypeError):
+            raise TargetError(
+                f"the target reports {excerpt(event)}, which names what is not there",
+                next_step="Mend the adapter: an event has the names that the calls gave.",
+            ) from None
+
+    def _step(self, event: Message) -> Step:
+        does = event["does"]
+        if does == "makes wheel":
+            return "makes_wheel", (("level", _number(self._levels, event["tick"], 4)),)
+        thread = ("thread", _number(self._threads, event["thread"], CONSTANTS["T"]))
+        if does == "fails":
+            return "fails", (thread,)
+        if does in _BY_REQUEST:
+            return _BY_REQUEST[does], (thread, ("request", _NAMES.index(event["request"])))
+        call = _CALLS[event["call"]]
+        if call == Call.ADVANCE and event["to"] >= HORIZON:
+            call = Call.DRAIN
+        request = _NAMES.index(event["request"]) if "request" in event else 0
+        return does, (thread, ("call", call), ("request", request))
+
+
+def _number(numbers: dict[Any, int], thing: Any, limit: int) -> int:
+    found = numbers.setdefault(thing, len(numbers))
+    if found >= limit:
+        raise ValueError
+    return found
+
+
+def rest(size: int, keys: int) -> Step:
+    """The step that shows how many entries the timer counts, and how many keys have a list."""
+    counted = min(max(size, -1), CONSTANTS["Q"] + 1) + 1
+    return "rests", (("size", counted), ("keys", min(keys, 3)))
+
+
+class RacesConversation(PlainConversation):
+    """One session. Acts name what they are about: a scene, a thread, a number of steps."""
+
+    def __init__(self, session: Session, capacity: int, items_max: int) -> None:
+        super().__init__(session, "kafka.races", _settings(capacity))
+        self._translator = Translator()
+        self._alive: dict[str, bool] = {}       # threads, and whether they are under way
+        self._begun = False
+        self._ended = False
+        self._named: set[str] = set()
+
+    # --- what makes sense ----------------------------------------------------------------
+
+    def request_of(self, act: Act) -> Message | None:
+        """See ``PlainConversation``."""
+        about = dict(act.about)
+        under_way = any(self._alive.values())
+        if self._ended or (act.do == "settle" and not under_way):
+            return None
+        if act.do == "settle":
+            return {"do": "settle"}
+        if act.do == "run":
+            if not self._alive.get(str(about["thread"])):
+                return None
+            return {"do": "run", **about}
+        scene = SCENES[str(about["scene"])]
+        if act.do == "spawn":
+            name = str(about["thread"])
+            if name in self._alive or (scene.setup and not self._begun):
+                return None
+            return {"do": "spawn", "thread": name, "calls": _plain(scene.threads[name])}
+        if about["part"] == "setup":
+            fits = not self._begun and not self._alive and bool(scene.setup)
+            return {"do": "perform", "calls": _plain(scene.setup)} if fits else None
+        fits = bool(self._alive) and not under_way
+        return {"do": "perform", "calls": _plain(scene.finish)} if fits else None
+
+    def act_for(self, request: Mapping[str, Any]) -> Act | None:
+        """See ``Conversation``."""
+        act = _act_of(request)
+        if act is None:
+            raise InputError(
+                f"{excerpt(dict(request))} is of no scene of this suite",
+                next_step="Use a fixture that this suite has written.")
+        return act if self.makes_sense(act) else None
+
+    # --- words ---------------------------------------------------------------------------
+
+    def asked(self, request: Message) -> str:
+        """See ``PlainConversation``."""
+        if request["do"] == "perform":
+            when = "afterwards, somebody" if self._alive else "at first, somebody"
+            return f"{when} {calls_in_words(request['calls'])}"
+        if request["do"] == "spawn":
+            return f"a thread, {request['thread']}, {calls_in_words(request['calls'])}"
+        if request["do"] == "run":
+            count = request["steps"]
+            return f"{request['thread']} takes {count} step{'s' * (count != 1)}"
+        return "all go on to the end"
+
+    # --- what is seen --------------------------------------------------------------------
+
+    def possible(self, request: Message) -> Iterator[Answer]:
+        """See ``PlainConversation``."""
+        if request["do"] == "spawn":
+            return
+        yield Answer("nothing to be seen", ("stands", ()), instead_of=_UNSEEN)
+        yield Answer("a call ends in an error", ("fails", (("thread", 0),)))
+        yield Answer("an overflow wheel is made", ("makes_wheel", (("level", 0),)))
+        for number, name in enumerate(_NAMES):
+            if name not in self._named:
+                continue
+            about = (("thread", min(1, len(self._alive))), ("request", number))
+            if name.startswith("r"):
+                yield Answer(f"{name} is completed", ("completes", about))
+                yield Answer(f"{name} expires", ("expires", about))
+            else:
+                yield Answer(f"{name} runs", ("runs", about))
+        if request["do"] != "run":
+            drain = (("thread", 0), ("call", Call.DRAIN), ("request", 0))
+            yield Answer("the last advance is over", ("returns", drain))
+            check = (("thread", 0), ("call", Call.CHECK), ("request", 0))
+            yield Answer("the event is over", ("returns", check))
+            yield Answer("a deadlock", ("stuck", ()))
+            for size in range(3):
+                yield Answer(_at_rest(size, 0), rest(size, 0))
+            yield Answer(_at_rest(0, 1), rest(0, 1))
+
+    def seen(self, request: Message, answer: Any) -> Seen:
+        """See ``PlainConversation``."""
+        for call in request.get("calls", ()):
+            self._named |= {call[field] for field in ("request", "task") if field in call}
+        if request["do"] == "spawn":
+            self._alive[request["thread"]] = True
+            return Seen((("stands", ()),), "ready to run")
+        steps = tuple(map(self._translator.step, answer["events"]))
+        told = [words for event in answer["events"]
+                if (words := _event_in_words(event, self._alive))]
+        if request["do"] == "run":
+            self._alive[request["thread"]] = not answer["standing"]["done"]
+            told.append(_standing_in_words(answer["standing"]))
+            return Seen(steps or (("stands", ()),), "; ".join(told))
+        if request["do"] == "perform":
+            self._ended = self._ended or bool(self._alive)
+            self._begun = True
+        self._alive = dict.fromkeys(self._alive, False)
+        if answer["stuck"]:
+            self._ended = True
+            told.append("deadlock: " + "; ".join(map(_standing_in_words, answer["stuck"])))
+            return Seen((*steps, ("stuck", ())), "; ".join(told))
+        told.append(_at_rest(answer["size"], answer["keys"]))
+        return Seen((*steps, rest(answer["size"], answer["keys"])), "; ".join(told))
+
+
+def _plain(calls: Collection[Mapping[str, Any]]) -> list[Message]:
+    return [dict(call) for call in calls]
+
+
+def _act_of(request: Mapping[str, Any]) -> Act | None:
+    """The act that makes a request, if there is one."""
+    if request["do"] == "settle":
+        return Act("settle")
+    if request["do"] == "run":
+        thread, steps = request.get("thread"), request.get("steps")
+        if isinstance(thread, str) and isinstance(steps, int) and 1 <= steps <= _STEPS_MAX:
+            return _run(thread, steps)
+        return None
+    for scene in SCENES.values():
+        for act in _acts_of(scene.name):
+            about = dict(act.about)
+            if act.do == "spawn":
+                calls = scene.threads[str(about["thread"])]
+            else:
+                calls = scene.setup if about["part"] == "setup" else scene.finish
+            same = about.get("thread") == request.get("thread")
+            if act.do == request["do"] and same and _plain(calls) == request.get("calls"):
+                return act
+    return None
+
+
+def _at_rest(size: int, keys: int) -> str:
+    return f"at rest, {size} in the timer, {keys} key{'s' * (keys != 1)} with a list"
+
+
+_EVENTS: Final = {
+    "completes": "{thread} completes {request}", "expires": "{thread} lets {request} expire",
+    "runs": "{thread} runs {request}", "fails": "a call of {thread} ends in {error}",
+    "makes wheel": "{thread} makes an overflow wheel of {tick} ms",
+}
+
+
+def _event_in_words(event: Message, threads: Collection[str]) -> str:
+    """Calls and returns are told by the steps themselves."""
+    words = _EVENTS.get(event["does"])
+    if words is None:
+        return ""
+    told = {"error": "an error", **event}
+    if told["thread"] not in threads:
+        told["thread"] = "somebody"
+    return words.format_map(told)
+
+
+def _standing_in_words(standing: Message) -> str:
+    if standing["done"]:
+        return f"{standing['thread']} is through"
+    place = f"{standing['at']}, {standing['text']}" if standing["at"] else "its beginning"
+    if not standing["waits_for"]:
+        return f"it stands at {place}"
+    holders = " and ".join(map(str, standing["held_by"])) or "nobody"
+    return (f"{standing['thread']} waits at {place}, for {standing['waits_for']}, "
+            f"which {holders} has")
+
+
+# --- schedules -----------------------------------------------------------------------------------
+
+def _run(thread: str, steps: int) -> Act:
+    return Act("run", about=(("thread", thread), ("steps", steps)))
+
+
+def _acts_of(name: str) -> Iterator[Act]:
+    """The setup of a scene, its threads, and its end."""
+    yield Act("perform", about=(("scene", name), ("part", "setup")))
+    for thread in SCENES[name].threads:
+        yield Act("spawn", about=(("scene", name), ("thread", thread)))
+    yield Act("perform", about=(("scene", name), ("part", "finish")))
+
+
+_ABOUT: Final[Mapping[str, tuple[str, ...]]] = {
+    "KAFKA-P1R": ("completion against expiry",),
+    "KAFKA-P1ER": ("completion against expiry",),
+    "KAFKA-P3": ("trigger between try and watch", "a heartbeat"),
+    "KAFKA-P3I": ("an empty list",),
+    "KAFKA-P4R": ("trigger between try and watch", "completion against cascade"),
+    "KAFKA-P7L": ("two keys", "trigger between try and watch", "watching against purge"),
+    "KAFKA-P9": ("a group changes", "a member joins", "a partition", "cancel against cascade",
+                 "completion against cascade", "added anew against cascade",
+                 "watching against purge", "a callback that raises", "two keys"),
+    "KAFKA-W1L": ("two in a bucket",),
+    "KAFKA-W1CR": ("cancel against cascade", "added anew against cascade"),
+    "KAFKA-W2L": ("cancel against cascade", "added anew against cascade"),
+    "KAFKA-W10": ("two overflows",),
+    "KAFKA-W11": ("two overflows",),
+}
+"""The scenes in which a rule is most at stake; the others show whether it holds everywhere."""
+
+_ELSEWHERE: Final = 0.4
+"""The part of the programs that are of any scene, for a race may break more rules than one."""
+
+
+
+@dataclass(frozen=True)
+class RacesSuite(Suite):
+    """A suite whose programs are schedules."""
+
+    def explore(
+        self, can: Collection[str], focus: Rule, seed: int, examples: int,
+        attempt: Callable[[Program], None],
+    ) -> None:
+        """See ``AnySuite``. A schedule is soon run, and a race falls into few of them."""
+        draw = random.Random(seed)
+        if focus.id in _SWEEPS:
+            for name in _ABOUT[focus.id]:
+                for program in _sweep(draw, name, _SWEEPS[focus.id]):
+                    attempt(program)
+        for number in range(examples * _TIMES):
+            about = tuple(SCENES) if draw.random() < _ELSEWHERE else _ABOUT[focus.id]
+            attempt(_schedule(draw, about[number % len(about)]))
+
+    def simpler(self, act: Act) -> Iterator[Act]:
+        """Fewer steps."""
+        about = dict(act.about)
+        steps = about.get("steps")
+        if isinstance(steps, int) and steps > 1:
+            for fewer in dict.fromkeys((1, steps // 2, steps - 1)):
+                yield _run(str(about["thread"]), fewer)
+
+
+_SWEEPS: Final = {"KAFKA-P9": 4, "KAFKA-P3I": 2}
+"""Rules whose breaches have a narrow window, and how wide that is at least, in steps: two threads
+that take two locks in different orders stand between them for some time."""
+
+
+def _sweep(draw: random.Random, name: str, stride: int) -> Iterator[Program]:
+    """Each thread is interrupted once, at places that are so many steps apart."""
+    setup, *spawns, finish = _acts_of(name)
+    for thread in SCENES[name].threads:
+        for steps in range(draw.randint(1, stride), _SWEPT, stride):
+            # Who is interrupted goes on last: so the others come first, as far as they can.
+            others = [act for act in spawns if dict(act.about)["thread"] != thread]
+            own = [act for act in spawns if dict(act.about)["thread"] == thread]
+            draw.shuffle(others)
+            yield (setup, *others, *own, _run(thread, steps), Act("settle"), finish)
+
+
+def _schedule(draw: random.Random, name: str) -> Program:
+    setup, *spawns, finish = _acts_of(name)
+    threads = list(SCENES[name].threads)
+    runs = [_run(draw.choice(threads), draw.randint(1, draw.choice(_LENGTHS)))
+            for _ in range(draw.choice(_SWITCHES))]
+    # They go on in the order in which they were spawned: the one that was stopped last goes on
+    # last, or there would have been no switch.
+    stopped = dict(runs[-1].about)["thread"]
+    draw.shuffle(spawns)
+    spawns.sort(key=lambda spawn: dict(spawn.about)["thread"] == stopped)
+    return (setup, *spawns, *runs, Act("settle"), finish)
+
+
+def _settings(capacity: int) -> Mapping[str, int]:
+    return {"capacity": capacity, "buckets": capacity + 1, "purge": PURGE}
+
+
+def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
+    return CONSTANTS
+
+
+_OPERATIONS: Final = ("perform", "spawn", "run", "settle")
+
+KAFKA_RACES_SUITE: Final = RacesSuite(
+    name="kafka.races",
+    version=2,
+    port="kafka.races",
+    watches=(Watch(ObservedRaces),),
+    weights=dict.fromkeys(_OPERATIONS, 1),
+    needs={rule: tuple((name,) for name in _OPERATIONS) for rule in _ABOUT},
+    epilogue=(),
+    constants=_constants,
+    converse=RacesConversation,
+    capacities=(1,),
+    settings=_settings,
+    scene="A timer with wheels of {buckets} buckets, the tick 1 ms, and a purgatory. "
+          "Threads run one at a time.",
+)

@@ -1,0 +1,486 @@
+"""Kafka's historical races: the reference timer and purgatory with one step left out or misplaced.
+
+Each twin is right as long as one thread uses it; most have passed the sequential suites of their
+time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from ....reference.kafka.delayed_operation import DelayedOperation, Keys, Watch
+from ....reference.kafka.locks import LockFactory
+from ....reference.kafka.owners import Group, Partition
+from ....reference.kafka.purgatory import Purgatory
+from ....reference.kafka.timer import Timer
+from ....reference.kafka.timing_wheel import (
+    LockedTimerTaskEntry, LockedTimerTaskList, TimerTaskEntry, TimerTaskList, TimingWheel,
+)
+from ....reference.kafka.watcher_lists import LockedWatcherLists, Watchers
+from ...ports.base import Adapter
+from .adapter import Kit, ReferenceRaces
+
+__all__ = ["ZOO", "RaceTwin"]
+
+
+@dataclass(frozen=True, slots=True)
+class RaceTwin:
+    """See ``catalogue.Specimen``. ``kit`` takes the place of the adapter's."""
+
+    name: str
+    rule: str
+    bug: str
+    history: str
+    kit: Kit
+    suite: str = "kafka.races"
+    equivalent: str = ""
+
+    def adapter(self) -> Adapter:
+        """A new adapter of this twin."""
+        adapter = ReferenceRaces()
+        adapter.kit = self.kit
+        adapter.name = f"zoo:{self.name}"
+        return adapter
+
+
+# ---- completion -----------------------------------------------------------------------------
+
+
+class WithoutCas(DelayedOperation):
+    """Whether it is completed is read, and then written."""
+
+    __slots__ = ()
+
+    def force_complete(self) -> bool:
+        if self.completed:
+            return False
+        self.completed = True
+        self.cancel()
+        self.on_complete()
+        return True
+
+
+class ExpiringAnyway(DelayedOperation):
+    """The expiry callback comes whoever completed the request."""
+
+    __slots__ = ()
+
+    def run(self) -> None:
+        self.force_complete()
+        self.on_expiration()
+
+
+class NotCancelling(DelayedOperation):
+    """Whoever completes the request leaves it in the timer."""
+
+    __slots__ = ()
+
+    def cancel(self) -> None:
+        """Nothing."""
+
+
+class WithoutSecondTry(DelayedOperation):
+    """The requester tries, and watches."""
+
+    __slots__ = ()
+
+    def _try_or_else(self, watch: Watch, keys: Keys) -> bool:
+        if self.try_complete():
+            return True
+        watch(self, keys)
+        return False
+
+
+class WithoutRecheck(Purgatory):
+    """Nobody looks again once the request is in the timer."""
+
+    __slots__ = ()
+
+    def _begin_timeout(self, operation: DelayedOperation, now: int) -> None:
+        self.timer.add(operation, now)
+
+
+# ---- locks of requests ----------------------------------------------------------------------
+
+
+class TryLock(DelayedOperation):
+    """A trigger that finds the lock taken goes away: the holder will have tried."""
+
+    __slots__ = ()
+
+    def safe_try_complete(self) -> bool:
+        mutex: Any = self.mutex
+        if not mutex.acquire(blocking=False):
+            return False
+        try:
+            return self.try_complete()
+        finally:
+            mutex.release()
+
+
+class AskingTryLock(DelayedOperation):
+    """… it leaves a flag, and the next one to try looks at it; others who hold the lock do not."""
+
+    __slots__ = ("_asked",)
+
+    def __init__(self, *about: Any) -> None:
+        super().__init__(*about)
+        self._asked = False
+
+    def safe_try_complete(self) -> bool:
+        mutex: Any = self.mutex
+        while True:
+            if not mutex.acquire(blocking=False):
+                if self._asked:
+                    return False
+                self._asked = True
+                continue
+            self._asked = False
+            try:
+                done = self.try_complete()
+            finally:
+                mutex.release()
+            if done or not self._asked:
+                return done
+
+    def safe_try_complete_or_else(self, watch: Watch, keys: Keys) -> bool:
+        done = super().safe_try_complete_or_else(watch, keys)
+        return self.safe_try_complete() if self._asked and not done else done
+
+
+class KeepingALockAtAnError(DelayedOperation):
+    """The lock is taken and given back by hand: an error passes the giving."""
+
+    __slots__ = ()
+
+    def safe_try_complete(self) -> bool:
+        mutex: Any = self.mutex
+        mutex.acquire()
+        done = self.try_complete()
+        mutex.release()
+        return done
+
+
+class TellingUnderGroupLock(Group):
+    """The group tells the purgatory while it holds its lock."""
+
+    def change(self, request: str, key: Hashable) -> int:
+        with self.lock:
+            return super().change(request, key)
+
+
+class CompletingUnderPartitionLock(Partition):
+    """Fetches are completed while the partition's lock is still shared."""
+
+    def append(self, request: str, key: Hashable) -> int:
+        with self.lock.read:
+            return super().append(request, key)
+
+
+# ---- watcher lists --------------------------------------------------------------------------
+
+
+class _ListLocks(LockedWatcherLists):
+    """One lock for each key, under which its list is changed."""
+
+    def __init__(self, lock: LockFactory) -> None:
+        super().__init__(lock, 1)
+        self._lock = lock
+        self.of_key: dict[Hashable, Any] = {}
+
+    def watch(self, operation: DelayedOperation, keys: Keys) -> None:
+        for key in keys:
+            with self.of_key.setdefault(key, self._lock()):
+                super().watch(operation, (key,))
+
+
+class TryingUnderListLock(Purgatory):
+    """A list's lock is held while its requests are tried."""
+
+    __slots__ = ("_of_key",)
+
+    def __init__(self, *about: Any, lock: LockFactory, **more: Any) -> None:
+        super().__init__(*about, lock=lock, **more)
+        lists = _ListLocks(lock)
+        self._of_key = lists.of_key
+        object.__setattr__(self, "lists", lists)
+
+    def check_and_complete(self, key: Hashable) -> int:
+        if key not in self._of_key:
+            return 0
+        with self._of_key[key]:
+            return super().check_and_complete(key)
+
+
+class _RemovingAny(LockedWatcherLists):
+    """The key goes if the list that the sweeper has is empty, whose ever it is by now."""
+
+    def remove_if_empty(self, key: Hashable, watchers: Watchers) -> None:
+        lock, shard = self._shard(key)
+        with lock:
+            if not watchers:
+                shard.take(key)
+
+
+class _RemovingFull(LockedWatcherLists):
+    """The key goes because its list was empty a moment ago."""
+
+    def remove_if_empty(self, key: Hashable, watchers: Watchers) -> None:
+        lock, shard = self._shard(key)
+        with lock:
+            if shard.of(key) is watchers:
+                shard.take(key)
+
+
+class _KeepingEmpty(LockedWatcherLists):
+    """A list stays, empty or not."""
+
+    def remove_if_empty(self, key: Hashable, watchers: Watchers) -> None:
+        """Nothing."""
+
+
+class _FindingBefore(LockedWatcherLists):
+    """The list is found under the lock, and entered after."""
+
+    def watch(self, operation: DelayedOperation, keys: Keys) -> None:
+        for key in keys:
+            lock, shard = self._shard(key)
+            with lock:
+                watchers = shard.of(key)
+                if watchers is None:
+                    shard.watch(operation, (key,))
+            if watchers is not None:
+                watchers[operation] = None
+
+
+def _with_lists(kind: type[LockedWatcherLists]) -> Kit:
+    """A purgatory with other watcher lists."""
+    def init(self: Purgatory, *about: Any, lock: LockFactory, **more: Any) -> None:
+        Purgatory.__init__(self, *about, lock=lock, **more)
+        object.__setattr__(self, "lists", kind(lock, 1))
+
+    return Kit(purgatory=type(kind.__name__, (Purgatory,), {
+        "__slots__": (), "__init__": init, "__module__": __name__}))
+
+
+# ---- wheels ---------------------------------------------------------------------------------
+
+
+class _ReattachingWheel(TimingWheel):
+    """Whoever places an entry takes it for its task's own, and asks nobody whether it still is."""
+
+    __slots__ = ()
+
+    def add(self, entry: TimerTaskEntry) -> bool:
+        entry.task.entry = entry
+        return super().add(entry)
+
+
+class UntestedEntry(Timer):
+    """A task that was cancelled while its entry was in no bucket is placed again."""
+
+    __slots__ = ()
+    wheel = _ReattachingWheel
+
+
+class _UncheckedList(LockedTimerTaskList):
+    """An entry is unlinked by whoever has the lock of the bucket that it was in."""
+
+    __slots__ = ()
+
+    def remove(self, entry: TimerTaskEntry) -> None:
+        assert isinstance(entry, LockedTimerTaskEntry)
+        with self.list_lock, entry.entry_lock:
+            if entry.list is not None:
+                entry.list = self
+                TimerTaskList.remove(self, entry)
+            else:
+                self.counter.value -= 1
+
+
+class _UnlockedList(LockedTimerTaskList):
+    """Entries are linked without the bucket's lock."""
+
+    __slots__ = ()
+
+    def add(self, entry: TimerTaskEntry) -> None:
+        TimerTaskList.add(self, entry)
+
+
+class _AskingUnderTaskLock(Timer):
+    """A flush asks for the task's lock, to see whether it is cancelled, while it has the bucket's;
+    who cancels has the task's and asks for the bucket's."""
+
+    __slots__ = ()
+
+    def _place(self, entry: TimerTaskEntry) -> None:
+        mutex: Any = entry.task.task_lock
+        with mutex:
+            super()._place(entry)
+
+
+class _EntryFirst(LockedTimerTaskList):
+    """An entry is unlinked under its own lock and then the bucket's; it is linked the other way
+    round."""
+
+    __slots__ = ()
+
+    def remove(self, entry: TimerTaskEntry) -> None:
+        assert isinstance(entry, LockedTimerTaskEntry)
+        with entry.entry_lock, self.list_lock:
+            TimerTaskList.remove(self, entry)
+
+
+class CountingUnderListLock(Purgatory):
+    """Watching takes the map's lock and then the estimate's; a purge sets the estimate and looks
+    for the lists under its lock."""
+
+    __slots__ = ()
+
+    def _watch(self, operation: DelayedOperation, keys: Keys) -> None:
+        lock, _ = self.lists._shard(keys[0])        # type: ignore[attr-defined,index]
+        with lock:
+            super()._watch(operation, keys)
+
+    def purge(self) -> int:
+        assert self._counting is not None
+        with self._counting:
+            return super().purge()
+
+
+def _with_buckets(kind: type[LockedTimerTaskList]) -> Kit:
+    """A timer with other buckets."""
+    def init(self: TimingWheel, *about: Any) -> None:
+        TimingWheel.__init__(self, *about)
+        counter, lock = about[3], about[5]
+        object.__setattr__(self, "buckets", [kind(counter, lock) for _ in self.buckets])
+
+    wheel = type("Wheel", (TimingWheel,), {
+        "__slots__": (), "__init__": init, "__module__": __name__})
+    return Kit(timer=type(kind.__name__, (Timer,), {
+        "__slots__": (), "wheel": wheel, "__module__": __name__}))
+
+
+class _WithoutSecondLook(TimingWheel):
+    """What was seen before the lock still counts."""
+
+    __slots__ = ()
+
+    def _made_overflow(self) -> TimingWheel:
+        self.overflow = None
+        return super()._made_overflow()
+
+
+class TwoOverflows(Timer):
+    """Two threads that need an overflow wheel make one each."""
+
+    __slots__ = ()
+    wheel = _WithoutSecondLook
+
+
+class _PublishedTooEarly(TimingWheel):
+    """Others see the overflow wheel before it is initialised."""
+
+    __slots__ = ()
+
+    def _made_overflow(self) -> TimingWheel:
+        if self.overflow is None:
+            wheel = self.overflow = object.__new__(type(self))
+            wheel.__init__(  # type: ignore[misc]
+                self.interval, self.size, self.clock, self.counter, self.queue, self._make_lock)
+        return self.overflow
+
+
+class UninitialisedOverflow(Timer):
+    """The field that holds the overflow wheel is not volatile."""
+
+    __slots__ = ()
+    wheel = _PublishedTooEarly
+
+
+_TWINS: Final = (
+    RaceTwin(
+        "kafka-385-no-cas", "KAFKA-P1R", "completed is read, then written: both win",
+        "KAFKA-385: checkSatisfied against expire", Kit(operation=WithoutCas)),
+    RaceTwin(
+        "kafka-1989-expired-anyway", "KAFKA-P1ER", "the timeout calls onExpiration though it lost",
+        "KAFKA-1989: the old purgatory's expireNext", Kit(operation=ExpiringAnyway)),
+    RaceTwin(
+        "kafka-1989-not-cancelled", "KAFKA-P4R", "a completed request stays in the timer",
+        "KAFKA-1989: completed operations kept until their timeout", Kit(operation=NotCancelling)),
+    RaceTwin(
+        "kafka-no-second-try", "KAFKA-P3", "no try after watching: a trigger in between is lost",
+        "KAFKA-1952: the fix that has to try, watch all, and try", Kit(operation=WithoutSecondTry)),
+    RaceTwin(
+        "kafka-no-recheck", "KAFKA-P4R", "nobody looks again after the request was put into the "
+        "timer", "DelayedOperationPurgatory: 'if (operation.isCompleted) operation.cancel()'",
+        Kit(purgatory=WithoutRecheck)),
+    RaceTwin(
+        "kafka-6653-try-lock", "KAFKA-P3", "a trigger that finds the request's lock taken gives up",
+        "KAFKA-6653: a holder that has tried already", Kit(operation=TryLock)),
+    RaceTwin(
+        "kafka-8334-try-lock-flag", "KAFKA-P3", "a trigger that finds the lock taken leaves a "
+        "flag, at which other users of the lock do not look",
+        "KAFKA-8334: commits that time out", Kit(operation=AskingTryLock)),
+    RaceTwin(
+        "kafka-3994-list-lock", "KAFKA-P9", "requests are tried under their list's lock",
+        "KAFKA-3994: deadlock of a group and its requests", Kit(purgatory=TryingUnderListLock)),
+    RaceTwin(
+        "kafka-5970-group-lock", "KAFKA-P9", "the purgatory is told under the group's lock",
+        "KAFKA-5970, KAFKA-6042: deadlock of two requests of a group",
+        Kit(group=TellingUnderGroupLock)),
+    RaceTwin(
+        "kafka-7697-partition-lock", "KAFKA-P9", "fetches are completed while leaderIsrUpdateLock "
+        "is shared", "KAFKA-7697: deadlock of fetches and a writer",
+        Kit(partition=CompletingUnderPartitionLock)),
+    RaceTwin(
+        "kafka-task-lock-in-flush", "KAFKA-P9", "a flush and a cancel take two locks in two orders",
+        "TimerTask.cancel against TimerTaskList.flush: task, list, entry", Kit(
+            timer=_AskingUnderTaskLock)),
+    RaceTwin(
+        "kafka-entry-before-bucket", "KAFKA-P9", "an entry's lock is taken before its bucket's",
+        "TimerTaskList.remove: synchronized of list, then of entry", _with_buckets(_EntryFirst)),
+    RaceTwin(
+        "kafka-estimate-lock", "KAFKA-P9", "watching and purging take two locks in two orders",
+        "watchForOperation and advanceClock, with a lock for estimatedTotalOperations",
+        Kit(purgatory=CountingUnderListLock)),
+    RaceTwin(
+        "kafka-lock-kept-at-error", "KAFKA-P9", "a try that raises keeps its lock",
+        "lock.lock() without try and finally", Kit(operation=KeepingALockAtAnError)),
+    RaceTwin(
+        "kafka-no-identity-test", "KAFKA-P3I", "an emptied list takes the key's new one with it",
+        "removeKeyIfEmpty: 'if the current key is no longer correlated to the watchers'",
+        _with_lists(_RemovingAny)),
+    RaceTwin(
+        "kafka-no-emptiness-test", "KAFKA-P3I", "a list that was empty a moment ago is removed",
+        "removeKeyIfEmpty: 'if (watchers != null && watchers.isEmpty)'",
+        _with_lists(_RemovingFull)),
+    RaceTwin(
+        "kafka-found-before-entered", "KAFKA-P3I", "a list may be removed before it is entered",
+        "watchForOperation: getAndMaybePut and watch under one lock",
+        _with_lists(_FindingBefore)),
+    RaceTwin(
+        "kafka-2160-empty-lists", "KAFKA-P7L", "empty lists are never removed",
+        "KAFKA-2160: a map that grows with its keys", _with_lists(_KeepingEmpty)),
+    RaceTwin(
+        "kafka-2226-untested", "KAFKA-W1CR", "a task that is cancelled during its cascade runs",
+        "KAFKA-2226: cancel against cascade", Kit(timer=UntestedEntry)),
+    RaceTwin(
+        "kafka-2226-unchecked", "KAFKA-W2L", "an entry is taken out of a bucket that it has left",
+        "KAFKA-2226: an entry in two lists", _with_buckets(_UncheckedList)),
+    RaceTwin(
+        "kafka-unlocked-bucket", "KAFKA-W1L", "two threads link entries at a time, and one is lost",
+        "TimerTaskList.add: synchronized", _with_buckets(_UnlockedList)),
+    RaceTwin(
+        "kafka-two-overflows", "KAFKA-W10", "no second look: two overflow wheels for one level",
+        "KAFKA-2112: addOverflowWheel", Kit(timer=TwoOverflows)),
+    RaceTwin(
+        "kafka-2112-not-volatile", "KAFKA-W11", "the overflow wheel is used before it is "
+        "initialised", "KAFKA-2112: overflowWheel is not volatile",
+        Kit(timer=UninitialisedOverflow)),
+)
+
+ZOO: Final = {twin.name: twin for twin in _TWINS}
+"""The twins by name; each is resolved as the target ``zoo:<name>``."""

@@ -1,0 +1,1 @@
+"""A timer: hierarchical timing wheels, or any other."""

@@ -1,0 +1,82 @@
+"""The port ``timer``: tasks that run after a delay, unless they are cancelled.
+
+Time is the ``now`` of each request, in milliseconds. An adapter lets its timer run at each
+instant at which it wants to, up to ``now``, and answers what ran on the way.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ...ports.base import (
+    COUNT, INTEGER, NAME, OBJECT, POSITIVE, TRUE, Argument, Kind, Operation, Port, is_count,
+)
+
+__all__ = ["RUNS", "TIMER"]
+
+
+def _is_runs(value: object) -> bool:
+    return isinstance(value, list) and all(
+        isinstance(each, dict) and is_count(each.get("task")) and is_count(each.get("at"))
+        for each in value)
+
+
+def _is_queue(value: object) -> bool:
+    return isinstance(value, dict) and all(
+        is_count(value.get(name)) for name in ("buckets", "wheels"))
+
+
+def _is_driven(value: object) -> bool:
+    return (isinstance(value, dict) and isinstance(value.get("due"), bool)
+            and _is_runs(value.get("runs")))
+
+
+RUNS: Final = Kind('a list of {"task": number, "at": milliseconds}', _is_runs)
+DRIVEN: Final = Kind('{"due": true or false, "runs": as for add}', _is_driven)
+QUEUE: Final = Kind("an object with the counts buckets and wheels", _is_queue)
+
+_TASK = Argument("task", COUNT, "the number of a task")
+
+_OPERATIONS: Final = (
+    Operation(
+        "hello", OBJECT, "start a fresh timer, at the time now",
+        (
+            Argument("protocol", INTEGER, "the version of the protocol, 1"),
+            Argument("port", NAME, "the name of the port"),
+            Argument("settings", OBJECT, "the settings of the port"),
+        ),
+        optional=False,
+    ),
+    Operation("add", RUNS, "run the task after so many milliseconds; one that is pending is to "
+              "run then, and not when it was to run before; ok: the tasks that ran, in order, "
+              "and when", (_TASK, Argument("delay", COUNT, "milliseconds"))),
+    Operation("cancel", RUNS, "the task is not to run; ok: as for add", (_TASK,)),
+    Operation("elapse", RUNS, "time has passed, up to now; ok: as for add"),
+    Operation("drive", DRIVEN, "time has passed, up to now, and nobody has driven the timer; drive "
+              "it once, at now: what is due runs now; due: what the timer answered, whether "
+              "anything, cancelled or not, was due"),
+    Operation("fail", TRUE, "the task raises when it runs next; what runs is told as ever",
+              (_TASK,)),
+    Operation("size", COUNT, "how many tasks are to run"),
+    Operation("entries", COUNT, "how many tasks a timer with lazy deletion holds, cancelled ones "
+              "included"),
+    Operation("queue", QUEUE, "the buckets in the queue of a timer of wheels, and its wheels"),
+)
+
+TIMER: Final = Port(
+    name="timer",
+    version=1,
+    meaning="a timer in virtual time",
+    operations={each.name: each for each in _OPERATIONS},
+    settings=(
+        Argument("capacity", POSITIVE, "the tick in milliseconds, for a timer that has one"),
+        Argument("wheel", POSITIVE, "the buckets of a wheel, for a timer that has some"),
+    ),
+    policies={
+        "tick": "a task runs at max(time of its add, floor(deadline / tick) * tick)",
+        "deadline": "a task runs at its deadline; tasks of the same deadline in any order",
+        "in-order": "a task runs at its deadline; tasks of the same deadline in the order in "
+                    "which they were added",
+        "timeout": "as in-order, and a delay below 1 ms is one of 1 ms",
+    },
+)

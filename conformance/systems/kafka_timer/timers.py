@@ -1,0 +1,246 @@
+"""The reference timers, and those of Python's standard library and trio, behind the port."""
+
+from __future__ import annotations
+
+import asyncio
+import platform
+import sched
+from collections.abc import Mapping
+from contextlib import suppress
+from functools import partial
+from typing import Any, ClassVar
+
+from ....reference.kafka.old_timer import OldTimer
+from ....reference.kafka.timer import Timer, TimerMisuse, TimerTask
+from ...adapters.base import Declined
+from ...ports.base import Message
+from .adapter import FailingTasks, PlannedError
+
+__all__ = ["AsyncioTimer", "ReferenceOldTimer", "ReferenceTimer", "SchedTimer"]
+
+
+class _Task(TimerTask):
+    """Tells its adapter when it runs."""
+
+    __slots__ = ("number", "owner")
+
+    def __init__(self, number: int, owner: _Reference) -> None:
+        super().__init__(0)
+        self.number = number
+        self.owner = owner
+
+    def run(self) -> None:
+        self.owner.ran(self.number, self.owner.clock)
+
+
+class _Reference(FailingTasks):
+    """A driver that stops whenever a bucket or a task is due. ``core`` is what twins replace."""
+
+    core: type[Any]
+
+    def begin(self, settings: Mapping[str, Any]) -> None:
+        """See ``TimerAdapter``."""
+        try:
+            self._timer = self.core(settings["capacity"], settings["wheel"], self.now)
+        except TimerMisuse as misuse:
+            raise Declined(str(misuse)) from None
+        self._tasks: dict[int, _Task] = {}
+        self.clock = self.now
+
+    def schedule(self, task: int, delay: int) -> None:
+        """See ``TimerAdapter``. The same task object each time: it is re-scheduled."""
+        wanted = self._tasks.setdefault(task, _Task(task, self))
+        wanted.delay = delay
+        with suppress(PlannedError):
+            self._timer.add(wanted, self.now)
+
+    def unschedule(self, task: int) -> None:
+        """See ``TimerAdapter``."""
+        if task in self._tasks:
+            self._tasks[task].cancel()
+
+    def move(self, until: int) -> None:
+        """See ``TimerAdapter``."""
+        due = self._timer.next_expiration()
+        while due is not None and due <= until:
+            self.clock = max(self.clock, due)
+            self._advance()
+            due = self._timer.next_expiration()
+        self.clock = until
+
+    def _advance(self) -> bool:
+        """Drive the timer once. Who raises has run, so something was due."""
+        try:
+            return bool(self._timer.advance(self.clock))
+        except* PlannedError:
+            pass
+        return True
+
+    def drive(self) -> Message:
+        """See the port."""
+        self.clock = self.now
+        due = self._advance()
+        runs, self._runs = self._runs, []
+        return {"due": due, "runs": runs}
+
+
+class ReferenceTimer(_Reference):
+    """Kafka's hierarchical timing wheels."""
+
+    name = "reference timer"
+    policy: ClassVar[str] = "tick"
+    core = Timer
+
+    def size(self) -> int:
+        """See the port."""
+        size: int = self._timer.size
+        return size
+
+    def queue(self) -> Message:
+        """See the port."""
+        return {"buckets": self._timer.queued, "wheels": self._timer.levels}
+
+
+class ReferenceOldTimer(_Reference):
+    """One queue of all tasks, with lazy deletion."""
+
+    name = "reference old timer"
+    policy: ClassVar[str] = "deadline"
+    core = OldTimer
+
+    def entries(self) -> int:
+        """See the port."""
+        entries: int = self._timer.size
+        return entries
+
+
+class SchedTimer(FailingTasks):
+    """``sched.scheduler`` with a time function of ours; it never waits.
+
+    What an action raises comes out of ``run``, which the driver then calls again.
+    """
+
+    name = "sched.scheduler"
+    policy: ClassVar[str] = "in-order"
+    version: ClassVar[str] = platform.python_version()
+
+    def begin(self, settings: Mapping[str, Any]) -> None:
+        """See ``TimerAdapter``."""
+        self._clock = self.now
+        self._scheduler = sched.scheduler(lambda: self._clock, lambda duration: None)
+        self._events: dict[int, sched.Event] = {}
+
+    def schedule(self, task: int, delay: int) -> None:
+        """See ``TimerAdapter``."""
+        self.unschedule(task)
+        self._events[task] = self._scheduler.enterabs(self.now + delay, 0, self._run, (task,))
+
+    def _run(self, task: int) -> None:
+        del self._events[task]
+        self.ran(task, self._clock)
+
+    def unschedule(self, task: int) -> None:
+        """See ``TimerAdapter``."""
+        if task in self._events:
+            self._scheduler.cancel(self._events.pop(task))
+
+    def move(self, until: int) -> None:
+        """See ``TimerAdapter``."""
+        wait = self._run_all()
+        while wait is not None and self._clock + wait <= until:
+            self._clock += int(wait)
+            wait = self._run_all()
+        self._clock = until
+
+    def _run_all(self) -> float | None:
+        while True:
+            with suppress(PlannedError):
+                return self._scheduler.run(blocking=False)
+
+    def size(self) -> int:
+        """See the port."""
+        return len(self._scheduler.queue)
+
+
+class _Selector:
+    """In the place of a selector: nothing ever happens, and to wait is to let time pass."""
+
+    def __init__(self, loop: _VirtualLoop) -> None:
+        self._loop = loop
+
+    def select(self, timeout: float | None) -> list[Any]:
+        """Move the clock by ``timeout``, up to the instant at which the loop is to stop."""
+        loop = self._loop
+        loop.clock = loop.until if timeout is None else min(loop.clock + timeout, loop.until)
+        if loop.clock == loop.until:
+            loop.stop()
+        return []
+
+
+class _VirtualLoop(asyncio.base_events.BaseEventLoop):
+    """asyncio's own loop, timers and all, with a clock that moves when the loop would sleep.
+
+    Its unit is a millisecond. It opens no file descriptor.
+    """
+
+    def __init__(self, now: int) -> None:
+        super().__init__()
+        self.clock: float = now
+        self.until = now
+        self._selector = _Selector(self)
+
+    def time(self) -> float:
+        """See ``asyncio.AbstractEventLoop``."""
+        return self.clock
+
+    def _process_events(self, event_list: list[Any]) -> None:
+        """There are none."""
+
+    def _write_to_self(self) -> None:
+        """There is one thread."""
+
+
+def _ignore_the_planned(
+    loop: asyncio.AbstractEventLoop, context: dict[str, Any],
+) -> None:
+    """The loop tells its handler what a callback raises; that of the harness is no news."""
+    if not isinstance(context.get("exception"), PlannedError):
+        loop.default_exception_handler(context)
+
+
+class AsyncioTimer(FailingTasks):
+    """``loop.call_at`` and ``TimerHandle.cancel`` of asyncio."""
+
+    name = "asyncio call_at"
+    policy: ClassVar[str] = "deadline"
+    version: ClassVar[str] = platform.python_version()
+
+    def begin(self, settings: Mapping[str, Any]) -> None:
+        """See ``TimerAdapter``."""
+        self.close()
+        self._loop = _VirtualLoop(self.now)
+        self._loop.set_exception_handler(_ignore_the_planned)
+        self._handles: dict[int, asyncio.TimerHandle] = {}
+
+    def schedule(self, task: int, delay: int) -> None:
+        """See ``TimerAdapter``."""
+        self.unschedule(task)
+        self._handles[task] = self._loop.call_at(self.now + delay, partial(self._run, task))
+
+    def _run(self, task: int) -> None:
+        self.ran(task, int(self._loop.clock))
+
+    def unschedule(self, task: int) -> None:
+        """See ``TimerAdapter``."""
+        if task in self._handles:
+            self._handles.pop(task).cancel()
+
+    def move(self, until: int) -> None:
+        """See ``TimerAdapter``."""
+        self._loop.until = until
+        self._loop.run_forever()
+
+    def close(self) -> None:
+        """Give the loop back."""
+        if hasattr(self, "_loop"):
+            self._loop.close()

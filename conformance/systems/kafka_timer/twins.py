@@ -1,0 +1,541 @@
+"""Timers with one seeded bug each: Kafka's wheels with one decision changed, and a few others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from ....reference.kafka.delay_queue import DelayQueue
+from ....reference.kafka.old_timer import OldTimer
+from ....reference.kafka.timer import Timer
+from ....reference.kafka.timing_wheel import (
+    TimerTask, TimerTaskEntry, TimerTaskList, TimingWheel,
+)
+from ...suites.twin import CoreTwin
+from .timers import ReferenceOldTimer, ReferenceTimer, SchedTimer
+
+__all__ = ["ZOO", "OpenTimer", "OpenWheel"]
+
+FLUSHES_MAX: Final = 500
+
+
+# ---- the wheel with its decisions as methods -------------------------------------------------
+
+
+class OpenWheel(TimingWheel):
+    """The reference's wheel, which a twin changes in one method. A test holds it to the suite."""
+
+    def add(self, entry: TimerTaskEntry) -> bool:
+        if self.is_cancelled(entry) or self.is_expired(entry.deadline):
+            return False
+        if not self.is_covered(entry.deadline):
+            return (self.overflow or self.make_overflow()).add(entry)
+        number = entry.deadline // self.tick
+        bucket = self.buckets[self.slot(number) % self.size]
+        bucket.add(entry)
+        if self.is_new(bucket, number * self.tick):
+            self.queue.offer(bucket, number * self.tick)
+        return True
+
+    def is_cancelled(self, entry: TimerTaskEntry) -> bool:
+        """Whether the task has another entry by now, or none."""
+        return entry.cancelled
+
+    def is_expired(self, deadline: int) -> bool:
+        """Within the present tick, or before it."""
+        return deadline < self.clock + self.tick
+
+    def is_covered(self, deadline: int) -> bool:
+        """Within the wheel's interval."""
+        return deadline < self.clock + self.interval
+
+    def slot(self, number: int) -> int:
+        """The bucket of a tick, by its number."""
+        return number
+
+    def is_new(self, bucket: TimerTaskList, expiration: int) -> bool:
+        """Whether the bucket is to be offered."""
+        return bucket.set_expiration(expiration)
+
+    def with_overflow(self, tick: int, start: int) -> TimingWheel:
+        """Whatever is asked for is made, rounded or not."""
+        self.overflow = type(self)(tick, self.size, start, self.counter, self.queue)
+        self.overflow.clock = start
+        return self.overflow
+
+
+class OpenTimer(Timer):
+    """A driver that gives up where the real one would never return: it runs nothing any more."""
+
+    wheel = OpenWheel
+    entry: type[TimerTaskEntry] = TimerTaskEntry
+
+    def add(self, task: TimerTask, now: int) -> None:
+        self._enter(self.entry(task, now + task.delay))
+        self._run_ready()
+
+    def _enter(self, entry: TimerTaskEntry) -> None:
+        super()._place(entry)
+
+    def _expire(self, bucket: TimerTaskList, now: int) -> None:
+        due: TimerTaskList | None = bucket
+        for _ in range(FLUSHES_MAX):
+            if due is None:
+                return
+            self.flush(due)
+            due = self._queue.poll(now)
+        self._queue.discard(lambda bucket: True)
+
+    def flush(self, bucket: TimerTaskList) -> None:
+        """The clock moves, and the tasks are placed again."""
+        self._wheel.advance(bucket.expiration)
+        self.empty(bucket, self._place)
+
+    def empty(self, bucket: TimerTaskList, place: Callable[[TimerTaskEntry], None]) -> None:
+        """As ``TimerTaskList.flush``, but what comes in meanwhile stays in."""
+        held: list[TimerTaskEntry] = []
+        bucket.flush(held.append)
+        for entry in held:
+            place(entry)
+
+
+def timer_of(wheel: type[TimingWheel]) -> type[OpenTimer]:
+    """The timer whose wheels are of this type."""
+    return type(f"Timer{wheel.__name__}", (OpenTimer,), {"wheel": wheel})
+
+
+# ---- clocks ---------------------------------------------------------------------------------
+
+
+class ClockNotMovedAtFlush(OpenTimer):
+    """A flush without advanceClock."""
+
+    def flush(self, bucket: TimerTaskList) -> None:
+        self.empty(bucket, self._place)
+
+
+class OverflowNotAdvanced(OpenWheel):
+    """advanceClock stops at the lowest wheel."""
+
+    def advance(self, time: int) -> None:
+        if time >= self.clock + self.tick:
+            self.clock = time - time % self.tick
+
+
+class OverflowFromZero(OpenWheel):
+    """A new overflow wheel's clock is 0."""
+
+    def make_overflow(self) -> TimingWheel:
+        return self.with_overflow(self.interval, 0)
+
+
+class ClockNotRounded(OpenWheel):
+    """Clocks are set to the time, not to the beginning of a tick."""
+
+    def make_overflow(self) -> TimingWheel:
+        return self.with_overflow(self.interval, self.clock)
+
+    def advance(self, time: int) -> None:
+        wheel: TimingWheel | None = self
+        while wheel is not None and time >= wheel.clock + wheel.tick:
+            wheel.clock = time
+            wheel = wheel.overflow
+
+
+class WallClockSetBack(Timer):
+    """Told by a wall clock, which somebody sets back by 5 ms when it shows 12."""
+
+    AT, BY = 12, 5
+    told = 0
+
+    def add(self, task: TimerTask, now: int) -> None:
+        self.told = now
+        super().add(task, self.wall(now))
+
+    def advance(self, now: int) -> bool:
+        self.told = now
+        self._last = min(self._last, self.wall(now))
+        return super().advance(self.wall(now))
+
+    def next_expiration(self) -> int | None:
+        found = super().next_expiration()
+        if found is None or max(found, self.told) < self.AT:
+            return found
+        return found + self.BY
+
+    def wall(self, now: int) -> int:
+        """What the wall clock shows."""
+        return now if now < self.AT else now - self.BY
+
+
+# ---- which bucket ---------------------------------------------------------------------------
+
+
+class ExpiredOneTickEarly(OpenWheel):
+    """exp <= cur + u: the next tick's tasks run now."""
+
+    def is_expired(self, deadline: int) -> bool:
+        return deadline <= self.clock + self.tick
+
+
+class ExpiredOnlyBeforeClock(OpenWheel):
+    """exp < cur: the present tick's tasks wait for a bucket that has just been flushed."""
+
+    def is_expired(self, deadline: int) -> bool:
+        return deadline < self.clock
+
+
+class HorizonIncluded(OpenWheel):
+    """exp <= cur + n u: the present tick's bucket is used for the tick n later."""
+
+    def is_covered(self, deadline: int) -> bool:
+        return deadline <= self.clock + self.interval
+
+
+class JavaQueue(DelayQueue[TimerTaskList]):
+    """java.util.PriorityQueue: a binary heap that compares times alone, and keeps no turn."""
+
+    def offer(self, item: TimerTaskList, time: int) -> None:
+        heap = self._heap
+        at = len(heap)
+        heap.append((time, 0, item))
+        while at and time < heap[(at - 1) // 2][0]:
+            heap[at], at = heap[(at - 1) // 2], (at - 1) // 2
+        heap[at] = (time, 0, item)
+
+    def poll(self, now: int) -> TimerTaskList | None:
+        heap = self._heap
+        if not heap or heap[0][0] > now:
+            return None
+        first, last = heap[0][2], heap.pop()
+        if heap:
+            self._sift_down(last)
+        return first
+
+    def _sift_down(self, row: tuple[int, int, TimerTaskList]) -> None:
+        heap, at = self._heap, 0
+        while 2 * at + 1 < len(heap):
+            child = 2 * at + 1
+            if child + 1 < len(heap) and heap[child][0] > heap[child + 1][0]:
+                child += 1
+            if row[0] <= heap[child][0]:
+                break
+            heap[at], at = heap[child], child
+        heap[at] = row
+
+
+class HorizonInJava(OpenTimer):
+    """The same on the queue that Kafka has: buckets of one time leave it in any order."""
+
+    wheel = HorizonIncluded
+
+    def __init__(self, tick: int, wheel_size: int, start: int, **more: Any) -> None:
+        super().__init__(tick, wheel_size, start, **more)
+        self._queue = self._wheel.queue = JavaQueue()    # type: ignore[misc]
+
+
+class SlotFromClock(OpenWheel):
+    """The bucket is chosen by the distance from the clock."""
+
+    def slot(self, number: int) -> int:
+        return number - self.clock // self.tick
+
+
+class CoarseOverflow(OpenWheel):
+    """An overflow wheel's tick is u n n."""
+
+    def make_overflow(self) -> TimingWheel:
+        return self.with_overflow(
+            self.interval * self.size, self.clock - self.clock % (self.interval * self.size))
+
+
+class EagerOverflow(OpenWheel):
+    """Each add makes another wheel, whether it is needed or not."""
+
+    def add(self, entry: TimerTaskEntry) -> bool:
+        if self.overflow is None:
+            self.make_overflow()
+        return super().add(entry)
+
+
+class RunWithoutCascade(OpenTimer):
+    """The tasks of an overflow bucket run when it expires."""
+
+    def flush(self, bucket: TimerTaskList) -> None:
+        self._wheel.advance(bucket.expiration)
+        self.empty(bucket, self.run_now)
+
+    def run_now(self, entry: TimerTaskEntry) -> None:
+        """Its task goes to the executor."""
+        self._submit(entry.task)
+
+
+# ---- the queue of buckets -------------------------------------------------------------------
+
+
+class NotOfferedAgain(OpenWheel):
+    """A bucket is offered when it is used for the first time only."""
+
+    def is_new(self, bucket: TimerTaskList, expiration: int) -> bool:
+        known = bucket in self.offered
+        self.offered.append(bucket)
+        return bucket.set_expiration(expiration) and not known
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.offered: list[TimerTaskList] = []
+
+
+class OfferedAlways(OpenWheel):
+    """A bucket is offered for each task that it gets."""
+
+    def is_new(self, bucket: TimerTaskList, expiration: int) -> bool:
+        bucket.set_expiration(expiration)
+        return True
+
+
+class ExpirationKept(OpenTimer):
+    """A flushed bucket keeps its expiration."""
+
+    def empty(self, bucket: TimerTaskList, place: Callable[[TimerTaskEntry], None]) -> None:
+        expiration = bucket.expiration
+        super().empty(bucket, place)
+        if bucket.expiration == -1:
+            bucket.expiration = expiration
+
+
+# ---- cancelling and counting ----------------------------------------------------------------
+
+
+class Untested(OpenWheel):
+    """Whether an entry is cancelled is not asked."""
+
+    def is_cancelled(self, entry: TimerTaskEntry) -> bool:
+        return False
+
+
+class _Stuck(TimerTaskEntry):
+    """It stays in its bucket."""
+
+    def remove(self) -> None:
+        pass
+
+
+class CancelledStaysLinked(OpenTimer):
+    """cancel() only makes the task forget its entry, and nobody asks (KAFKA-2226)."""
+
+    wheel = Untested
+    entry: type[TimerTaskEntry] = _Stuck
+
+    def _place(self, entry: TimerTaskEntry) -> None:
+        if not self._wheel.add(entry):
+            self._submit(entry.task)
+
+    _enter = _place
+
+
+class AddedTwice(CancelledStaysLinked):
+    """Who adds a task again leaves its older entry where it is."""
+
+    entry = TimerTaskEntry
+
+    def add(self, task: TimerTask, now: int) -> None:
+        task.entry = None
+        super().add(task, now)
+
+
+class _Counted(TimerTaskEntry):
+    """Who cancels it does not count it out."""
+
+    def remove(self) -> None:
+        found = self.list
+        super().remove()
+        if found is not None:
+            found.counter.value += 1
+
+
+class CancelledIsCounted(OpenTimer):
+    """A cancelled task is counted for ever."""
+
+    entry = _Counted
+
+
+class CascadeIsCounted(OpenTimer):
+    """A task that is cascaded is counted again."""
+
+    def _place(self, entry: TimerTaskEntry) -> None:
+        super()._place(entry)
+        if entry.list is not None:
+            self._counter.value += 1
+
+
+# ---- what a drive does and answers ----------------------------------------------------------
+
+
+class AnsweringAlways(Timer):
+    """Whoever drives it learns that something was due."""
+
+    def advance(self, now: int) -> bool:
+        super().advance(now)
+        return True
+
+
+class AnsweringWhatIsLeft(Timer):
+    """The answer is that of the last poll, which found nothing."""
+
+    def advance(self, now: int) -> bool:
+        super().advance(now)
+        return self._queue.poll(now) is not None
+
+
+class OneBucketADrive(Timer):
+    """A drive expires one bucket; for the next one somebody has to come again."""
+
+    def _expire(self, bucket: TimerTaskList, now: int) -> None:
+        self._wheel.advance(bucket.expiration)
+        bucket.flush(self._place)
+
+
+class EndingAtTheFirstError(Timer):
+    """A task that raises ends the run of all that are due; they wait for the next call."""
+
+    def _run_ready(self) -> None:
+        while self._ready:
+            self._ready.popleft().run()
+
+
+# ---- other timers ---------------------------------------------------------------------------
+
+
+class StrictlyAfter(OldTimer):
+    """A task runs when the time is past its deadline, as MockTimer of Kafka's tests has it."""
+
+    def advance(self, now: int) -> bool:
+        return super().advance(max(self._last, now - 1))
+
+    def next_expiration(self) -> int | None:
+        found = super().next_expiration()
+        return None if found is None else found + 1
+
+
+class OneUnitEarly(OldTimer):
+    """A delay that was truncated to whole units is too short."""
+
+    def add(self, task: TimerTask, now: int) -> None:
+        super().add(task, now - 1 if task.delay else now)
+
+
+class NothingLeaves(OldTimer):
+    """Tasks that ran are counted as well, as are requests that were completed (KAFKA-664)."""
+
+    gone = 0
+
+    @property
+    def size(self) -> int:
+        return super().size + self.gone
+
+    def advance(self, now: int) -> bool:
+        before = super().size
+        found = super().advance(now)
+        self.gone += before - super().size
+        return found
+
+
+class _Lifo(SchedTimer):
+    """Among tasks of one deadline, the one that was added last runs first."""
+
+    def schedule(self, task: int, delay: int) -> None:
+        self.unschedule(task)
+        self._added = getattr(self, "_added", 0) + 1
+        self._events[task] = self._scheduler.enterabs(
+            self.now + delay, -self._added, self._run, (task,))
+
+
+class _Timeout(ReferenceOldTimer):
+    """setTimeout on top of a queue of tasks."""
+
+    policy = "timeout"
+
+
+class Unclamped(OldTimer):
+    """A delay of 0 is one of 0, as node:test's mock timers have it."""
+
+
+# ---- the table ------------------------------------------------------------------------------
+
+
+def _twin(
+    name: str, rule: str, bug: str, history: str, core: type[Any], *,
+    of: Callable[[], Any] = ReferenceTimer, equivalent: str = "",
+) -> CoreTwin:
+    made = timer_of(core) if issubclass(core, TimingWheel) else core
+    return CoreTwin(f"timer-{name}", "timer", f"KAFKA-{rule}", bug, history, made, of, equivalent)
+
+
+_MUTANT: Final = "a line of TimingWheel that is easily left out; timer_mutants"
+
+_ALL: Final = (
+    _twin("clock-not-moved", "W23", "flush without advanceClock", _MUTANT, ClockNotMovedAtFlush),
+    _twin("overflow-not-advanced", "W23", "advanceClock stops at the lowest wheel", _MUTANT,
+          OverflowNotAdvanced),
+    _twin("overflow-from-zero", "W23", "an overflow wheel's clock starts at 0",
+          "KAFKA-2112: an overflow wheel was used before it was initialised", OverflowFromZero),
+    _twin("clock-not-rounded", "W23", "clocks are not rounded to ticks", _MUTANT, ClockNotRounded),
+    _twin("wall-clock", "W23", "the wall clock is set back by 5 ms",
+          "KAFKA-4051: requests did not expire until the clock had caught up", WallClockSetBack),
+    _twin("tick-early", "W22", "expired if exp <= cur + u", _MUTANT, ExpiredOneTickEarly),
+    _twin("tick-late", "W23", "expired only if exp < cur", _MUTANT, ExpiredOnlyBeforeClock),
+    _twin("horizon", "W22", "covered if exp <= cur + n u", f"{_MUTANT}; equivalent only as long "
+          "as buckets that expire together leave the queue from the lowest wheel up",
+          HorizonIncluded),
+    _twin("horizon-in-java", "W22", "covered if exp <= cur + n u, with Java's DelayQueue",
+          "the same on Kafka's own classes, where a run of all rules in turn let it pass",
+          HorizonInJava),
+    _twin("slot-from-clock", "W22", "bucket (exp - cur) / u", _MUTANT, SlotFromClock),
+    _twin("coarse-overflow", "W22", "overflow wheels with the tick u n n", _MUTANT,
+          CoarseOverflow),
+    _twin("eager-overflow", "W30", "a wheel more with each add",
+          "overflow wheels are made on demand; without end they cost n buckets each",
+          EagerOverflow),
+    _twin("no-cascade", "W22", "an overflow bucket's tasks run when it expires", _MUTANT,
+          RunWithoutCascade),
+    _twin("not-offered-again", "W23", "a bucket is offered once in its life", _MUTANT,
+          NotOfferedAgain),
+    _twin("offered-always", "W29", "a bucket is offered for each of its tasks",
+          f"{_MUTANT}; tasks run in time, but the queue is as long as with a queue of tasks",
+          OfferedAlways),
+    _twin("cancelled-runs", "W21", "a cancelled task stays in its bucket, and runs",
+          "KAFKA-2226: cancel during a cascade", CancelledStaysLinked),
+    _twin("added-twice", "W20", "a task that is added again is in two buckets",
+          "KAFKA-2226: an entry in two lists; KAFKA-385: a request ended twice", AddedTwice),
+    _twin("cancelled-counted", "W28", "cancel does not decrement the counter",
+          "KAFKA-1616: the purgatory's size was wrong", CancelledIsCounted),
+    _twin("cascade-counted", "W28", "a cascade increments the counter",
+          "KAFKA-2226: the counter followed the lists, not the tasks", CascadeIsCounted),
+    _twin("answers-always", "W34", "a drive answers that something was due, whatever was",
+          "SystemTimer.advanceClock: the return value", AnsweringAlways),
+    _twin("answers-what-is-left", "W34", "a drive answers whether something is still due",
+          "SystemTimer.advanceClock: the bucket of the last poll", AnsweringWhatIsLeft),
+    _twin("one-bucket-a-drive", "W36", "a late drive expires one bucket, and no other that is due",
+          "SystemTimer.advanceClock: if where while belongs", OneBucketADrive),
+    _twin("ends-at-error", "W35", "after a task that raises the others wait for the next call",
+          "tasks run in the driver's own thread, not in an executor", EndingAtTheFirstError),
+    _twin("old-strict", "W25", "runs only when now > deadline",
+          "MockTimer of Kafka's tests", StrictlyAfter, of=ReferenceOldTimer),
+    _twin("old-early", "W24", "a deadline 1 ms too early",
+          "hiResClockMs is truncated to whole ms", OneUnitEarly, of=ReferenceOldTimer),
+    _twin("old-keeps-all", "W31", "what ran is held as well",
+          "KAFKA-664: satisfied requests were never removed", NothingLeaves,
+          of=ReferenceOldTimer),
+    _twin("lifo", "W27", "of two tasks of one deadline the later one runs first",
+          "a heap without a counter of insertions", object, of=_Lifo),
+    _twin("unclamped", "W26", "a delay of 0 ms is taken as it is",
+          "mock timers of node:test (Node.js 20)", Unclamped, of=_Timeout),
+    _twin("expiration-kept", "W23", "a flushed bucket keeps its expiration", _MUTANT,
+          ExpirationKept, equivalent=(
+              "A bucket is used next for another tick, at least n ticks later, so its expiration "
+              "changes all the same, and it is offered. (timer_mutants: KAFKA-W1 to W6 hold; only "
+              "W5R breaks, which nobody outside can see.)")),
+)
+
+ZOO: Final = {twin.name: twin for twin in _ALL}

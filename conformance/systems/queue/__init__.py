@@ -1,0 +1,1 @@
+"""A bounded queue with waiting producers and consumers."""

@@ -1,0 +1,108 @@
+"""What our own queue adapters share: the dispatch, the tickets and the events.
+
+An adapter of a queue is a class with ``start(capacity)`` and one method per operation that it
+can do, named as the operation: ``offer(item)``, ``poll()``, ``put(item)``, ``take()``,
+``cancel(ticket)``, ``size()``, ``settle()``. What it lacks is not in its ``can``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Final
+
+from ...adapters.base import Declined
+from ...ports.base import Message
+from .port import QUEUE
+
+__all__ = ["QueueAdapter", "Waits"]
+
+
+class Waits:
+    """What ``put`` and ``take`` return when they have to wait: the ticket of the wait."""
+
+    __slots__ = ("ticket",)
+
+    def __init__(self, ticket: str) -> None:
+        self.ticket = ticket
+
+
+class QueueAdapter:
+    """Turns requests into method calls, and what they return into replies.
+
+    A subclass sets ``name``, ``version`` and ``policy``, and reports a completed wait with
+    ``self.completed(ticket, value)``; the event rides on the next reply.
+    """
+
+    name: ClassVar[str]
+    policy: ClassVar[str] = "wait"
+    version: str = "1"
+    capacity_max: ClassVar[int] = 1 << 20
+
+    def __init__(self) -> None:
+        self._events: list[Message] = []
+        self._tickets = 0
+        self.now_ms = 0
+
+    # -- for subclasses -----------------------------------------------------------------------
+
+    def start(self, capacity: int) -> None:
+        """Begin with a fresh, empty queue of ``capacity`` items."""
+        raise NotImplementedError
+
+    def settle(self) -> bool:
+        """Let everything run that can run at this instant."""
+        return True
+
+    def close(self) -> None:
+        """Give back what the adapter holds."""
+
+    def completed(self, ticket: str, value: object) -> None:
+        """Report that the wait of ``ticket`` ended with ``value``."""
+        self._events.append({"done": ticket, "ok": value})
+
+    def new_ticket(self) -> str:
+        """A ticket that this instance has not used yet."""
+        self._tickets += 1
+        return f"t{self._tickets}"
+
+    # -- for the harness ----------------------------------------------------------------------
+
+    def request(self, message: Message) -> Message:
+        """Answer one request; never raises for what the protocol lets a harness send."""
+        self.now_ms = message.get("now", self.now_ms)
+        try:
+            reply = self._answer(message)
+        except Declined as declined:
+            reply = {"error": declined.error, "definite": declined.definite}
+        if self._events:
+            reply["events"], self._events = self._events, []
+        return reply
+
+    def _answer(self, message: Message) -> Message:
+        do = message["do"]
+        if do == "hello":
+            return {"ok": self._hello(message)}
+        if do not in QUEUE.operations or not hasattr(self, do):
+            raise Declined("unknown-operation")
+        arguments = {name: message[name] for name in _ARGUMENTS[do]}
+        answer: Any = getattr(self, do)(**arguments)
+        return {"waiting": answer.ticket} if isinstance(answer, Waits) else {"ok": answer}
+
+    def _hello(self, message: Message) -> Message:
+        if message.get("port") != QUEUE.name:
+            raise Declined("unknown-port")
+        capacity = message["settings"]["capacity"]
+        if not 1 <= capacity <= self.capacity_max:
+            raise Declined("unsupported-capacity")
+        self.close()
+        QueueAdapter.__init__(self)
+        self.start(capacity)
+        can = [name for name in QUEUE.capabilities() if hasattr(self, name)]
+        return {"name": self.name, "version": self.version, "can": can, "policy": self.policy}
+
+
+_ARGUMENTS: Final[Mapping[str, tuple[str, ...]]] = {
+    # ``by`` is for the reader of a trace: none of our queues treats callers differently.
+    each.name: tuple(a.name for a in each.arguments if a.required)
+    for each in QUEUE.operations.values()
+}

@@ -1,0 +1,61 @@
+"""The port ``queue``: what a bounded queue under test is asked, as data.
+
+Items are chosen by the harness and are all distinct, so that an item that is lost, invented,
+reordered or delivered twice can be told from its neighbours.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ...ports.base import (
+    COUNT, FLAG, INTEGER, ITEM, ITEM_OR_NULL, NAME, OBJECT, POSITIVE, TICKET, TIMERS, TRUE,
+    Argument, Operation, Port,
+)
+
+__all__ = ["QUEUE"]
+
+_ITEM = Argument("item", ITEM, "the item, distinct from all others")
+_BY = Argument("by", NAME, "the producer or consumer that asks", required=False)
+
+_OPERATIONS: Final = (
+    Operation(
+        "hello", OBJECT, "start a fresh instance and forget the one before, its tickets included",
+        (
+            Argument("protocol", INTEGER, "the version of the protocol, 1"),
+            Argument("port", NAME, "the name of the port"),
+            Argument("settings", OBJECT, "the settings of the port"),
+        ),
+        optional=False,
+    ),
+    Operation("offer", FLAG, "put the item if that is possible at once; never waits", (_ITEM,)),
+    Operation("poll", ITEM_OR_NULL, "take an item, or null when there is none; never waits"),
+    Operation("put", TRUE, "put the item, or wait for room", (_ITEM, _BY), completion=TRUE),
+    Operation("take", ITEM, "take an item, or wait for one", (_BY,), completion=ITEM),
+    Operation(
+        "cancel", FLAG,
+        "true: the waiting operation is undone, as if it had never been asked; "
+        "false: too late, it has completed, and its event has been or will be reported",
+        (Argument("ticket", TICKET, "the ticket of a put or take that has not been reported"),),
+    ),
+    Operation("size", COUNT, "how many items are in the queue"),
+    Operation(
+        "settle", TRUE, "let everything run that can run at this instant, then answer",
+        optional=False,
+    ),
+    Operation("timers", TIMERS, "when the adapter next wants to be asked"),
+)
+
+QUEUE: Final = Port(
+    name="queue",
+    version=1,
+    meaning="a bounded first-in-first-out queue with waiting producers and consumers",
+    operations={each.name: each for each in _OPERATIONS},
+    settings=(Argument("capacity", POSITIVE, "the most items that the queue may hold"),),
+    policies={
+        "wait": "a full queue refuses an offer; a put waits for room",
+        "reject": "a full queue refuses an offer; there is no waiting put",
+        "drop-oldest": "a full queue accepts an offer and drops its oldest item",
+        "drop-newest": "a full queue drops what arrives",
+    },
+)

@@ -1,0 +1,336 @@
+"""The suite ``queue``: a bounded queue with waiting producers and consumers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from ....spec.engines.interpreter import Step
+from ....spec.notation.errors import InputError, TargetError
+from ....spec.queues.bounded import BoundedQueue, OrderlyQueue
+from ....spec.queues.conserved import ConservingQueue
+from ....spec.queues.dropping import DroppingQueue, Promise
+from ....spec.queues.rules import IN_TURN
+from ...ports.base import PROTOCOL_VERSION, Message, Session, excerpt
+from ...suites.suite import Act, Answer, Exchange, Fuller, Suite, Watch, show_json
+
+__all__ = ["QUEUE_SUITE", "QueueConversation"]
+
+WAITERS_MAX: Final = 3
+"""Puts, and takes, that wait at the same time: more find no more, and cost states."""
+
+TAKES_MAX: Final = 12
+"""Takes that begin to wait in one program."""
+
+
+PROMISES: Final[Mapping[str, Promise]] = {
+    "drop-oldest": Promise.OLDEST, "drop-newest": Promise.NEWEST}
+"""What a target's policy promises of what it drops; other policies promise nothing."""
+
+
+@dataclass
+class _Ticket:
+    """A wait: ``number`` is the item's number for a put, the ticket's for a take."""
+
+    wire: str | int
+    side: str
+    number: int
+    issued_at: int
+    over: bool = False
+
+
+class QueueConversation:
+    """One session with a queue; see ``Conversation``.
+
+    Items are the texts a1, a2, … in the order in which they are first named, which is also
+    how the machines number them. ``issued_at`` of a ticket is the number of the request.
+    """
+
+    def __init__(self, session: Session, capacity: int, items_max: int) -> None:
+        self._session = session
+        self._capacity = capacity
+        self._items_max = items_max
+        self._numbers: dict[object, int] = {}
+        self._fates: list[str] = []
+        self._tickets: list[_Ticket] = []
+        self._asked = 0
+        self._said = 0
+        greeting = _answer_of(session.request({
+            "do": "hello", "protocol": PROTOCOL_VERSION, "port": "queue",
+            "settings": {"capacity": capacity},
+        }), "hello")
+        # Its policy is among what it can: a rule depends on it.
+        self.can: frozenset[str] = frozenset(greeting["can"]) | {greeting["policy"]}
+        self._promise = PROMISES.get(greeting["policy"], Promise.NONE)
+
+    # --- what can be asked ---------------------------------------------------------------
+
+    def makes_sense(self, act: Act) -> bool:
+        """See ``Conversation``."""
+        if act.do != "settle" and act.do not in self.can:
+            return False
+        if act.do in ("offer", "put") and len(self._fates) + 1 >= self._items_max:
+            return False
+        if act.do == "take" and self._asked >= TAKES_MAX:
+            return False
+        if act.do in ("put", "take"):
+            return sum(ticket.side == act.do for ticket in self._out()) < WAITERS_MAX
+        return act.do != "cancel" or bool(self._out())
+
+    def _out(self) -> list[_Ticket]:
+        return [ticket for ticket in self._tickets if not ticket.over]
+
+    # --- asking --------------------------------------------------------------------------
+
+    def say(self, act: Act) -> Exchange:
+        """See ``Conversation``."""
+        ticket = None
+        if act.do == "cancel":
+            out = self._out()
+            ticket = out[act.pick % len(out)]
+        request = self._request(act, ticket)
+        possible = tuple(self._possible(act, ticket))
+        wire = dict(request)
+        if ticket is not None:
+            wire["ticket"] = ticket.wire
+            del wire["ticket_of"]
+        reply = self._session.request(wire)
+        self._said, number = self._said + 1, self._said
+        if "error" in reply:
+            words = f"error {reply['error']}" + ("" if reply["definite"] else ", perhaps done")
+            return Exchange(
+                request, reply, f"{_asked(request)}: {words}", judged=reply["definite"])
+        outcome, words = self._outcome(act, ticket, request, reply, number)
+        completions = tuple(self._completions()) if reply["events"] else ()
+        events = [self._event(event) for event in reply["events"]]
+        promise = self._take_promise()
+        told = "; ".join([words, *(more for _, more in events)])
+        # What rides on a reply happened after it or shows late; only settle vouches for all.
+        return Exchange(
+            request, reply, f"{_asked(request)}: {told}", outcome,
+            (*promise, *(step for step, _ in events)), act.do == "settle", possible, completions,
+        )
+
+    def _take_promise(self) -> tuple[Step, ...]:
+        """What the target's policy promises: told to the machines once, at the beginning."""
+        promise, self._promise = self._promise, Promise.NONE
+        return (("promised", (("promise", promise),)),) if promise else ()
+
+    def _request(self, act: Act, ticket: _Ticket | None) -> Message:
+        if act.do == "offer":
+            return {"do": "offer", "item": self._next_item()}
+        if act.do == "put":
+            number = len(self._fates) + 1
+            return {"do": "put", "item": self._next_item(), "by": f"producer {number}"}
+        if act.do == "take":
+            return {"do": "take", "by": f"consumer {self._asked + 1}"}
+        if ticket is not None:
+            return {"do": "cancel", "ticket_of": ticket.issued_at}
+        return {"do": act.do}
+
+    def _next_item(self) -> str:
+        return f"a{len(self._fates) + 1}"
+
+    def act_for(self, request: Mapping[str, Any]) -> Act | None:
+        """See ``Conversation``."""
+        do = request["do"]
+        if do not in QUEUE_SUITE.weights:
+            raise InputError(f"the suite queue has no operation {excerpt(do)}")
+        if do != "settle" and do not in self.can:
+            raise InputError(f"the target cannot do {do!r}")
+        if do == "cancel":
+            if "ticket_of" not in request:
+                raise InputError("'cancel' lacks \"ticket_of\"")
+            out = [ticket.issued_at for ticket in self._out()]
+            issued_at = request["ticket_of"]
+            return Act(do, out.index(issued_at)) if issued_at in out else None
+        act = Act(do)
+        if not self.makes_sense(act):
+            raise InputError(f"{do!r} would be more than may wait at the same time")
+        if "item" in self._request(act, None) and request.get("item") != self._next_item():
+            raise InputError(f"the item of {do!r} is not {self._next_item()!r}, the next one")
+        return act
+
+    # --- what a reply shows --------------------------------------------------------------
+
+    def _outcome(
+        self, act: Act, ticket: _Ticket | None, request: Message, reply: Message, number: int
+    ) -> tuple[Step, str]:
+        answer = reply.get("ok")
+        if act.do == "offer":
+            self._name(request["item"], "inside" if answer else "refused")
+            return _offer(bool(answer)), "accepted" if answer else "refused"
+        if act.do == "put":
+            return self._put(request, reply, number)
+        if act.do == "take" and "waiting" in reply:
+            self._tickets.append(_Ticket(reply["waiting"], "take", self._asked, number))
+            self._asked += 1
+            return ("take_waits", ()), "waits"
+        if act.do in ("poll", "take"):
+            return self._came_out(f"{act.do}_item", answer)
+        if ticket is not None:
+            return self._cancelled(ticket, bool(answer))
+        if act.do == "size":
+            return ("sized", (("count", int(answer or 0)),)), str(answer)
+        return ("settled", ()), "all has run that can run"
+
+    def _put(self, request: Message, reply: Message, at: int) -> tuple[Step, str]:
+        waits = "waiting" in reply
+        number = self._name(request["item"], "waiting" if waits else "inside")
+        if not waits:
+            return ("put_done", ()), "done at once"
+        self._tickets.append(_Ticket(reply["waiting"], "put", number, at))
+        return ("put_waits", ()), "waits"
+
+    def _came_out(self, action: str, item: object) -> tuple[Step, str]:
+        if item is None:
+            return ("poll_empty", ()), "empty"
+        number = self._numbers.get(item)
+        if number is None:
+            # A number that no producer has used yet stands for whatever nobody put in.
+            return (action, (("item", len(self._fates)),)), f"{item}, which nobody put in"
+        self._fates[number] = "out"
+        return (action, (("item", number),)), str(item)
+
+    def _cancelled(self, ticket: _Ticket, undone: bool) -> tuple[Step, str]:
+        # The event of a wait that had completed may have been lost, or be on its way.
+        ticket.over = True
+        action = "cancelled" if undone else "too_late_for"
+        if undone and ticket.side == "put":
+            self._fates[ticket.number] = "cancelled"
+        return _about(action, ticket), "undone" if undone else "too late"
+
+    def _event(self, event: Message) -> tuple[Step, str]:
+        ticket = next(t for t in self._tickets if t.wire == event["done"])
+        ticket.over = True
+        if ticket.side == "put":
+            item = f"a{ticket.number + 1}"
+            if self._fates[ticket.number] == "waiting":
+                self._fates[ticket.number] = "inside"
+            return _about("woken", ticket), f"the put of {item} completes"
+        (_, args), words = self._came_out("woken_take", event["ok"])
+        return (
+            ("woken_take", (("ticket", ticket.number), *args)),
+            f"consumer {ticket.number + 1} gets {words}",
+        )
+
+    def _name(self, item: object, fate: str) -> int:
+        number = len(self._fates)
+        self._numbers[item] = number
+        self._fates.append(fate)
+        return number
+
+    # --- what there could be in its place ------------------------------------------------
+
+    def _possible(self, act: Act, ticket: _Ticket | None) -> Iterator[Answer]:
+        if act.do == "offer":
+            yield Answer("accepted", _offer(True))
+            yield Answer("refused", _offer(False))
+        elif act.do in ("put", "take"):
+            if act.do == "put":
+                yield Answer("done at once", ("put_done", ()))
+            else:
+                yield from self._items("take_item")
+            yield Answer("waits", (f"{act.do}_waits", ()))
+        elif act.do == "poll":
+            yield Answer("empty", ("poll_empty", ()))
+            yield from self._items("poll_item")
+        elif ticket is not None:
+            yield Answer("undone", _about("cancelled", ticket))
+            yield Answer("too late", _about("too_late_for", ticket))
+        elif act.do == "size":
+            for count in range(min(len(self._fates), self._capacity + 1) + 1):
+                yield Answer(str(count), ("sized", (("count", count),)))
+        else:
+            yield from self._completions()
+
+    def _completions(self) -> Iterator[Answer]:
+        yield Answer("no further wait completes", ("settled", ()))
+        for ticket in self._out():
+            if ticket.side == "put":
+                words = f"the put of a{ticket.number + 1} completes"
+                yield Answer(words, _about("woken", ticket))
+                continue
+            for item in self._items("woken_take"):
+                action, args = item.step
+                whole = (("ticket", ticket.number), *args)
+                yield Answer(f"consumer {ticket.number + 1} gets {item.words}", (action, whole))
+
+    def _items(self, action: str) -> Iterator[Answer]:
+        """Every item that may be inside, and one each of those that may not."""
+        last = {fate: number for number, fate in enumerate(self._fates)}
+        for number, fate in enumerate(self._fates):
+            if fate in ("inside", "waiting") or last[fate] == number:
+                yield Answer(f"a{number + 1}", (action, (("item", number),)))
+        yield Answer("an item that nobody put in", (action, (("item", len(self._fates)),)))
+
+
+def _offer(accepted: bool) -> Step:
+    return ("offer_accepted" if accepted else "offer_refused"), ()
+
+
+def _about(action: str, ticket: _Ticket) -> Step:
+    name = "item" if ticket.side == "put" else "ticket"
+    return f"{action}_{ticket.side}", ((name, ticket.number),)
+
+
+def _asked(request: Message) -> str:
+    """A request in words."""
+    if request["do"] == "cancel":
+        return f"cancel what began to wait in step {request['ticket_of'] + 1}"
+    words = " ".join(str(request[key]) for key in ("do", "item") if key in request)
+    return f"{words} by {request['by']}" if "by" in request else words
+
+
+def _answer_of(reply: Message, do: str) -> Any:
+    if "ok" not in reply:
+        raise TargetError(
+            f"the target answered {do!r} with {show_json(reply)}",
+            next_step="Mend the adapter, or use settings that it supports.",
+        )
+    return reply["ok"]
+
+
+def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
+    return {"C": capacity, "K": items_max, "T": TAKES_MAX, "W": WAITERS_MAX}
+
+
+_IN, _OUT = ("offer", "put"), ("poll", "take")
+
+QUEUE_SUITE: Final = Suite(
+    name="queue",
+    version=2,
+    port="queue",
+    # The order counts: of two machines that refuse the same step, the first names the rule.
+    watches=(
+        Watch(ConservingQueue),
+        Watch(BoundedQueue),
+        Watch(OrderlyQueue, adds=IN_TURN, base=BoundedQueue),
+        Watch(DroppingQueue, apart=True),
+    ),
+    weights={"offer": 2, "poll": 2, "put": 3, "take": 3, "settle": 1, "cancel": 3, "size": 1},
+    needs={
+        "QUEUE-1": (_IN,),
+        "QUEUE-2": (("offer",),),
+        "QUEUE-3": (_IN, _OUT),
+        "QUEUE-4": (_IN, ("poll",)),
+        "QUEUE-5": (_IN, _OUT),
+        "QUEUE-6": (_IN, _OUT),
+        "QUEUE-7": (("put",), _OUT),
+        "QUEUE-8": (("take",), _IN),
+        "QUEUE-9": (("cancel",), ("put", "take")),
+        "QUEUE-10": (("cancel",), ("put", "take"), _IN, _OUT),
+        "QUEUE-11": (("size",), _IN),
+        "QUEUE-12": (("put", "take"), _IN, _OUT),
+        "QUEUE-17": (tuple(PROMISES), ("offer",), ("poll",)),
+    },
+    epilogue=(Act("settle"), *(Act("poll"),) * 5, Act("settle")),
+    constants=_constants,
+    converse=QueueConversation,
+    fuller={"QUEUE-6": (Fuller(("put", "take"), "a wait that completes twice"),)},
+    takes_more={
+        "QUEUE-10": "a target whose woken waiters run later than the request that woke them, so "
+                    "that one can be cancelled in between",
+    },
+)

@@ -1,0 +1,69 @@
+"""The port ``storm.acker``: the messages that reach an acker, and what it tells spouts.
+
+Ids have 64 bits and travel as 16 hexadecimal digits, for a JSON number of that size does not
+survive everywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from ...ports.base import COUNT, INTEGER, NAME, OBJECT, POSITIVE, Argument, Kind, Operation, Port
+
+__all__ = ["ID", "STORM_ACKER", "TELLS", "is_id"]
+
+TELLINGS: Final = ("ack", "fail", "reset_timeout")
+
+
+def is_id(value: object) -> bool:
+    """Whether ``value`` is an id: 16 hexadecimal digits, in lower case."""
+    return isinstance(value, str) and len(value) == 16 and set(value) <= set("0123456789abcdef")
+
+
+def list_of(accepts: Callable[[object], bool]) -> Callable[[object], bool]:
+    """Whether a value is a list of what is accepted."""
+    return lambda value: isinstance(value, list) and all(accepts(each) for each in value)
+
+
+def _is_telling(value: object) -> bool:
+    return (isinstance(value, dict) and value.get("tell") in TELLINGS
+            and COUNT.accepts(value.get("to")) and is_id(value.get("root")))
+
+
+ID: Final = Kind("an id (16 hexadecimal digits)", is_id)
+TELLS: Final = Kind(
+    'a list of {"tell": "ack", "fail" or "reset_timeout", "to": task, "root": id}',
+    list_of(_is_telling))
+
+_ROOT = Argument("root", ID, "the id of the tree's root")
+_VALUE = Argument("value", ID, "the xor of some edges' ids")
+
+_OPERATIONS: Final = (
+    Operation(
+        "hello", OBJECT, "start a fresh acker",
+        (
+            Argument("protocol", INTEGER, "the version of the protocol, 1"),
+            Argument("port", NAME, "the name of the port"),
+            Argument("settings", OBJECT, "the settings of the port"),
+        ),
+        optional=False,
+    ),
+    Operation("init", TELLS, "INIT: the spout's own edges, and the spout task to tell",
+              (_ROOT, _VALUE, Argument("task", COUNT, "the spout task"))),
+    Operation("ack", TELLS, "ACK: a bolt's edge, with those of what it emitted from it",
+              (_ROOT, _VALUE)),
+    Operation("fail", TELLS, "FAIL: a bolt failed a tuple of the tree", (_ROOT,)),
+    Operation("reset_timeout", TELLS, "RESET_TIMEOUT: a bolt asks for more time", (_ROOT,)),
+    Operation("tick", TELLS, "a period of the message timeout has passed"),
+    Operation("size", COUNT, "how many roots the acker has an entry of"),
+)
+
+STORM_ACKER: Final = Port(
+    name="storm.acker",
+    version=1,
+    meaning="Storm's acker; ok holds the messages to spouts that a request causes, in order",
+    operations={each.name: each for each in _OPERATIONS},
+    settings=(Argument("capacity", POSITIVE, "the ticks that an entry lives: buckets"),),
+    policies={"rotate": "each tick drops the entries that are too old"},
+)

@@ -1,0 +1,1 @@
+"""A task's input in Storm."""

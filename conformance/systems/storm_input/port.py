@@ -1,0 +1,81 @@
+"""The port ``storm.input``: what a task's input in Storm is asked, as data.
+
+Tuples are chosen by the harness and are all distinct. The senders are named in the settings:
+``remote`` of them, r1, r2, …, in other workers, and ``local`` ones, l1, l2, …, in the same.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ...ports.base import (
+    COUNT, FLAG, INTEGER, ITEM, NAME, OBJECT, POSITIVE, TRUE, Argument, Kind, Operation, Port,
+)
+
+__all__ = ["STORM_INPUT"]
+
+ITEMS: Final = Kind(
+    "a list of items", lambda v: isinstance(v, list) and all(ITEM.accepts(each) for each in v))
+FLAGS: Final = Kind(
+    "a list of true and false",
+    lambda v: isinstance(v, list) and all(FLAG.accepts(each) for each in v))
+SIZES: Final = Kind(
+    "an object with the counts recvq, overflowq and dropped",
+    lambda v: isinstance(v, dict) and all(
+        COUNT.accepts(v.get(name)) for name in ("recvq", "overflowq", "dropped")))
+
+_SENDER: Final = "the name of the sender"
+
+_OPERATIONS: Final = (
+    Operation(
+        "hello", OBJECT, "start a fresh input and forget the one before",
+        (
+            Argument("protocol", INTEGER, "the version of the protocol, 1"),
+            Argument("port", NAME, "the name of the port"),
+            Argument("settings", OBJECT, "the settings of the port"),
+        ),
+        optional=False,
+    ),
+    Operation(
+        "arrive", FLAGS,
+        "the receiving thread takes a transfer: for each tuple, in order, whether it was kept "
+        "(false: dropped); a list that is too short means that the thread waits",
+        (Argument("sender", NAME, _SENDER), Argument("tuples", ITEMS, "the tuples, in order")),
+    ),
+    Operation(
+        "publish", FLAG, "a local sender's tuple is taken (true), or refused for lack of room",
+        (Argument("sender", NAME, _SENDER), Argument("tuple", ITEM, "the tuple")),
+    ),
+    Operation(
+        "consume", ITEMS,
+        "process so many tuples, fewer only if no more are in the two queues; then pause, in "
+        "the middle of a round perhaps",
+        (Argument("max", POSITIVE, "how many to process at most"),),
+    ),
+    Operation(
+        "step", ITEMS,
+        "the task does one thing that other threads can see, such as reading a size; the tuple "
+        "that it processed, if it did",
+    ),
+    Operation("flush", TRUE, "local senders insert what is in their batches, as far as it fits"),
+    Operation("sizes", SIZES, "what is in the two queues, and how many tuples were dropped"),
+    Operation(
+        "settle", TRUE, "let everything run that can run at this instant, then answer",
+        optional=False,
+    ),
+)
+
+STORM_INPUT: Final = Port(
+    name="storm.input",
+    version=1,
+    meaning="the input of one Storm task: recvQ, overflowQ, and the order in which they drain",
+    operations={each.name: each for each in _OPERATIONS},
+    settings=(
+        Argument("capacity", POSITIVE, "the most tuples that recvQ may hold"),
+        Argument("overflow_limit", COUNT, "the most that the overflowQ may hold; 0: no limit"),
+        Argument("batch", POSITIVE, "how many tuples a producer collects before it inserts them"),
+        Argument("remote", COUNT, "how many remote senders there are"),
+        Argument("local", COUNT, "how many local senders there are"),
+    ),
+    policies={"drop-at-limit": "at the overflow limit the tuple that arrives is dropped"},
+)

@@ -1,0 +1,280 @@
+"""Broken twins of a Storm task's input: the reference core, with one hook overridden.
+
+Named after the issue of the real bug where there was one, else after the remark
+of docs/sources (D1, D2, …) whose reading of the text it takes.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+from typing import Any, Final
+
+from ....reference.storm.task_input import NOTHING, Arrival, Phase, TaskInput
+from ...suites.twin import CoreTwin
+from .adapter import ReferenceInput
+
+__all__ = ["ZOO"]
+
+Core = TaskInput[Any]
+
+
+# ---- how the task drains its two queues -------------------------------------------------------
+
+
+class Alternating(Core):
+    """One tuple of recvQ, one of the overflowQ, in turn."""
+
+    def step(self) -> Any:
+        """No snapshots."""
+        turns = (self._recvq, self._overflowq)
+        first, second = turns if self._phase is Phase.IDLE else turns[::-1]
+        queue = first or second
+        self._phase = Phase.OVERFLOWQ if queue is self._recvq else Phase.IDLE
+        return self._process(queue)
+
+
+class SizedAfterDraining(Core):
+    """recvQ until it is seen empty; only then the size of the overflowQ."""
+
+    def step(self) -> Any:
+        """The real code's two phases."""
+        if self._phase is Phase.OVERFLOWQ and self._overflowq_budget > 0:
+            self._overflowq_budget -= 1
+            return self._process(self._overflowq)
+        if self._phase is Phase.SIZED:
+            self._overflowq_budget = len(self._overflowq)
+            self._phase = Phase.OVERFLOWQ
+            return NOTHING
+        self._phase = Phase.RECVQ if self._recvq else Phase.SIZED
+        return self._process(self._recvq)
+
+
+class RecvqSizedFirst(Core):
+    """The two sizes in the other order."""
+
+    def _look(self) -> None:
+        if self._phase is Phase.IDLE:
+            self._recvq_budget = len(self._recvq)
+            self._phase = Phase.SIZED
+        else:
+            self._overflowq_budget = len(self._overflowq)
+            self._phase = Phase.RECVQ
+
+
+class Draining(Core):
+    """recvQ is drained until it is empty, whatever comes in meanwhile."""
+
+    def _recvq_is_due(self) -> bool:
+        return bool(self._recvq)
+
+
+class Forgetful(Core):
+    """Each call of the consumer begins a new round."""
+
+    def _pause(self) -> None:
+        self._phase = Phase.IDLE
+
+
+# ---- where a remote tuple goes ----------------------------------------------------------------
+
+
+class WheneverThereIsRoom(Core):
+    """A remote tuple goes to recvQ whenever that has room, overflowQ or not."""
+
+    def _is_open(self) -> bool:
+        return True
+
+
+class LimitPlusOne(Core):
+    """The length is compared with > instead of >=."""
+
+    def _overflow_has_room(self) -> bool:
+        return self.overflow_limit == 0 or len(self._overflowq) <= self.overflow_limit
+
+
+class LimitMinusOne(Core):
+    """A tuple is dropped that would just have fitted."""
+
+    def _overflow_has_room(self) -> bool:
+        return self.overflow_limit == 0 or len(self._overflowq) + 1 < self.overflow_limit
+
+
+class DroppingTheHead(Core):
+    """The oldest tuple of the overflowQ is dropped to make room."""
+
+    def _drop(self, _tuple: Any) -> bool:
+        self._overflowq.popleft()
+        self._overflowq.append(_tuple)
+        self._dropped += 1
+        return True
+
+
+class DroppingSilently(Core):
+    """What is dropped is not counted."""
+
+    def _drop(self, _tuple: Any) -> bool:
+        return False
+
+
+class BlockingAtTheLimit(Core):
+    """At the limit the receiving thread waits, and whatever else arrives waits behind it."""
+
+    def transfer(self, sender: str, tuples: Iterable[Any]) -> Arrival:
+        """As far as there is room."""
+        kept: list[bool] = []
+        for tuple_ in tuples:
+            if not self._overflow_has_room() and not (self._is_open() and self._has_room()):
+                break
+            kept += super().transfer(sender, [tuple_]).kept
+        return Arrival(tuple(kept), ())
+
+
+class Unbounded(Core):
+    """recvQ takes whatever comes."""
+
+    def _has_room(self) -> bool:
+        return True
+
+
+class LocalOverflowing(Core):
+    """A local sender that finds recvQ full goes to the overflowQ too."""
+
+    def _take_in(self, batch: deque[Any], tuple_: Any) -> bool:
+        return super()._take_in(batch, tuple_) or self._overflow(tuple_)
+
+
+class LocalRefusing(Core):
+    """A local sender is refused while one place is free."""
+
+    def _take_in(self, batch: deque[Any], tuple_: Any) -> bool:
+        return len(self._recvq) + 1 < self.capacity and super()._take_in(batch, tuple_)
+
+
+class SpillingEarly(Core):
+    """A remote tuple goes to recvQ only if that is empty."""
+
+    def _is_open(self) -> bool:
+        return super()._is_open() and not self._recvq
+
+
+class NotYetListening(Core):
+    """What arrives before anybody listens is acknowledged, and gone."""
+
+    def transfer(self, sender: str, tuples: Iterable[Any]) -> Arrival:
+        """The first transfer finds no callback."""
+        if self._came == 0:
+            self._came = 1
+            return Arrival(tuple(True for _ in tuples), ())
+        return super().transfer(sender, tuples)
+
+
+class OutOfOrderTransfer(Core):
+    """The tuples of one transfer are delivered in another order."""
+
+    def transfer(self, sender: str, tuples: Iterable[Any]) -> Arrival:
+        """The last of them first."""
+        arrival = super().transfer(sender, list(tuples)[::-1])
+        return Arrival(arrival.kept[::-1], arrival.spilled)
+
+
+class DeliveringTwice(Core):
+    """A tuple is taken from the queue after it was processed; an interruption does it again."""
+
+    def step(self) -> Any:
+        """The last tuple of recvQ's budget stays."""
+        head = self._recvq[0] if self._recvq else NOTHING
+        processed = super().step()
+        if processed is not NOTHING and processed == head and self._recvq_budget == 0:
+            self._recvq.appendleft(processed)
+        return processed
+
+
+# ---- batches ----------------------------------------------------------------------------------
+
+
+class KeepingItsBatch(Core):
+    """The receiving thread's batch outlives its transfer, and what spills passes it by."""
+
+    def transfer(self, sender: str, tuples: Iterable[Any]) -> Arrival:
+        """Each tuple by itself, into a batch that nobody else flushes."""
+        held = self.__dict__.setdefault("_held", deque())
+        kept: list[bool] = []
+        for tuple_ in tuples:
+            self._came += 1
+            taken = not self._overflowq and self._take_in(held, tuple_)
+            kept.append(taken or self._overflow(tuple_))
+        return Arrival(tuple(kept), ())
+
+
+class PassingItsBatch(Core):
+    """A local tuple goes straight into recvQ while older ones are in its sender's batch."""
+
+    def _take_in(self, batch: deque[Any], tuple_: Any) -> bool:
+        if batch and self._has_room():
+            self._insert(tuple_)
+            return True
+        return super()._take_in(batch, tuple_)
+
+
+class DeafToFlushes(Core):
+    """A flush tuple does nothing."""
+
+    def flush(self, sender: str | None = None) -> int:
+        """Nothing moves."""
+        return 0
+
+
+def _twin(name: str, rule: str, bug: str, history: str, core: type[Core]) -> CoreTwin:
+    return CoreTwin(name, "storm.input", rule, bug, history, core, ReferenceInput)
+
+
+_TWINS: Final = (
+    _twin("D1", "STORM-I1", "one tuple of recvQ and one of the overflowQ in turn",
+          "the text's 'tasks alternate', read literally", Alternating),
+    _twin("D2", "STORM-I1", "the size of the overflowQ is read after recvQ was drained",
+          "JCQueue.consumeImpl", SizedAfterDraining),
+    _twin("D2-sizes", "STORM-I1", "recvQ's size is read before the overflowQ's",
+          "a mending of D2 that does not mend it", RecvqSizedFirst),
+    _twin("D3", "STORM-I10", "recvQ is drained without a bound",
+          "JCQueue.consumeImpl, its first phase", Draining),
+    _twin("D3-budgets", "STORM-I10", "an interrupted round begins anew",
+          "JCQueue.consumeImpl with an exit condition", Forgetful),
+    _twin("D7-block", "STORM-I11", "the receiving thread waits at the overflow limit",
+          "what the overflowQ is there to avoid: two workers that block each other",
+          BlockingAtTheLimit),
+    _twin("D7-head", "STORM-I4", "at the limit the head of the overflowQ is dropped",
+          "drop-oldest where drop-tail was promised", DroppingTheHead),
+    _twin("D7-above", "STORM-I4", "the overflowQ holds one tuple above its limit",
+          "> for >=", LimitPlusOne),
+    _twin("D7-below", "STORM-I5", "a tuple is dropped below the limit", "off by one",
+          LimitMinusOne),
+    _twin("D7-silent", "STORM-I9", "dropped tuples are not counted",
+          "a loss that no metric shows", DroppingSilently),
+    _twin("D9", "STORM-I1", "a remote tuple goes to recvQ whenever that has room",
+          "the check for an empty overflowQ left out", WheneverThereIsRoom),
+    _twin("D10", "STORM-I1", "what spills overtakes the receiving thread's batch",
+          "JCQueue.BatchInserter in WorkerState.transferLocalBatch", KeepingItsBatch),
+    _twin("STORM-342", "STORM-I1", "a tuple passes those in its sender's cache",
+          "STORM-342, 350, 797: publishing races the flush of a cache", PassingItsBatch),
+    _twin("STORM-744", "STORM-I2", "recvQ has no bound",
+          "STORM-744: an unbounded message_queue", Unbounded),
+    _twin("STORM-996", "STORM-I1", "a transfer is delivered out of order",
+          "STORM-996: notifyInterestChanged against flushMessages", OutOfOrderTransfer),
+    _twin("STORM-2306-flush", "STORM-I12", "flush tuples are ignored",
+          "storm#review-2241: flushing was enabled from the system's conf only",
+          DeafToFlushes),
+    _twin("STORM-3376", "STORM-I6", "what arrives first is accepted and gone",
+          "STORM-3376: the callback was set after the port was opened", NotYetListening),
+    _twin("local-overflow", "STORM-I2", "local tuples go to the overflowQ as well",
+          "no back pressure inside the worker", LocalOverflowing),
+    _twin("local-refused", "STORM-I3", "a local tuple is refused while one place is free",
+          "off by one", LocalRefusing),
+    _twin("spills-early", "STORM-I8", "a remote tuple goes to recvQ only if that is empty",
+          "the overflowQ taken for a queue of its own", SpillingEarly),
+    _twin("processed-twice", "STORM-I7", "the last tuple of a round is processed again",
+          "removed after processing, with an interruption between", DeliveringTwice),
+)
+
+ZOO: Final[dict[str, CoreTwin]] = {twin.name: twin for twin in _TWINS}
+"""The twins by name; ``zoo:NAME`` is the target."""

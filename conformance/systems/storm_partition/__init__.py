@@ -1,0 +1,1 @@
+"""A replayable source: a spout over a log that can be read again."""

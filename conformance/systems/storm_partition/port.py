@@ -1,0 +1,65 @@
+"""The port ``storm.partition``: a replayable source of one partition, and its log.
+
+The log is the adapter's too: it appends, truncates and compacts as it is told.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ...ports.base import (
+    COUNT, INTEGER, NAME, OBJECT, POSITIVE, TRUE, Argument, Kind, Operation, Port, is_count,
+)
+
+__all__ = ["OFFSET_OR_NULL", "STORM_PARTITION"]
+
+OFFSET_OR_NULL: Final = Kind(
+    "an offset, or null", lambda value: value is None or is_count(value))
+
+_OFFSET = Argument("offset", COUNT, "the offset of a message")
+
+_OPERATIONS: Final = (
+    Operation(
+        "hello", OBJECT, "start with an empty log, and a commit of 0",
+        (
+            Argument("protocol", INTEGER, "the version of the protocol, 1"),
+            Argument("port", NAME, "the name of the port"),
+            Argument("settings", OBJECT, "the settings of the port"),
+        ),
+        optional=False,
+    ),
+    Operation("split", OFFSET_OR_NULL, "like next, and the message makes two tuples that share "
+              "its id: both have to be acked"),
+    Operation("wait", TRUE, "so much time passes",
+              (Argument("milliseconds", POSITIVE, "how much"),)),
+    Operation("append", TRUE, "so many messages are appended to the log",
+              (Argument("count", POSITIVE, "how many"),)),
+    Operation("next", OFFSET_OR_NULL, "emit one message, having read the log if need be; null "
+              "if there is none to emit, neither a new one nor a failed one"),
+    Operation("ack", TRUE, "a tuple of a message that was emitted was processed", (_OFFSET,)),
+    Operation("fail", TRUE, "a message that was emitted failed, or timed out", (_OFFSET,)),
+    Operation("commit", COUNT, "record the position; ok: the position"),
+    Operation("restart", TRUE, "crash, and start again from the position that was recorded last"),
+    Operation("close", COUNT, "stop in an orderly way, which records the position, and start "
+              "again from it; ok: the position"),
+    Operation("reassign", TRUE, "the partition's leader has changed; nothing else has"),
+    Operation("truncate", TRUE, "retention removes the messages up to this offset", (_OFFSET,)),
+    Operation("compact", TRUE, "compaction removes the message at this offset", (_OFFSET,)),
+)
+
+STORM_PARTITION: Final = Port(
+    name="storm.partition",
+    version=1,
+    meaning="a spout's source of one partition: what it emits, replays and commits",
+    operations={each.name: each for each in _OPERATIONS},
+    settings=(
+        Argument("capacity", POSITIVE, "the messages that one fetch brings, at most"),
+        Argument("retries", INTEGER, "how often a message is emitted again; -1: always"),
+        Argument("outstanding", COUNT,
+                 "how many may be emitted and neither acked nor failed; 0: any number"),
+        Argument("delay", COUNT, "milliseconds before a message is emitted again; doubled after "
+                 "each further failure"),
+        Argument("longest", COUNT, "the longest delay, in milliseconds"),
+    ),
+    policies={"replay": "what failed is read again from the log"},
+)

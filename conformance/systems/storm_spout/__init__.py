@@ -1,0 +1,1 @@
+"""A spout's pending roots in Storm, and their maximum."""

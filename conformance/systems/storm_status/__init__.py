@@ -1,0 +1,1 @@
+"""Backpressure status between two Storm workers."""

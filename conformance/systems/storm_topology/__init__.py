@@ -1,0 +1,1 @@
+"""A cluster of Storm workers, judged by its history."""

@@ -1,0 +1,192 @@
+"""The port ``storm.topology``: a topology is run under faults, and tells its history, as data.
+
+The harness plans a run: which topology on how many workers, which faults and when. Then it lets
+it run, and gets the history: every event as a text, the instant first, then a word of
+``WORDS``, then what it is about. It is judged by the rules of ``spec.storm.observed_topology``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from ...ports.base import (
+    COUNT, INTEGER, NAME, OBJECT, POSITIVE, TRUE, Argument, Kind, Operation, Port,
+)
+
+__all__ = ["FAULTS", "STORM_TOPOLOGY", "WORDS", "Word", "event_of"]
+
+
+class Word(NamedTuple):
+    """What an event is about: the names of its fields, and a sentence with them."""
+
+    fields: tuple[str, ...]
+    sentence: str
+
+
+_LANE: Final = ("sender", "life", "to", "number")
+
+WORDS: Final[Mapping[str, Word]] = {
+    "emitted": Word(_LANE, "task {sender} emits its tuple {number} to task {to}"),
+    "processed": Word(("task", "sender", "life", "number"),
+                      "task {task} processes tuple {number} of task {sender}"),
+    "lost": Word(_LANE, "tuple {number} of task {sender} to task {to} is lost, and counted"),
+    "holds": Word(("task", "recvq", "overflowq"),
+                  "task {task} holds {recvq} in its recvQ and {overflowq} in its overflowQ"),
+    "stands": Word(("task", "count"), "{count} stand in pendingEmits of task {task}"),
+    "pends": Word(("task", "count"), "{count} roots of task {task} are pending after a round"),
+    "root": Word(("message", "root"), "the spout begins an attempt at message {message}"),
+    "reached": Word(("message", "root", "part"),
+                    "part {part} of message {message} is processed at the sink"),
+    "acked": Word(("message", "root"), "message {message} is acked"),
+    "failed": Word(("message", "root"), "an attempt at message {message} fails"),
+    "failing": Word(("task", "root"), "task {task} fails a tuple of an attempt"),
+    "asking": Word(("task", "root"), "task {task} asks for more time for an attempt"),
+    "left": Word(("worker", "waited"),
+                 "a message leaves the transfer queue of worker {worker} after {waited}"),
+    "wrote": Word(("worker", "to", "standing"),
+                  "worker {worker} writes to worker {to}, with {standing} messages under way"),
+    "heard": Word(("worker", "task", "blocked"),
+                  "worker {worker} hears of task {task}: backlogged {blocked}"),
+    "held": Word(("worker", "task"),
+                 "worker {worker} holds back a message for task {task}, which is backlogged"),
+    "killed": Word(("worker",), "worker {worker} is killed"),
+    "died": Word(("worker", "why"), "worker {worker} dies of itself: {why}"),
+    "forgot": Word(("task", "spout"), "what task {task} held is gone with its worker"),
+    "began": Word(("worker", "life"), "worker {worker} begins its life {life}"),
+    "rested": Word((), "the topology comes to rest"),
+    "stalled": Word(("circle",), "the topology has not come to rest; tasks wait {circle}"),
+}
+"""The words of a history. ``life`` counts the restarts of the sender's worker, ``number`` the
+tuples from a task to a task in such a life, from 0; ``root`` names one attempt at a message."""
+
+_TEXTS: Final = ("root", "why", "circle")
+"""Fields that are texts; the last field of an event may have spaces in it."""
+
+
+@lru_cache(maxsize=1 << 14)
+def event_of(row: str) -> tuple[int, str, tuple[int | str, ...]] | None:
+    """The instant, the word and the fields of an event; None if it is none.
+
+    Numbers are whole and not negative. What follows the last field's blank belongs to it.
+    """
+    at, _, rest = row.partition(" ")
+    what, _, rest = rest.partition(" ")
+    word = WORDS.get(what)
+    if word is None or not _is_number(at):
+        return None
+    texts = rest.split(" ", max(len(word.fields) - 1, 0)) if word.fields else []
+    if len(texts) != len(word.fields) or (not word.fields and rest):
+        return None
+    about: list[int | str] = []
+    for name, text in zip(word.fields, texts, strict=True):
+        if name in _TEXTS:
+            about.append(text)
+        elif _is_number(text):
+            about.append(int(text))
+        else:
+            return None
+    return int(at), what, tuple(about)
+
+
+def _is_number(text: str) -> bool:
+    return len(text) <= 15 and text.isascii() and text.isdecimal()
+
+
+def _is_history(rows: object) -> bool:
+    return isinstance(rows, list) and all(
+        isinstance(row, str) and event_of(row) is not None for row in rows)
+
+
+EVENTS: Final = Kind("a list of events, each a text", _is_history)
+
+ACKERS: Final = Kind(
+    "an integer from 0 up, or null", lambda value: value is None or COUNT.accepts(value))
+
+_AT: Final = Argument("at", COUNT, "the instant at which it begins")
+_LASTS: Final = Argument("lasts", POSITIVE, "for how many instants")
+_WORKER: Final = Argument("worker", COUNT, "a worker, from 0")
+_TO: Final = Argument("to", COUNT, "another worker")
+_BOLT: Final = Argument("task", COUNT, "a task of a bolt, and of no acker")
+
+FAULTS: Final = (
+    Operation("kill", TRUE, "plan that a worker is killed, and starts anew when it is over",
+              (_AT, _WORKER, _LASTS)),
+    Operation("cut", TRUE, "plan that the connection from a worker to another is cut, and made "
+              "again when it is over; what is on its way is lost and counted",
+              (_AT, _WORKER, _TO, _LASTS)),
+    Operation("lose_status", TRUE, "plan that the next status to a worker of another gets lost",
+              (_AT, _WORKER, _TO, _LASTS)),
+    Operation("delay_status", TRUE, "plan that statuses to a worker of another are late",
+              (_AT, _WORKER, _TO, _LASTS)),
+    Operation("slow", TRUE, "plan that a task is slow",
+              (_AT, Argument("task", COUNT, "a task, from 0"), _LASTS)),
+    Operation("fail", TRUE, "plan that a task of a bolt fails the next tuple that it executes",
+              (_AT, _BOLT)),
+    Operation("toil", TRUE, "plan that a task of a bolt works for so long at the next tuple that "
+              "it executes, and asks for more time, six times in a period of the timeout",
+              (_AT, _BOLT, _LASTS)),
+    Operation("stray", TRUE, "plan that a tuple arrives from a worker at another, for a task "
+              "that is not there", (_AT, _WORKER, _TO)),
+)
+"""What can go wrong in a run."""
+
+_SIZES: Final = (
+    ("workers", POSITIVE, "how many workers there are; task t is on worker t modulo workers"),
+    ("messages", POSITIVE, "how long the source is"),
+    ("overflow_limit", COUNT, "the most that an overflowQ may hold; 0: no limit"),
+    ("transfer_capacity", POSITIVE, "the most that a transfer queue may hold"),
+    ("max_pending", COUNT, "roots that may be pending when a round begins; 0: any number"),
+    ("per_round", POSITIVE, "roots that a round emits at most"),
+    ("reminder", POSITIVE, "growth of an overflowQ that is told again"),
+    ("repeat", POSITIVE, "checks between repetitions of the status"),
+    ("seed", COUNT, "of whatever the implementation leaves to chance"))
+
+_MORE_SIZES: Final = (
+    ("batch", POSITIVE, "tuples that a producer collects before it inserts them, no more than "
+     "half of a recvQ; absent: 1"),
+    ("link_capacity", POSITIVE, "messages under way that make a connection not writable; "
+     "absent: 8"),
+    ("timeout", POSITIVE, "instants between two ticks of the message timeout; absent: 300"),
+    ("ackers", ACKERS, "how many ackers there are; 0: nothing is tracked; null: one for each "
+     "worker; absent: 1"))
+
+_OPERATIONS: Final = (
+    Operation(
+        "hello", OBJECT, "begin anew",
+        (
+            Argument("protocol", INTEGER, "the version of the protocol, 1"),
+            Argument("port", NAME, "the name of the port"),
+            Argument("settings", OBJECT, "the settings of the port"),
+        ),
+        optional=False,
+    ),
+    Operation(
+        "deploy", TRUE, "make the workers of a topology ready; a definite error where it is "
+        "refused, as one with a circle of bolts should be",
+        (
+            Argument("topology", NAME, "word-count, diamond, or ping-pong"),
+            *(Argument(name, kind, meaning) for name, kind, meaning in _SIZES),
+            *(Argument(name, kind, meaning, required=False)
+              for name, kind, meaning in _MORE_SIZES)),
+    ),
+    *FAULTS,
+    Operation(
+        "run", EVENTS, "run with all that was planned, until the topology comes to rest (the "
+        "last event is rested) or it is clear that it will not (stalled); the history",
+    ),
+    Operation(
+        "settle", TRUE, "let everything run that can run at this instant, then answer",
+        optional=False,
+    ),
+)
+
+STORM_TOPOLOGY: Final = Port(
+    name="storm.topology",
+    version=1,
+    meaning="a topology from source to sink, on a cluster of workers, under faults",
+    operations={operation.name: operation for operation in _OPERATIONS},
+    settings=(Argument("capacity", POSITIVE, "the most tuples that a recvQ may hold"),),
+    policies={"repeat": "every tree that is not acked is emitted again"},
+)

@@ -1,0 +1,526 @@
+"""Judging whole runs of a topology: the events of a history, each by the machine it is about.
+
+The rules are those of ``spec.storm.observed_topology``. A history is a sequence of events
+``(at, what, about)``, in the words of ``ports.storm_topology``. Where it comes from does not
+matter: from the reference's cluster in virtual time or over TCP, or from somebody else's behind
+the port. ``HistoryJudge`` holds one monitor for each thing that events are about (a lane, a
+task, a root, a message), so it can follow a running system as well as a recorded one.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
+from typing import Final
+
+from ....reference.storm.cluster import Happened
+from ....reference.storm.topologies import Topology
+from ....spec.engines.interpreter import Step
+from ....spec.engines.monitor import STATES_MAX, Failure, LostTrack, Monitor
+from ....spec.notation.bound import bind
+from ....spec.notation.errors import InputError, ModelFault, TargetError
+from ....spec.notation.machine import Machine
+from ....spec.notation.rules import Rule
+from ....spec.storm.topologies.observed_topology import (
+    AT_ONCE, FAILED_STAYS, LIMIT, OVERSHOOT, PROGRESS, SURVIVES, ObservedFlag, ObservedLane,
+    ObservedRoot, ObservedRun, ObservedSource, ObservedTask,
+)
+from ...ports.base import Message
+from ...suites.history import rules_of
+from ...suites.judge import Breach, from_root
+from ...suites.suite import Exchange
+from .port import FAULTS, WORDS, event_of
+
+__all__ = [
+    "HistoryJudge", "MACHINES", "Offence", "RULES", "RunJudge", "Terms", "WAIT_MAX",
+    "follow", "happened", "in_words", "judged", "terms_of",
+]
+
+WAIT_MAX: Final = 20
+"""Instants that a message may wait in a transfer queue. A connection that is not writable
+becomes so when it has delivered what it holds; no wait for that is longer than a few delays."""
+
+WORD_MAX: Final = 100
+"""Instants that word of a root may take from a bolt to its spout in a calm run, and that a tick
+may wait for room: D. Three or four hops of a few instants each, with short queues."""
+
+MACHINES: Final = (
+    ObservedLane, ObservedTask, ObservedFlag, ObservedRoot, ObservedSource, ObservedRun)
+
+_DISTURBING: Final = frozenset(
+    fault.name for fault in FAULTS if fault.name not in ("fail", "toil"))
+"""Faults after which a run is not calm."""
+
+_NAMED: Final = {machine.__name__: machine for machine in MACHINES}
+
+RULES: Final[Mapping[str, Rule]] = {
+    rule.id: rule for machine in MACHINES for rule in machine.rules_declared
+    if rule.kind == "guard"}
+"""The rules that a history is judged by."""
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What a history is judged against; 0 means unlimited where that makes sense.
+
+    ``fan_out`` has, for each task that is no spout, the messages that one execution emits at
+    most. ``lane_max`` is more than the messages on any one lane. ``timeout`` is the period of
+    the message timeout. In a ``calm`` run nothing goes wrong but what bolts do. Without
+    ``acking`` there are no roots to judge.
+    """
+
+    capacity: int
+    overflow_limit: int
+    max_pending: int
+    per_round: int
+    parts: int
+    messages: int
+    fan_out: Mapping[int, int]
+    lane_max: int = 1024
+    wait_max: int = WAIT_MAX
+    word_max: int = WORD_MAX
+    link_capacity: int = 8
+    timeout: int = 300
+    calm: bool = False
+    acking: bool = True
+
+
+@dataclass(frozen=True)
+class Offence:
+    """A rule that was broken: by which event (its number, and in words), and why."""
+
+    rule: Rule
+    step: int
+    event: Happened
+    conjunct: str
+    where: str
+
+    def words(self) -> str:
+        """For a reader."""
+        return f"in event {self.step}, at instant {self.event.at}, {in_words(self.event)}"
+
+
+def in_words(event: Happened) -> str:
+    """An event for a reader."""
+    word = WORDS[event.what]
+    return word.sentence.format_map(dict(zip(word.fields, event.about, strict=True)))
+
+
+def terms_of(
+    topology: Topology, *, messages: int, capacity: int, overflow_limit: int, max_pending: int,
+    per_round: int, workers: int = 1, link_capacity: int = 8, timeout: int = 300,
+    **_others: int,
+) -> Terms:
+    """The terms of a run of a topology with these settings; others set no terms."""
+    topology = topology.on(workers)
+    bolts = [task for name, tasks in topology.tasks_of().items() if name != "source"
+             for task in tasks]
+    return Terms(capacity, overflow_limit, max_pending, per_round, topology.parts, messages,
+                 {task: topology.emits_at_most(task) for task in bolts},
+                 link_capacity=link_capacity, timeout=timeout, acking=topology.ackers != 0)
+
+
+@lru_cache(maxsize=256)
+def _fresh(name: str, constants: tuple[tuple[str, int], ...], candidates: int) -> Monitor:
+    return Monitor(bind(_NAMED[name], **dict(constants)), candidates)
+
+
+Observation = tuple[type[Machine], Hashable, Step]
+
+
+class HistoryJudge:
+    """Follows a history, event by event. ``offences`` grows; a thing that has offended is
+    not judged any further, nor is one whose machine could be in more than ``candidates``
+    states: the ids of its rules are added to ``unjudged``. ``exercised``, if given, is
+    counted up, rule by rule."""
+
+    def __init__(
+        self, terms: Terms, exercised: Counter[str] | None = None, candidates: int = STATES_MAX,
+    ) -> None:
+        self.terms = terms
+        self._exercised = exercised
+        self._candidates = candidates
+        self.unjudged: set[str] = set()
+        self.offences: list[Offence] = []
+        self.seen = 0
+        self._idle = _idle(terms)
+        self._monitors: dict[tuple[type[Machine], Hashable], Monitor | None] = {}
+        self._calm = terms.calm
+        self._since: dict[tuple[str, Hashable], int] = {}   # for roots: when it was first so
+        self._asked: dict[Hashable, list[int]] = {}         # … and when a bolt asked for time
+        for message in range(terms.messages if terms.acking else 0):
+            self._monitor(ObservedSource, message)
+
+    def see(self, event: Happened) -> Offence | None:
+        """Take the next event: the first rule that it breaks.
+
+        Raises ``InputError`` for an event that is none of the words.
+        """
+        found = None
+        for machine, key, step in list(self._about(event)):
+            monitor = self._monitor(machine, key)
+            if self._exercised is not None and not self._lost(machine):
+                self._exercised.update(
+                    _at_stake(machine.__name__, step[0], self._idle))
+            failure = None
+            try:
+                failure = None if monitor is None else self._failure(monitor, step, event)
+            except LostTrack:
+                self._monitors[machine, key] = None
+                self.unjudged |= _guarded_by(machine.__name__)
+            if failure is None:
+                continue
+            self._monitors[machine, key] = None
+            if failure.rule is not None:
+                offence = Offence(
+                    failure.rule, self.seen, event, failure.conjunct, failure.where)
+                self.offences.append(offence)
+                found = found or offence
+        self.seen += 1
+        return found
+
+    def _lost(self, machine: type[Machine]) -> bool:
+        return not self.unjudged.isdisjoint(_guarded_by(machine.__name__))
+
+    def _failure(self, monitor: Monitor, step: Step, event: Happened) -> Failure | None:
+        try:
+            return monitor.observe([step])
+        except ModelFault as error:
+            raise InputError(
+                f"event {self.seen} ({event.what}) is outside of the terms of the history: "
+                f"{error.what}", next_step="Give terms with its parts, and a larger lane_max.",
+            ) from error
+
+    def _monitor(self, machine: type[Machine], key: Hashable) -> Monitor | None:
+        if (machine, key) not in self._monitors:
+            # A monitor never changes what it holds, only which: a shallow copy is a fresh one.
+            fresh = _fresh(machine.__name__, self._constants(machine, key), self._candidates)
+            self._monitors[machine, key] = copy.copy(fresh)
+        return self._monitors[machine, key]
+
+    def _constants(self, machine: type[Machine], key: Hashable) -> tuple[tuple[str, int], ...]:
+        terms = self.terms
+        if machine is ObservedLane:
+            return (("K", terms.lane_max),)
+        if machine is ObservedTask:
+            fan_out = terms.fan_out.get(key, 1) if isinstance(key, int) else 1
+            return (("C", terms.capacity), ("X", terms.overflow_limit), ("F", fan_out),
+                    ("M", terms.max_pending), ("E", terms.per_round))
+        if machine is ObservedRun:
+            return (("W", terms.wait_max), ("L", terms.link_capacity))
+        if machine is ObservedFlag:
+            return ()
+        if machine is ObservedRoot:
+            return (("P", terms.parts), ("T", terms.timeout), ("D", terms.word_max))
+        return (("P", terms.parts),)
+
+    def _about(self, event: Happened) -> Iterator[Observation]:
+        if event.what in _OF_ROOTS:
+            if not self.terms.acking:
+                return
+            self._note(event)
+        if event.what in _UNSETTLING:
+            self._calm = False
+        tell = _TELLING.get(event.what)
+        if tell is not None:
+            yield from tell(self.terms, event.about)
+        elif event.what == "failed":
+            yield from self._failed(event)
+        elif event.what not in _ABOUT_ALL:
+            raise InputError(
+                f"{event.what!r} is no event of a topology",
+                next_step=f"The events are {', '.join(WORDS)}.")
+        if event.what in _ABOUT_ALL:
+            yield from self._about_all(event)
+
+    def _note(self, event: Happened) -> None:
+        """When a root was emitted, when a bolt first failed it, and when bolts asked for time."""
+        root = event.about[1]
+        if event.what == "asking":
+            self._asked.setdefault(root, []).append(event.at)
+        else:
+            self._since.setdefault((event.what, root), event.at)
+
+    def _failed(self, event: Happened) -> Iterator[Observation]:
+        message, root = event.about
+        terms, calm = self.terms, ("calm", int(self._calm))
+        told, emitted = (self._since.get((word, root)) for word in ("failing", "root"))
+        if told is not None:
+            late = min(event.at - told, terms.word_max + 1)
+            yield ObservedRoot, root, ("fails", (("told", late), calm))
+        else:
+            for asked in self._asked.get(root, ()):
+                ago = min(event.at - asked, terms.timeout + 1)
+                yield ObservedRoot, root, ("has_asked", (("asked", ago), calm))
+            age = min(event.at - (emitted or 0), terms.timeout + 1)
+            yield ObservedRoot, root, ("times_out", (("age", age),))
+        yield ObservedSource, message, ("fails", ())
+
+    def _about_all(self, event: Happened) -> Iterator[Observation]:
+        """Events that are about every thing of a kind."""
+        if event.what == "began":
+            for machine, key in list(self._monitors):
+                if machine is ObservedFlag and isinstance(key, tuple) and key[0] == event.about[0]:
+                    yield machine, key, ("restarts", ())
+            return
+        if event.what == "rested":
+            for machine, key in list(self._monitors):
+                if machine in (ObservedLane, ObservedSource):
+                    yield machine, key, ("comes_to_rest", ())
+            yield ObservedRun, "", ("comes_to_rest", ())
+            return
+        task, is_spout = event.about
+        yield ObservedTask, task, ("restarts", ())
+        if is_spout:
+            for machine, key in list(self._monitors):
+                if machine is ObservedSource:
+                    yield machine, key, ("forgets", ())
+
+
+def _idle(terms: Terms) -> frozenset[str]:
+    """The ids of the rules that nothing could break under these terms."""
+    limits = {LIMIT.id: terms.overflow_limit, OVERSHOOT.id: terms.max_pending,
+              AT_ONCE.id: int(terms.calm)}
+    return frozenset(rule for rule, limit in limits.items() if limit == 0)
+
+
+@cache
+def _guarded_by(machine: str) -> frozenset[str]:
+    """The ids of the rules that a machine judges by."""
+    return frozenset(rule.id for rule in _NAMED[machine].rules_declared if rule.kind == "guard")
+
+
+@cache
+def _at_stake(machine: str, name: str, idle: frozenset[str]) -> tuple[str, ...]:
+    """The ids of the rules that an event could have broken by being another one.
+
+    That a run comes to rest is the alternative to its stalling, and to the death of a worker;
+    that a root fails which a bolt has failed, to its being acked.
+    """
+    found = [rule.id for rule in rules_of(_NAMED[machine].actions_declared[name])]
+    if machine == ObservedRun.__name__ and name == "comes_to_rest":
+        found += [PROGRESS.id, SURVIVES.id]
+    if machine == ObservedRoot.__name__ and name == "acks":
+        found.remove(FAILED_STAYS.id)
+    if machine == ObservedRoot.__name__ and name == "fails":
+        found.append(FAILED_STAYS.id)
+    return tuple(each for each in found if each not in idle)
+
+
+# ---- the words of a history -----------------------------------------------------------------
+
+
+About = Sequence[int | str]
+
+
+def _number(value: int | str) -> tuple[tuple[str, int], ...]:
+    return (("number", int(value)),)
+
+
+def _emitted(_terms: Terms, about: About) -> Iterator[Observation]:
+    sender, life, to, number = about
+    yield ObservedLane, (sender, life, to), ("emits", _number(number))
+
+
+def _processed(_terms: Terms, about: About) -> Iterator[Observation]:
+    task, sender, life, number = about
+    yield ObservedLane, (sender, life, task), ("processes", _number(number))
+    yield ObservedTask, task, ("consumes", ())
+
+
+def _lost(_terms: Terms, about: About) -> Iterator[Observation]:
+    sender, life, to, number = about
+    yield ObservedLane, (sender, life, to), ("loses", _number(number))
+
+
+def _holds(terms: Terms, about: About) -> Iterator[Observation]:
+    task, recvq, overflowq = about
+    yield ObservedTask, task, ("holds", (
+        ("recvq", min(int(recvq), terms.capacity + 1)),
+        ("overflowq", min(int(overflowq), terms.overflow_limit + 1))))
+
+
+def _stands(terms: Terms, about: About) -> Iterator[Observation]:
+    task, count = about
+    fan_out = terms.fan_out.get(int(task))
+    yield ObservedTask, task, ("stands", (
+        ("spout", int(fan_out is None)), ("count", min(int(count), (fan_out or 1) + 1))))
+
+
+def _pends(terms: Terms, about: About) -> Iterator[Observation]:
+    task, count = about
+    most = terms.max_pending + terms.per_round
+    yield ObservedTask, task, ("pends", (("roots", min(int(count), most)),))
+
+
+def _attempt(name: str) -> Callable[[Terms, About], Iterator[Observation]]:
+    def tell(_terms: Terms, about: About) -> Iterator[Observation]:
+        message, root = about
+        yield ObservedRoot, root, (name, ())
+        yield ObservedSource, message, (name, ())
+    return tell
+
+
+def _reached(_terms: Terms, about: About) -> Iterator[Observation]:
+    message, root, part = about
+    step = ("reaches", (("part", int(part)),))
+    yield ObservedRoot, root, step
+    yield ObservedSource, message, step
+
+
+def _of_root(name: str) -> Callable[[Terms, About], Iterator[Observation]]:
+    def tell(_terms: Terms, about: About) -> Iterator[Observation]:
+        yield ObservedRoot, about[1], (name, ())
+    return tell
+
+
+def _asking(_terms: Terms, _about: About) -> Iterator[Observation]:
+    """It shows only when the root fails."""
+    return iter(())
+
+
+def _wrote(terms: Terms, about: About) -> Iterator[Observation]:
+    standing = min(int(about[2]), terms.link_capacity)
+    yield ObservedRun, "", ("writes", (("standing", standing),))
+
+
+def _heard(_terms: Terms, about: About) -> Iterator[Observation]:
+    worker, task, blocked = about
+    yield ObservedFlag, (worker, task), ("hears", (("blocked", min(int(blocked), 1)),))
+
+
+def _held(_terms: Terms, about: About) -> Iterator[Observation]:
+    worker, task = about
+    yield ObservedFlag, (worker, task), ("holds_back", ())
+
+
+def _left(terms: Terms, about: About) -> Iterator[Observation]:
+    waited = min(int(about[1]), terms.wait_max + 1)
+    yield ObservedRun, "", ("passes_on", (("waited", waited),))
+
+
+def _of_run(name: str) -> Callable[[Terms, About], Iterator[Observation]]:
+    def tell(_terms: Terms, _about: About) -> Iterator[Observation]:
+        yield ObservedRun, "", (name, ())
+    return tell
+
+
+_TELLING: Final[Mapping[str, Callable[[Terms, About], Iterator[Observation]]]] = {
+    "emitted": _emitted, "processed": _processed, "lost": _lost, "holds": _holds,
+    "stands": _stands, "pends": _pends, "root": _attempt("emits"), "reached": _reached,
+    "acked": _attempt("acks"), "failing": _of_root("is_faulted"), "asking": _asking,
+    "left": _left, "wrote": _wrote, "heard": _heard, "held": _held,
+    "killed": _of_run("is_killed"), "began": _of_run("is_killed"), "died": _of_run("dies"),
+    "stalled": _of_run("stalls"),
+}
+
+
+_OF_ROOTS: Final = frozenset({"root", "reached", "acked", "failed", "failing", "asking"})
+_ABOUT_ALL: Final = frozenset({"rested", "forgot", "began"})
+_UNSETTLING: Final = frozenset({"lost", "died", "killed"})
+"""What does not happen in a calm run."""
+
+
+# ---- a run of a suite -----------------------------------------------------------------------
+
+
+class RunJudge:
+    """Judges the history that a target tells of a run; see ``AnyJudge``.
+
+    ``terms`` gives those of what was deployed: it gets the request, and the capacity. Once
+    the rule in ``focus`` is broken, nothing more is judged, unless it is to be counted.
+    """
+
+    def __init__(
+        self, capacity: int, focus: Rule | None, counting: bool,
+        terms: Callable[[Message, int], Terms], candidates: int = STATES_MAX,
+    ) -> None:
+        self._capacity, self._terms_of, self._candidates = capacity, terms, candidates
+        self.unjudged: set[str] = set()
+        self._focus, self._counting = focus, counting
+        self._terms: Terms | None = None
+        self._over = False
+        self._calm = True
+        self.breaches: list[Breach] = []
+        self.exercised: Counter[str] = Counter()
+
+    @property
+    def blind(self) -> bool:
+        """See ``AnyJudge``: after the run, or where nothing was deployed."""
+        return self._over
+
+    def see(self, exchange: Exchange, step: int) -> None:
+        """Take a reply: what was deployed, or the history."""
+        do = exchange.request["do"]
+        if do == "deploy":
+            self._terms = self._terms_of(exchange.request, self._capacity)
+            self._over = "ok" not in exchange.reply
+            self._calm = True
+        elif do in _DISTURBING:
+            self._calm = False
+        elif do == "run":
+            self._over = True
+            if "ok" in exchange.reply and self._terms is not None:
+                terms = replace(self._terms, calm=self._calm)
+                self._read([happened(row) for row in exchange.reply["ok"]], terms, step)
+
+    def _read(self, events: Sequence[Happened], terms: Terms, step: int) -> None:
+        try:
+            judge = follow(
+                events, terms, self._candidates,
+                exercised=self.exercised if self._counting else None,
+                until=None if self._counting else self._focus)
+        except InputError as error:
+            # The history is the target's, and so is the fault.
+            raise TargetError(error.what, next_step="Mend how the adapter tells it.") from error
+        self.unjudged |= judge.unjudged
+        found: dict[str, Offence] = {}
+        for offence in judge.offences:
+            found.setdefault(offence.rule.id, offence)
+        self.breaches += [
+            Breach(each.rule, step, each.event.what, each.conjunct,
+                   from_root(each.where), detail=each.words())
+            for each in found.values()]
+
+
+def happened(row: str) -> Happened:
+    """The event that a text tells; it has passed the port's check."""
+    event = event_of(row)
+    assert event is not None
+    return Happened(*event)
+
+
+def judged(
+    history: Iterable[Happened], terms: Terms, *, exercised: Counter[str] | None = None
+) -> list[Offence]:
+    """All rules that a history breaks, in its order; see ``follow``.
+
+    Raises ``LostTrack`` where some of it could not be judged.
+    """
+    judge = follow(history, terms, exercised=exercised)
+    if judge.unjudged:
+        raise LostTrack(f"too many states explain what {', '.join(sorted(judge.unjudged))} judge")
+    return judge.offences
+
+
+def follow(
+    history: Iterable[Happened], terms: Terms, candidates: int = STATES_MAX, *,
+    exercised: Counter[str] | None = None, until: Rule | None = None,
+) -> HistoryJudge:
+    """The judge that has seen a history, ``until`` a breach of this rule if one is given.
+
+    ``exercised`` is counted up: by rule, the events that could have broken it. Lanes are as
+    long as the history needs them. Raises ``InputError`` for one that does not fit the terms.
+    """
+    events = list(history)
+    most = max((int(event.about[-1]) for event in events if event.what == "emitted"), default=0)
+    judge = HistoryJudge(
+        replace(terms, lane_max=max(64, 1 << (most + 1).bit_length())), exercised, candidates)
+    for event in events:
+        offence = judge.see(event)
+        if offence is not None and offence.rule is until:
+            break
+    return judge

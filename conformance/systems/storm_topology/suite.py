@@ -1,0 +1,314 @@
+"""The suite ``storm.topology``: topologies from source to sink, on a cluster under faults.
+
+A program deploys a topology, plans what goes wrong, and lets it run. The history is judged by
+``topology_runs``. Shrinking leaves out faults, and then takes fewer messages and workers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import asdict, replace
+from random import Random
+from typing import Any, Final
+
+from ....reference.storm.faults import TOILS, Fault, Scenario, What, bolts_of, scenario
+from ....reference.storm.topologies import PING_PONG, TOPOLOGIES, Topology, ping_pong
+from ....spec.notation.errors import InputError, TargetError
+from ....spec.notation.rules import Rule
+from ....spec.storm.topologies.observed_topology import (
+    AT_ONCE, FAILED_STAYS, NOT_EARLY, NOT_HELD_UP, NOT_INVENTED, PROGRESS, SURVIVES,
+)
+from ...ports.base import Message, Session, check_request, excerpt
+from ...suites.history import HistorySuite
+from ...suites.plain import PlainConversation, Seen
+from ...suites.suite import Act, Answer, Fuller, Program
+from .port import FAULTS, STORM_TOPOLOGY
+from .runs import MACHINES, RunJudge, Terms, happened, terms_of
+
+__all__ = ["STORM_TOPOLOGY_SUITE", "TopologyConversation"]
+
+_MOST: Final[Mapping[str, int]] = {
+    "workers": 8, "messages": 64, "at": 10_000, "lasts": 10_000, "ackers": 8, "timeout": 10_000}
+"""What a fixture may ask for; no more is ever drawn."""
+
+_IN_WORDS: Final[Mapping[str, str]] = {
+    "kill": "at {at}, worker {worker} is killed, and starts anew after {lasts}",
+    "cut": "at {at}, for {lasts}, the connection from worker {worker} to worker {to} is cut",
+    "lose_status": "from {at} on, the next status of worker {to} to worker {worker} gets lost",
+    "delay_status": "at {at}, for {lasts}, statuses of worker {to} to worker {worker} are late",
+    "slow": "at {at}, for {lasts}, task {task} is slow",
+    "fail": "from {at} on, task {task} fails the next tuple that it executes",
+    "toil": "from {at} on, task {task} works at its next tuple for {lasts}, and asks for more time",
+    "stray": "at {at}, a tuple for a task that is not there arrives at worker {to} from "
+             "worker {worker}",
+    "run": "the topology runs", "settle": "settle",
+}
+_UNSETTLED: Final = 6
+"""Faults about a status that are planned besides, where a stall is looked for."""
+
+_CALM: Final = (What.FAIL, What.FAIL, What.TOIL)
+"""What goes wrong in a calm run."""
+
+ACKERS: Final = (1, 1, 1, 2, None, 0)
+"""How many ackers there may be; None: one for each worker."""
+
+_MUCH: Final = 9
+"""Messages of a run in which a stall is looked for."""
+
+_ENDS: Final = ("rested", "stalled")
+
+
+def _known(name: object) -> Topology | None:
+    """The topology of a name, were it allowed to be run or not."""
+    if name == PING_PONG:
+        return ping_pong(circles=True)
+    return TOPOLOGIES.get(name) if isinstance(name, str) else None
+
+
+class TopologyConversation(PlainConversation):
+    """One session with a cluster; see ``Conversation``."""
+
+    def __init__(self, session: Session, capacity: int, items_max: int) -> None:
+        super().__init__(session, STORM_TOPOLOGY.name, _settings(capacity))
+        self._deployed: Message | None = None
+        self._is_over = False
+
+    def request_of(self, act: Act) -> Message | None:
+        """See ``PlainConversation``."""
+        fields = dict(act.about)
+        if self._is_over or (act.do == "deploy") == (self._deployed is not None):
+            return None
+        if self._deployed is not None and not _fits(act.do, fields, self._deployed):
+            return None
+        return {"do": act.do, **fields}
+
+    def asked(self, request: Message) -> str:
+        """See ``PlainConversation``."""
+        if request["do"] != "deploy":
+            return _IN_WORDS[request["do"]].format_map(request)
+        sizes = [f"{request['workers']} workers" if request["workers"] > 1 else "1 worker",
+                 f"{request['messages']} messages" if request["messages"] > 1 else "1 message"]
+        limits = {"overflow_limit": "in an overflowQ", "max_pending": "roots pending"}
+        sizes += [f"at most {request[name]} {words}" for name, words in limits.items()
+                  if request[name]]
+        ackers = request.get("ackers", 1)
+        if ackers != 1:
+            sizes.append("an acker for each worker" if ackers is None else f"{ackers} ackers")
+        if request.get("batch", 1) > 1:
+            sizes.append(f"batches of {request['batch']}")
+        return f"{request['topology']} is deployed ({', '.join(sizes)})"
+
+    def possible(self, request: Message) -> Iterator[Answer]:
+        """What else there could be is another history: too many to tell."""
+        return iter(())
+
+    def seen(self, request: Message, answer: Any) -> Seen:
+        """See ``PlainConversation``. A history is judged as a whole, by ``RunJudge``."""
+        if request["do"] == "deploy":
+            self._deployed = request
+        if request["do"] != "run":
+            return Seen((), "done")
+        self._is_over = True
+        _check_history(answer)
+        return Seen((), f"{len(answer)} events, and it {answer[-1].split(' ')[1]}")
+
+    def act_for(self, request: Mapping[str, Any]) -> Act | None:
+        """See ``Conversation``."""
+        do = request["do"]
+        if do not in self.can:
+            raise InputError(f"the target cannot do {excerpt(do)}")
+        operation = check_request(STORM_TOPOLOGY, request)
+        names = {argument.name: argument.required for argument in operation.arguments}
+        about = {name: value for name, value in request.items() if name != "do"}
+        needed = {name for name, is_required in names.items() if is_required}
+        if not needed <= about.keys() <= names.keys():
+            raise InputError(f"{do!r} has the fields {', '.join(names) or 'none'}")
+        for name, most in _MOST.items():
+            if (about.get(name) or 0) > most:
+                raise InputError(f"{name} is {excerpt(about[name])}, which is more than {most}")
+        if do == "deploy" and _known(request["topology"]) is None:
+            raise InputError(f"there is no topology {excerpt(request['topology'])}")
+        act = Act(do, about=tuple(about.items()))
+        return act if self.request_of(act) is not None else None
+
+
+def _deployed(request: Message) -> Topology:
+    """The topology that a request deploys, with its number of ackers."""
+    topology = _known(request["topology"])
+    assert topology is not None, "the suite deploys what it knows"
+    return replace(topology, ackers=request.get("ackers", 1)).on(request["workers"])
+
+
+_OF_BOLTS: Final = ("fail", "toil")
+
+
+def _fits(do: str, fields: Mapping[str, int | str], deployed: Message) -> bool:
+    """Whether a fault is about workers and tasks that are there."""
+    topology = _deployed(deployed)
+    workers = [fields[name] for name in ("worker", "to") if name in fields]
+    tasks = bolts_of(topology) if do in _OF_BOLTS else [
+        task for each in topology.tasks_of().values() for task in each]
+    return (all(int(each) < deployed["workers"] for each in workers)
+            and len(set(workers)) == len(workers)
+            and int(fields.get("task", tasks[0])) in tasks)
+
+
+def _check_history(rows: list[str]) -> None:
+    """Raises ``TargetError`` for a history without an end, or that goes back in time."""
+    events = [happened(row) for row in rows]
+    fault = ""
+    if [event.what in _ENDS for event in events] != [False] * (len(events) - 1) + [True]:
+        fault = f"its one end, {' or '.join(_ENDS)}, is not its last event"
+    elif any(one.at > other.at for one, other in zip(events, events[1:], strict=False)):
+        fault = "its instants decrease"
+    if fault:
+        raise TargetError(f"the target told a history, and {fault}",
+                          next_step="Mend how the adapter tells it; see docs/storm-ports.md.")
+
+
+# ---- programs -------------------------------------------------------------------------------
+
+
+_OPERATION_OF: Final[Mapping[What, str]] = {
+    What.KILL: "kill", What.CUT: "cut", What.LOSE_STATUS: "lose_status",
+    What.DELAY_STATUS: "delay_status", What.SLOW: "slow", What.STRAY: "stray",
+    What.FAIL: "fail", What.TOIL: "toil",
+}
+_OF_A_FAULT: Final = {
+    operation.name: tuple(each.name for each in operation.arguments) for operation in FAULTS}
+
+
+def _draw(random: Random, can: Collection[str], focus: Rule) -> Program:
+    """A topology, its sizes, and up to five faults.
+
+    Where a stall is looked for, it may be a circle of bolts; else much is under way, and there
+    are more faults that can make a sender wait for what it is never told. Where it is looked for
+    what follows when bolts fail or take long, half of the runs are calm.
+    """
+    circular = focus is PROGRESS and random.random() < 0.125
+    topology = ping_pong(circles=True) if circular else random.choice([*TOPOLOGIES.values()])
+    if not circular:
+        topology = replace(topology, ackers=random.choice(ACKERS))
+    one = scenario(topology, random.getrandbits(32))
+    if focus is PROGRESS and one.workers > 1:
+        one = _unsettled(one, random)
+    if focus in (FAILED_STAYS, AT_ONCE, NOT_EARLY) and random.random() < 0.5:
+        one = _calm(one, random)
+    sizes = asdict(one.settings)
+    del sizes["capacity"]
+    deployed = {"topology": topology.name, "workers": one.workers, "messages": one.messages,
+                **sizes, "ackers": None if topology.ackers is None else one.topology.ackers,
+                "seed": one.seed}
+    faults = sorted(one.faults, key=lambda fault: fault.at)
+    acts = [act for act in map(_act_of, faults) if act.do in can]
+    return (Act("deploy", about=tuple(deployed.items())), *acts, Act("run"))
+
+
+def _unsettled(one: Scenario, random: Random) -> Scenario:
+    """With as many messages under way as there can be, and faults about their statuses."""
+    faults = [*one.faults]
+    for _ in range(_UNSETTLED):
+        on = random.randrange(one.workers)
+        to = (on + random.randrange(1, one.workers)) % one.workers
+        what = random.choice((What.LOSE_STATUS, What.LOSE_STATUS, What.CUT))
+        faults.append(Fault(random.randrange(60), what, on, to, random.randrange(1, 20)))
+    settings = replace(one.settings, max_pending=0)
+    return replace(one, settings=settings, messages=_MUCH, faults=tuple(faults))
+
+
+def _calm(one: Scenario, random: Random) -> Scenario:
+    """With an acker, and bolts that fail or take long; and nothing else goes wrong."""
+    one = replace(one, topology=replace(one.topology, ackers=max(1, one.topology.ackers or 0)))
+    bolts = bolts_of(one.topology)
+    if random.random() < 0.5:
+        return replace(one, faults=tuple(_toils(random.choice(bolts), random)),
+                       settings=replace(one.settings, max_pending=1, per_round=1))
+    return replace(one, faults=tuple(
+        Fault(random.randrange(60), random.choice(_CALM), random.choice(bolts),
+              lasts=random.randrange(*TOILS)) for _ in range(random.randrange(1, 6))))
+
+
+def _toils(task: int, random: Random) -> Iterator[Fault]:
+    """A task works long at one tuple after the other: roots begin at any time between ticks."""
+    at = random.randrange(60)
+    for _ in range(3):
+        toil = Fault(at, What.TOIL, task, lasts=random.randrange(*TOILS))
+        yield toil
+        at = toil.ends + 1
+
+
+def _act_of(fault: Fault) -> Act:
+    do = _OPERATION_OF[fault.what]
+    about = {"at": fault.at, "worker": fault.on, "task": fault.on, "to": fault.to,
+             "lasts": fault.lasts}
+    return Act(do, about=tuple((name, about[name]) for name in _OF_A_FAULT[do]))
+
+
+_EASIER: Final[Mapping[str, int]] = {
+    "messages": 1, "workers": 1, "max_pending": 0, "per_round": 1, "at": 0, "lasts": 1,
+    "overflow_limit": 0, "batch": 1,
+}
+"""Fields whose numbers make a run easier to follow the closer they come to this one."""
+
+_ALL_OR_NOTHING: Final = ("overflow_limit", "max_pending")
+"""Limits, which are taken away or left. Below those that are drawn a sound cluster need not come
+to rest: an overflowQ of one drops what is replayed, again and again."""
+
+
+def _easier(act: Act) -> Iterator[Act]:
+    """With one number less: the least, or half way there; or without a limit."""
+    fields = dict(act.about)
+    for name, least in _EASIER.items():
+        number = int(fields.get(name, least))
+        half_way = least if name in _ALL_OR_NOTHING else (number + least) // 2
+        for value in sorted({least, half_way}):
+            if value < number:
+                yield act._replace(about=tuple({**fields, name: value}.items()))
+
+
+# ---- the suite ------------------------------------------------------------------------------
+
+
+def _settings(capacity: int) -> Mapping[str, int]:
+    return {"capacity": capacity}
+
+
+def _terms(request: Message, capacity: int) -> Terms:
+    sizes = {name: value for name, value in request.items()
+             if name not in ("do", "topology", "ackers")}
+    return terms_of(_deployed(request), capacity=capacity, **sizes)
+
+
+def _judging(capacity: int, focus: Rule | None, counting: bool, candidates: int) -> RunJudge:
+    return RunJudge(capacity, focus, counting, _terms, candidates)
+
+
+STORM_TOPOLOGY_SUITE: Final = HistorySuite(
+    name="storm.topology",
+    version=2,
+    port=STORM_TOPOLOGY.name,
+    watching=MACHINES,
+    always_needed=("deploy", "run"),
+    needs={
+        FAILED_STAYS.id: (("fail",),),
+        AT_ONCE.id: (("fail",),),
+    },
+    draw=_draw,
+    converse=TopologyConversation,
+    judging=_judging,
+    easier=_easier,
+    settings=_settings,
+    capacities=(1, 2, 4),
+    fuller={
+        PROGRESS.id: (
+            Fuller(("lose_status",), "a stall after a status got lost (D6)"),
+            Fuller(("cut",), "a stall after a connection broke (STORM-3763)")),
+        SURVIVES.id: (
+            Fuller(("stray",), "a worker that a tuple for an absent task ends (STORM-3751)"),),
+        NOT_HELD_UP.id: (
+            Fuller(("kill",), "a dead worker that holds up what is for others (STORM-329)"),),
+        NOT_INVENTED.id: (
+            Fuller(("kill",), "what an earlier life of a worker sent"),),
+    },
+    scene="Tasks whose recvQ has a capacity of {capacity}.",
+)

@@ -1,0 +1,453 @@
+"""Clusters with one seeded bug each: the rules about whole runs must see them.
+
+Each twin is the reference's cluster with one part replaced by a class that overrides a method
+or two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from ....reference.storm.acker import Telling
+from ....reference.storm.basic_bolt import Basic
+from ....reference.storm.executor import AckerTask, Attempt, BoltTask, Executor, SpoutTask
+from ....reference.storm.messages import Kind, Message, Output
+from ....reference.storm.spout import Call, SpoutPending
+from ....reference.storm.status import RemoteFlags, Status, StatusTracker
+from ....reference.storm.topologies import Topology
+from ....reference.storm.worker import Parts, Place, Worker
+from ...ports.base import Adapter
+from ...ports.base import Message as Request
+from ..storm_input.twins import KeepingItsBatch, PassingItsBatch
+from .adapter import ReferenceTopology
+
+__all__ = ["TopologyTwin", "ZOO"]
+
+PENDING_BOUND: Final = 2
+"""STORM-3073 had 1024; one execution of a bolt here emits up to four messages."""
+
+
+# ---- status ---------------------------------------------------------------------------------
+
+
+class NoRepetition(StatusTracker):
+    """The status is told when it changes, and never again."""
+
+    def _is_repetition_due(self) -> bool:
+        return False
+
+
+class DeafAtFirst(RemoteFlags):
+    """The first status after a connection was made is ignored: the client is not ready yet."""
+
+    def __init__(self, *about: Any) -> None:
+        super().__init__(*about)
+        self._is_ready: set[str] = set()
+
+    def hear(self, status: Status) -> bool:
+        if status.worker not in self._is_ready:
+            self._is_ready.add(status.worker)
+            return False
+        return super().hear(status)
+
+    def disconnected(self, worker: str) -> None:
+        super().disconnected(worker)
+        self._is_ready.discard(worker)
+
+
+class GlobalThrottle(RemoteFlags):
+    """One task is backlogged, and the worker sends to none: a throttle that is on or off."""
+
+    def is_blocked(self, task: int) -> bool:
+        super().is_blocked(task)
+        return bool(self.blocked)
+
+
+# ---- executors ------------------------------------------------------------------------------
+
+
+class GatedSpout(SpoutTask):
+    """The spout treats its recvQ as a bolt does."""
+
+    def may_consume(self) -> bool:
+        return not self.pending
+
+
+class GreedyBolt(BoltTask):
+    """The bolt goes on consuming, whatever is pending."""
+
+    def may_consume(self) -> bool:
+        return True
+
+
+def _capped(self: Executor, message: Message) -> None:
+    if len(self.pending) >= PENDING_BOUND:
+        raise RuntimeError("unable to add more elements to pendingEmits")
+    self.pending.append(message)
+
+
+class CappedBolt(BoltTask):
+    """pendingEmits has a bound, at which it throws."""
+
+    _pend = _capped
+
+
+class CappedSpout(SpoutTask):
+    """pendingEmits has a bound, at which it throws."""
+
+    _pend = _capped
+
+
+def _skipping(self: Executor) -> bool:
+    if self.context.transfer(self.pending[0]):
+        self.pending.popleft()
+        return True
+    self.pending.rotate(-1)
+    return False
+
+
+class SkippingBolt(BoltTask):
+    """A head that is blocked goes to the end of pendingEmits."""
+
+    def flush_pending(self) -> bool:
+        return _skipping(self)
+
+
+class SkippingSpout(SpoutTask):
+    """A head that is blocked goes to the end of pendingEmits."""
+
+    def flush_pending(self) -> bool:
+        return _skipping(self)
+
+
+class OvertakingBolt(BoltTask):
+    """What is emitted does not look at what stands in pendingEmits."""
+
+    def _has_to_pend(self) -> bool:
+        return False
+
+
+class OvertakingSpout(SpoutTask):
+    """What is emitted does not look at what stands in pendingEmits."""
+
+    def _has_to_pend(self) -> bool:
+        return False
+
+
+class AckingTheFailed(Basic):
+    """A basic bolt's tuple is acked in a ``finally``."""
+
+    def failed(self, message: Message, out: Output) -> None:
+        out.ack(message)
+
+
+class CarelessBolt(BoltTask):
+    """See ``AckingTheFailed``."""
+
+    basic = AckingTheFailed
+
+
+class DeafToFails(AckerTask):
+    """A bolt's FAIL is left to the timeout."""
+
+    def process(self, message: Message) -> None:
+        if message.kind is not Kind.FAIL:
+            super().process(message)
+
+
+class DeafToResets(SpoutTask):
+    """The executor knows ack and fail alone."""
+
+    def hear_of(self, root: int, telling: str) -> None:
+        if telling != Telling.RESET_TIMEOUT.value:
+            super().hear_of(root, telling)
+
+
+class OneBucketSpout(SpoutTask):
+    """A pending root times out with the next tick."""
+
+    def __init__(self, *about: Any) -> None:
+        super().__init__(*about)
+        self.roots = SpoutPending(self.roots.limit, buckets=1, acking=self.roots.acking)
+
+
+class EarlyAck(BoltTask):
+    """A tuple is acked before what is emitted from it: the acker never hears of that."""
+
+    def emit(self, value: tuple[object, ...], anchors: Iterable[Message]) -> None:
+        inputs = tuple(anchors)
+        for anchor in inputs:
+            self._ack_values[anchor] = {}
+        super().emit(value, inputs)
+        for anchor in inputs:
+            self._ack_values.pop(anchor)
+
+
+class DoubleAck(BoltTask):
+    """Every tuple is acked twice; the two cancel."""
+
+    def ack(self, message: Message) -> None:
+        values = dict(self._ack_values.get(message, {}))
+        super().ack(message)
+        self._ack_values[message] = values
+        super().ack(message)
+
+
+class DoubledBolt(BoltTask):
+    """Every tuple is emitted twice."""
+
+    def emit(self, value: tuple[object, ...], anchors: Iterable[Message]) -> None:
+        inputs = tuple(anchors)
+        super().emit(value, inputs)
+        super().emit(value, inputs)
+
+
+class TwiceTold(SpoutTask):
+    """Every callback of the spout is called twice."""
+
+    def conclude(self, calls: Iterable[Call[Attempt]]) -> None:
+        super().conclude([call for each in calls for call in (each, each)])
+
+
+class EagerSpout(SpoutTask):
+    """The maximum is not looked at."""
+
+    def __init__(self, *about: Any) -> None:
+        super().__init__(*about)
+        self.roots = SpoutPending(0)
+
+
+class ForgetfulSpout(SpoutTask):
+    """What failed is not emitted again, and counts as done."""
+
+    def conclude(self, calls: Iterable[Call[Attempt]]) -> None:
+        for outcome, attempt in calls:
+            self.context.record("acked" if outcome.value == "ack" else "failed", *attempt)
+            self.partition.ack(attempt.offset)
+
+
+class HastySpout(SpoutTask):
+    """A message is emitted again while its first attempt is pending."""
+
+    def next_tuple(self) -> bool:
+        if len(self.roots) == 2:
+            self.partition._waiting.append(min(self.partition._under_way))
+        return super().next_tuple()
+
+
+# ---- workers --------------------------------------------------------------------------------
+
+
+class UnguardedReceiver(Worker):
+    """A tuple for a task that is no longer here is looked up all the same."""
+
+    def not_here(self, message: Message) -> None:
+        self.inputs[message.to].transfer(str(message.sender), (message,))
+
+
+class FaithfulToTheDead(Worker):
+    """The transfer thread waits for a worker that is not connected."""
+
+    def _without_connection(self, message: Message) -> bool:
+        return False
+
+
+class Unlimited(Worker):
+    """The limit of the overflowQs is not read."""
+
+    def __init__(self, *about: Any, **more: Any) -> None:
+        super().__init__(*about, **more)
+        for inbox in self.inputs.values():
+            inbox.overflow_limit = 0  # type: ignore[misc]
+
+
+class Forced(Worker):
+    """A local tuple enters recvQ whether or not there is room."""
+
+    def transfer(self, message: Message) -> bool:
+        if message.to in self.inputs:
+            self.inputs[message.to]._insert(message)
+            self._note(message.to)
+            return True
+        return super().transfer(message)
+
+
+class SameLife(Worker):
+    """After a restart the worker counts as if it had always been there."""
+
+    def __init__(self, topology: Topology, place: Place, *about: Any, **more: Any) -> None:
+        super().__init__(topology, Place(place.number, 0, place.worker_of), *about, **more)
+
+
+class WritingAnyway(Worker):
+    """The transfer thread does not ask whether a connection is writable."""
+
+    def drain(self, is_writable: Callable[[int], bool]) -> dict[int, list[Message]]:
+        return super().drain(lambda peer: True)
+
+
+class WithoutFlushes(Worker):
+    """Nobody flushes: the last messages of a batch stay there."""
+
+    def run_flush_timer(self) -> bool:
+        return False
+
+
+class SilentDrop(Worker):
+    """What has no connection is dropped, and nobody counts it."""
+
+    def _without_connection(self, message: Message) -> bool:
+        self._leave()
+        return True
+
+
+class Shuffled(Worker):
+    """What was taken together for one task is sent in the reverse order."""
+
+    def drain(self, is_writable: Callable[[int], bool]) -> dict[int, list[Message]]:
+        taken = super().drain(is_writable)
+        return {peer: messages[::-1] for peer, messages in taken.items()}
+
+
+class SentTwice(Worker):
+    """The last message of every batch is sent once more."""
+
+    def drain(self, is_writable: Callable[[int], bool]) -> dict[int, list[Message]]:
+        taken = super().drain(is_writable)
+        return {peer: [*messages, messages[-1]] for peer, messages in taken.items()}
+
+
+class WithoutTransferThread(Worker):
+    """What is to leave the worker waits for a thread that nobody has started."""
+
+    def drain(self, is_writable: Callable[[int], bool]) -> dict[int, list[Message]]:
+        return {}
+
+
+# ---- the table ------------------------------------------------------------------------------
+
+
+class _TwinTopology(ReferenceTopology):
+    """The adapter of a twin. ``without`` are operations that it does not offer."""
+
+    without: frozenset[str] = frozenset()
+
+    def _hello(self, message: Request) -> Request:
+        greeting = super()._hello(message)
+        return greeting | {"can": [each for each in greeting["can"] if each not in self.without]}
+
+
+@dataclass(frozen=True)
+class TopologyTwin:
+    """A cluster with one seeded bug; see ``catalogue.Specimen``.
+
+    ``without`` are faults that it is spared, since they would show another bug than its own.
+    """
+
+    name: str
+    rule: str
+    bug: str
+    history: str
+    parts: Parts = Parts()
+    worker: type[Worker] = Worker
+    circles: bool = False
+    without: frozenset[str] = frozenset()
+    suite: str = "storm.topology"
+    equivalent: str = ""
+
+    def adapter(self) -> Adapter:
+        """A new adapter of this twin."""
+        made = _TwinTopology()
+        made.name = f"zoo:{self.name}"
+        made.parts, made.worker_type, made.circles = self.parts, self.worker, self.circles
+        made.without = self.without
+        return made
+
+
+_TWINS: Final = (
+    TopologyTwin("cluster-D6-no-repetition", "STORM-C13", "a lost OFF is never told again",
+                 "storm#D6; JStorm #404, STORM-1949", Parts(tracker=NoRepetition)),
+    TopologyTwin("cluster-STORM-3763", "STORM-C13", "the status at a new connection is ignored, "
+                 "and no other follows", "STORM-3763",
+                 Parts(tracker=NoRepetition, flags=DeafAtFirst),
+                 without=frozenset({"lose_status"})),
+    TopologyTwin("cluster-STORM-3637", "STORM-C13", "bolts that feed each other are let through",
+                 "STORM-3637", circles=True),
+    TopologyTwin("cluster-gated-spout", "STORM-C13", "the spout stops consuming while it has "
+                 "something pending", "storm#waits; STORM-292", Parts(spout=GatedSpout)),
+    TopologyTwin("cluster-greedy-bolt", "STORM-C6",
+                 "the bolt consumes while it has something pending",
+                 "storm#waits", Parts(bolt=GreedyBolt)),
+    TopologyTwin("cluster-STORM-3073", "STORM-C14", "pendingEmits throws when it is full",
+                 "STORM-3073", Parts(spout=CappedSpout, bolt=CappedBolt)),
+    TopologyTwin("cluster-overtaking", "STORM-C1", "what is emitted overtakes what is pending",
+                 "a mutant of Executor.send, which a turn without interruption hides",
+                 Parts(spout=OvertakingSpout, bolt=OvertakingBolt)),
+    TopologyTwin("cluster-basic-acks-all", "STORM-C20", "a basic bolt's failed tuple is acked",
+                 "BasicBoltExecutor: an ack in the place of FailedException's fail",
+                 Parts(bolt=CarelessBolt)),
+    TopologyTwin("cluster-fail-by-timeout", "STORM-C21",
+                 "what a bolt fails is left to the timeout",
+                 "STORM-1595: a fail that arrives late", Parts(acker=DeafToFails)),
+    TopologyTwin("cluster-deaf-to-resets", "STORM-C22",
+                 "a request for more time does not reach the spout's roots",
+                 "the acker's half of the reset alone", Parts(spout=DeafToResets)),
+    TopologyTwin("cluster-one-bucket", "STORM-C22", "a root times out with the next tick",
+                 "one bucket for two", Parts(spout=OneBucketSpout)),
+    TopologyTwin("cluster-not-writable", "STORM-C23",
+                 "messages are written to a connection that is not writable",
+                 "JStorm #404: what a channel cannot take is kept on the heap",
+                 worker=WritingAnyway),
+    TopologyTwin("cluster-global-throttle", "STORM-C24",
+                 "one backlogged task stops the messages for all", "STORM-886 in 1.0: one throttle "
+                 "for a topology, on or off", Parts(flags=GlobalThrottle)),
+    TopologyTwin("cluster-D10-order", "STORM-C1", "what spills overtakes the receiving thread's "
+                 "batch", "storm#D10", Parts(inbox=PassingItsBatch)),
+    TopologyTwin("cluster-D10-kept", "STORM-C13", "the receiving thread keeps a batch that is not "
+                 "full", "storm#D10", Parts(inbox=KeepingItsBatch)),
+    TopologyTwin("cluster-no-flushes", "STORM-C13", "nobody flushes the tasks' batches",
+                 "storm#review-2241", worker=WithoutFlushes),
+    TopologyTwin("cluster-skipped-head", "STORM-C1", "the retry skips a head that is blocked",
+                 "storm#D8", Parts(spout=SkippingSpout, bolt=SkippingBolt)),
+    TopologyTwin("cluster-STORM-3751", "STORM-C14",
+                 "a tuple for a task that is gone ends the worker",
+                 "STORM-3751", worker=UnguardedReceiver),
+    TopologyTwin("cluster-STORM-329", "STORM-C15", "the transfer thread waits for a dead worker",
+                 "STORM-329, STORM-404, STORM-510", worker=FaithfulToTheDead),
+    TopologyTwin("cluster-STORM-2983", "STORM-C13", "the transfer thread is not started",
+                 "STORM-2983", worker=WithoutTransferThread),
+    TopologyTwin("cluster-STORM-996", "STORM-C1", "a batch is sent out of order", "STORM-996",
+                 worker=Shuffled),
+    TopologyTwin("cluster-sent-twice", "STORM-C1", "the end of a batch is sent twice",
+                 "at least once on a connection that promises at most once", worker=SentTwice),
+    TopologyTwin("cluster-STORM-3376", "STORM-C3", "messages are dropped and not counted",
+                 "STORM-3376", worker=SilentDrop),
+    TopologyTwin("cluster-STORM-744", "STORM-C4", "a full recvQ takes local tuples all the same",
+                 "STORM-744", worker=Forced),
+    TopologyTwin("cluster-STORM-1087", "STORM-C5", "the limit of the overflowQ has no effect",
+                 "STORM-1087: backpressure stuck off", worker=Unlimited),
+    TopologyTwin("cluster-same-life", "STORM-C2", "a worker's restarts are not counted",
+                 "storm#D4: ids restart at 0", worker=SameLife),
+    TopologyTwin("cluster-doubled", "STORM-C11", "every tuple is emitted twice",
+                 "storm#rotating: a duplicate is always another attempt", Parts(bolt=DoubledBolt)),
+    TopologyTwin("cluster-told-twice", "STORM-C9", "ack() and fail() are called twice",
+                 "storm#ack-xor-fail", Parts(spout=TwiceTold)),
+    TopologyTwin("cluster-early-ack", "STORM-C8",
+                 "a tuple is acked before its children are emitted",
+                 "storm#acker, XOR facts", Parts(bolt=EarlyAck)),
+    TopologyTwin("cluster-double-ack", "STORM-C13", "a tuple is acked twice",
+                 "storm#acker, XOR facts: not idempotent", Parts(bolt=DoubleAck)),
+    TopologyTwin("cluster-eager-spout", "STORM-C7", "the maximum of pending roots is ignored",
+                 "storm#executors", Parts(spout=EagerSpout)),
+    TopologyTwin("cluster-forgetful-spout", "STORM-C12", "what failed is not emitted again",
+                 "STORM-643: a fail that removes the pending offset",
+                 Parts(spout=ForgetfulSpout)),
+    TopologyTwin("cluster-hasty-spout", "STORM-C10",
+                 "a message is emitted again while it is pending",
+                 "STORM-2666", Parts(spout=HastySpout)),
+)
+
+ZOO: Final[dict[str, TopologyTwin]] = {twin.name: twin for twin in _TWINS}
+"""The twins by name."""

@@ -1,0 +1,1 @@
+"""Drivers: what gives a sans-I/O core a clock, threads or sockets."""

@@ -1,0 +1,1 @@
+"""The acker: how a spout learns that a tuple was processed."""

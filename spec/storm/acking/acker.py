@@ -1,0 +1,590 @@
+"""The acker: how a spout learns that all that came of a tuple was processed.
+
+Theory of operation
+-------------------
+A spout's tuple is the root of a tree. Each tuple of it travels along an *edge* with an id of
+its own, a random number of 64 bits. The acker keeps one number for the root, and every edge
+is xored into it twice: once by whoever emits a tuple along the edge, once by the bolt that
+acks the tuple.
+
+    spout    emits the root's tuples along edges a, b     INIT  a ^ b
+    bolt     acks a, having emitted c from it             ACK   a ^ c
+    bolt     acks c                                       ACK   c
+    bolt     acks b                                       ACK   b          together 0
+
+Xor does not care for order, so the messages may arrive in any order; what is left is the
+xor of all edges that are emitted and not yet acked. If the ids are linearly independent
+over GF(2), as random ones nearly surely are, that is zero exactly if there is no such edge
+(see ``xor``, which proves this and shows that distinct ids alone do not suffice). And for
+independent ids the xor of a set of them *is* the set: xoring one more id toggles its
+membership. So ``value`` below is a set of edges, and nothing is lost by that.
+
+The root is complete if the value is zero **and** INIT has been seen; before that the acker
+does not know whom to tell. Any message may be the first, and makes an entry. FAIL marks the
+entry, RESET_TIMEOUT renews it. When INIT is known, in this order: a zero value tells the
+spout ack; else a mark tells it fail; either removes the entry. A message that comes later
+makes an entry anew, an orphan that only the tick removes. The spout ignores whatever it
+hears of a root that is no longer pending with it. Timeouts are decided at the spout alone;
+the acker forgets silently, and later (see ``rotating``), so here the entry can expire only
+when the spout no longer waits.
+
+The machine follows one root, since roots do not touch each other's entries. Bolts grow the
+tree as they please up to E edges. All messages are in flight as sets, hence unordered; an
+ACK message is named by its edge, and its content is that edge with its children.
+
+Source: the notes on Storm's acker and KafkaSpout ("tuple tree"); the code is
+org.apache.storm.daemon.Acker and SpoutOutputCollectorImpl; storm#acker, storm#rotating.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from ...expectations import expect
+from ...notation import (
+    MUST, Machine, action, always, array, boolean, choice, const, integer, leads_to,
+    require, subset, upto,
+)
+
+__all__ = [
+    "EXPECTATIONS", "AckBeforeEmit", "Acker", "AckerWithoutTicks", "AckingAtZeroWithoutInit",
+    "AckingInSilence", "AckingTwice", "AnsweringSpout", "EmittingUnanchored", "FailAndAck",
+    "FailFirst", "FailingAtTheEnd", "FailingInSilence", "ForgettingEarlyFail",
+    "IgnoringMarkAtInit", "LossyAcker", "OringInit",
+]
+
+TREE = "001#tree; storm#acker"
+
+
+class Spout(IntEnum):
+    """What the spout knows of the root."""
+
+    IDLE = 0        # not emitted yet
+    WAITING = 1     # pending with the spout
+    ACKED = 2       # ack() was called
+    FAILED = 3      # fail() was called because the acker said so
+    TIMED_OUT = 4   # fail() was called by the spout's own timeout
+
+
+class Answer(IntEnum):
+    """What the acker tells the spout."""
+
+    ACK = 0
+    FAIL = 1
+    RESET = 2
+
+
+class Acker(Machine):
+    """One root, its tree, the messages about it, the acker's entry and the spout."""
+
+    E = const(3, at_least=1)            # edges that the tree may grow
+    W = const(2)                        # edges that the spout itself emits, at most
+    T = const(0, at_most=1)             # whether the spout may time out
+
+    grown = integer(0, E)               # edges so far: 0 .. grown - 1
+    parent = array(upto(E), integer(0, E, init=E))      # the edge it came of; E if of none
+    waiting = subset(upto(E))           # edges whose tuple a bolt has yet to ack or fail
+    done = subset(upto(E))              # edges whose tuple was acked
+    mishap = boolean(False)             # a bolt failed a tuple
+
+    init = subset(upto(E))              # the content of INIT
+    init_in_flight = boolean(False)
+    acks = subset(upto(E))              # ACK messages in flight
+    fails = subset(upto(E))             # FAIL messages in flight
+    reset_in_flight = boolean(False)
+
+    entry = boolean(False)              # the acker has an entry for the root
+    value = subset(upto(E))             # its value, as the set of edges xored into it
+    known = boolean(False)              # INIT has set its spout task
+    failed = boolean(False)
+    failed_at_zero = boolean(False)     # the spout was told fail although the value was zero
+
+    answers = subset(Answer)            # to the spout, in flight
+    spout = choice(Spout)
+    calls = integer(0, 2)               # how often ack() or fail() was called
+
+    # --- the topology ----------------------------------------------------------------
+
+    @action(fair=True, edges=upto(W + 1))
+    def emit_root(self, edges: int) -> None:
+        """The spout emits its tuple along some edges (or to nobody) and sends INIT."""
+        require(self.spout == Spout.IDLE and edges <= self.E)
+        for edge in range(self.E):
+            if edge < edges:
+                self.waiting.add(edge)
+                self.init.add(edge)
+        self.grown = edges
+        self.init_in_flight = True
+        self.spout = Spout.WAITING
+
+    @action(edge=upto(E))
+    def emit_child(self, edge: int) -> None:
+        """While a bolt works on a tuple, it emits another, anchored on it."""
+        require(edge in self.waiting and self.grown < self.E)
+        self.grow(edge)
+
+    def grow(self, parent: int) -> None:
+        """A new edge; its parent's ACK will carry it, if it has one."""
+        self.parent[self.grown] = parent
+        self.waiting.add(self.grown)
+        self.grown += 1
+
+    @action(fair=True, edge=upto(E))
+    def ack(self, edge: int) -> None:
+        """A bolt acks a tuple: one message with its edge and its children's."""
+        require(edge in self.waiting)
+        self.waiting.discard(edge)
+        self.done.add(edge)
+        self.acks.add(edge)
+
+    @action(edge=upto(E))
+    def fail(self, edge: int) -> None:
+        """A bolt fails a tuple; what it emitted of it goes on all the same."""
+        require(edge in self.waiting)
+        self.waiting.discard(edge)
+        self.fails.add(edge)
+        self.mishap = True
+
+    @action(edge=upto(E))
+    def ask_for_time(self, edge: int) -> None:
+        """A bolt at work sends RESET_TIMEOUT."""
+        require(edge in self.waiting and not self.reset_in_flight)
+        self.reset_in_flight = True
+
+    # --- the acker -------------------------------------------------------------------
+
+    @action(fair=True)
+    def receive_init(self) -> None:
+        """INIT: the spout's edges, and whom to tell."""
+        require(self.init_in_flight)
+        self.init_in_flight = False
+        self.entry = True
+        self.add_init()
+        self.known = True
+        self.conclude()
+
+    def add_init(self) -> None:
+        """The content of INIT is xored in."""
+        for edge in self.init:
+            self.toggle(edge)
+
+    @action(fair=True, edge=upto(E))
+    def receive_ack(self, edge: int) -> None:
+        """ACK: an edge and its children's."""
+        require(edge in self.acks)
+        self.acks.discard(edge)
+        self.entry = True
+        self.toggle(edge)
+        for child in range(self.E):
+            if self.parent[child] == edge:
+                self.toggle(child)
+        self.conclude()
+
+    @action(fair=True, edge=upto(E))
+    def receive_fail(self, edge: int) -> None:
+        """FAIL: the entry is marked."""
+        require(edge in self.fails)
+        self.fails.discard(edge)
+        self.entry = True
+        self.failed = True
+        self.conclude()
+
+    @action(fair=True)
+    def receive_reset(self) -> None:
+        """RESET_TIMEOUT: the spout too is to start its timeout anew."""
+        require(self.reset_in_flight)
+        self.reset_in_flight = False
+        self.entry = True
+        self.conclude()
+        if self.entry and self.known:
+            self.answers.add(Answer.RESET)
+
+    @action(fair=True)
+    def expire(self) -> None:
+        """Ticks have rotated the entry out."""
+        require(self.entry and self.spout != Spout.WAITING)
+        self.forget()
+
+    def toggle(self, edge: int) -> None:
+        """Xor one id."""
+        if edge in self.value:
+            self.value.discard(edge)
+        else:
+            self.value.add(edge)
+
+    def conclude(self) -> None:
+        """Zero first, then the mark; nothing before INIT."""
+        if self.is_complete():
+            self.answers.add(Answer.ACK)
+            self.forget()
+        elif self.known and self.failed:
+            self.failed_at_zero = self.failed_at_zero or not self.value
+            self.answers.add(Answer.FAIL)
+            self.forget()
+
+    def is_complete(self) -> bool:
+        """The tree is complete: the value is zero, and INIT is in it."""
+        return self.known and not self.value
+
+    def forget(self) -> None:
+        """The entry is removed."""
+        self.entry = False
+        self.known = False
+        self.failed = False
+        self.value.clear()
+
+    # --- the spout -------------------------------------------------------------------
+
+    @action(fair=True, answer=Answer)
+    def hear(self, answer: Answer) -> None:
+        """The spout gets an answer; of a root that is not pending it ignores it."""
+        require(answer in self.answers)
+        self.answers.discard(answer)
+        if answer != Answer.RESET and self.listens():
+            self.spout = Spout.ACKED if answer == Answer.ACK else Spout.FAILED
+            self.calls += 1
+
+    def listens(self) -> bool:
+        """The root is still pending."""
+        return self.spout == Spout.WAITING
+
+    @action
+    def time_out(self) -> None:
+        """The spout has waited long enough, and calls fail() itself."""
+        require(self.T == 1 and self.spout == Spout.WAITING)
+        self.spout = Spout.TIMED_OUT
+        self.calls += 1
+
+    # --- rules -----------------------------------------------------------------------
+
+    @always("STORM-A1", MUST, "The spout is told ack only if every edge of the tree was acked.",
+            source=f"{TREE} (ACK-SAFE)")
+    def acks_are_safe(self) -> bool:
+        """Neither a tuple that is still worked on, nor one that was failed."""
+        return self.spout != Spout.ACKED or len(self.done) == self.grown
+
+    @always("STORM-A2", MUST, "The spout calls at most one of ack() and fail() for a root.",
+            source=f"{TREE}, storm#rotating (at most one of ack and fail per emitted root)")
+    def one_call_for_a_root(self) -> bool:
+        """Late answers are ignored."""
+        return self.calls <= 1
+
+    @leads_to("STORM-A3", MUST, "A complete tree is acked to the spout, unless it times out first.",
+              source=f"{TREE} ('the value is 0')")
+    def complete_trees_are_acked(self) -> tuple[bool, bool]:
+        """Where no message is lost. With T = 0 there is no timeout, and nothing but an ack will
+        do; how soon the ack must come is STORM-A11."""
+        complete = self.is_all_acked()
+        return (
+            self.spout == Spout.WAITING and complete,
+            self.spout == Spout.ACKED or self.spout == Spout.TIMED_OUT or not complete,
+        )
+
+    def is_all_acked(self) -> bool:
+        """Every tuple of the tree was acked by a bolt."""
+        return len(self.done) == self.grown and not self.mishap
+
+    @always("STORM-A11", MUST, "The spout, if it still waits, is told ack as soon as INIT and the "
+            "ACKs of all edges have reached the acker.", source=f"{TREE} ('the value is 0')")
+    def acks_are_not_kept_back(self) -> bool:
+        """Told: the answer is on its way. No timeout makes up for it."""
+        have_come = self.has_init() and self.is_all_acked() and not self.acks
+        return not (have_come and self.spout == Spout.WAITING) or Answer.ACK in self.answers
+
+    def has_init(self) -> bool:
+        """INIT has reached the acker."""
+        return self.spout != Spout.IDLE and not self.init_in_flight
+
+    @always("STORM-A4", MUST, "Of a failed tree the spout, if it still waits, is told as soon as "
+            "INIT and a FAIL have reached the acker.", source=f"{TREE}: FAIL, INIT order")
+    def failure_is_not_kept_back(self) -> bool:
+        """Told: the answer is on its way, fail, or ack by STORM-A5."""
+        have_come = self.has_init() and self.has_failure()
+        told = Answer.FAIL in self.answers or Answer.ACK in self.answers
+        return not (have_come and self.spout == Spout.WAITING) or told
+
+    def has_failure(self) -> bool:
+        """A FAIL has reached the acker: of an edge that nobody works on, without an ACK."""
+        return any(
+            edge < self.grown and edge not in self.waiting and edge not in self.done
+            and edge not in self.fails for edge in range(self.E))
+
+    @always("STORM-A5", MUST, "A value of zero takes precedence over a failure.",
+            source=f"{TREE}: 'precedence over failed'")
+    def zero_takes_precedence(self) -> bool:
+        """The spout is never told fail of a complete tree."""
+        return not self.failed_at_zero
+
+    @leads_to("STORM-A6", MUST, "A failed tuple fails at the spout, unless it times out first.",
+              source="001#tree (any edge that fails triggers fail at the spout); storm#D12")
+    def failures_are_told(self) -> tuple[bool, bool]:
+        """Where no message is lost. That it is told at once, whatever becomes of the other
+        tuples, is STORM-A4."""
+        return self.mishap, self.spout == Spout.FAILED or self.spout == Spout.TIMED_OUT
+
+    @leads_to("STORM-A7", MUST, "The acker does not keep an entry for ever.",
+              source="STORM-2786; storm#D12 ('RotatingMap … won't blow up')")
+    def entries_go(self) -> tuple[bool, bool]:
+        """Completed, failed, or an orphan that is rotated out."""
+        return self.entry, not self.entry
+
+    @leads_to("STORM-A8", MUST, "With timeouts no root is pending for ever, whatever is lost.",
+              source="storm#rotating; STORM-3514, STORM-549")
+    def waiting_ends(self) -> tuple[bool, bool]:
+        """An answer or the timeout ends it; without timeouts it takes an answer."""
+        return self.spout == Spout.WAITING, self.spout != Spout.WAITING
+
+
+    @always("STORM-A12", MUST, "When the spout is told ack, no tuple that came of the root is yet "
+            "to be processed.", source="001#bolt-ack (MyBolt); storm#acker")
+    def acks_cover_everything(self) -> bool:
+        """Whether or not it is in the tree, which is all that STORM-A1 speaks of."""
+        return self.spout != Spout.ACKED or not self.has_work()
+
+    def has_work(self) -> bool:
+        """A tuple that came of the root is yet to be processed."""
+        return len(self.waiting) > 0
+
+
+class LossyAcker(Acker):
+    """Messages to and from the acker may be lost: a link breaks, an overflowQ is full."""
+
+    @action
+    def lose_init(self) -> None:
+        """INIT is lost."""
+        require(self.init_in_flight)
+        self.init_in_flight = False
+
+    @action(edge=upto(Acker.E))
+    def lose_ack(self, edge: int) -> None:
+        """An ACK is lost."""
+        require(edge in self.acks)
+        self.acks.discard(edge)
+
+    @action(edge=upto(Acker.E))
+    def lose_fail(self, edge: int) -> None:
+        """A FAIL is lost."""
+        require(edge in self.fails)
+        self.fails.discard(edge)
+
+    @action(answer=Answer)
+    def lose_answer(self, answer: Answer) -> None:
+        """An answer is lost on its way to the spout."""
+        require(answer in self.answers)
+        self.answers.discard(answer)
+
+    @action(fair=True)
+    def time_out(self) -> None:
+        """If timeouts are enabled, one comes in the end."""
+        super().time_out()
+
+
+class OringInit(Acker):
+    """INIT is or-ed into the value: right only if it comes first."""
+
+    def add_init(self) -> None:
+        """An edge that was acked before stays in."""
+        for edge in self.init:
+            self.value.add(edge)
+
+
+class AckingAtZeroWithoutInit(Acker):
+    """A zero value is taken for complete although INIT has not been seen."""
+
+    def is_complete(self) -> bool:
+        """An entry that a FAIL or a RESET_TIMEOUT made has value zero at first."""
+        return self.entry and not self.value
+
+
+class AckingTwice(Acker):
+    """A bolt that may ack a tuple once more: xor is not idempotent."""
+
+    again = boolean(False)              # it has done so
+
+    @action(edge=upto(Acker.E))
+    def ack_again(self, edge: int) -> None:
+        """The same message a second time, after the first has arrived."""
+        require(edge in self.done and edge not in self.acks and not self.again)
+        self.acks.add(edge)
+        self.again = True
+
+
+class AckBeforeEmit(Acker):
+    """A bolt that acks a tuple and then emits from it: no message carries the new edge."""
+
+    @action(edge=upto(Acker.E))
+    def emit_late(self, edge: int) -> None:
+        """The child's edge never reaches the acker by its parent."""
+        require(edge in self.done and self.grown < self.E)
+        self.grow(self.E)
+
+
+class EmittingUnanchored(Acker):
+    """A bolt that emits a tuple without an anchor and then acks its input, as the notes' MyBolt
+    does: the new tuple belongs to no tree, and nobody waits for it."""
+
+    loose = boolean(False)              # such a tuple is yet to be processed
+
+    @action(edge=upto(Acker.E))
+    def emit_unanchored(self, edge: int) -> None:
+        """While a bolt works on a tuple, it emits one that is not anchored on it."""
+        require(edge in self.waiting and not self.loose)
+        self.loose = True
+
+    @action(fair=True)
+    def process_loose(self) -> None:
+        """A bolt processes it."""
+        require(self.loose)
+        self.loose = False
+
+    def has_work(self) -> bool:
+        """That one too."""
+        return super().has_work() or self.loose
+
+
+class FailAndAck(Acker):
+    """A bolt that may fail a tuple and ack it as well; the collector does not object."""
+
+    @action(edge=upto(Acker.E))
+    def fail(self, edge: int) -> None:
+        """The tuple remains to be acked."""
+        require(edge in self.waiting and not self.mishap)
+        self.fails.add(edge)
+        self.mishap = True
+
+
+class FailFirst(FailAndAck):
+    """The mark is looked at before the value."""
+
+    def conclude(self) -> None:
+        """Fail takes precedence."""
+        if self.known and self.failed:
+            self.failed_at_zero = self.failed_at_zero or not self.value
+            self.answers.add(Answer.FAIL)
+            self.forget()
+        else:
+            super().conclude()
+
+
+class ForgettingEarlyFail(Acker):
+    """A FAIL of a root that is not known yet is thrown away."""
+
+    @action(fair=True, edge=upto(Acker.E))
+    def receive_fail(self, edge: int) -> None:
+        """Only an entry with INIT is marked."""
+        require(edge in self.fails)
+        if self.known:
+            super().receive_fail(edge)
+        else:
+            self.fails.discard(edge)
+
+
+class IgnoringMarkAtInit(Acker):
+    """The mark is looked at only when FAIL arrives, not at INIT."""
+
+    @action(fair=True)
+    def receive_init(self) -> None:
+        """A mark that is there already is not acted upon."""
+        require(self.init_in_flight)
+        self.init_in_flight = False
+        self.entry = True
+        self.add_init()
+        self.known = True
+        if self.is_complete():
+            self.conclude()
+
+
+class FailingInSilence(Acker):
+    """A failed tree is forgotten, and nobody is told; the spout's timeout may find out."""
+
+    def conclude(self) -> None:
+        """The entry goes without a word."""
+        if self.known and self.failed and self.value:
+            self.forget()
+        else:
+            super().conclude()
+
+
+class FailingAtTheEnd(Acker):
+    """A failure is told when all other tuples are acked, not at once."""
+
+    def conclude(self) -> None:
+        """The edges of failed tuples are all that is left."""
+        if not self.waiting and not self.acks:
+            super().conclude()
+
+
+class AckingInSilence(Acker):
+    """A complete tree is forgotten, and nobody is told."""
+
+    def conclude(self) -> None:
+        """The entry goes without a word."""
+        if self.is_complete():
+            self.forget()
+        else:
+            super().conclude()
+
+
+class AckerWithoutTicks(Acker):
+    """No ticks reach the acker, so nothing is ever rotated out (STORM-2786)."""
+
+    @action(fair=True)
+    def expire(self) -> None:
+        """Never."""
+        require(False)
+
+
+class AnsweringSpout(Acker):
+    """A spout that calls ack() or fail() for a root that is no longer pending."""
+
+    def listens(self) -> bool:
+        """As long as there is room to count the calls."""
+        return self.calls < 2
+
+
+EXPECTATIONS = (
+    *(expect(Acker, rule, "holds", about, E=3, W=2, T=1) for rule, about in (
+        ("STORM-A1", "an ack is safe, whatever the order of the messages"),
+        ("STORM-A2", "one call for a root"),
+        ("STORM-A3", "a complete tree is acked"),
+        ("STORM-A4", "a failure is told at INIT"),
+        ("STORM-A5", "zero first"),
+        ("STORM-A6", "a failure is told"),
+        ("STORM-A7", "no entry stays"),
+        ("STORM-A8", "no root stays pending"),
+        ("STORM-A11", "a complete tree is acked at once"),
+        ("STORM-A12", "nothing is left over after an ack"),
+    )),
+    *(expect(LossyAcker, rule, "holds", about, E=2, T=1) for rule, about in (
+        ("STORM-A1", "an ack is safe on lossy links too"),
+        ("STORM-A2", "one call for a root"),
+        ("STORM-A7", "no entry stays"),
+    )),
+    expect(LossyAcker, "STORM-A8", "violated", "lost messages without timeouts (STORM-3514)",
+           where="T == 0", E=2, T=(0, 1)),
+    expect(LossyAcker, "STORM-A3", "violated", "a lost ACK, without timeouts", E=2, T=0),
+    expect(Acker, "STORM-A3", "holds", "a complete tree is acked, and no timeout helps", E=2,
+           W=(0, 1, 2), T=0),
+    expect(Acker, "STORM-A6", "holds", "a failure is told, and no timeout helps", E=2, T=0),
+    expect(OringInit, "STORM-A3", "violated", "INIT or-ed, not xored", E=2),
+    expect(AckingAtZeroWithoutInit, "STORM-A1", "violated", "complete without INIT", E=2),
+    expect(AckingTwice, "STORM-A3", "violated", "acked twice: never complete", E=2),
+    expect(AckingTwice, "STORM-A1", "holds", "… but not complete too early", E=(2, 3)),
+    expect(AckBeforeEmit, "STORM-A1", "violated", "ack, then emit: complete too early", E=2),
+    expect(FailAndAck, "STORM-A5", "holds", "failed and acked: zero first", E=2),
+    expect(FailFirst, "STORM-A5", "violated", "fail before zero", E=2),
+    expect(EmittingUnanchored, "STORM-A12", "violated", "emits unanchored, then acks", E=2),
+    expect(EmittingUnanchored, "STORM-A1", "holds", "… and the tree is right all the same", E=2),
+    expect(ForgettingEarlyFail, "STORM-A6", "violated", "FAIL before INIT is thrown away", E=2),
+    expect(ForgettingEarlyFail, "STORM-A4", "violated", "… so the spout is not told at INIT", E=2),
+    expect(FailingInSilence, "STORM-A4", "violated", "a failed entry goes in silence", E=2,
+           T=(0, 1)),
+    expect(FailingInSilence, "STORM-A6", "violated", "… so the spout waits", E=2, T=(0, 1)),
+    expect(FailingAtTheEnd, "STORM-A4", "violated", "a failure waits for the other tuples", E=2),
+    expect(AckingInSilence, "STORM-A11", "violated", "a complete entry goes in silence", E=2,
+           T=(0, 1)),
+    expect(AckingInSilence, "STORM-A3", "violated", "… so the spout waits", E=2, T=(0, 1)),
+    expect(IgnoringMarkAtInit, "STORM-A4", "violated", "FAIL before INIT is not told at INIT", E=2),
+    expect(AckerWithoutTicks, "STORM-A7", "violated", "no ticks: orphans stay (STORM-2786)", E=2),
+    expect(AnsweringSpout, "STORM-A2", "violated", "late answers are not ignored", E=2, T=1),
+)

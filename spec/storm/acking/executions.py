@@ -1,0 +1,212 @@
+"""One execution of a basic bolt: who acks its input, when, and who fails it.
+
+Theory of operation
+-------------------
+A *rich* bolt acks or fails its inputs itself, and may forget to. A *basic* bolt leaves that to the
+BasicBoltExecutor around it, which does three things for every input: it makes what the bolt emits
+anchored on that input; when ``execute`` has returned it acks the input; when ``execute`` raises
+FailedException it fails it. Any other exception is not caught here: it ends the worker, and the
+input is neither acked nor failed, so its root times out.
+
+The order matters. The ack carries the edges of what was emitted, so it must come after the last
+emit (see ``AckBeforeEmit`` in ``acker``). And it must follow the *return*: an ack in a ``finally``
+would ack what failed, and the acker cannot take that back.
+
+The notes' MyBolt is a rich bolt that acks, and emits without an anchor: its input's tree is right,
+and what it emits is in none (``EmittingUnanchored`` in ``acker``).
+
+Source: the notes on Storm's acker and KafkaSpout ("emit/ack/fail flow", BasicBoltExecutor); the
+code is org.apache.storm.topology.BasicBoltExecutor.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from ...expectations import expect
+from ...notation import (
+    MUST, Machine, action, always, boolean, choice, const, integer, leads_to, require,
+)
+
+__all__ = [
+    "AckingAnyway", "AckingBeforehand", "BasicBolt", "EXPECTATIONS", "FailingAnyway",
+    "ForgettingFailures", "Phase", "RichBolt",
+]
+
+BASIC = "001#flow (BasicBoltExecutor.execute)"
+
+
+class Phase(IntEnum):
+    """Where an input is."""
+
+    WAITING = 0     # not executed yet
+    RUNNING = 1     # the bolt is at work on it
+    RETURNED = 2    # execute has returned
+    REFUSED = 3     # execute has raised FailedException
+    DIED = 4        # it has raised something else: the worker is gone
+
+
+class BasicBolt(Machine):
+    """One input after the other."""
+
+    E = const(2)                        # tuples that an execution emits at most
+
+    phase = choice(Phase)
+    emitted = integer(0, E)
+    acked = boolean(False)
+    failed = boolean(False)
+    late = boolean(False)               # something was emitted after the ack
+
+    @action(fair=True)
+    def begin(self) -> None:
+        """The bolt's execute is called."""
+        require(self.phase == Phase.WAITING)
+        self.phase = Phase.RUNNING
+
+    @action
+    def emit(self) -> None:
+        """The bolt emits a tuple, anchored on its input."""
+        require(self.phase == Phase.RUNNING and self.emitted < self.E)
+        self.emitted += 1
+        self.late = self.late or self.acked
+
+    @action(fair=True)
+    def returns(self) -> None:
+        """execute returns."""
+        require(self.phase == Phase.RUNNING)
+        self.phase = Phase.RETURNED
+
+    @action
+    def refuses(self) -> None:
+        """execute raises FailedException."""
+        require(self.phase == Phase.RUNNING)
+        self.phase = Phase.REFUSED
+
+    @action
+    def dies(self) -> None:
+        """execute raises something else."""
+        require(self.phase == Phase.RUNNING)
+        self.phase = Phase.DIED
+
+    @action(fair=True)
+    def ack(self) -> None:
+        """The executor acks the input."""
+        require(self.phase == Phase.RETURNED and not self.acked)
+        self.acked = True
+
+    @action(fair=True)
+    def fail(self) -> None:
+        """The executor fails the input."""
+        require(self.phase == Phase.REFUSED and not self.failed)
+        self.failed = True
+
+    @action(fair=True)
+    def take_next(self) -> None:
+        """Done with it: the next input. A worker that died begins anew with another one."""
+        require(self.acked or self.failed or self.phase == Phase.DIED)
+        self.phase = Phase.WAITING
+        self.emitted = 0
+        self.acked = False
+        self.failed = False
+        self.late = False
+
+    @leads_to("STORM-E1", MUST, "Every input is acked or failed, unless its worker dies.",
+              source=f"{BASIC}; 001#bolt-ack: must be acked")
+    def inputs_are_settled(self) -> tuple[bool, bool]:
+        """By somebody, without the timeout."""
+        return self.phase == Phase.RUNNING, self.is_settled() or self.phase == Phase.DIED
+
+    def is_settled(self) -> bool:
+        """It has been acked or failed."""
+        return self.acked or self.failed
+
+    @always("STORM-E2", MUST, "An input is acked only after execute has returned.", source=BASIC)
+    def acks_follow_the_return(self) -> bool:
+        """Neither before nor after a failure."""
+        return not self.acked or self.phase == Phase.RETURNED
+
+    @always("STORM-E3", MUST, "An input is failed only after execute has raised FailedException.",
+            source=BASIC)
+    def failures_are_raised(self) -> bool:
+        """Not after a return."""
+        return not self.failed or self.phase == Phase.REFUSED
+
+    @always("STORM-E4", MUST, "Nothing is emitted for an input after its ack.",
+            source="storm#acker (ack before emit)")
+    def acks_come_last(self) -> bool:
+        """Its edge would be in no message."""
+        return not self.late
+
+
+class AckingBeforehand(BasicBolt):
+    """The input is acked before the bolt is called."""
+
+    @action(fair=True)
+    def begin(self) -> None:
+        """Acked on arrival."""
+        super().begin()
+        self.acked = True
+
+
+class AckingAnyway(BasicBolt):
+    """The ack is in a ``finally``."""
+
+    @action(fair=True)
+    def ack(self) -> None:
+        """Whatever has become of it."""
+        require(self.phase == Phase.RETURNED or self.phase == Phase.REFUSED)
+        require(not self.acked)
+        self.acked = True
+
+
+class ForgettingFailures(BasicBolt):
+    """FailedException is caught, and nothing is done about it."""
+
+    @action(fair=True)
+    def fail(self) -> None:
+        """Nobody is told; the next input comes."""
+        require(self.phase == Phase.REFUSED)
+        self.phase = Phase.WAITING
+        self.emitted = 0
+
+
+class FailingAnyway(BasicBolt):
+    """An input is failed where nothing was emitted for it."""
+
+    @action(fair=True)
+    def fail(self) -> None:
+        """It looks as if nothing had come of it."""
+        require(not self.failed and not self.acked)
+        require(self.phase == Phase.REFUSED
+                or (self.phase == Phase.RETURNED and self.emitted == 0))
+        self.failed = True
+
+
+class RichBolt(BasicBolt):
+    """A bolt that acks its inputs itself, when it pleases: also in the midst, or never."""
+
+    @action
+    def ack(self) -> None:
+        """Nobody makes it."""
+        require(self.phase == Phase.RUNNING or self.phase == Phase.RETURNED)
+        require(not self.acked)
+        self.acked = True
+
+
+SETTLED, RETURNED, RAISED, LAST = "STORM-E1", "STORM-E2", "STORM-E3", "STORM-E4"
+
+EXPECTATIONS = (
+    *(expect(BasicBolt, rule, "holds", about, E=(0, 1, 2)) for rule, about in (
+        (SETTLED, "acked or failed"),
+        (RETURNED, "acked when it returned"),
+        (RAISED, "failed when it raised"),
+        (LAST, "the ack comes last"),
+    )),
+    expect(AckingBeforehand, RETURNED, "violated", "acked on arrival"),
+    expect(AckingBeforehand, LAST, "violated", "… so what is emitted is in no tree"),
+    expect(AckingAnyway, RETURNED, "violated", "an ack in a finally"),
+    expect(ForgettingFailures, SETTLED, "violated", "FailedException is swallowed"),
+    expect(FailingAnyway, RAISED, "violated", "nothing emitted, so failed"),
+    expect(RichBolt, SETTLED, "violated", "a bolt that has to ack may forget it"),
+    expect(RichBolt, LAST, "violated", "… or do it too early"),
+)

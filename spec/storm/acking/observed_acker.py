@@ -1,0 +1,249 @@
+"""The acker as its surroundings see it: a message goes in, and perhaps one comes out.
+
+Theory. ``acker`` explains why the algebra is right, with the topology and the spout around it.
+From outside, an acker is simpler: after each message that reaches it, it tells a spout
+something or nothing, and what it must tell follows from the messages so far. That is judged
+here. The edges that an implementation xors are known to the observer one by one, so a value
+is a set of edges, as in ``acker``: all ids used are independent.
+
+Three things are promised about *time*. An entry survives N - 1 ticks and not the N-th after
+its first message, or after the last FAIL or RESET_TIMEOUT about its root; INIT and ACK do not
+renew it. What goes goes in silence. And so nothing stays for ever. With ticks P apart that is
+a lifetime in ((N - 1) P, N P] (see ``rotating``).
+
+Each message of the protocol is sent at most once, RESET_TIMEOUT and FAIL excepted. A root has
+up to two edges, a and b; which of them a message carries is up to the sender.
+
+Source: org.apache.storm.daemon.Acker; storm#acker, storm#rotating.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from ...expectations import expect
+from ...notation import (
+    MUST, Machine, action, always, array, boolean, const, guard_rule, integer, require, subset,
+    upto,
+)
+
+__all__ = ["EXPECTATIONS", "ObservedAcker", "Told"]
+
+TREE = "001#tree; storm#acker"
+TIME = "001#rotating; storm#rotating"
+
+NOT_BEFORE_INIT = guard_rule(
+    "STORM-A20", MUST,
+    "A spout is told nothing of a root before INIT has reached the acker.",
+    source=TREE,
+)
+ACK_SAFE = guard_rule(
+    "STORM-A21", MUST,
+    "A spout is told ack only if every edge of the tree was acked.",
+    source=f"{TREE} (ACK-SAFE)",
+)
+ACK_AT_ONCE = guard_rule(
+    "STORM-A22", MUST,
+    "A spout is told ack with the message that completes the tree, in whatever order the "
+    "messages come.",
+    source=f"{TREE} ('the value is 0')",
+)
+ONE_ANSWER = guard_rule(
+    "STORM-A23", MUST,
+    "A spout is told at most one of ack and fail of a root, and that once.",
+    source=f"{TREE}, storm#rotating",
+)
+FAIL_AT_ONCE = guard_rule(
+    "STORM-A24", MUST,
+    "A spout is told fail with the first message at which INIT is known and a tuple failed.",
+    source=f"{TREE}: FAIL, INIT order; 001#tree (any edge that fails triggers fail at the spout)",
+)
+FAIL_FOUNDED = guard_rule(
+    "STORM-A25", MUST,
+    "A spout is told fail only of a tree of which a tuple failed.",
+    source=TREE,
+)
+ZERO_FIRST = guard_rule(
+    "STORM-A26", MUST,
+    "Of a complete tree a spout is told ack, even if one of its tuples was failed.",
+    source=f"{TREE}: 'precedence over failed'",
+)
+RESET_PASSED_ON = guard_rule(
+    "STORM-A27", MUST,
+    "A request for more time is passed on to the spout of a root that is known, and no other.",
+    source=TREE,
+)
+KEPT = guard_rule(
+    "STORM-A28", MUST,
+    "An entry outlives the N - 1 ticks after its first message, its last FAIL or its last "
+    "RESET_TIMEOUT; no other message ends it.",
+    source=f"{TIME}: more than (N - 1) P; STORM-1245, STORM-3300",
+)
+EXPIRES = guard_rule(
+    "STORM-A29", MUST,
+    "An entry is gone with the N-th tick after its first message, its last FAIL or its last "
+    "RESET_TIMEOUT; an ACK does not renew it.",
+    source=f"{TIME}: at most N P; STORM-2786",
+)
+SILENT = guard_rule(
+    "STORM-A30", MUST,
+    "Entries expire in silence: a tick tells no spout anything.",
+    source=f"{TIME}: timeouts are decided at the spout alone",
+)
+ADDRESSED = guard_rule(
+    "STORM-A31", MUST,
+    "An answer goes to the spout task that INIT named, is about the root of the message that "
+    "caused it, and is the only one.",
+    source=f"{TREE}: emitDirect",
+)
+
+
+class Told(IntEnum):
+    """What a message to the acker makes it tell the spout."""
+
+    NOTHING = 0
+    ACK = 1
+    FAIL = 2
+    RESET = 3
+
+
+class ObservedAcker(Machine):
+    """The messages about R roots, with two edges each: root r has the edges 2 r and 2 r + 1."""
+
+    N = const(3, at_least=1)            # buckets: the ticks that an entry lives
+    R = const(3, at_least=1)            # roots
+
+    left = array(upto(R), integer(0, N))        # ticks until the entry goes; 0: no entry
+    value = subset(upto(2 * R))                 # the edges xored in, and not xored out again
+    known = array(upto(R), boolean(False))      # INIT has come
+    failed = array(upto(R), boolean(False))     # FAIL has come
+    told = subset(upto(R))                      # roots of which ack or fail was told
+    expired = subset(upto(R))                   # roots an entry of which has expired
+
+    # --- messages, each with what it makes the acker tell ----------------------------------
+
+    @action(root=upto(R), a=upto(2), b=upto(2), tells=Told)
+    def init(self, root: int, a: int, b: int, tells: Told) -> None:
+        """INIT, with some of the root's edges."""
+        self.receive(root, a, b)
+        self.known[root] = True
+        self.answer(root, tells)
+
+    @action(root=upto(R), a=upto(2), b=upto(2), tells=Told)
+    def ack(self, root: int, a: int, b: int, tells: Told) -> None:
+        """ACK, with some of the root's edges."""
+        self.receive(root, a, b)
+        self.answer(root, tells)
+
+    @action(root=upto(R), tells=Told)
+    def fail(self, root: int, tells: Told) -> None:
+        """FAIL; it renews the entry."""
+        self.left[root] = self.N
+        self.failed[root] = True
+        self.answer(root, tells)
+
+    @action(root=upto(R), tells=Told)
+    def reset_timeout(self, root: int, tells: Told) -> None:
+        """RESET_TIMEOUT; it renews the entry."""
+        self.left[root] = self.N
+        over = self.known[root] and (self.failed[root] or self.is_zero(root))
+        require(tells == Told.RESET or not self.known[root] or over, RESET_PASSED_ON)
+        require(tells != Told.RESET or self.known[root], NOT_BEFORE_INIT)
+        require(tells != Told.RESET or not over, RESET_PASSED_ON)
+        self.answer(root, Told.NOTHING if tells == Told.RESET else tells)
+
+    @action(tells=Told)
+    def tick(self, tells: Told) -> None:
+        """A period of the message timeout passes."""
+        require(tells == Told.NOTHING, SILENT)
+        for root in range(self.R):
+            if self.left[root] == 1:
+                self.expired.add(root)
+                self.forget(root)
+            else:
+                self.left[root] = max(0, self.left[root] - 1)
+
+    @action(count=upto(R + 2))
+    def sized(self, count: int) -> None:
+        """The number of entries is asked, and told."""
+        entries = sum(left > 0 for left in self.left)
+        require(count >= entries, KEPT)
+        require(count <= entries, EXPIRES)
+
+    @action
+    def stray(self) -> None:
+        """A message to another task, about another root, or a second one."""
+        require(False, ADDRESSED)
+
+    # --- what follows ----------------------------------------------------------------------
+
+    def receive(self, root: int, a: int, b: int) -> None:
+        """Xor the edges in; an entry is made if there is none, and is not renewed."""
+        if self.left[root] == 0:
+            self.left[root] = self.N
+        if a == 1:
+            self.toggle(2 * root)
+        if b == 1:
+            self.toggle(2 * root + 1)
+
+    def toggle(self, edge: int) -> None:
+        """Xor one id."""
+        if edge in self.value:
+            self.value.discard(edge)
+        else:
+            self.value.add(edge)
+
+    def is_zero(self, root: int) -> bool:
+        """The root's value is zero."""
+        return 2 * root not in self.value and 2 * root + 1 not in self.value
+
+    def answer(self, root: int, tells: Told) -> None:
+        """What must be told, and what must not."""
+        require(tells != Told.RESET, RESET_PASSED_ON)
+        if tells != Told.NOTHING:
+            require(root not in self.told, ONE_ANSWER)
+            require(self.known[root], NOT_BEFORE_INIT)
+        complete = self.known[root] and self.is_zero(root)
+        if tells == Told.ACK:
+            # What an expired entry had may make it look complete: that is another fault.
+            require(complete or root in self.expired, ACK_SAFE)
+            require(complete, EXPIRES)
+        if tells == Told.FAIL:
+            require(self.failed[root] or root in self.expired, FAIL_FOUNDED)
+            require(self.failed[root], EXPIRES)
+            require(not complete, ZERO_FIRST)
+        require(tells != Told.NOTHING or not complete, ACK_AT_ONCE)
+        failed = self.known[root] and self.failed[root]
+        require(tells != Told.NOTHING or not failed, FAIL_AT_ONCE)
+        if tells != Told.NOTHING:
+            self.told.add(root)
+            self.forget(root)
+
+    def forget(self, root: int) -> None:
+        """The entry goes."""
+        self.left[root] = 0
+        self.known[root] = False
+        self.failed[root] = False
+        self.value.discard(2 * root)
+        self.value.discard(2 * root + 1)
+
+    # --- what is true of all of it ---------------------------------------------------------
+
+    @always("STORM-A32", MUST, "No entry is kept that is complete, or known to have failed.",
+            source=f"{TREE}: the state that the guard rules leave behind", root=upto(R))
+    def nothing_is_kept_back(self, root: int) -> bool:
+        """Each is told with the message that makes it so."""
+        return not self.known[root] or not (self.failed[root] or self.is_zero(root))
+
+    @always("STORM-A33", MUST, "Where there is no entry, nothing is remembered of the root.",
+            source=f"{TIME}; STORM-2786", root=upto(R))
+    def what_goes_is_gone(self, root: int) -> bool:
+        """Neither value, nor task, nor mark."""
+        blank = self.is_zero(root) and not self.known[root] and not self.failed[root]
+        return self.left[root] > 0 or blank
+
+
+EXPECTATIONS = (
+    expect(ObservedAcker, "STORM-A32", "holds", "everything is told at once", N=(1, 2), R=1),
+    expect(ObservedAcker, "STORM-A33", "holds", "forgetting is complete", N=(1, 2), R=1),
+)

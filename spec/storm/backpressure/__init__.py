@@ -1,0 +1,1 @@
+"""Backpressure between workers: statuses, new connections, and how far it reaches."""

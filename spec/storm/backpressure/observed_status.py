@@ -1,0 +1,381 @@
+"""What can be seen of backpressure status between two Storm workers, and what must not be.
+
+Theory. ``storm.status`` and ``storm.joining`` say which protocols keep a sender from stalling.
+This machine says what that comes to for somebody who holds the network in his hands: who
+makes tuples spill, lets the timer check, delivers, loses and reorders statuses, and looks at
+the sender's flags. It prescribes no protocol; but a status has to be told at the first
+spill, when a reminder is due, when a drained overflowQ is found, and to a new connection; and
+a status that was lost has to be made good within P checks, by whatever means. Where nothing is
+lost or on its way, a check that has no news may repeat the status, but once in P checks only.
+
+What a sender must believe is then a matter of *newest*: of the statuses that reached it, the
+one that was told last. Two threads can tell at once (the harness stops the receiving thread
+in the middle), and then nobody outside can say which of their statuses is the newer one. Such
+statuses are *vague*; what the sender makes of them is judged only once it is quiet: nothing is
+on its way and nothing was lost without being made good. Then sender and receiver agree.
+
+A receiving thread that was stopped has or has not put its tuple and set its flag: these are
+*internal* actions here.
+
+The flags of all tasks are one number, with bit t for task t.
+
+Source: "Backpressure model for Storm 2.0" (STORM-2306), 000#throttling, 000#memory,
+000#detecting; storm#remote-receive, storm#status, storm#D4, storm#D5, storm#D6.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import NamedTuple
+
+from ...expectations import expect
+from ...notation import (
+    MUST, SHOULD, Machine, action, always, array, boolean, choice, const, fifo, guard_rule,
+    integer, record, require, upto,
+)
+
+__all__ = ["EXPECTATIONS", "Busy", "ObservedStatus", "Taken", "Told"]
+
+
+ON = guard_rule(
+    "STORM-O1", MUST, "ON is told when the first tuple of a task spills.", source="000#detecting")
+REMINDER = guard_rule(
+    "STORM-O2", MUST, "ON is told again when the overflowQ has grown by more than the reminder.",
+    source="000#memory ('as a reminder'); storm#remote-receive")
+OFF = guard_rule(
+    "STORM-O3", MUST, "OFF is told at the first check that finds a backlogged task's overflowQ "
+    "empty.", source="000#detecting; storm#status")
+SPARING = guard_rule(
+    "STORM-O4", SHOULD, "A spill is told only as the first one or as a reminder.",
+    source="storm#remote-receive; STORM-3141")
+SNAPSHOT = guard_rule(
+    "STORM-O5", MUST, "A status says of every task of its worker, and of no other, what is true "
+    "when it is told.", source="storm#status; STORM-3148")
+SOUND = guard_rule(
+    "STORM-O6", MUST, "When the receiving thread is done, a task whose overflowQ holds something "
+    "is marked as backlogged.", source="000#detecting; storm#bp-sound")
+JOINED = guard_rule(
+    "STORM-O7", MUST, "A new connection is told how things are.", source="000#memory (its end)")
+MADE_GOOD = guard_rule(
+    "STORM-O8", MUST, "A status that was lost is made good: the next one is told within so many "
+    "checks.", source="storm#D6; STORM-3763, STORM-1949, JStorm #404")
+NEWEST = guard_rule(
+    "STORM-O9", MUST, "A sender believes the newest of the statuses that have reached it, and "
+    "ignores older ones.", source="storm#D4; STORM-3763")
+AGREE = guard_rule(
+    "STORM-O10", MUST, "Once no status is on its way, sender and receiver agree.",
+    source="storm#bp-convergence, storm#D4, storm#D5")
+STRAY = guard_rule(
+    "STORM-O12", MUST, "A tuple for a task that the worker has not (any more) is dropped, and "
+    "nothing is told.", source="STORM-3751")
+
+
+RARELY = guard_rule(
+    "STORM-O13", SHOULD, "While no status is lost or on its way, a check without news repeats the "
+    "status at most once in so many checks.",
+    source="storm#status (the check runs every 50 ms); storm#D6: a repetition is to be rare")
+
+
+class Busy(IntEnum):
+    """What the receiving thread was stopped in the middle of."""
+
+    REST = 0
+    SPILLING = 1
+    JOINING = 2
+
+
+class Taken(IntEnum):
+    """What a sender says of a status that has reached it."""
+
+    UNTOLD = 0
+    BELIEVED = 1
+    IGNORED = 2
+
+
+class Told(NamedTuple):
+    """A status on its way: how many were told before it, its flags, and whether it is vague."""
+
+    place: int
+    flags: int
+    vague: bool
+
+
+class ObservedStatus(Machine):
+    """A receiving and a sending worker, seen from the network between them."""
+
+    T = const(2, at_least=1)        # tasks: 0 .. T - 1
+    A = const(3, at_least=1)        # the flags of all tasks: 2**T - 1
+    N = const(1)                    # growth of an overflowQ without a reminder
+    P = const(2, at_least=1)        # checks within which a lost status is made good, and in
+                                    # which it is repeated at most once
+    K = const(4, at_least=1)        # statuses that a run may tell
+    M = const(3, at_least=1)        # tuples that a run may spill
+
+    overflow = array(upto(T), integer(0, M))
+    flagged = array(upto(T), boolean())
+    told_at = array(upto(T), integer(0, M))
+    spilled_so_far = integer(0, M)
+
+    busy = choice(Busy)
+    task = integer(0, T - 1)        # whose tuple the receiving thread has in its hands
+    before = integer(0, M)          # how many were in the overflowQ when it began
+    is_put = boolean()
+    is_marked = boolean()
+    owes = boolean()                # the receiving thread still has to tell
+    stirred = boolean()             # meanwhile a check has cleared a flag
+
+    connected = boolean(True)
+    on_their_way = fifo(record(Told, place=integer(0, K), flags=integer(0, A), vague=boolean()), K)
+    told = integer(0, K)            # statuses told so far
+    lost = boolean()                # … and one of them lost, and not made good
+    checks = integer(0, P)          # checks since then
+    unrepeated = integer(0, P)      # checks since a check without news told anything
+
+    heard = integer(0, K)           # place of the newest status heard; 0: none
+    believed = integer(0, A)
+    unsure = boolean()              # that status is vague
+
+    # --- the receiving thread ------------------------------------------------------------
+
+    @action(task=upto(T), told=upto(A + 2))
+    def spilled(self, task: int, told: int) -> None:
+        """A tuple spills, and 0: nothing, or 1 + flags is told."""
+        before = self.overflow[task]
+        due = before - self.told_at[task] > self.N
+        first = not self.flagged[task]
+        require(told > 0 or not first or not self.connected, ON)
+        require(told > 0 or not due or not self.connected, REMINDER)
+        require(told == 0 or first or due, SPARING)
+        if first or due:
+            self.told_at[task] = before
+        self.flagged[task] = True
+        self.count_spill()
+        self.overflow[task] += 1
+        self.tell(told)
+
+    @action(told=upto(A + 2))
+    def strayed(self, told: int) -> None:
+        """A tuple spills for a task that is not there."""
+        require(told == 0, STRAY)
+
+    @action(task=upto(T), told=upto(A + 2))
+    def spill_begun(self, task: int, told: int) -> None:
+        """A tuple spills, and the receiving thread is stopped on its way."""
+        require(self.busy == Busy.REST)
+        self.busy = Busy.SPILLING
+        self.task = task
+        self.before = self.overflow[task]
+        self.count_spill()
+        self.tell_unclearly(told)
+
+    @action(internal=True, fair=True)
+    def put(self) -> None:
+        """The tuple is put into the overflowQ."""
+        require(self.busy == Busy.SPILLING and not self.is_put)
+        self.overflow[self.task] += 1
+        self.is_put = True
+
+    @action(internal=True, fair=True)
+    def mark(self) -> None:
+        """The flag is set."""
+        require(self.busy == Busy.SPILLING and not self.is_marked)
+        due = self.before - self.told_at[self.task] > self.N
+        if due or not self.flagged[self.task]:
+            self.told_at[self.task] = self.before
+            self.owes = self.connected
+        self.flagged[self.task] = True
+        self.is_marked = True
+
+    @action(told=upto(A + 2))
+    def finished(self, told: int) -> None:
+        """The receiving thread has gone on to the end."""
+        require(self.busy != Busy.REST)
+        require(told == 0 or self.stirred or told - 1 == self.all_flags(), SNAPSHOT)
+        if self.busy == Busy.SPILLING:
+            require(self.is_put and self.is_marked)
+            require(self.overflow[self.task] == 0 or self.flagged[self.task], SOUND)
+            require(told > 0 or not self.owes, ON)
+        else:
+            require(told > 0 or not self.owes, JOINED)
+        self.tell_unclearly(told)
+        self.busy = Busy.REST
+        self.owes = False
+        self.stirred = False
+        self.is_put = False
+        self.is_marked = False
+        self.task = 0
+        self.before = 0
+
+    def count_spill(self) -> None:
+        """A run spills no more than M tuples."""
+        require(self.spilled_so_far < self.M)
+        self.spilled_so_far += 1
+
+    # --- the task, and the timer's thread ----------------------------------------------------
+
+    @action(task=upto(T))
+    def drained(self, task: int) -> None:
+        """A task processes all that is in its overflowQ."""
+        self.overflow[task] = 0
+
+    @action(told=upto(A + 2))
+    def checked(self, told: int) -> None:
+        """The timer fires."""
+        is_news = False
+        for task in range(self.T):
+            if self.flagged[task] and self.overflow[task] == 0:
+                self.flagged[task] = False
+                self.told_at[task] = 0
+                is_news = True
+                self.stirred = self.busy != Busy.REST
+        is_told = self.connected and self.busy != Busy.JOINING
+        require(told > 0 or not is_news or not is_told, OFF)
+        if told == 0 and self.lost and is_told:
+            require(self.checks + 1 < self.P, MADE_GOOD)
+            self.checks += 1
+        self.unrepeated = min(self.P, self.unrepeated + 1)
+        if told > 0 and not is_news:
+            is_quiet = not self.lost and len(self.on_their_way) == 0
+            require(not is_quiet or self.unrepeated >= self.P, RARELY)
+            self.unrepeated = 0
+        self.tell(told)
+
+    # --- the connection ----------------------------------------------------------------------
+
+    @action
+    def disconnected(self) -> None:
+        """It breaks."""
+        require(self.connected and self.busy == Busy.REST)
+        self.cut()
+
+    @action
+    def restarted(self) -> None:
+        """The receiving worker restarts."""
+        require(self.busy == Busy.REST)
+        for task in range(self.T):
+            self.overflow[task] = 0
+            self.flagged[task] = False
+            self.told_at[task] = 0
+        self.unrepeated = 0
+        self.cut()
+
+    @action(told=upto(A + 2))
+    def joined(self, told: int) -> None:
+        """The sender connects again."""
+        require(not self.connected and self.busy == Busy.REST)
+        self.connected = True
+        require(told > 0, JOINED)
+        self.tell(told)
+
+    @action(told=upto(A + 2))
+    def join_begun(self, told: int) -> None:
+        """The sender connects again, and the receiving thread is stopped on its way."""
+        require(not self.connected and self.busy == Busy.REST)
+        self.connected = True
+        self.busy = Busy.JOINING
+        self.owes = True
+        self.tell_unclearly(told)
+
+    @action(index=upto(K), taken=Taken)
+    def delivered(self, index: int, taken: Taken) -> None:
+        """A status reaches the sender, who says whether it took it as news, if it can say."""
+        status = self.take_away(index)
+        is_clear = not (status.vague and self.unsure)
+        require(not is_clear or status.place < self.heard or taken != Taken.IGNORED, NEWEST)
+        require(not is_clear or status.place > self.heard or taken != Taken.BELIEVED, NEWEST)
+        if status.place > self.heard:
+            self.heard = status.place
+            self.believed = status.flags
+            self.unsure = status.vague
+
+    @action(index=upto(K))
+    def lost_on_its_way(self, index: int) -> None:
+        """A status is lost."""
+        self.take_away(index)
+        self.lost = True
+        self.checks = 0
+
+    def cut(self) -> None:
+        """Nothing is on its way any more, and the next connection makes that good."""
+        self.connected = False
+        self.on_their_way.clear()
+        self.lost = False
+        self.checks = 0
+
+    def take_away(self, index: int) -> Told:
+        """A status leaves its place; the others keep their order."""
+        require(index < len(self.on_their_way))
+        wanted = self.on_their_way[index]
+        for _ in range(len(self.on_their_way)):
+            status = self.on_their_way.pop()
+            if status.place != wanted.place:
+                self.on_their_way.push(status)
+        return wanted
+
+    # --- the sender ----------------------------------------------------------------------------
+
+    @action(flags=upto(A + 1))
+    def flags_seen(self, flags: int) -> None:
+        """The tasks that the sender does not send to."""
+        require(self.unsure or flags == self.believed, NEWEST)
+        is_quiet = (self.connected and self.busy == Busy.REST and not self.lost
+                    and len(self.on_their_way) == 0)
+        require(not is_quiet or flags == self.all_flags(), AGREE)
+
+    # --- telling ---------------------------------------------------------------------------------
+
+    def tell(self, told: int) -> None:
+        """A status is told by a thread that nobody stopped; its flags are the true ones."""
+        require(told == 0 or self.connected, SNAPSHOT)
+        require(told == 0 or told - 1 == self.all_flags(), SNAPSHOT)
+        self.send(told, self.busy != Busy.REST)
+
+    def tell_unclearly(self, told: int) -> None:
+        """A status is told by a thread that was stopped: its flags may be those of before."""
+        require(told == 0 or self.connected, SNAPSHOT)
+        require(told <= self.A + 1, SNAPSHOT)
+        if told > 0:
+            self.owes = False
+        self.send(told, True)
+
+    def send(self, told: int, vague: bool) -> None:
+        """A status is on its way; it makes good what was lost before, unless it is vague: then
+        what was lost may have been newer."""
+        if told > 0:
+            require(self.told < self.K)
+            self.told += 1
+            self.on_their_way.push(Told(self.told, told - 1, vague))
+            self.lost = self.lost and vague
+            self.checks = 0
+
+    def all_flags(self) -> int:
+        """The flags of all tasks, as a number."""
+        total = 0
+        weight = 1
+        for task in range(self.T):
+            if self.flagged[task]:
+                total += weight
+            weight = 2 * weight
+        return total
+
+    # --- what is true of all of it -------------------------------------------------------
+
+    @always("STORM-O11", MUST, "While nobody is in the middle of something and nothing is lost, "
+            "the newest status that was told is true, on its way or heard.",
+            source="storm#bp-convergence")
+    def what_was_told_is_true(self) -> bool:
+        """So a sender that hears all of it comes to believe what is true."""
+        is_judged = self.connected and self.busy == Busy.REST and not self.lost
+        is_true = True
+        if is_judged and self.told > 0 and self.heard == self.told:
+            is_true = self.unsure or self.believed == self.all_flags()
+        elif is_judged and len(self.on_their_way) > 0:
+            newest = self.on_their_way[-1]
+            is_true = newest.vague or newest.flags == self.all_flags()
+        return is_true
+
+
+EXPECTATIONS = (
+    expect(ObservedStatus, "STORM-O11", "holds", "what was told is true", K=2, M=2, T=1, A=1),
+    expect(ObservedStatus, "STORM-O11", "holds", "… with two tasks", K=2, M=2, T=2, A=3),
+)

@@ -1,0 +1,253 @@
+"""What an observer of a task's input in Storm can see, and what it must not see.
+
+Theory. ``storm.queue``, ``storm.limit`` and ``storm.batching`` say which policies keep which
+promises. This machine says what the promises come to for somebody outside, who hands tuples
+in, lets the task process, and asks for sizes, whatever the policy is. Where a tuple stands
+follows from the promises themselves: a remote tuple goes to recvQ if that has room and the
+overflowQ is empty, else to the overflowQ, or at the limit nowhere. So the observer needs no
+guesses, with one exception: when a local sender's batch enters recvQ is the sender's affair,
+and an *internal* action here.
+
+That the overflowQ is not starved is a matter of infinite runs; what can be observed is a
+bound. The sound policy takes at most C tuples of recvQ in a round; one round may have begun
+before the overflowQ got its first tuple, the next serves it. So while the overflowQ holds
+something, at most 2 C tuples of recvQ are processed before one of the overflowQ is.
+
+Tuples are numbered 0, 1, 2, … in the order in which they are first named; of one sender, an
+earlier one has the smaller number.
+
+Source: "Backpressure model for Storm 2.0" (STORM-2306), 000#between; storm#jcqueue,
+storm#local-send, storm#remote-receive; storm#D1, storm#D2, storm#D3, storm#D7, storm#D9, storm#D10.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from ...expectations import expect
+from ...notation import (
+    MUST, Machine, action, always, array, boolean, choice, const, guard_rule, integer, require,
+    upto,
+)
+
+__all__ = ["EXPECTATIONS", "ObservedInput", "Place"]
+
+ORDER = guard_rule(
+    "STORM-I1", MUST, "A task processes the tuples of each sender in the order in which they "
+    "were emitted.", source="000#order; storm#D1, storm#D2, storm#D9, storm#D10")
+BOUNDED = guard_rule(
+    "STORM-I2", MUST, "recvQ never holds more than its capacity: a full one refuses a local "
+    "sender's tuple, which never goes to the overflowQ instead.",
+    source="000#within, 000#overflow; STORM-744")
+ROOM = guard_rule(
+    "STORM-I3", MUST, "A local sender's tuple is refused only while recvQ is full.",
+    source="storm#local-send")
+LIMIT = guard_rule(
+    "STORM-I4", MUST, "The overflowQ never holds more than its limit: at the limit, the tuple "
+    "that arrives is dropped, and no other.", source="000#memory; storm#D7")
+AT_LIMIT = guard_rule(
+    "STORM-I5", MUST, "A tuple is dropped only where the overflowQ is at its limit.",
+    source="000#memory; storm#no-loss")
+NOT_LOST = guard_rule(
+    "STORM-I6", MUST, "What was kept is processed: the task runs out of tuples only when both "
+    "queues are empty.", source="storm#no-loss, storm#remote-send; STORM-3376, STORM-342")
+NOT_TWICE = guard_rule(
+    "STORM-I7", MUST, "No tuple is processed twice, and none that was refused or dropped.",
+    source="000#order")
+FOLLOWS = guard_rule(
+    "STORM-I8", MUST, "A remote tuple goes to recvQ if that has room and the overflowQ is "
+    "empty, else to the overflowQ.", source="000#overflow, 000#order; storm#D9")
+COUNTED = guard_rule(
+    "STORM-I9", MUST, "Every tuple that is dropped is counted, and nothing else is.",
+    source="storm#remote-receive")
+SERVED = guard_rule(
+    "STORM-I10", MUST, "The overflowQ is not starved: while it holds something, at most twice "
+    "the capacity of recvQ is processed from recvQ before one of its tuples is.",
+    source="000#order ('Tasks alternate'); storm#D3")
+NEVER_WAITS = guard_rule(
+    "STORM-I11", MUST, "The receiving thread never waits: each tuple that arrives is kept or "
+    "dropped at once.", source="000#overflow; storm#D7")
+FLUSHED = guard_rule(
+    "STORM-I12", MUST, "A flush leaves nothing in a batch for which recvQ has room.",
+    source="storm#D10; storm#review-2241")
+
+
+class Place(IntEnum):
+    """Where a tuple is."""
+
+    UNNAMED = 0     # no sender has named it
+    BATCH = 1       # in its local sender's batch
+    RECVQ = 2
+    OVERFLOWQ = 3
+    PROCESSED = 4
+    AWAY = 5        # refused, or dropped
+
+
+class ObservedInput(Machine):
+    """A task's input as seen from outside."""
+
+    C = const(1, at_least=1)        # capacity of recvQ
+    X = const(0)                    # limit of the overflowQ; 0: none
+    B = const(1, at_least=1)        # size of a local sender's batch; 1: there is none
+    R = const(1)                    # remote senders: 0 .. R - 1
+    L = const(1)                    # local senders: R .. R + L - 1
+    K = const(3, at_least=1)        # tuples that a run may name
+
+    named = integer(0, K)           # tuples named so far: the next one has this number
+    place = array(upto(K), choice(Place))
+    sender = array(upto(K), integer(0, R + L))
+    recvq = integer(0, C)
+    overflowq = integer(0, K)
+    batched = array(upto(L), integer(0, B))
+    dropped = integer(0, K)
+    passed = integer(0, 2 * C)      # tuples of recvQ processed while the overflowQ waited
+    to_flush = boolean()            # something went into a batch since the last flush
+    just_flushed = boolean()        # … and then was flushed, and nothing has moved since
+
+    # --- remote senders ------------------------------------------------------------------
+
+    @action(sender=upto(R))
+    def kept(self, sender: int) -> None:
+        """The next tuple arrives and is kept."""
+        if self.is_open():
+            self.recvq += 1
+            self.name(sender, Place.RECVQ)
+        else:
+            require(self.X == 0 or self.overflowq < self.X, LIMIT)
+            self.overflowq += 1
+            self.name(sender, Place.OVERFLOWQ)
+
+    @action(sender=upto(R))
+    def dropped_on_arrival(self, sender: int) -> None:
+        """The next tuple arrives and is dropped."""
+        require(not self.is_open(), AT_LIMIT)
+        require(self.X > 0 and self.overflowq >= self.X, AT_LIMIT)
+        self.dropped += 1
+        self.name(sender, Place.AWAY)
+
+    @action(sender=upto(R))
+    def held_up(self, sender: int) -> None:
+        """The receiving thread waits with the next tuple; no input may do that."""
+        require(self.named > self.K, NEVER_WAITS)
+
+    def is_open(self) -> bool:
+        """Whether a remote tuple goes to recvQ."""
+        return self.overflowq == 0 and self.recvq < self.C
+
+    # --- local senders -------------------------------------------------------------------
+
+    @action(sender=upto(L))
+    def published(self, sender: int) -> None:
+        """The next tuple is taken."""
+        if self.B == 1:
+            require(self.recvq < self.C, BOUNDED)
+            self.recvq += 1
+            self.name(self.R + sender, Place.RECVQ)
+        else:
+            require(self.batched[sender] < self.B, BOUNDED)
+            self.batched[sender] += 1
+            self.name(self.R + sender, Place.BATCH)
+            self.to_flush = True
+
+    @action(sender=upto(L))
+    def refused(self, sender: int) -> None:
+        """The next tuple is refused."""
+        require(self.recvq == self.C, ROOM)
+        require(self.B == 1 or self.batched[sender] == self.B, ROOM)
+        self.name(self.R + sender, Place.AWAY)
+
+    @action(internal=True, fair=True, sender=upto(L))
+    def insert(self, sender: int) -> None:
+        """The oldest tuple of a batch enters recvQ."""
+        require(self.batched[sender] > 0 and self.recvq < self.C)
+        oldest = self.K
+        for tuple in range(self.K):
+            is_there = self.place[tuple] == Place.BATCH and self.sender[tuple] == self.R + sender
+            if is_there and tuple < oldest:
+                oldest = tuple
+        self.place[oldest] = Place.RECVQ
+        self.batched[sender] -= 1
+        self.recvq += 1
+
+    @action
+    def flushed(self) -> None:
+        """The local senders have flushed their batches."""
+        require(self.recvq == self.C or sum(self.batched) == 0, FLUSHED)
+        self.just_flushed = self.just_flushed or self.to_flush
+        self.to_flush = False
+
+    # --- the task ------------------------------------------------------------------------
+
+    @action(tuple=upto(K))
+    def processed(self, tuple: int) -> None:
+        """The task processes a tuple."""
+        now = self.place[tuple]
+        require(now != Place.UNNAMED and now != Place.AWAY, NOT_TWICE)
+        require(now != Place.PROCESSED, NOT_TWICE)
+        require(not any(self.comes_before(other, tuple) for other in range(self.K)), ORDER)
+        require(now != Place.BATCH, BOUNDED)
+        if now == Place.RECVQ:
+            require(self.overflowq == 0 or self.passed < 2 * self.C, SERVED)
+            self.recvq -= 1
+            self.passed = self.passed + 1 if self.overflowq > 0 else 0
+        else:
+            self.overflowq -= 1
+            self.passed = 0
+        self.place[tuple] = Place.PROCESSED
+        self.just_flushed = False
+
+    def comes_before(self, other: int, tuple: int) -> bool:
+        """Whether another tuple of the same sender has to be processed first."""
+        waits = self.place[other] in (Place.BATCH, Place.RECVQ, Place.OVERFLOWQ)
+        return other < tuple and waits and self.sender[other] == self.sender[tuple]
+
+    @action
+    def ran_out(self) -> None:
+        """The task finds no more tuples."""
+        require(self.recvq == 0 and self.overflowq == 0, NOT_LOST)
+
+    # --- sizes ---------------------------------------------------------------------------
+
+    @action(count=upto(C + 2))
+    def recvq_sized(self, count: int) -> None:
+        """The size of recvQ is told."""
+        require(count <= self.C, BOUNDED)
+        require(count == self.recvq or self.just_flushed, FOLLOWS)
+        require(count == self.recvq, FLUSHED)
+
+    @action(count=upto(K + 1))
+    def overflowq_sized(self, count: int) -> None:
+        """The size of the overflowQ is told."""
+        require(self.X == 0 or count <= self.X, LIMIT)
+        require(count == self.overflowq, FOLLOWS)
+
+    @action(count=upto(K + 1))
+    def drops_counted(self, count: int) -> None:
+        """The number of tuples dropped is told."""
+        require(count == self.dropped, COUNTED)
+
+    def name(self, sender: int, place: Place) -> None:
+        """The next tuple is named by its sender."""
+        require(self.named < self.K)
+        self.place[self.named] = place
+        self.sender[self.named] = sender
+        self.named += 1
+        self.just_flushed = False
+
+    # --- what is true of all of it -------------------------------------------------------
+
+    @always("STORM-I13", MUST, "An observer counts as many tuples in each queue as it placed.",
+            source="storm#no-loss")
+    def counts_agree(self) -> bool:
+        """The counters are the places, counted."""
+        in_recvq = sum(int(place == Place.RECVQ) for place in self.place)
+        in_overflowq = sum(int(place == Place.OVERFLOWQ) for place in self.place)
+        in_batches = sum(int(place == Place.BATCH) for place in self.place)
+        return (in_recvq == self.recvq and in_overflowq == self.overflowq
+                and in_batches == sum(self.batched))
+
+
+EXPECTATIONS = (
+    expect(ObservedInput, "STORM-I13", "holds", "the accounts agree", C=(1, 2), X=(0, 1),
+           B=(1, 2), K=(3, 4)),
+)

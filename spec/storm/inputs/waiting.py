@@ -1,0 +1,204 @@
+"""What a task does between two attempts to send: the BackPressureWaitStrategy.
+
+Theory of operation
+-------------------
+A task whose tuple is refused has to try again, and nobody tells it when: there is no wake-up. So
+it *polls*, and a strategy says what it does between two attempts. It is a function from the number
+of idle turns so far to a pause and a new number:
+
+    progressive   spin for l1 turns, park for l2 (as briefly as can be), then sleep, at each turn
+    park          park at each turn for a time that is set; 0 is to spin
+
+An attempt that succeeds sets the number back. That makes two promises. A task that is refused for
+long uses next to no CPU: at most l1 + l2 + 1 attempts in a row without a sleep. And a task that is
+refused for a moment loses no more than a moment: the first retries come at once.
+
+"Puts the tasks to sleep in between retry attempts", as the text has it, is true of *park* alone:
+the default strategy, which is *progressive*, begins by spinning. How long a pause takes is not
+modelled; that it ends is.
+
+Source: "Backpressure model for Storm 2.0" (STORM-2306), 000#aims ("BackPressureWaitStrategy");
+storm#defaults, storm#executors; WaitStrategyProgressive, WaitStrategyPark.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from ...expectations import expect
+from ...notation import (
+    MUST, SHOULD, Machine, action, always, boolean, choice, const, integer, leads_to, require,
+)
+
+__all__ = [
+    "CountingOn", "EXPECTATIONS", "Parking", "Pause", "Retrying", "Spinning", "WaitingForWakeUp",
+]
+
+STRATEGY = "000#aims ('BackPressureWaitStrategy')"
+
+
+class Pause(IntEnum):
+    """What a task is doing."""
+
+    NONE = 0        # about to try
+    PARK = 1        # parked, for as short a time as can be
+    SLEEP = 2       # asleep
+
+
+class Retrying(Machine):
+    """A task with the progressive strategy, and a receiver that has room or not."""
+
+    l1 = const(1)                       # turns in which it spins
+    l2 = const(2)                       # turns in which it parks
+
+    refused = boolean(False)            # a tuple was refused, and is pending
+    pause = choice(Pause)
+    idle = integer(0, l1 + l2 + 1)      # idle turns, as the strategy counts them
+    busy = integer(0, l1 + l2 + 2)      # attempts in a row without a sleep
+    hasty = boolean(False)              # it has tried again without any pause
+    room = boolean(True)                # the receiver takes a tuple
+
+    @action
+    def emit(self) -> None:
+        """The task has a tuple to send, and this is refused."""
+        require(not self.refused and not self.room)
+        self.refused = True
+
+    @action(fair=True)
+    def attempt(self) -> None:
+        """The head of pendingEmits is tried again."""
+        require(self.refused and self.pause == Pause.NONE)
+        self.busy = min(self.busy + 1, self.l1 + self.l2 + 2)
+        if self.room:
+            self.refused = False
+            self.succeed()
+        else:
+            self.wait()
+        self.hasty = self.refused and self.pause == Pause.NONE
+
+    def succeed(self) -> None:
+        """Everything begins anew."""
+        self.idle = 0
+        self.busy = 0
+
+    def wait(self) -> None:
+        """The strategy: spin, park, then sleep."""
+        if self.idle < self.l1:
+            self.idle += 1
+        elif self.idle < self.l1 + self.l2:
+            self.idle += 1
+            self.pause = Pause.PARK
+        else:
+            self.pause = Pause.SLEEP
+
+    @action(fair=True)
+    def wake(self) -> None:
+        """The pause is over."""
+        require(self.pause != Pause.NONE)
+        if self.pause == Pause.SLEEP:
+            self.busy = 0
+        self.pause = Pause.NONE
+
+    @action
+    def fill_up(self) -> None:
+        """The receiver has no room any more."""
+        require(self.room)
+        self.room = False
+
+    @action
+    def drain(self) -> None:
+        """The receiver has room again."""
+        require(not self.room)
+        self.room = True
+
+    @leads_to("STORM-W1", MUST, "A refused tuple is sent if its receiver keeps having room.",
+              source="000#aims ('required to retry until the situation changes')")
+    def retries_succeed(self) -> tuple[bool, bool]:
+        """Nobody has to wake the task."""
+        return self.refused and self.room, not self.refused or not self.room
+
+    @always("STORM-W2", MUST, "A task makes at most l1 + l2 + 1 attempts in a row without a sleep.",
+            source=f"{STRATEGY}: 'to conserve CPU'")
+    def waiting_costs_little(self) -> bool:
+        """However long its receiver is backlogged."""
+        return self.busy <= self.l1 + self.l2 + 1
+
+    @always("STORM-W3", MUST, "A task none of whose tuples is refused has no idle turns.",
+            source=f"{STRATEGY}; storm#defaults")
+    def success_begins_anew(self) -> bool:
+        """So the next refusal is retried at once, and not after a sleep."""
+        return self.refused or self.idle == 0
+
+    @always("STORM-W4", SHOULD, "A task pauses between any two attempts.", source=STRATEGY)
+    def every_attempt_is_followed_by_a_pause(self) -> bool:
+        """The text taken literally; the default strategy spins at first."""
+        return not self.hasty
+
+
+class Parking(Retrying):
+    """WaitStrategyPark: each turn the same; the pause counts as a sleep."""
+
+    def wait(self) -> None:
+        """The turns are not counted."""
+        self.pause = Pause.SLEEP
+
+
+class Spinning(Retrying):
+    """WaitStrategyPark with a time of 0."""
+
+    def wait(self) -> None:
+        """No pause at all."""
+
+
+class CountingOn(Retrying):
+    """The number of idle turns is not set back."""
+
+    def succeed(self) -> None:
+        """The next refusal goes on where the last one ended."""
+        self.busy = 0
+
+
+class WaitingForWakeUp(Retrying):
+    """A sleeping task is woken by its receiver, when that gets room, and by nobody else."""
+
+    @action(fair=True)
+    def wake(self) -> None:
+        """Sleep has no end of its own."""
+        require(self.pause != Pause.SLEEP)
+        super().wake()
+
+    @action
+    def drain(self) -> None:
+        """Whoever sleeps is woken; whoever is about to sleep is not."""
+        super().drain()
+        if self.pause == Pause.SLEEP:
+            self.pause = Pause.NONE
+            self.busy = 0
+
+    @action(fair=True)
+    def attempt(self) -> None:
+        """It looks, and goes to sleep later: what it has seen may not be true any more."""
+        require(self.refused and self.pause == Pause.NONE)
+        if self.idle == self.l1 + self.l2:
+            self.pause = Pause.SLEEP
+        else:
+            super().attempt()
+
+
+RETRIED, CHEAP, ANEW, LITERAL = "STORM-W1", "STORM-W2", "STORM-W3", "STORM-W4"
+LEVELS = (0, 1, 2)
+
+EXPECTATIONS = (
+    *(expect(Retrying, rule, "holds", about, l1=LEVELS, l2=LEVELS) for rule, about in (
+        (RETRIED, "retries need no wake-up"),
+        (CHEAP, "progressive: few attempts without a sleep"),
+        (ANEW, "a success begins anew"),
+    )),
+    expect(Retrying, LITERAL, "violated", "progressive spins at first", where="l1 > 0", l1=LEVELS,
+           l2=LEVELS),
+    *(expect(Parking, rule, "holds", "park: a pause at each turn")
+      for rule in (RETRIED, CHEAP, ANEW, LITERAL)),
+    expect(Spinning, CHEAP, "violated", "a park of 0 spins for ever"),
+    expect(CountingOn, ANEW, "violated", "idle turns are not set back"),
+    expect(WaitingForWakeUp, RETRIED, "violated", "a wake-up that comes before the sleep"),
+)

@@ -1,0 +1,1 @@
+"""Spouts: pending roots, and sources that can be read again."""

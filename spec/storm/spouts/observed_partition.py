@@ -1,0 +1,316 @@
+"""A replayable source as the topology sees it: what is emitted, and what is committed.
+
+Theory. ``source`` explains why a partition manager keeps what it keeps. From outside, two
+promises can be seen. *A commit is safe*: every offset below it was processed, was given up as
+the retry policy says, or has left the log; so a restart at the commit loses nothing. And *the
+work goes on*: what is new and what failed is emitted, what is done is committed, and what has
+left the log holds up neither.
+
+Nothing is emitted twice without a reason, which is a failure, a timeout (a failure too), or a
+restart. After a restart everything from the commit on may come again, and nothing before it.
+New messages come in the order of the log and none is skipped. A failed message comes again
+before anything is fetched that is newer: at most the rest of one fetch comes first.
+
+How an implementation fetches is its own affair. All that the observer relies on is that
+``nothing`` is said only after a look at the log.
+
+Source: the notes on Storm's acker and KafkaSpout (001#flow); storm.kafka's PartitionManager
+and storm-kafka-client's OffsetManager; storm#partition-manager, storm#kafka-client.
+"""
+
+from __future__ import annotations
+
+from ...expectations import expect
+from ...notation import (
+    MUST, Machine, action, always, array, const, guard_rule, integer, require, subset, upto,
+)
+
+__all__ = ["EXPECTATIONS", "ObservedPartition"]
+
+FLOW = "001#flow; storm#partition-manager"
+
+COMMIT_SAFE = guard_rule(
+    "STORM-K20", MUST,
+    "Every offset below the commit was processed, was given up, or has left the log.",
+    source=f"{FLOW}; storm#commit-safe; storm#D13",
+)
+COMMIT_GOES_ON = guard_rule(
+    "STORM-K21", MUST,
+    "A commit reaches the lowest offset that is emitted and not done, or what was emitted last.",
+    source=f"{FLOW}: commit = lowest pending; STORM-2361, STORM-810",
+)
+COMMIT_STAYS = guard_rule(
+    "STORM-K22", MUST,
+    "A commit never goes back.",
+    source="storm#kafka-client; STORM-2835",
+)
+NOT_SKIPPED = guard_rule(
+    "STORM-K23", MUST,
+    "New messages are emitted in the order of the log, from the commit on, and none is skipped: "
+    "nothing is lost, whatever crashes.",
+    source=f"{FLOW}; 001#replay",
+)
+NOT_REPEATED = guard_rule(
+    "STORM-K24", MUST,
+    "A message is emitted again only after it failed or timed out, or after a restart.",
+    source=f"{FLOW}: only failed offsets are re-emitted; STORM-2296, STORM-1455, STORM-2666",
+)
+NOT_BELOW = guard_rule(
+    "STORM-K25", MUST,
+    "A message below the commit is never emitted.",
+    source="storm#kafka-client; STORM-2844, STORM-3301",
+)
+NEW_EMITTED = guard_rule(
+    "STORM-K26", MUST,
+    "As long as there are new messages and room for them, one is emitted.",
+    source=f"{FLOW}; STORM-2343, STORM-2549",
+)
+REPLAYED = guard_rule(
+    "STORM-K27", MUST,
+    "A message that failed is emitted again, as often as the retry policy allows.",
+    source=f"{FLOW}: fail; STORM-399",
+)
+RETRIES_BOUNDED = guard_rule(
+    "STORM-K28", MUST,
+    "A message is emitted again no more often than the retry policy allows.",
+    source="storm#partition-manager (retry limit); STORM-2413, STORM-2014",
+)
+REPLAYED_FIRST = guard_rule(
+    "STORM-K29", MUST,
+    "A failed message is emitted again before anything further is fetched: at most F - 1 new "
+    "ones come first.",
+    source=f"{FLOW}: fill begins at the first failed offset",
+)
+GONE_BLOCKS_NOTHING = guard_rule(
+    "STORM-K30", MUST,
+    "What has left the log holds up neither what is emitted nor what is committed.",
+    source="storm#partition-manager; STORM-643, STORM-511, STORM-2608, STORM-2546",
+)
+MAXIMUM_KEPT = guard_rule(
+    "STORM-K31", MUST,
+    "No more messages are outstanding, that is emitted and neither acked nor failed, than the "
+    "maximum.",
+    source="001#max-pending; storm#kafka-client (maxUncommittedOffsets)",
+)
+RETRIES_WAIT = guard_rule(
+    "STORM-K35", MUST,
+    "A failed message is emitted again no earlier than its delay allows: the n-th time after "
+    "D * 2 ** (n - 1), or the longest delay if that is shorter.",
+    source="storm#partition-manager (ExponentialBackoffMsgRetryManager); storm#kafka-client",
+)
+NOT_INVENTED = guard_rule(
+    "STORM-K32", MUST,
+    "Nothing is emitted that the log has not had.",
+    source=FLOW,
+)
+
+
+class ObservedPartition(Machine):
+    """A log of up to L messages, and the manager that reads it."""
+
+    L = const(3, at_least=1)            # offsets
+    F = const(1, at_least=1)            # messages of one fetch
+    M = const(0)                        # messages that may be outstanding; 0 is unlimited
+    X = const(1)                        # how often a message is emitted again
+    D = const(0)                        # milliseconds before a message is emitted again
+    B = const(0)                        # the longest of these delays
+
+    end = integer(0, L)                 # the log has had the offsets below
+    dropped = subset(upto(L))           # those that have left it
+    committed = integer(0, L)
+
+    top = integer(0, L)                 # above all that was emitted since the last start
+    under_way = subset(upto(L))         # emitted, and neither acked nor failed
+    failed = subset(upto(L))            # to be emitted again
+    tries = array(upto(L), integer(0, X + 1))   # failures since the last start
+    wait = array(upto(L), integer(0, B))        # failed ones: until they may be emitted again
+    twofold = subset(upto(L))           # under way, with two tuples of which none is acked
+    late = integer(0, F)                # new ones that were emitted while one waits for replay
+    done = subset(upto(L))              # processed at least once, ever
+    given_up = subset(upto(L))          # by the retry policy, or because it had left the log
+
+    # --- the log ---------------------------------------------------------------------------
+
+    @action(count=upto(4))
+    def appended(self, count: int) -> None:
+        """Some more messages."""
+        require(self.end + count <= self.L)
+        self.end += count
+
+    @action(offset=upto(L))
+    def truncated(self, offset: int) -> None:
+        """Retention takes everything up to an offset out of the log."""
+        require(offset < self.end)
+        for other in range(self.L):
+            if other <= offset:
+                self.dropped.add(other)
+
+    @action(offset=upto(L))
+    def compacted(self, offset: int) -> None:
+        """Compaction takes one message out of the log."""
+        require(offset < self.end)
+        self.dropped.add(offset)
+
+    # --- what is emitted -------------------------------------------------------------------
+
+    @action(offset=upto(L))
+    def emitted(self, offset: int) -> None:
+        """A message is emitted."""
+        require(offset < self.end, NOT_INVENTED)
+        require(self.tries[offset] <= self.X, RETRIES_BOUNDED)
+        require(offset >= self.committed, NOT_BELOW)
+        require(offset not in self.under_way, NOT_REPEATED)
+        if offset in self.failed:
+            require(self.wait[offset] == 0, RETRIES_WAIT)
+            self.failed.discard(offset)
+            self.late = 0
+        else:
+            self.is_new(offset)
+        require(self.M == 0 or len(self.under_way) < self.M, MAXIMUM_KEPT)
+        self.under_way.add(offset)
+
+    def is_new(self, offset: int) -> None:
+        """It is the next of the log, and nothing has to be replayed first."""
+        require(offset >= self.top, NOT_REPEATED)
+        require(not any(
+            self.top <= other and other < offset and other not in self.dropped
+            for other in range(self.L)), NOT_SKIPPED)
+        if self.is_replay_due():
+            require(self.late + 1 < self.F, REPLAYED_FIRST)
+            self.late += 1
+        else:
+            self.late = 0
+        self.top = offset + 1
+
+    def is_replay_due(self) -> bool:
+        """A failed message is in the log, and has waited long enough."""
+        return any(
+            other not in self.dropped and self.wait[other] == 0 for other in self.failed)
+
+    @action(offset=upto(L))
+    def split(self, offset: int) -> None:
+        """A message is emitted as two tuples that share its id."""
+        self.emitted(offset)
+        self.twofold.add(offset)
+
+    @action
+    def nothing(self) -> None:
+        """There is nothing to emit; the manager has looked at the log."""
+        if self.M == 0 or len(self.under_way) < self.M:
+            replay = self.is_replay_due()
+            fresh = any(
+                self.top <= other and other < self.end and other not in self.dropped
+                for other in range(self.L))
+            require(not replay or len(self.dropped) > 0, REPLAYED)
+            require(not fresh or len(self.dropped) > 0, NEW_EMITTED)
+            require(not replay and not fresh, GONE_BLOCKS_NOTHING)
+            for offset in range(self.L):
+                if offset in self.failed and self.wait[offset] == 0:
+                    self.failed.discard(offset)
+                    self.given_up.add(offset)
+
+    @action
+    def stray(self) -> None:
+        """Something is emitted that cannot be in any log."""
+        require(False, NOT_INVENTED)
+
+    # --- what becomes of it ----------------------------------------------------------------
+
+    @action(offset=upto(L))
+    def ack(self, offset: int) -> None:
+        """What is under way was processed, or the first of its two tuples."""
+        require(offset in self.under_way)
+        if offset in self.twofold:
+            self.twofold.discard(offset)
+        else:
+            self.under_way.discard(offset)
+            self.done.add(offset)
+
+    @action(offset=upto(L))
+    def fail(self, offset: int) -> None:
+        """What is under way failed, or timed out; one of two tuples is enough."""
+        require(offset in self.under_way)
+        self.under_way.discard(offset)
+        self.twofold.discard(offset)
+        self.tries[offset] += 1
+        if self.tries[offset] > self.X:
+            self.given_up.add(offset)
+        else:
+            if len(self.failed) == 0:
+                self.late = 0
+            self.failed.add(offset)
+            self.wait[offset] = self.delay(self.tries[offset])
+
+    def delay(self, failures: int) -> int:
+        """Milliseconds before the message is emitted again."""
+        delay = min(self.D, self.B)
+        for _ in range(failures - 1):
+            delay = min(2 * delay, self.B)
+        return delay
+
+    @action(milliseconds=upto(4))
+    def waits(self, milliseconds: int) -> None:
+        """So much time passes."""
+        for offset in range(self.L):
+            self.wait[offset] = max(0, self.wait[offset] - milliseconds)
+
+    @action(position=upto(L + 1))
+    def committed_at(self, position: int) -> None:
+        """A position is recorded."""
+        require(all(
+            offset >= position or offset in self.done or offset in self.given_up
+            or offset in self.dropped for offset in range(self.L)), COMMIT_SAFE)
+        require(position >= self.committed, COMMIT_STAYS)
+        lowest = self.top
+        for offset in range(self.L):
+            if offset in self.under_way or offset in self.failed:
+                lowest = min(lowest, offset)
+        require(position >= lowest or len(self.dropped) > 0, COMMIT_GOES_ON)
+        require(position >= lowest, GONE_BLOCKS_NOTHING)
+        self.committed = position
+
+    # --- starting again --------------------------------------------------------------------
+
+    @action
+    def restarted(self) -> None:
+        """A crash: all is forgotten but the commit."""
+        self.under_way.clear()
+        self.failed.clear()
+        self.twofold.clear()
+        for offset in range(self.L):
+            self.tries[offset] = 0
+            self.wait[offset] = 0
+        self.late = 0
+        self.top = self.committed
+
+    @action(position=upto(L + 1))
+    def closed_at(self, position: int) -> None:
+        """An orderly restart: a last commit, and a new start from it."""
+        self.committed_at(position)
+        self.restarted()
+
+    @action
+    def reassigned(self) -> None:
+        """The partition's leader changes: of the promises, none does."""
+
+    # --- what is true of all of it ---------------------------------------------------------
+
+    @always("STORM-K33", MUST, "What a restart would not emit again is done.",
+            source=f"{FLOW}; storm#commit-safe; storm#D13: the state that the guard rules leave")
+    def restarts_lose_nothing(self) -> bool:
+        """All below the commit."""
+        return all(
+            offset >= self.committed or offset in self.done or offset in self.given_up
+            or offset in self.dropped for offset in range(self.L))
+
+    @always("STORM-K34", MUST, "No more is outstanding than the maximum.",
+            source="001#max-pending")
+    def the_maximum_is_kept(self) -> bool:
+        """What failed no longer counts."""
+        return self.M == 0 or len(self.under_way) <= self.M
+
+
+EXPECTATIONS = (
+    expect(ObservedPartition, "STORM-K33", "holds", "a restart loses nothing", L=2, F=(1, 2), X=1),
+    expect(ObservedPartition, "STORM-K34", "holds", "the maximum is kept", L=2, F=2, M=1, X=1),
+)

@@ -1,0 +1,176 @@
+"""The spout's pending roots as the topology sees them: what is emitted, and what is called.
+
+Theory. A spout executor emits roots in rounds. It looks at its maximum once, at the beginning
+of a round, so a round emits all it has or nothing; ``spout`` shows what overshoot follows. For
+each root exactly one callback is due in the end: ack() or fail() when the acker says so,
+fail() when it has not been heard of for two ticks. What comes later is ignored.
+
+With ticks P apart a root times out after more than P and at most 2 P (see ``rotating``, with
+two buckets); RESET_TIMEOUT begins that anew, for a root that is pending.
+
+Root ids are drawn at random. One that is pending already must not be given to a second
+message, for then the first would be neither acked nor failed (STORM-17). A round of the
+observer has one or two ids.
+
+Source: org.apache.storm.executor.spout.SpoutExecutor; storm#executors, storm#acker, storm#rotating.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from ...expectations import expect
+from ...notation import (
+    MUST, Machine, action, always, array, const, guard_rule, integer, require, upto,
+)
+
+__all__ = ["EXPECTATIONS", "Due", "ObservedSpout"]
+
+CONFIG = "001#max-pending; storm#executors"
+ROOTS = "001#tree; storm#rotating"
+
+MAXIMUM_STOPS = guard_rule(
+    "STORM-K40", MUST,
+    "A round that finds as many roots pending as the maximum allows emits nothing.",
+    source=f"{CONFIG}: overshoot of at most what one round emits - 1",
+)
+BELOW_MAXIMUM = guard_rule(
+    "STORM-K41", MUST,
+    "A round that finds fewer roots pending than the maximum emits all it has.",
+    source=f"{CONFIG}; STORM-3514, STORM-549",
+)
+OWN_ID = guard_rule(
+    "STORM-K42", MUST,
+    "A root id that is pending is not given to another message.",
+    source="STORM-17: the first message is neither acked nor failed",
+)
+ONE_CALL = guard_rule(
+    "STORM-K43", MUST,
+    "At most one of ack() and fail() is called for a root, and none for one that is not pending.",
+    source=f"{ROOTS}: unknown ids are ignored",
+)
+CALLED = guard_rule(
+    "STORM-K44", MUST,
+    "What the acker says of a pending root is called at once: ack() for ack, fail() for fail.",
+    source=ROOTS,
+)
+NOT_EARLY = guard_rule(
+    "STORM-K45", MUST,
+    "A root that is heard of within more than one tick and at most two does not time out before.",
+    source=f"{ROOTS}: (T, 2T]; storm#acker (RESET_TIMEOUT begins anew)",
+)
+NOT_LATE = guard_rule(
+    "STORM-K46", MUST,
+    "A root that is not heard of for two ticks has failed with the second.",
+    source=f"{ROOTS}: (T, 2T]; STORM-3514, STORM-549: a lost tuple keeps its place for ever",
+)
+
+
+class Due(IntEnum):
+    """Which callback a request made the spout call for a root."""
+
+    NOTHING = 0
+    ACK = 1
+    FAIL = 2
+
+
+class ObservedSpout(Machine):
+    """Up to R roots, with a maximum of M pending (0: unlimited), in B buckets.
+
+    An executor of several tasks has one maximum, which is that of a task times their number.
+    """
+
+    M = const(1)
+    R = const(3, at_least=1)
+    B = const(2, at_least=1)
+
+    left = array(upto(R), integer(0, B))    # ticks until the root times out; 0: not pending
+
+    def pending(self) -> int:
+        """How many roots are pending."""
+        return sum(left > 0 for left in self.left)
+
+    # --- rounds ----------------------------------------------------------------------------
+
+    @action(first=upto(R), second=upto(R))
+    def emits(self, first: int, second: int) -> None:
+        """A round emits all its new ids; ``second`` is ``first`` where there is only one."""
+        require(self.left[first] == 0 and self.left[second] == 0, OWN_ID)
+        require(not self.has_reached_max(), MAXIMUM_STOPS)
+        self.left[first] = self.B
+        self.left[second] = self.B
+
+    @action
+    def holds_back(self) -> None:
+        """A round of new ids emits nothing."""
+        require(self.has_reached_max(), BELOW_MAXIMUM)
+
+    @action(root=upto(R))
+    def draws_again(self, root: int) -> None:
+        """A round whose id is pending does not emit it."""
+        require(self.left[root] > 0 or self.has_reached_max(), BELOW_MAXIMUM)
+
+    @action
+    def emits_some(self) -> None:
+        """A round that emits only a part of its new ids."""
+        require(False, BELOW_MAXIMUM)
+
+    def has_reached_max(self) -> bool:
+        """The one look of a round."""
+        return self.M > 0 and self.pending() >= self.M
+
+    # --- what is said of roots -------------------------------------------------------------
+
+    @action(root=upto(R), calls=Due)
+    def ack(self, root: int, calls: Due) -> None:
+        """The acker says ack."""
+        self.over(root, Due.ACK, calls)
+
+    @action(root=upto(R), calls=Due)
+    def fail(self, root: int, calls: Due) -> None:
+        """The acker says fail."""
+        self.over(root, Due.FAIL, calls)
+
+    @action(root=upto(R))
+    def reset_timeout(self, root: int) -> None:
+        """The acker passes on a RESET_TIMEOUT; it makes nothing pending that is not."""
+        if self.left[root] > 0:
+            self.left[root] = self.B
+
+    @action
+    def ticks(self) -> None:
+        """A tick that calls nothing more."""
+        for root in range(self.R):
+            require(self.left[root] != 1, NOT_LATE)
+            self.left[root] = max(0, self.left[root] - 1)
+
+    @action(root=upto(R))
+    def times_out(self, root: int) -> None:
+        """With the tick that comes, the spout calls fail() for a root."""
+        require(self.left[root] > 0, ONE_CALL)
+        require(self.left[root] == 1, NOT_EARLY)
+        self.left[root] = 0
+
+    @action
+    def stray(self) -> None:
+        """A call for another root, a second one, or one that nothing caused."""
+        require(False, ONE_CALL)
+
+    def over(self, root: int, due: Due, calls: Due) -> None:
+        """One callback, for a root that is pending."""
+        if self.left[root] == 0:
+            require(calls == Due.NOTHING, ONE_CALL)
+        else:
+            require(calls == due, CALLED)
+        self.left[root] = 0
+
+    @always("STORM-K47", MUST, "With rounds of up to two, at most M + 1 roots are pending.",
+            source=f"{CONFIG}; STORM-K1 (with k E = 2)")
+    def overshoot_is_bounded(self) -> bool:
+        """M - 1, and what a round emits."""
+        return self.M == 0 or self.pending() <= self.M + 1
+
+
+EXPECTATIONS = (
+    expect(ObservedSpout, "STORM-K47", "holds", "the overshoot of rounds of two", M=(1, 2), R=4),
+)

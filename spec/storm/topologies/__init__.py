@@ -1,0 +1,1 @@
+"""Components that feed each other: who may wait for whom."""

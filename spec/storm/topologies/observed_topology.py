@@ -1,0 +1,416 @@
+"""What an observer of a running topology can see, and what it must not see.
+
+Theory. A cluster leaves a history of events: a task emits a tuple to another, a task processes
+one, a tuple is lost and counted, a root is emitted, acked, failed, and so on. Each event is
+about one thing, and every promise of the chapters before can be put as one about the events of
+*one* thing. So there is no machine of the whole cluster here, which would have as many states
+as clusters have, but seven small ones, and one copy of the fitting one for each thing:
+
+    ObservedLane      a sender task in one life of its worker, and a receiver task
+    ObservedTask      a task: how much is in its queues and in its pendingEmits
+    ObservedOverflow  a task's overflowQ where it has no limit, and the statuses that are lost
+    ObservedFlag      what a worker has heard of a task of another one
+    ObservedRoot      a root, that is one attempt at a message of the source
+    ObservedSource    a message of the source, with all attempts at it
+    ObservedRun       the workers, and how it ends
+
+Whoever judges a history hands each event to the copies that it is about. A copy that can take
+no step names the rule that was broken. As a copy is small, so is the state of a judge that
+follows a cluster in production.
+
+A *message* is what the spout reads from its source, a *root* the id of one attempt at it. Its
+tree has P *parts* that must reach the sink. Times are in the instants of the history's clock.
+
+Some promises are kept only as fast as messages travel: that a bolt's fail() reaches the spout
+at once, that a request for more time arrives in time. They are judged in *calm* runs, in which
+nothing goes wrong but what bolts do, and there word of a root takes D at most. Ticks of the
+message timeout are T apart, and a tick is no later than D.
+
+Source: "Backpressure model for Storm 2.0" (STORM-2306); 001 for acknowledgements;
+storm#remote-send and what follows it, storm#waits, storm#rotating.
+"""
+
+from __future__ import annotations
+
+from ...expectations import expect
+from ...notation import (
+    MUST, Machine, action, always, boolean, const, guard_rule, integer, require, subset, upto,
+)
+
+__all__ = [
+    "EXPECTATIONS", "ObservedFlag", "ObservedLane", "ObservedOverflow", "ObservedRoot",
+    "ObservedRun", "ObservedSource", "ObservedTask",
+]
+
+IN_FLIGHT = guard_rule(
+    "STORM-C19", MUST, "An overflowQ without a limit holds no more than a tuple at hand, what was "
+    "on its way, and what its senders sent before they heard ON: 1 + W + H, and R + 1 more for "
+    "each status that was lost.",
+    source="000#overflow, 000#memory; storm#status; STORM-S4, STORM-S5 (for one sender)")
+ORDER = guard_rule(
+    "STORM-C1", MUST, "A task processes the tuples of a sender task in the order in which they "
+    "were emitted, each at most once; some may be missing.",
+    source="000#order; storm#D7, storm#fifo; STORM-996")
+NOT_INVENTED = guard_rule(
+    "STORM-C2", MUST, "Only what was emitted is processed, or lost.",
+    source="000#order")
+COUNTED = guard_rule(
+    "STORM-C3", MUST, "At the end every tuple was processed, or its loss was counted.",
+    source="000#memory; storm#remote-send, storm#remote-receive; STORM-3376")
+CAPACITY = guard_rule(
+    "STORM-C4", MUST, "recvQ never holds more than its capacity.",
+    source="000#within; storm#bound; STORM-744")
+LIMIT = guard_rule(
+    "STORM-C5", MUST, "The overflowQ never holds more than its limit, where it has one.",
+    source="000#memory; storm#bound; STORM-1087")
+STOPS = guard_rule(
+    "STORM-C6", MUST, "A bolt consumes nothing while its pendingEmits is not empty, so that "
+    "this never holds more than one execution emits.",
+    source="000#within; storm#executors; STORM-3073")
+OVERSHOOT = guard_rule(
+    "STORM-C7", MUST, "At most one round less one more than the maximum of roots is pending.",
+    source="storm#executors; 001#max-pending")
+COMPLETE = guard_rule(
+    "STORM-C8", MUST, "A root is acked only after its whole tree was processed.",
+    source="001#tree; storm#ack-safe")
+ONCE = guard_rule(
+    "STORM-C9", MUST, "At most one of ack and fail is called for a root.",
+    source="001#tree; storm#rotating")
+REPLAY = guard_rule(
+    "STORM-C10", MUST, "A message is emitted again only after it failed, timed out, or its "
+    "spout was restarted.", source="001#replay; storm#partition-manager")
+NO_DUPLICATE = guard_rule(
+    "STORM-C11", MUST, "Within one attempt no part reaches the sink twice: a duplicate is "
+    "always another attempt.", source="000#order; storm#rotating")
+DELIVERED = guard_rule(
+    "STORM-C12", MUST, "Where the topology comes to rest, every message was acked and all its "
+    "parts have reached the sink.", source="001#replay; storm#eventual-delivery")
+PROGRESS = guard_rule(
+    "STORM-C13", MUST, "Once there are no more faults, the topology comes to rest within a "
+    "bounded time.",
+    source="000#within, 000#between; storm#no-deadlock, storm#D6; "
+    "STORM-3763, STORM-3637, STORM-292")
+SURVIVES = guard_rule(
+    "STORM-C14", MUST, "A worker dies only if it is killed.",
+    source="storm#waits, storm#errors; STORM-3073, STORM-3751")
+NOT_HELD_UP = guard_rule(
+    "STORM-C15", MUST, "What waits in a worker's transfer queue leaves it within W: nobody who "
+    "is dead or slow holds up what is for others.",
+    source="storm#remote-send; STORM-329, STORM-404, STORM-510")
+
+
+FAILED_STAYS = guard_rule(
+    "STORM-C20", MUST, "An attempt of which a bolt has failed a tuple is not acked.",
+    source="001#tree (the fail of any edge fails the root); storm#errors")
+AT_ONCE = guard_rule(
+    "STORM-C21", MUST, "In a calm run, an attempt of which a bolt has failed a tuple fails within "
+    "D: the spout does not wait for the timeout.",
+    source="001#tree ('at once'); STORM-1595")
+NOT_EARLY = guard_rule(
+    "STORM-C22", MUST, "An attempt that no bolt has failed does not fail within T - D of its "
+    "emission; nor, in a calm run, between D and T - D after a bolt has asked for more time.",
+    source="001#timeout; storm#acker: (T, 2T], RESET_TIMEOUT")
+WRITABLE = guard_rule(
+    "STORM-C23", MUST, "A worker writes to a connection only while fewer messages are under way "
+    "on it than make it not writable.",
+    source="000#within; storm#remote-send: Client.send waits for a channel that is writable")
+OWN_FLAG = guard_rule(
+    "STORM-C24", MUST, "A message is held back only while the newest status heard says that the "
+    "task it is for is backlogged: who sends to other tasks goes on.",
+    source="000#aims ('bubble up', in the place of a global 'throttle on/off'); storm#status")
+
+
+class ObservedLane(Machine):
+    """From one sender task, in one life of its worker, to one receiver task.
+
+    Tuples are numbered 0, 1, 2, … as they are emitted on the lane.
+    """
+
+    K = const(3, at_least=1)            # tuples that a run may emit on a lane
+
+    emitted = integer(0, K)
+    next = integer(0, K)                # one more than the last that was processed
+    processed = integer(0, K)
+    lost = integer(0, K)
+
+    @action(number=upto(K))
+    def emits(self, number: int) -> None:
+        """The sender emits its next tuple."""
+        require(number == self.emitted, NOT_INVENTED)
+        self.emitted += 1
+
+    @action(number=upto(K))
+    def processes(self, number: int) -> None:
+        """The receiver processes a tuple."""
+        require(number < self.emitted, NOT_INVENTED)
+        require(number >= self.next, ORDER)
+        require(self.processed + self.lost < self.emitted, NOT_INVENTED)
+        self.next = number + 1
+        self.processed += 1
+
+    @action(number=upto(K))
+    def loses(self, number: int) -> None:
+        """The loss of a tuple is counted: a drop, a gap in a connection, a dead worker."""
+        require(number < self.emitted, NOT_INVENTED)
+        require(self.processed + self.lost < self.emitted, NOT_INVENTED)
+        self.lost += 1
+
+    @action
+    def comes_to_rest(self) -> None:
+        """The topology has come to rest."""
+        require(self.processed + self.lost == self.emitted, COUNTED)
+
+    @always("STORM-C16", MUST, "What is processed or lost on a lane was emitted on it.",
+            source="000#order")
+    def accounts_agree(self) -> bool:
+        """Nothing comes out that did not go in."""
+        return self.next <= self.emitted and self.processed + self.lost <= self.emitted
+
+
+class ObservedTask(Machine):
+    """A task with its queues."""
+
+    C = const(1, at_least=1)            # capacity of recvQ
+    X = const(0)                        # limit of the overflowQ; 0: none
+    F = const(1, at_least=1)            # messages that one execution of a bolt emits at most
+    M = const(0)                        # roots pending at most; 0: unlimited, or no spout
+    E = const(1, at_least=1)            # roots that one round emits
+
+    stuck = boolean()                   # its pendingEmits is not empty
+
+    @action(recvq=upto(C + 2), overflowq=upto(X + 2))
+    def holds(self, recvq: int, overflowq: int) -> None:
+        """Its queues hold so many; a number above the range is told as the last of it."""
+        require(recvq <= self.C, CAPACITY)
+        require(self.X == 0 or overflowq <= self.X, LIMIT)
+
+    @action(spout=upto(2), count=upto(F + 2))
+    def stands(self, spout: int, count: int) -> None:
+        """So many emitted messages stand in its pendingEmits."""
+        require(spout == 1 or count <= self.F, STOPS)
+        self.stuck = spout == 0 and count > 0
+
+    @action
+    def consumes(self) -> None:
+        """It takes a tuple from its queues."""
+        require(not self.stuck, STOPS)
+
+    @action(roots=upto(M + E + 1))
+    def pends(self, roots: int) -> None:
+        """So many roots of a spout are pending."""
+        require(self.M == 0 or roots <= self.M + self.E - 1, OVERSHOOT)
+
+    @action
+    def restarts(self) -> None:
+        """Its worker begins a new life; the queues are empty."""
+        self.stuck = False
+
+
+class ObservedOverflow(Machine):
+    """The overflowQ of a task, where it has no limit, and the statuses of its worker."""
+
+    W = const(1, at_least=1)            # tuples that fit between the senders and the task
+    H = const(0)                        # tuples that they send while an ON is on its way
+    R = const(1)                        # growth of the overflowQ without a reminder
+    L = const(2)                        # statuses that a run may lose
+
+    lost = integer(0, L)
+
+    @action
+    def loses_status(self) -> None:
+        """A status of the worker is lost on its way to a sender."""
+        self.lost += 1
+
+    @action(overflowq=upto(W + H + L * (R + 1) + 3))
+    def holds(self, overflowq: int) -> None:
+        """The overflowQ holds so many; a number above the range is told as the last of it."""
+        require(overflowq <= 1 + self.W + self.H + self.lost * (self.R + 1), IN_FLIGHT)
+
+
+class ObservedFlag(Machine):
+    """What a worker has heard of one task of another worker."""
+
+    backlogged = boolean()              # so the newest status says
+
+    @action(blocked=upto(2))
+    def hears(self, blocked: int) -> None:
+        """A status is heard that is newer than those before."""
+        self.backlogged = blocked == 1
+
+    @action
+    def holds_back(self) -> None:
+        """A message for the task is not sent, because the task is said to be backlogged."""
+        require(self.backlogged, OWN_FLAG)
+
+    @action
+    def restarts(self) -> None:
+        """The worker begins a new life, and has heard nothing."""
+        self.backlogged = False
+
+
+class ObservedRoot(Machine):
+    """One attempt at a message. What took longer than a range goes is told as its last number."""
+
+    P = const(2, at_least=1)            # parts that must reach the sink
+    T = const(3)                        # instants between two ticks of the message timeout
+    D = const(1)                        # instants that word of a root takes at most
+
+    emitted = boolean()
+    faulty = boolean()                  # a bolt has failed a tuple of it
+    over = boolean()                    # acked or failed
+    acked = boolean()
+    reached = subset(upto(P))
+
+    @action
+    def emits(self) -> None:
+        """The spout emits it."""
+        require(not self.emitted, ONCE)
+        self.emitted = True
+
+    @action(part=upto(P))
+    def reaches(self, part: int) -> None:
+        """A part of its tree reaches the sink, whether or not the spout has given it up."""
+        require(self.emitted, NOT_INVENTED)
+        require(part not in self.reached, NO_DUPLICATE)
+        self.reached.add(part)
+
+    @action
+    def acks(self) -> None:
+        """The spout's ack() is called."""
+        require(self.emitted and not self.over, ONCE)
+        require(not self.faulty, FAILED_STAYS)
+        require(len(self.reached) == self.P, COMPLETE)
+        self.over = True
+        self.acked = True
+
+    @action
+    def is_faulted(self) -> None:
+        """A bolt fails a tuple of it."""
+        self.faulty = True
+
+    @action(told=upto(D + 2), calm=upto(2))
+    def fails(self, told: int, calm: int) -> None:
+        """The spout's fail() is called, ``told`` instants after a bolt has failed a tuple of it."""
+        require(self.emitted and not self.over, ONCE)
+        require(self.faulty and (told <= self.D or calm == 0), AT_ONCE)
+        self.over = True
+
+    @action(age=upto(T + 2))
+    def times_out(self, age: int) -> None:
+        """The spout's fail() is called, and no bolt has failed it; it is so old."""
+        require(self.emitted and not self.over, ONCE)
+        require(not self.faulty and age + self.D >= self.T, NOT_EARLY)
+        self.over = True
+
+    @action(asked=upto(T + 2), calm=upto(2))
+    def has_asked(self, asked: int, calm: int) -> None:
+        """It is about to time out, so many instants after a bolt has asked for more time."""
+        is_in_time = self.D <= asked and asked + self.D <= self.T
+        require(not is_in_time or calm == 0, NOT_EARLY)
+
+    @always("STORM-C17", MUST, "A root that is acked was processed as a whole.",
+            source="storm#ack-safe")
+    def acked_is_complete(self) -> bool:
+        """Whatever the order of events."""
+        return not self.acked or len(self.reached) == self.P
+
+
+class ObservedSource(Machine):
+    """One message of the source."""
+
+    P = const(2, at_least=1)            # parts that must reach the sink
+
+    out = boolean()                     # emitted, and neither acked nor failed
+    done = boolean()                    # acked, and its spout was not restarted since
+    acked = boolean()                   # acked at least once
+    reached = subset(upto(P))           # parts that have reached the sink, in any attempt
+
+    @action
+    def emits(self) -> None:
+        """The spout emits it."""
+        require(not self.out and not self.done, REPLAY)
+        self.out = True
+
+    @action
+    def acks(self) -> None:
+        """The spout's ack() is called."""
+        require(self.out, ONCE)
+        self.out = False
+        self.done = True
+        self.acked = True
+
+    @action
+    def fails(self) -> None:
+        """The spout's fail() is called."""
+        require(self.out, ONCE)
+        self.out = False
+
+    @action
+    def forgets(self) -> None:
+        """The spout's worker dies: what was out, or acked and not committed, comes again."""
+        self.out = False
+        self.done = False
+
+    @action(part=upto(P))
+    def reaches(self, part: int) -> None:
+        """A part reaches the sink."""
+        self.reached.add(part)
+
+    @action
+    def comes_to_rest(self) -> None:
+        """The topology has come to rest."""
+        require(self.acked and not self.out, DELIVERED)
+        require(len(self.reached) == self.P, DELIVERED)
+
+    @always("STORM-C18", MUST, "What is done is not out, and was acked.",
+            source="001#replay")
+    def done_is_not_out(self) -> bool:
+        """The two marks exclude each other."""
+        return not (self.done and self.out) and (self.acked or not self.done)
+
+
+class ObservedRun(Machine):
+    """The workers, and the end of the run."""
+
+    W = const(3)                        # instants that a tuple may wait in a transfer queue
+    L = const(2, at_least=1)            # messages under way that make a connection not writable
+
+    rested = boolean()
+
+    @action
+    def is_killed(self) -> None:
+        """A worker is killed, or one that was starts anew."""
+        require(not self.rested)
+
+    @action
+    def dies(self) -> None:
+        """A worker dies of itself."""
+        require(False, SURVIVES)
+
+    @action(waited=upto(W + 2))
+    def passes_on(self, waited: int) -> None:
+        """A tuple leaves a transfer queue; a time above the range is told as the last of it."""
+        require(waited <= self.W, NOT_HELD_UP)
+
+    @action(standing=upto(L + 1))
+    def writes(self, standing: int) -> None:
+        """A worker writes to a connection on which so many messages are under way."""
+        require(standing < self.L, WRITABLE)
+
+    @action
+    def comes_to_rest(self) -> None:
+        """Nothing is pending, nothing is in any queue, and the source is exhausted."""
+        require(not self.rested)
+        self.rested = True
+
+    @action
+    def stalls(self) -> None:
+        """The bounded time is over, and the topology is not at rest."""
+        require(self.rested, PROGRESS)
+
+
+EXPECTATIONS = (
+    expect(ObservedLane, "STORM-C16", "holds", "the lane's accounts agree", K=(1, 2, 3, 4)),
+    expect(ObservedRoot, "STORM-C17", "holds", "acked means complete", P=(1, 2, 3)),
+    expect(ObservedSource, "STORM-C18", "holds", "a message is out or done", P=(1, 2)),
+)

@@ -5,8 +5,9 @@ position or its turn forbids is no wait but a decision. So is what a row asks of
 task stands at the other end of: a merge that prefers an input, or passes one over in its turn,
 takes another only where the first is empty, and a writer drops only where the link is full. What
 is left of a way's guards fails in a link or a pool, and is what the task needs. A way that needs
-more than another one is not told: the other would be open first. Nor is one that needs more than
-can ever be (two elements of a link with one slot), unless the task has no other.
+more than another one is not told: the other would be open first; so it is if the other meets a
+partner who lacks less than this. Nor is one that needs more than can ever be (two elements of a
+link with one slot), unless the task has no other.
 
 A wait is *on* the tasks that still have a step ahead that would end it (see ``ahead``). Those
 that had one, and have it no more, are *gone*. In a stuck state, the walk from a wait to those it
@@ -110,8 +111,19 @@ class _State:
             never = not any(self._may_choose(row) for row in rows)
             able = [{(what, where, never): None for what, where, dead in way if dead}
                     for way in ways]
-        least = [way for way in able if not any(other.keys() < way.keys() for other in able)]
+        opening = [{*way} for way in able] + list(self._partners_needs(rows))
+        least = [way for way in able if not any(other < way.keys() for other in opening)]
         return list(dict.fromkeys(need for way in least for need in way))
+
+    def _partners_needs(self, rows: Sequence[Row]) -> Iterator[set[Need]]:
+        """What would open a meeting that the task itself is ready for."""
+        for row in rows:
+            if self._failing(row):
+                continue
+            for joint in filter(self._since, self._joined.get(id(row), [])):
+                needs = {self._need(joint, self.places[p], few) for p, few in self._failing(joint)}
+                if needs and None not in needs:
+                    yield {need for need in needs if need is not None}
 
     def _way(self, row: Row) -> dict[Need, None] | None:
         """What a row needs; None if it is not up to others that it is closed."""

@@ -29,7 +29,8 @@ NAMES = sorted(TOPOLOGIES)
 
 def terms(one: Scenario) -> Terms:
     """The terms of a scenario."""
-    return terms_of(one.topology, messages=one.messages, **asdict(one.settings))
+    return terms_of(
+        one.topology, messages=one.messages, workers=one.workers, **asdict(one.settings))
 
 
 def offences(one: Scenario) -> list[Offence]:
@@ -239,8 +240,8 @@ def test_a_history_of_other_events_is_refused(event: Happened, message: str) -> 
 
 
 def test_the_rules_of_a_history_are_those_of_the_chapter() -> None:
-    """Twenty promises, each with a guard that can be broken; C16 to C19 are judged otherwise."""
-    assert set(RULES) == {f"STORM-C{number}" for number in (*range(1, 16), *range(20, 25))}
+    """Each of them has a guard that can be broken; C16 to C19 are judged otherwise."""
+    assert set(RULES) == {f"STORM-C{number}" for number in (*range(1, 16), *range(20, 26))}
     assert run(scenario(WORDS, 0))[-1].what == "rested"
 
 
@@ -256,7 +257,28 @@ def test_a_rule_counts_as_exercised_only_where_something_could_break_it() -> Non
         for limit in (0, 2))
     assert not {"STORM-C5", "STORM-C7"} & exercised(free).keys()
     failing = replace(bound, faults=(
-        Fault(0, What.FAIL, 1), Fault(9, What.SLOW, 3, lasts=90), Fault(30, What.CUT, 0, 1, 40)))
+        Fault(0, What.FAIL, 1), Fault(5, What.THROW, 2), Fault(9, What.SLOW, 3, lasts=90),
+        Fault(30, What.CUT, 0, 1, 40)))
     of_fails = {"STORM-C20", "STORM-C21"}
     assert not of_fails & exercised(replace(bound, faults=())).keys()
     assert (exercised(failing) + exercised(bound)).keys() == RULES.keys() - {"STORM-C21"}
+
+
+@pytest.mark.parametrize("task", [0, 1, 3])
+def test_a_worker_dies_at_once_when_user_code_raises_and_all_is_delivered_still(task: int) -> None:
+    """A spout's and a bolt's: nothing is recorded between the two, and a new life finishes it."""
+    one = Scenario(WORDS, 2, 6, Settings(), (Fault(1, What.THROW, task),), seed=task)
+    history = run(one)
+    assert history == run(one)
+    (raised,) = (n for n, event in enumerate(history) if event.what == "raised")
+    died = history[raised + 1]
+    assert (died.what, died.about[0], died.at) == ("died", task % 2, history[raised].at)
+    assert history[-1].what == "rested"
+    assert judged(history, terms(one)) == []
+
+
+def test_an_acker_has_no_user_code_that_could_raise() -> None:
+    """A plan that says otherwise is refused."""
+    acker = WORDS.on(1).tasks_of()["acker"][0]
+    with pytest.raises(ScenarioMisuse):
+        Scenario(WORDS, 1, 1, Settings(), (Fault(0, What.THROW, acker),), seed=0)

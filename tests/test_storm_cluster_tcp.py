@@ -48,7 +48,7 @@ def history() -> History:
 def broken(history: History) -> set[str]:
     """The ids of the rules that a history breaks. A tuple may wait five seconds for its turn,
     which says little, but the machine may be busy with other things."""
-    terms: Terms = terms_of(WORD_COUNT, messages=MESSAGES, **asdict(TIGHT))
+    terms: Terms = terms_of(WORD_COUNT, messages=MESSAGES, workers=2, **asdict(TIGHT))
     return {offence.rule.id for offence in judged(history, replace(terms, wait_max=5000))}
 
 

@@ -24,6 +24,7 @@ same history, on every machine. The words are:
     acked message root, failed message root
     failing task root                   a bolt failed a tuple of the attempt
     asking task root                    a bolt asked for more time for the attempt
+    raised task                         its user code raised what nobody catches
     left worker waited                  a message left the transfer queue
     wrote worker to standing            to a connection on which so many messages were under way
     heard worker task blocked           the newest status says that the task is backlogged, or not
@@ -368,6 +369,10 @@ class Cluster:
             self._at(fault.ends, partial(self._slow_no_more, on))
         elif what is What.STRAY:
             self._stray(on, to)
+        elif what is What.THROW:
+            worker = self.workers[self.worker_of[on]]
+            if worker is not None:
+                worker.tasks[on].throw_next()
         elif what is What.FAIL:
             self._of_bolt(on, lambda bolt: bolt.fail_next())
         elif what is What.TOIL:

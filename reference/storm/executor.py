@@ -28,6 +28,9 @@ Invariants
 * a bolt's pendingEmits holds at most what one execution emits;
 * from one task to another, messages are transferred in the order in which they were emitted;
 * every root that was emitted is acked, failed, or pending.
+
+What user code raises passes through ``call``, as in Storm: whoever drives the worker ends it, with
+all its tasks. A task that stopped alone would hold what is in its queues for ever.
 """
 
 from __future__ import annotations
@@ -46,11 +49,18 @@ from .task_input import Nothing, TaskInput
 from .topologies import Topology
 from .waiting import BACKPRESSURE, BOLT, SPOUT, Levels, Waiter
 
-__all__ = ["AckerTask", "Attempt", "BoltTask", "Context", "Executor", "Log", "SpoutTask"]
+__all__ = [
+    "AckerTask", "Attempt", "BoltTask", "Context", "Executor", "Log", "SpoutTask",
+    "UserCodeFailed",
+]
 
 ID_BITS = 64
 RECVQ_SKIPS = 3
 """``topology.spout.recvq.skips``: calls of a spout without acking between looks into recvQ."""
+
+
+class UserCodeFailed(Exception):
+    """What the user code of a task raises, and nobody catches: its worker dies of it."""
 
 
 @dataclass
@@ -103,6 +113,7 @@ class Executor:
         self._numbers: dict[int, int] = {}
         self._turns: dict[int, int] = {}
         self._waiter = Waiter()
+        self._is_to_throw = False
 
     def wait(self, *, happened: bool) -> int:
         """After a turn: the nanoseconds until the next one (0: at once).
@@ -120,6 +131,19 @@ class Executor:
 
     def tick(self) -> None:
         """A period of the message timeout has passed, and this task has got its tick."""
+
+    # -- its user code ------------------------------------------------------------------------
+
+    def throw_next(self) -> None:
+        """The user code raises what nobody catches, the next time that it is called."""
+        self._is_to_throw = True
+
+    def enter_user_code(self) -> None:
+        """Called before the user code is. Raises ``UserCodeFailed`` if that is planned."""
+        if self._is_to_throw:
+            self._is_to_throw = False
+            self.context.record("raised", self.task)
+            raise UserCodeFailed(f"user code of task {self.task}")
 
     # -- sending ------------------------------------------------------------------------------
 
@@ -243,6 +267,7 @@ class BoltTask(Executor):
             self._execute(message)
 
     def _execute(self, message: Message) -> None:
+        self.enter_user_code()
         if self._to_fail:
             self._to_fail -= 1
             for root, _edge in message.anchors:
@@ -454,6 +479,7 @@ class SpoutTask(Executor):
             offset = self.partition.next()
         if offset is None:
             return False
+        self.enter_user_code()
         value = (offset, self.context.topology.text(offset))
         if not self.roots.acking:
             return self._emit_untracked(offset, value)

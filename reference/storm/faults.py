@@ -14,7 +14,9 @@ from typing import Final, NamedTuple
 from .topologies import Topology, deploy
 from .worker import Settings
 
-__all__ = ["TOILS", "Fault", "Scenario", "ScenarioMisuse", "What", "bolts_of", "scenario"]
+__all__ = [
+    "TOILS", "Fault", "Scenario", "ScenarioMisuse", "What", "bolts_of", "scenario", "users_of",
+]
 
 TOILS: Final = (300, 900)
 """How long a bolt may work at a tuple: up to three periods of the message timeout."""
@@ -34,6 +36,7 @@ class What(Enum):
     SLOW = "task {on} is slow"
     FAIL = "task {on} fails the next tuple that it executes"
     TOIL = "task {on} works for so long at a tuple, and asks for more time"
+    THROW = "user code of task {on} raises what nobody catches, the next time that it is called"
     STRAY = "a tuple for a task that is not there arrives at worker {to} from worker {on}"
 
 
@@ -84,6 +87,8 @@ class Scenario:
             return False
         if fault.what in (What.FAIL, What.TOIL):
             return fault.on in bolts_of(self.topology)
+        if fault.what is What.THROW:
+            return fault.on in users_of(self.topology)
         if fault.what in (What.KILL, What.SLOW):
             return 0 <= fault.on < (tasks if fault.what is What.SLOW else self.workers)
         return fault.on != fault.to and {fault.on, fault.to} <= set(range(self.workers))
@@ -98,6 +103,11 @@ def bolts_of(topology: Topology) -> list[int]:
     """The tasks of its bolts, without the ackers."""
     return [task for name, tasks in topology.tasks_of().items()
             if name not in ("source", "acker") for task in tasks]
+
+
+def users_of(topology: Topology) -> list[int]:
+    """The tasks that have user code: all but the ackers."""
+    return sorted([*topology.tasks_of()["source"], *bolts_of(topology)])
 
 
 def scenario(topology: Topology, seed: int) -> Scenario:
@@ -116,12 +126,14 @@ def scenario(topology: Topology, seed: int) -> Scenario:
 def _fault(random: Random, topology: Topology, workers: int) -> Fault:
     at, lasts = random.randrange(120), random.randrange(5, 60)
     tasks = len(deploy(topology, workers))
-    kinds = [What.SLOW, What.SLOW, What.KILL, What.FAIL, What.TOIL]
+    kinds = [What.SLOW, What.SLOW, What.KILL, What.FAIL, What.TOIL, What.THROW]
     if workers > 1:
         kinds += [What.LOSE_STATUS, What.LOSE_STATUS, What.CUT, What.DELAY_STATUS, What.STRAY]
     what = random.choice(kinds)
     if what is What.SLOW:
         return Fault(at, what, random.randrange(1, tasks), lasts=2 * lasts)
+    if what is What.THROW:
+        return Fault(at, what, random.choice(users_of(topology.on(workers))))
     if what in (What.FAIL, What.TOIL):
         long = random.randrange(*TOILS) if what is What.TOIL else lasts
         return Fault(at, what, random.choice(bolts_of(topology.on(workers))), lasts=long)

@@ -75,6 +75,10 @@ class ReferenceTopology(PortAdapter):
         """See the port."""
         return self._plan(Fault(at, What.TOIL, task, 0, lasts))
 
+    def throw(self, at: int, task: int) -> bool:
+        """See the port."""
+        return self._plan(Fault(at, What.THROW, task))
+
     def stray(self, at: int, worker: int, to: int) -> bool:
         """See the port."""
         return self._plan(Fault(at, What.STRAY, worker, to))

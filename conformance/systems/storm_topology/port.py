@@ -42,6 +42,7 @@ WORDS: Final[Mapping[str, Word]] = {
     "acked": Word(("message", "root"), "message {message} is acked"),
     "failed": Word(("message", "root"), "an attempt at message {message} fails"),
     "failing": Word(("task", "root"), "task {task} fails a tuple of an attempt"),
+    "raised": Word(("task",), "user code of task {task} raises what nobody catches"),
     "asking": Word(("task", "root"), "task {task} asks for more time for an attempt"),
     "left": Word(("worker", "waited"),
                  "a message leaves the transfer queue of worker {worker} after {waited}"),
@@ -127,6 +128,9 @@ FAULTS: Final = (
     Operation("toil", TRUE, "plan that a task of a bolt works for so long at the next tuple that "
               "it executes, and asks for more time, six times in a period of the timeout",
               (_AT, _BOLT, _LASTS)),
+    Operation("throw", TRUE, "plan that user code raises what nobody catches: a bolt's at the "
+              "next tuple that it executes, a spout's when it is next to emit a message",
+              (_AT, Argument("task", COUNT, "a task of a spout or a bolt, and of no acker"))),
     Operation("stray", TRUE, "plan that a tuple arrives from a worker at another, for a task "
               "that is not there", (_AT, _WORKER, _TO)),
 )

@@ -17,7 +17,7 @@ from functools import cache, lru_cache
 from typing import Final
 
 from ....reference.storm.cluster import Happened
-from ....reference.storm.topologies import Topology
+from ....reference.storm.topologies import Topology, deploy
 from ....spec.engines.interpreter import Step
 from ....spec.engines.monitor import STATES_MAX, Failure, LostTrack, Monitor
 from ....spec.notation.bound import bind
@@ -25,8 +25,8 @@ from ....spec.notation.errors import InputError, ModelFault, TargetError
 from ....spec.notation.machine import Machine
 from ....spec.notation.rules import Rule
 from ....spec.storm.topologies.observed_topology import (
-    AT_ONCE, FAILED_STAYS, LIMIT, OVERSHOOT, PROGRESS, SURVIVES, ObservedFlag, ObservedLane,
-    ObservedRoot, ObservedRun, ObservedSource, ObservedTask,
+    AT_ONCE, FAILED_STAYS, FALLS, LIMIT, OVERSHOOT, PROGRESS, SURVIVES, ObservedFlag, ObservedLane,
+    ObservedRoot, ObservedRun, ObservedSource, ObservedTask, ObservedWorker,
 )
 from ...ports.base import Message
 from ...suites.history import rules_of
@@ -43,12 +43,16 @@ WAIT_MAX: Final = 20
 """Instants that a message may wait in a transfer queue. A connection that is not writable
 becomes so when it has delivered what it holds; no wait for that is longer than a few delays."""
 
+DEATH_MAX: Final = 20
+"""Instants in which a worker dies when user code has raised what nobody catches."""
+
 WORD_MAX: Final = 100
 """Instants that word of a root may take from a bolt to its spout in a calm run, and that a tick
 may wait for room: D. Three or four hops of a few instants each, with short queues."""
 
 MACHINES: Final = (
-    ObservedLane, ObservedTask, ObservedFlag, ObservedRoot, ObservedSource, ObservedRun)
+    ObservedLane, ObservedTask, ObservedFlag, ObservedRoot, ObservedSource, ObservedWorker,
+    ObservedRun)
 
 _DISTURBING: Final = frozenset(
     fault.name for fault in FAULTS if fault.name not in ("fail", "toil"))
@@ -66,10 +70,10 @@ RULES: Final[Mapping[str, Rule]] = {
 class Terms:
     """What a history is judged against; 0 means unlimited where that makes sense.
 
-    ``fan_out`` has, for each task that is no spout, the messages that one execution emits at
-    most. ``lane_max`` is more than the messages on any one lane. ``timeout`` is the period of
-    the message timeout. In a ``calm`` run nothing goes wrong but what bolts do. Without
-    ``acking`` there are no roots to judge.
+    ``worker_of`` has the worker of each task, ``fan_out``, for each task that is no spout, the
+    messages that one execution emits at most. ``lane_max`` is more than the messages on any one
+    lane. ``timeout`` is the period of the message timeout. In a ``calm`` run nothing goes wrong
+    but what bolts do. Without ``acking`` there are no roots to judge.
     """
 
     capacity: int
@@ -79,9 +83,11 @@ class Terms:
     parts: int
     messages: int
     fan_out: Mapping[int, int]
+    worker_of: Mapping[int, int]
     lane_max: int = 1024
     wait_max: int = WAIT_MAX
     word_max: int = WORD_MAX
+    death_max: int = DEATH_MAX
     link_capacity: int = 8
     timeout: int = 300
     calm: bool = False
@@ -111,7 +117,7 @@ def in_words(event: Happened) -> str:
 
 def terms_of(
     topology: Topology, *, messages: int, capacity: int, overflow_limit: int, max_pending: int,
-    per_round: int, workers: int = 1, link_capacity: int = 8, timeout: int = 300,
+    per_round: int, workers: int, link_capacity: int = 8, timeout: int = 300,
     **_others: int,
 ) -> Terms:
     """The terms of a run of a topology with these settings; others set no terms."""
@@ -120,6 +126,7 @@ def terms_of(
              for task in tasks]
     return Terms(capacity, overflow_limit, max_pending, per_round, topology.parts, messages,
                  {task: topology.emits_at_most(task) for task in bolts},
+                 deploy(topology, workers),
                  link_capacity=link_capacity, timeout=timeout, acking=topology.ackers != 0)
 
 
@@ -151,6 +158,7 @@ class HistoryJudge:
         self._calm = terms.calm
         self._since: dict[tuple[str, Hashable], int] = {}   # for roots: when it was first so
         self._asked: dict[Hashable, list[int]] = {}         # … and when a bolt asked for time
+        self._raised: dict[int | str, int] = {}             # by worker: when user code raised
         for message in range(terms.messages if terms.acking else 0):
             self._monitor(ObservedSource, message)
 
@@ -209,6 +217,8 @@ class HistoryJudge:
             fan_out = terms.fan_out.get(key, 1) if isinstance(key, int) else 1
             return (("C", terms.capacity), ("X", terms.overflow_limit), ("F", fan_out),
                     ("M", terms.max_pending), ("E", terms.per_round))
+        if machine is ObservedWorker:
+            return (("W", terms.death_max),)
         if machine is ObservedRun:
             return (("W", terms.wait_max), ("L", terms.link_capacity))
         if machine is ObservedFlag:
@@ -224,9 +234,12 @@ class HistoryJudge:
             self._note(event)
         if event.what in _UNSETTLING:
             self._calm = False
+        yield from self._of_worker(event)
         tell = _TELLING.get(event.what)
         if tell is not None:
             yield from tell(self.terms, event.about)
+        elif event.what in _OF_WORKERS:
+            pass
         elif event.what == "failed":
             yield from self._failed(event)
         elif event.what not in _ABOUT_ALL:
@@ -235,6 +248,24 @@ class HistoryJudge:
                 next_step=f"The events are {', '.join(WORDS)}.")
         if event.what in _ABOUT_ALL:
             yield from self._about_all(event)
+
+    def _of_worker(self, event: Happened) -> Iterator[Observation]:
+        """What an event says of the life of a worker in which user code has raised."""
+        what, about = event.what, event.about
+        if what in ("raised", "processed"):
+            worker: int | str | None = self.terms.worker_of.get(int(about[0]))
+            if what == "raised" and worker is not None:
+                self._raised.setdefault(worker, event.at)
+                yield ObservedWorker, worker, ("raises", ())
+            elif worker in self._raised:
+                ago = min(event.at - self._raised[worker], self.terms.death_max + 1)
+                yield ObservedWorker, worker, ("works", (("ago", ago),))
+        elif what in ("died", "killed"):
+            self._raised.pop(about[0], None)
+            yield ObservedWorker, about[0], ("dies" if what == "died" else "is_killed", ())
+        elif what in ("rested", "stalled"):
+            for worker in self._raised:
+                yield ObservedWorker, worker, ("ends", ())
 
     def _note(self, event: Happened) -> None:
         """When a root was emitted, when a bolt first failed it, and when bolts asked for time."""
@@ -298,11 +329,14 @@ def _at_stake(machine: str, name: str, idle: frozenset[str]) -> tuple[str, ...]:
     """The ids of the rules that an event could have broken by being another one.
 
     That a run comes to rest is the alternative to its stalling, and to the death of a worker;
-    that a root fails which a bolt has failed, to its being acked.
+    that a root fails which a bolt has failed, to its being acked; that a worker dies in which
+    user code has raised, to its going on.
     """
     found = [rule.id for rule in rules_of(_NAMED[machine].actions_declared[name])]
     if machine == ObservedRun.__name__ and name == "comes_to_rest":
         found += [PROGRESS.id, SURVIVES.id]
+    if machine == ObservedWorker.__name__ and name == "dies":
+        found.append(FALLS.id)
     if machine == ObservedRoot.__name__ and name == "acks":
         found.remove(FAILED_STAYS.id)
     if machine == ObservedRoot.__name__ and name == "fails":
@@ -413,12 +447,12 @@ _TELLING: Final[Mapping[str, Callable[[Terms, About], Iterator[Observation]]]] =
     "stands": _stands, "pends": _pends, "root": _attempt("emits"), "reached": _reached,
     "acked": _attempt("acks"), "failing": _of_root("is_faulted"), "asking": _asking,
     "left": _left, "wrote": _wrote, "heard": _heard, "held": _held,
-    "killed": _of_run("is_killed"), "began": _of_run("is_killed"), "died": _of_run("dies"),
-    "stalled": _of_run("stalls"),
+    "killed": _of_run("changes"), "began": _of_run("changes"), "stalled": _of_run("stalls"),
 }
 
 
 _OF_ROOTS: Final = frozenset({"root", "reached", "acked", "failed", "failing", "asking"})
+_OF_WORKERS: Final = frozenset({"raised", "died"})
 _ABOUT_ALL: Final = frozenset({"rested", "forgot", "began"})
 _UNSETTLING: Final = frozenset({"lost", "died", "killed"})
 """What does not happen in a calm run."""

@@ -11,12 +11,12 @@ from dataclasses import asdict, replace
 from random import Random
 from typing import Any, Final
 
-from ....reference.storm.faults import TOILS, Fault, Scenario, What, bolts_of, scenario
+from ....reference.storm.faults import TOILS, Fault, Scenario, What, bolts_of, scenario, users_of
 from ....reference.storm.topologies import PING_PONG, TOPOLOGIES, Topology, ping_pong
 from ....spec.notation.errors import InputError, TargetError
 from ....spec.notation.rules import Rule
 from ....spec.storm.topologies.observed_topology import (
-    AT_ONCE, FAILED_STAYS, NOT_EARLY, NOT_HELD_UP, NOT_INVENTED, PROGRESS, SURVIVES,
+    AT_ONCE, FAILED_STAYS, FALLS, NOT_EARLY, NOT_HELD_UP, NOT_INVENTED, PROGRESS, SURVIVES,
 )
 from ...ports.base import Message, Session, check_request, excerpt
 from ...suites.history import HistorySuite
@@ -39,6 +39,7 @@ _IN_WORDS: Final[Mapping[str, str]] = {
     "slow": "at {at}, for {lasts}, task {task} is slow",
     "fail": "from {at} on, task {task} fails the next tuple that it executes",
     "toil": "from {at} on, task {task} works at its next tuple for {lasts}, and asks for more time",
+    "throw": "from {at} on, user code of task {task} raises what nobody catches",
     "stray": "at {at}, a tuple for a task that is not there arrives at worker {to} from "
              "worker {worker}",
     "run": "the topology runs", "settle": "settle",
@@ -146,8 +147,8 @@ def _fits(do: str, fields: Mapping[str, int | str], deployed: Message) -> bool:
     """Whether a fault is about workers and tasks that are there."""
     topology = _deployed(deployed)
     workers = [fields[name] for name in ("worker", "to") if name in fields]
-    tasks = bolts_of(topology) if do in _OF_BOLTS else [
-        task for each in topology.tasks_of().values() for task in each]
+    tasks = (bolts_of(topology) if do in _OF_BOLTS else users_of(topology) if do == "throw" else [
+        task for each in topology.tasks_of().values() for task in each])
     return (all(int(each) < deployed["workers"] for each in workers)
             and len(set(workers)) == len(workers)
             and int(fields.get("task", tasks[0])) in tasks)
@@ -172,7 +173,7 @@ def _check_history(rows: list[str]) -> None:
 _OPERATION_OF: Final[Mapping[What, str]] = {
     What.KILL: "kill", What.CUT: "cut", What.LOSE_STATUS: "lose_status",
     What.DELAY_STATUS: "delay_status", What.SLOW: "slow", What.STRAY: "stray",
-    What.FAIL: "fail", What.TOIL: "toil",
+    What.FAIL: "fail", What.TOIL: "toil", What.THROW: "throw",
 }
 _OF_A_FAULT: Final = {
     operation.name: tuple(each.name for each in operation.arguments) for operation in FAULTS}
@@ -192,6 +193,8 @@ def _draw(random: Random, can: Collection[str], focus: Rule) -> Program:
     one = scenario(topology, random.getrandbits(32))
     if focus is PROGRESS and one.workers > 1:
         one = _unsettled(one, random)
+    if focus is FALLS:
+        one = _throwing(one, random)
     if focus in (FAILED_STAYS, AT_ONCE, NOT_EARLY) and random.random() < 0.5:
         one = _calm(one, random)
     sizes = asdict(one.settings)
@@ -214,6 +217,14 @@ def _unsettled(one: Scenario, random: Random) -> Scenario:
         faults.append(Fault(random.randrange(60), what, on, to, random.randrange(1, 20)))
     settings = replace(one.settings, max_pending=0)
     return replace(one, settings=settings, messages=_MUCH, faults=tuple(faults))
+
+
+def _throwing(one: Scenario, random: Random) -> Scenario:
+    """User code raises while there is much to do."""
+    users = users_of(one.topology)
+    thrown = tuple(Fault(random.randrange(60), What.THROW, random.choice(users))
+                   for _ in range(random.randrange(1, 3)))
+    return replace(one, messages=_MUCH, faults=(*one.faults, *thrown))
 
 
 def _calm(one: Scenario, random: Random) -> Scenario:
@@ -292,6 +303,7 @@ STORM_TOPOLOGY_SUITE: Final = HistorySuite(
     needs={
         FAILED_STAYS.id: (("fail",),),
         AT_ONCE.id: (("fail",),),
+        FALLS.id: (("throw",),),
     },
     draw=_draw,
     converse=TopologyConversation,

@@ -6,13 +6,16 @@ or two.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
 from ....reference.storm.acker import Telling
 from ....reference.storm.basic_bolt import Basic
-from ....reference.storm.executor import AckerTask, Attempt, BoltTask, Executor, SpoutTask
+from ....reference.storm.executor import (
+    AckerTask, Attempt, BoltTask, Executor, SpoutTask, UserCodeFailed,
+)
 from ....reference.storm.messages import Kind, Message, Output
 from ....reference.storm.spout import Call, SpoutPending
 from ....reference.storm.status import RemoteFlags, Status, StatusTracker
@@ -73,6 +76,39 @@ class GatedSpout(SpoutTask):
 
     def may_consume(self) -> bool:
         return not self.pending
+
+
+def _stopping(self: Executor, turn: Callable[[], bool]) -> bool:
+    """A turn; once user code has raised, no more: the thread is gone, its worker is not."""
+    if getattr(self, "is_gone", False):
+        return False
+    try:
+        return turn()
+    except UserCodeFailed:
+        vars(self)["is_gone"] = True
+        return True
+
+
+class StoppingBolt(BoltTask):
+    """What user code raises ends the executor's thread, and nothing else."""
+
+    def call(self) -> bool:
+        return _stopping(self, super().call)
+
+
+class StoppingSpout(SpoutTask):
+    """What user code raises ends the executor's thread, and nothing else."""
+
+    def call(self) -> bool:
+        return _stopping(self, super().call)
+
+
+class SwallowingBolt(BoltTask):
+    """What user code raises is logged; the bolt goes on, and its tuple is never acked."""
+
+    def process(self, message: Message) -> None:
+        with contextlib.suppress(UserCodeFailed):
+            super().process(message)
 
 
 class GreedyBolt(BoltTask):
@@ -414,6 +450,13 @@ _TWINS: Final = (
     TopologyTwin("cluster-STORM-3751", "STORM-C14",
                  "a tuple for a task that is gone ends the worker",
                  "STORM-3751", worker=UnguardedReceiver),
+    TopologyTwin("cluster-stops-alone", "STORM-C25",
+                 "user code raises, and its executor stops alone",
+                 "STORM-1750, STORM-2142, STORM-2194",
+                 Parts(spout=StoppingSpout, bolt=StoppingBolt)),
+    TopologyTwin("cluster-swallows", "STORM-C25", "what a bolt raises is caught and logged",
+                 "001#replay: nobody acks or fails its tuple",
+                 Parts(bolt=SwallowingBolt)),
     TopologyTwin("cluster-STORM-329", "STORM-C15", "the transfer thread waits for a dead worker",
                  "STORM-329, STORM-404, STORM-510", worker=FaithfulToTheDead),
     TopologyTwin("cluster-STORM-2983", "STORM-C13", "the transfer thread is not started",

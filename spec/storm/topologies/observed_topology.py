@@ -4,7 +4,7 @@ Theory. A cluster leaves a history of events: a task emits a tuple to another, a
 one, a tuple is lost and counted, a root is emitted, acked, failed, and so on. Each event is
 about one thing, and every promise of the chapters before can be put as one about the events of
 *one* thing. So there is no machine of the whole cluster here, which would have as many states
-as clusters have, but seven small ones, and one copy of the fitting one for each thing:
+as clusters have, but eight small ones, and one copy of the fitting one for each thing:
 
     ObservedLane      a sender task in one life of its worker, and a receiver task
     ObservedTask      a task: how much is in its queues and in its pendingEmits
@@ -12,7 +12,8 @@ as clusters have, but seven small ones, and one copy of the fitting one for each
     ObservedFlag      what a worker has heard of a task of another one
     ObservedRoot      a root, that is one attempt at a message of the source
     ObservedSource    a message of the source, with all attempts at it
-    ObservedRun       the workers, and how it ends
+    ObservedWorker    a worker, and what its user code raises
+    ObservedRun       transfer queues and connections, and how it ends
 
 Whoever judges a history hands each event to the copies that it is about. A copy that can take
 no step names the rule that was broken. As a copy is small, so is the state of a judge that
@@ -25,6 +26,12 @@ Some promises are kept only as fast as messages travel: that a bolt's fail() rea
 at once, that a request for more time arrives in time. They are judged in *calm* runs, in which
 nothing goes wrong but what bolts do, and there word of a root takes D at most. Ticks of the
 message timeout are T apart, and a tick is no later than D.
+
+User code may raise what nobody catches: a bolt in execute(), a spout in nextTuple(). What the
+others are owed then is that no task stops alone. A task that is gone while its worker lives holds
+what is in its queues for ever, and nobody is told; a worker that dies loses what it held, but its
+messages are counted, its connections break, and its spouts and its peers begin again. So the
+worker dies, and with it every task that it has, within W.
 
 Source: "Backpressure model for Storm 2.0" (STORM-2306); 001 for acknowledgements;
 storm#remote-send and what follows it, storm#waits, storm#rotating.
@@ -39,7 +46,7 @@ from ...notation import (
 
 __all__ = [
     "EXPECTATIONS", "ObservedFlag", "ObservedLane", "ObservedOverflow", "ObservedRoot",
-    "ObservedRun", "ObservedSource", "ObservedTask",
+    "ObservedRun", "ObservedSource", "ObservedTask", "ObservedWorker",
 ]
 
 IN_FLIGHT = guard_rule(
@@ -91,7 +98,8 @@ PROGRESS = guard_rule(
     source="000#within, 000#between; storm#no-deadlock, storm#D6; "
     "STORM-3763, STORM-3637, STORM-292")
 SURVIVES = guard_rule(
-    "STORM-C14", MUST, "A worker dies only if it is killed.",
+    "STORM-C14", MUST, "A worker dies only if it is killed, or if user code in one of its tasks "
+    "raises what nobody catches.",
     source="storm#waits, storm#errors; STORM-3073, STORM-3751")
 NOT_HELD_UP = guard_rule(
     "STORM-C15", MUST, "What waits in a worker's transfer queue leaves it within W: nobody who "
@@ -118,6 +126,11 @@ OWN_FLAG = guard_rule(
     "STORM-C24", MUST, "A message is held back only while the newest status heard says that the "
     "task it is for is backlogged: who sends to other tasks goes on.",
     source="000#aims ('bubble up', in the place of a global 'throttle on/off'); storm#status")
+
+FALLS = guard_rule(
+    "STORM-C25", MUST, "Where user code raises what nobody catches, its worker dies within W: no "
+    "task stops alone, and none goes on without it.",
+    source="001#replay, docs/decisions/callbacks-that-raise.md; STORM-1750, STORM-2142, STORM-2194")
 
 
 class ObservedLane(Machine):
@@ -369,8 +382,43 @@ class ObservedSource(Machine):
         return not (self.done and self.out) and (self.acked or not self.done)
 
 
+class ObservedWorker(Machine):
+    """A worker of the cluster, in all its lives."""
+
+    W = const(3)                        # instants that it may live after user code has raised
+
+    raised = boolean()                  # user code of this life has raised
+
+    @action
+    def raises(self) -> None:
+        """User code of one of its tasks raises what nobody catches."""
+        self.raised = True
+
+    @action(ago=upto(W + 2))
+    def works(self, ago: int) -> None:
+        """One of its tasks takes a tuple, ``ago`` instants after user code raised; a time above
+        the range is told as the last of it."""
+        require(not self.raised or ago <= self.W, FALLS)
+
+    @action
+    def dies(self) -> None:
+        """It dies of itself."""
+        require(self.raised, SURVIVES)
+        self.raised = False
+
+    @action
+    def is_killed(self) -> None:
+        """It is killed."""
+        self.raised = False
+
+    @action
+    def ends(self) -> None:
+        """The run is over: the topology has come to rest, or is given up."""
+        require(not self.raised, FALLS)
+
+
 class ObservedRun(Machine):
-    """The workers, and the end of the run."""
+    """The transfer queues and connections of all workers, and the end of the run."""
 
     W = const(3)                        # instants that a tuple may wait in a transfer queue
     L = const(2, at_least=1)            # messages under way that make a connection not writable
@@ -378,14 +426,9 @@ class ObservedRun(Machine):
     rested = boolean()
 
     @action
-    def is_killed(self) -> None:
-        """A worker is killed, or one that was starts anew."""
+    def changes(self) -> None:
+        """A worker is killed, or begins: nothing is at rest."""
         require(not self.rested)
-
-    @action
-    def dies(self) -> None:
-        """A worker dies of itself."""
-        require(False, SURVIVES)
 
     @action(waited=upto(W + 2))
     def passes_on(self, waited: int) -> None:

@@ -32,6 +32,20 @@ def test_rule_ids_of_the_chapter_have_statements_and_sources(name: str) -> None:
         assert rule.statement.endswith(".") and rule.source, rule.id
 
 
+CONTINUES = ("and", "but", "for", "if", "nor", "or", "so", "the same", "then", "unless", "which",
+             "while")
+"""How words begin that go on with the row above."""
+
+
+@pytest.mark.parametrize("name", CHAPTERS)
+def test_the_words_of_an_expectation_stand_alone(name: str) -> None:
+    """A reader of one row, in a table or in a report, has not read the row above."""
+    unclear = [row.about for row in the_chapter(name).expectations
+               if "…" in row.about or len(row.about.split()) < 3
+               or row.about.startswith(tuple(f"{word} " for word in CONTINUES))]
+    assert not unclear
+
+
 @pytest.mark.parametrize("name", [
     name for name in CHAPTERS if name.startswith(("flow.", "storm.")) and ".observed_" not in name])
 def test_every_rule_of_flow_and_storm_is_violated_by_some_machine(name: str) -> None:

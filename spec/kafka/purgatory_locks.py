@@ -225,8 +225,9 @@ EXPECTATIONS = (
     expect(TryingUnderListLock, DEADLOCK, "violated", "KAFKA-3994: tried under the list's lock"),
     expect(TellingUnderGroupLock, DEADLOCK, "violated", "KAFKA-5970: told under the group's lock"),
     expect(PartitionLocks, DEADLOCK, "holds", "fetches are completed without a partition's lock"),
-    expect(PartitionLocks, "KAFKA-P9X", "holds", "locks exclude"),
+    expect(PartitionLocks, "KAFKA-P9X", "holds", "locks exclude each other's holders"),
     expect(CompletingUnderPartitionLocks, DEADLOCK, "violated",
            "KAFKA-7697: fetches are completed under a shared lock"),
-    expect(CompletingWithoutWriters, DEADLOCK, "holds", "… which takes writers to be seen"),
+    expect(CompletingWithoutWriters, DEADLOCK, "holds",
+           "KAFKA-7697 takes writers to be seen: without them there is no deadlock"),
 )

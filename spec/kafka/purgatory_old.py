@@ -98,13 +98,15 @@ class ScanningForTheCompleted(OldPurgatory):
 
 EXPECTATIONS = (
     expect(OldPurgatory, "KAFKA-P1", "holds", "the old purgatory completes once", **TWO),
-    expect(OldPurgatory, "KAFKA-P2L", "holds", "… each request", **TWO),
+    expect(OldPurgatory, "KAFKA-P2L", "holds",
+           "the old purgatory completes each request in the end", **TWO),
     expect(OldPurgatory, "KAFKA-P6M", "holds", "two scans with a low threshold bound the memory",
            K=2, J=2, Q=(0, 1)),
     expect(ScanningListsAlone, "KAFKA-P6M", "violated",
            "lists alone are scanned: completed requests fill the timer", **TWO),
     expect(OldPurgatory, "KAFKA-P6S", "violated", "all is pending, and scanned", **TWO),
-    expect(ScanningForTheCompleted, "KAFKA-P6S", "holds", "if somebody counted the completed",
+    expect(ScanningForTheCompleted, "KAFKA-P6S", "holds",
+           "scans would pay if somebody counted the completed",
            **TWO),
     expect(OldPurgatory, "KAFKA-P1E", "violated",
            "expiry callback of a completed request (KAFKA-1989)", **TWO),

@@ -501,28 +501,34 @@ class AskingTryLock(Race):
 
 
 RULES = (
-    ("KAFKA-P1R", "completed once"), ("KAFKA-P1ER", "expiry for the winner only"),
+    ("KAFKA-P1R", "completed once, whoever comes first"),
+    ("KAFKA-P1ER", "expiry for the winner only"),
     ("KAFKA-P2LR", "completed some day"), ("KAFKA-P3", "no trigger is lost"),
-    ("KAFKA-P4R", "out of the timer"), ("KAFKA-P10", "two tries"),
+    ("KAFKA-P4R", "out of the timer"), ("KAFKA-P10", "two tries, whatever the number of keys"),
 )
 
 EXPECTATIONS = (
     *(expect(Race, rule, "holds", about, J=(1, 2, 3), O=(0, 1)) for rule, about in RULES),
     expect(Race, "KAFKA-PE6", "violated", "watched, and not in the timer yet", J=1),
     expect(WithoutCas, "KAFKA-P1R", "violated", "KAFKA-385: no CAS, completed twice", J=1),
-    expect(WithoutCas, "KAFKA-P1ER", "violated", "KAFKA-385: … and expired as well", J=1),
+    expect(WithoutCas, "KAFKA-P1ER", "violated", "KAFKA-385: no CAS, completed and expired", J=1),
     expect(NotCancelling, "KAFKA-P4R", "violated", "no cancel in forceComplete (KAFKA-1989)", J=1),
     expect(WithoutSecondTry, "KAFKA-P3", "violated",
            "no second try: a trigger between try and watch", J=(1, 2)),
-    expect(WithoutSecondTry, "KAFKA-P2LR", "holds", "… only the timeout ends it", J=(1, 2)),
+    expect(WithoutSecondTry, "KAFKA-P2LR", "holds",
+           "without a second try only the timeout ends a request that missed its "
+           "trigger", J=(1, 2)),
     expect(WithoutRecheck, "KAFKA-P4R", "violated", "no second look after timer.add", J=1),
     expect(LinkingLater, "KAFKA-P4R", "violated",
            "completed between timer.add's test and its link: a dead entry", J=1),
-    expect(LinkingLater, "KAFKA-P4D", "holds", "… which goes with its bucket", J=(1, 2)),
-    expect(LinkingLater, "KAFKA-P1R", "holds", "… and is never completed again", J=1),
+    expect(LinkingLater, "KAFKA-P4D", "holds",
+           "a dead entry that was linked too late goes with its bucket", J=(1, 2)),
+    expect(LinkingLater, "KAFKA-P1R", "holds",
+           "a dead entry that was linked too late is never completed again", J=1),
     expect(ExpiringAnyway, "KAFKA-P1ER", "violated", "expired without winning (KAFKA-1989)", J=1),
     expect(TryPerKey, "KAFKA-P3", "holds", "a try per key (KAFKA-1952) loses nothing", J=(1, 3)),
-    expect(TryPerKey, "KAFKA-P10", "violated", "… but costs a try per key (KAFKA-1952)", J=(1, 3)),
+    expect(TryPerKey, "KAFKA-P10", "violated",
+           "a try per key is as many tries as there are keys (KAFKA-1952)", J=(1, 3)),
     expect(TryLock, "KAFKA-P3", "violated", "tryLock: the holder has tried already (KAFKA-6653)",
            J=1),
     expect(AskingTryLock, "KAFKA-P3", "violated",

@@ -428,10 +428,10 @@ LATE: tuple[dict[str, Any], ...] = (
 LAWS = (
     ("KAFKA-W1", "at most once"),
     ("KAFKA-W1C", "never once it is cancelled"),
-    ("KAFKA-W1T", "in time"),
+    ("KAFKA-W1T", "a task runs in time"),
     ("KAFKA-W2", "size = added - run - cancelled"),
     ("KAFKA-W3", "the firing law"),
-    ("KAFKA-W4", "clocks aligned"),
+    ("KAFKA-W4", "the clocks stay aligned"),
     ("KAFKA-W5", "buckets hold their tick"),
     ("KAFKA-W5H", "n - 1 buckets in use"),
     ("KAFKA-W5R", "buckets are emptied first"),
@@ -445,7 +445,7 @@ EXPECTATIONS = (
     *(expect(Timer, rule, "holds", about, **shape) for shape in SHAPES for rule, about in LAWS),
     *(expect(Timer, rule, "holds", f"{about}; three tasks", **THREE_TASKS)
       for rule, about in LAWS),
-    *(expect(SingleUseTimer, "KAFKA-W1L", "holds", "it does run", **shape)
+    *(expect(SingleUseTimer, "KAFKA-W1L", "holds", "a task that is added does run", **shape)
       for shape in (SHAPES[0], SHAPES[2])),
     *(expect(Timer, rule, "holds", f"{about}; the driver is late", **shape)
       for shape in LATE for rule, about in LAWS),

@@ -135,8 +135,10 @@ EXPECTATIONS = (
            u=(1, 2), n=2, M=3, H=6, D=6),
     expect(TimerByTheText, "KAFKA-WE6", "violated", "an emptied bucket wakes the thread",
            **SMALL),
-    expect(DequeuingEmptyBuckets, "KAFKA-WE6", "holds", "if a cancel took its bucket out", **SMALL),
-    expect(DequeuingEmptyBuckets, "KAFKA-W3", "holds", "… all would run as before", **SMALL),
+    expect(DequeuingEmptyBuckets, "KAFKA-WE6", "holds",
+           "a cancel that took its bucket out would leave only wake-ups with tasks", **SMALL),
+    expect(DequeuingEmptyBuckets, "KAFKA-W3", "holds",
+           "all tasks would run as before if a cancel took its bucket out", **SMALL),
     expect(TimerByTheText, "KAFKA-WE7", "violated",
            "a task without delay goes to an overflow wheel", u=1, n=2, M=3, H=7, D=0),
 )

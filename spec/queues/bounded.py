@@ -287,8 +287,10 @@ class OrderlyQueue(BoundedQueue):
 
 
 EXPECTATIONS = (
-    expect(BoundedQueue, "QUEUE-13", "holds", "bounded", C=(1, 2), K=3, T=2, W=2),
+    expect(BoundedQueue, "QUEUE-13", "holds",
+           "a queue never holds more than its capacity", C=(1, 2), K=3, T=2, W=2),
     expect(BoundedQueue, "QUEUE-14", "holds", "no item is in two places", C=(1, 2), K=3, T=2, W=2),
     expect(BoundedQueue, "QUEUE-15", "holds", "a blocked producer wakes", C=(1, 2), K=3, T=2, W=2),
-    expect(OrderlyQueue, "QUEUE-15", "holds", "and so in its turn", C=(1, 2), K=3, T=2, W=2),
+    expect(OrderlyQueue, "QUEUE-15", "holds",
+           "in turn, everyone who waits is served", C=(1, 2), K=3, T=2, W=2),
 )

@@ -143,6 +143,7 @@ EXPECTATIONS = (
              where="same == 1", same=(0, 1), T=(0, 1)) for rule, about in (
         ("STORM-A9", "a message is forgotten"), ("STORM-A10", "acked for another"))),
     expect(DrawingAgain, "STORM-A9", "holds", "no id that is pending is used", T=(0, 1)),
-    expect(DrawingAgain, "STORM-A10", "violated", "… one that timed out may be used too early",
+    expect(DrawingAgain, "STORM-A10", "violated",
+           "an id that timed out may be used while the acker still has it",
            where="T == 1", T=(0, 1)),
 )

@@ -203,10 +203,10 @@ EXPECTATIONS = (
         (LAST, "the ack comes last"),
     )),
     expect(AckingBeforehand, RETURNED, "violated", "acked on arrival"),
-    expect(AckingBeforehand, LAST, "violated", "… so what is emitted is in no tree"),
+    expect(AckingBeforehand, LAST, "violated", "what is emitted after an early ack is in no tree"),
     expect(AckingAnyway, RETURNED, "violated", "an ack in a finally"),
     expect(ForgettingFailures, SETTLED, "violated", "FailedException is swallowed"),
     expect(FailingAnyway, RAISED, "violated", "nothing emitted, so failed"),
     expect(RichBolt, SETTLED, "violated", "a bolt that has to ack may forget it"),
-    expect(RichBolt, LAST, "violated", "… or do it too early"),
+    expect(RichBolt, LAST, "violated", "a bolt that has to ack may do it before it emits"),
 )

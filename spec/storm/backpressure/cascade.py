@@ -156,11 +156,15 @@ BOUNDED, NOT_AT_ONCE, OTHERS = "STORM-H1", "STORM-H2", "STORM-H3"
 
 EXPECTATIONS = (
     expect(Cascade, BOUNDED, "holds", "backpressure gets to the spout", C=(1, 2), n=(2, 3)),
-    expect(Cascade, NOT_AT_ONCE, "holds", "… one task at a time", C=(1, 2), n=(2, 3)),
-    expect(Cascade, OTHERS, "holds", "… and to nobody else", C=(1, 2), n=(2, 3)),
+    expect(Cascade, NOT_AT_ONCE, "holds",
+           "backpressure gets from one task to the next, and skips none", C=(1, 2), n=(2, 3)),
+    expect(Cascade, OTHERS, "holds",
+           "backpressure holds back nobody who is not upstream", C=(1, 2), n=(2, 3)),
     expect(GlobalThrottle, BOUNDED, "holds", "one flag for all bounds the topology", C=(1, 2), n=2),
-    expect(GlobalThrottle, NOT_AT_ONCE, "violated", "… but stops its spouts at once", C=(1, 2),
+    expect(GlobalThrottle, NOT_AT_ONCE, "violated",
+           "one flag for all stops spouts although no task in between is full", C=(1, 2),
            n=2),
-    expect(GlobalThrottle, OTHERS, "violated", "… every one of them", C=(1, 2), n=2),
+    expect(GlobalThrottle, OTHERS, "violated",
+           "one flag for all stops spouts that have nothing to do with it", C=(1, 2), n=2),
     expect(AbsorbingBolts, BOUNDED, "violated", "a bolt that goes on consuming", C=(1, 2), n=2),
 )

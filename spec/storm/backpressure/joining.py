@@ -271,8 +271,10 @@ NOT_STALLED, CONVERGES = "STORM-S3", "STORM-S2"
 EXPECTATIONS = (
     expect(JoiningAsWritten, NOT_STALLED, "violated", "snapshot, send, add (D5)", H=0),
     expect(AddingFirstUnlocked, NOT_STALLED, "violated", "add, snapshot, send (D5)", H=0),
-    expect(JoiningLocked, NOT_STALLED, "holds", "the same under the lock", E=(1, 2)),
-    expect(JoiningLocked, CONVERGES, "holds", "the same under the lock", E=(1, 2)),
+    expect(JoiningLocked, NOT_STALLED, "holds",
+           "joining and the snapshot under the lock stall nobody", E=(1, 2)),
+    expect(JoiningLocked, CONVERGES, "holds",
+           "joining and the snapshot under the lock leave no difference", E=(1, 2)),
     expect(HandshakeIgnored, NOT_STALLED, "violated",
            "the snapshot is ignored during the handshake (STORM-3763)", H=0),
     expect(JoiningLocked, NOT_STALLED, "violated", "a lost OFF (D6)", L=1, E=0),
@@ -287,6 +289,7 @@ EXPECTATIONS = (
     expect(JoiningRepeated, NOT_STALLED, "holds", "repetition, joining as written", H=0, M=4),
     expect(NumbersOfOneWorker, NOT_STALLED, "violated",
            "after a restart the numbers begin anew", H=0, M=4),
-    expect(NumbersPerIncarnation, NOT_STALLED, "holds", "… one number for each incarnation",
+    expect(NumbersPerIncarnation, NOT_STALLED, "holds",
+           "numbers that are counted for each incarnation survive a restart",
            H=0, M=4),
 )

@@ -377,5 +377,6 @@ class ObservedStatus(Machine):
 
 EXPECTATIONS = (
     expect(ObservedStatus, "STORM-O11", "holds", "what was told is true", K=2, M=2, T=1, A=1),
-    expect(ObservedStatus, "STORM-O11", "holds", "… with two tasks", K=2, M=2, T=2, A=3),
+    expect(ObservedStatus, "STORM-O11", "holds",
+           "what was told is true, with two tasks", K=2, M=2, T=2, A=3),
 )

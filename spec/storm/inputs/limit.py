@@ -251,12 +251,13 @@ ORDER, PREFIX, AT_LIMIT, LIMITED = "STORM-L1", "STORM-L2", "STORM-L3", "STORM-L4
 
 EXPECTATIONS = (
     expect(LimitedInput, ORDER, "holds", "dropping keeps the order (D7)", X=(0, 1, 2), C=(1, 2)),
-    expect(LimitedInput, PREFIX, "violated", "… but leaves gaps, wherever there is a limit (D7)",
+    expect(LimitedInput, PREFIX, "violated", "dropping leaves gaps, wherever there is a limit (D7)",
            where="X > 0", X=(0, 1, 2), C=(1, 2)),
     expect(LimitedInput, AT_LIMIT, "holds", "dropped only at the limit", X=(0, 1, 2), C=(1, 2)),
     expect(LimitedInput, LIMITED, "violated", "exceeded exactly with several receiving threads",
            where="k > 1", X=(1, 2), k=(1, 2), K=4),
-    expect(LimitedInput, "STORM-L5", "holds", "… by one for each of the others", X=(1, 2),
+    expect(LimitedInput, "STORM-L5", "holds",
+           "each receiving thread but the first exceeds the limit by one at most", X=(1, 2),
            k=(1, 2), K=4),
     expect(LimitedInput, ORDER, "holds", "in order with several receiving threads", X=(1, 2),
            k=(1, 2), K=4),
@@ -269,12 +270,15 @@ EXPECTATIONS = (
     expect(DroppingTheHead, "STORM-L7", "violated", "drops from the head", X=(1, 2)),
     expect(DroppingTheTail, "STORM-L7", "violated", "drops from the tail", X=2, K=5),
     expect(DroppingSilently, "STORM-L6", "violated", "what is dropped is not counted", X=1),
-    expect(DroppingSilently, "STORM-L8", "violated", "… nor processed", X=1),
+    expect(DroppingSilently, "STORM-L8", "violated",
+           "what is dropped in silence is neither processed nor counted", X=1),
     expect(IntoRecvqAnyway, ORDER, "violated", "into recvQ whenever it has room", X=1),
     expect(DroppingTheHead, ORDER, "holds", "drops from the head, in order all the same",
            X=(1, 2)),
     expect(DroppingAbove, LIMITED, "violated", "> instead of >=", X=(1, 2)),
-    expect(DroppingAbove, "STORM-L5", "violated", "… for any number of threads", X=1, k=(1, 2),
+    expect(DroppingAbove, "STORM-L5", "violated",
+           "> instead of >= exceeds the limit by one more, for any number of "
+           "threads", X=1, k=(1, 2),
            K=4),
     expect(DroppingEarly, AT_LIMIT, "violated", "one too early", X=(1, 2)),
 )

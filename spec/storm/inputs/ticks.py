@@ -122,7 +122,8 @@ EXPECTATIONS = (
            C=(1, 2), n=(2, 3)),
     expect(WaitingTimer, NOT_LEFT_OUT, "holds", "waits, so nothing is left out", n=(2, 3)),
     expect(SkippingTimer, NOT_DELAYED, "holds", "skips, so nobody is delayed", C=(1, 2), n=(2, 3)),
-    expect(SkippingTimer, NOT_LEFT_OUT, "violated", "… but ticks are left out (D14)", n=(2, 3)),
+    expect(SkippingTimer, NOT_LEFT_OUT, "violated",
+           "a timer that skips full queues leaves ticks out (D14)", n=(2, 3)),
     expect(OwingTimer, NOT_DELAYED, "holds", "owes, and goes on", C=(1, 2), n=(2, 3)),
     expect(OwingTimer, NOT_LEFT_OUT, "holds", "owes, and goes on", C=(1, 2), n=(2, 3)),
 )

@@ -42,6 +42,11 @@ AT_THE_TOP = {
 RULES = {"always", "never_stuck", "step", "leads_to", "eventually_always", "guard_rule"}
 """What makes a rule; its id is the first argument."""
 
+ARTICLES = frozenset({
+    "a", "an", "and", "are", "be", "by", "for", "has", "in", "is", "it", "its", "of", "or", "that",
+    "the", "them", "this", "to", "was", "what", "which", "with"})
+"""Words that say nothing of their own."""
+
 
 def python_files(*folders: str) -> list[Path]:
     """The project's Python files, below ``folders`` or everywhere."""
@@ -143,6 +148,24 @@ def test_every_public_function_and_class_has_a_docstring() -> None:
         for path in python_files(*PACKAGES) for name, node in public(tree_of(path))
         if not is_marked(node) and not ast.get_docstring(node)
         and not inherits_its_docstring(path, name)
+    ] == []
+
+
+def test_a_docstring_says_more_than_the_name() -> None:
+    """"Done." or "The rule." of ``rule`` tells a reader nothing; "See ``X``." sends one on."""
+
+    def says_nothing(name: str, text: str) -> bool:
+        words = [word.lower() for word in re.findall(r"[\w']+", text)]
+        parts = re.findall(r"[a-z]+", re.sub(r"([A-Z])", r"_\1", name).lower())
+        new = [word for word in words if word not in ARTICLES and not any(
+            word.startswith(part[:4]) or part.startswith(word[:4]) for part in parts)]
+        return not text.startswith("See ") and (len(words) < 4 or not new)
+
+    assert [
+        f"{place(path, node)} {node.name}: {text}"
+        for path in python_files(*PACKAGES) for node in ast.walk(tree_of(path))
+        if isinstance(node, Definition) and (text := ast.get_docstring(node))
+        and says_nothing(node.name, text)
     ] == []
 
 

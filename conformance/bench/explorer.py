@@ -128,7 +128,7 @@ def seconds_to_a_verdict(design: Path) -> float:
 
 
 def main() -> None:
-    """Measure and print."""
+    """Measure all cases, and print a table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="small machines only, once")
     options = parser.parse_args()

@@ -37,7 +37,7 @@ class Walk(Machine):
 
     @action
     def begin(self) -> None:
-        """The token appears."""
+        """The token appears in the first place."""
         require(self.begun == 0)
         self.begun = 1
         self.places[0] = 1

@@ -34,7 +34,7 @@ def show(cells: list[str] | tuple[str, ...]) -> None:
 
 
 def main() -> None:
-    """Measure and print."""
+    """Measure all settings, and print a table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=3.0, help="for each run")
     options = parser.parse_args()

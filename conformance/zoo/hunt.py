@@ -48,7 +48,7 @@ class Specimen(Protocol):
 
     @property
     def name(self) -> str:
-        """What follows ``zoo:``."""
+        """The twin's name, as it follows ``zoo:``."""
         ...
 
     @property

@@ -510,7 +510,7 @@ class SharedLock:
 
 
 class _Reading(_Waitable):
-    """The readers' side."""
+    """What a reader waits for: no writer inside."""
 
     def __init__(self, scheduler: Scheduler, name: str, whole: SharedLock) -> None:
         super().__init__(scheduler, f"{name} (to read)")
@@ -540,7 +540,7 @@ class _Reading(_Waitable):
 
 
 class _Writing(_Waitable):
-    """The writers' side."""
+    """What a writer waits for: nobody inside."""
 
     def __init__(self, scheduler: Scheduler, name: str, whole: SharedLock) -> None:
         super().__init__(scheduler, f"{name} (to write)")

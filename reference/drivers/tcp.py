@@ -285,7 +285,7 @@ class TcpWorker:
             writer.write(_frame("stop", None))
 
     def hang_up(self) -> None:
-        """Close every connection."""
+        """Close every connection, in both directions."""
         for writer in (*self._in.values(), *self._out.values()):
             writer.close()
 
@@ -476,7 +476,7 @@ def measure(
 
 
 def main() -> None:
-    """One worker process."""
+    """Run one worker process, and print what it saw as JSON."""
     print(json.dumps(asyncio.run(_serve(*map(int, sys.argv[1:])))), flush=True)
 
 

@@ -69,21 +69,21 @@ class LockedDelayQueue(DelayQueue[T]):
         self._lock = lock()
 
     def offer(self, item: T, time: int) -> None:
-        """As above."""
+        """The same, under the lock."""
         with self._lock:
             super().offer(item, time)
 
     def poll(self, now: int) -> T | None:
-        """As above."""
+        """The same, under the lock."""
         with self._lock:
             return super().poll(now)
 
     def first_time(self) -> int | None:
-        """As above."""
+        """The same, under the lock."""
         with self._lock:
             return super().first_time()
 
     def discard(self, unwanted: Callable[[T], bool]) -> int:
-        """As above."""
+        """The same, under the lock."""
         with self._lock:
             return super().discard(unwanted)

@@ -86,7 +86,7 @@ class DelayedOperation(TimerTask):
         return True
 
     def run(self) -> None:
-        """The timeout."""
+        """The timeout has come: complete, and expire if that won."""
         if self.force_complete():
             self.on_expiration()
 

@@ -95,6 +95,6 @@ class Partition:
         return self._tell(key)
 
     def elect(self) -> None:
-        """The leader changes."""
+        """Another leader is elected: a new epoch."""
         with self.lock.write:
             self._epoch += 1

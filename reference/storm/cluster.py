@@ -147,7 +147,7 @@ class Cluster:
                 or self.now - max(self.history[-1].at, last_fault) > QUIET_PERIODS * self._period)
 
     def record(self, what: str, *about: int | str) -> None:
-        """Something happened."""
+        """Put what happened into the history, with the time."""
         self.history.append(Happened(self.now, what, about))
 
     def _delay(self) -> int:

@@ -356,7 +356,7 @@ class _Failing:
     """User code that fails whatever it gets."""
 
     def process(self, value: tuple[object, ...], out: BasicOutput) -> None:
-        """Fail it."""
+        """Fail every tuple, by FailedException."""
         raise FailedException
 
 
@@ -391,10 +391,10 @@ class _NoBolt:
     """An acker has no user code."""
 
     def execute(self, message: Message, out: object) -> None:
-        """Nothing."""
+        """Take the message, and do nothing."""
 
     def tick(self) -> None:
-        """Nothing."""
+        """Timeouts mean nothing to it."""
 
 
 class SpoutTask(Executor):
@@ -432,7 +432,7 @@ class SpoutTask(Executor):
         return heard or moved or emitted > 0
 
     def may_consume(self) -> bool:
-        """Always."""
+        """A spout always takes its input."""
         return True
 
     def _is_to_look(self) -> bool:

@@ -55,7 +55,7 @@ class Fault(NamedTuple):
         return self.at + self.lasts
 
     def words(self) -> str:
-        """For a reader."""
+        """The fault in words: when, how long, and what."""
         return f"at {self.at}, for {self.lasts}: {self.what.value.format(on=self.on, to=self.to)}"
 
 

@@ -65,7 +65,7 @@ class Bolt(Protocol):
     """User code of a component."""
 
     def execute(self, message: Message, out: Output) -> None:
-        """Process one tuple."""
+        """Process one tuple, and emit to ``out``."""
         ...
 
     def tick(self) -> None:

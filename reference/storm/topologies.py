@@ -157,7 +157,7 @@ class _Split:
 
 
 class _Count:
-    """Counts words."""
+    """A basic bolt that counts words."""
 
     def __init__(self) -> None:
         self.counts: dict[str, int] = {}

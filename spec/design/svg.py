@@ -194,7 +194,7 @@ class _Drawing:
     # --- drawing -------------------------------------------------------------------------
 
     def text(self, title: str, verdicts: str) -> str:
-        """The whole document."""
+        """The whole document, as SVG."""
         bottom = self.height + (POOL_GAP + BOX_HEIGHT + 12 if self.pools else 0) + 40
         width = max(self.width + MARGIN, (len(verdicts) + 4) * CHARACTER, len(title) * 12 + 72)
         width = max([width, *(box.x + box.width + MARGIN for box in self.pools.values())])

@@ -48,7 +48,7 @@ class Interpreter:
     # --- states --------------------------------------------------------------------
 
     def initial(self) -> State:
-        """The initial state."""
+        """The state in which every run begins."""
         return self.layout.initial()
 
     def slots(self, state: State) -> dict[str, Any]:

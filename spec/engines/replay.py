@@ -30,7 +30,7 @@ class HasRule(Protocol):
 
     @property
     def rule(self) -> Rule:
-        """The rule."""
+        """The rule that is replayed."""
     @property
     def args(self) -> Args:
         """The values of its parameters."""

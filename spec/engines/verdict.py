@@ -42,7 +42,7 @@ class TraceStep:
 
     @property
     def label(self) -> str:
-        """``name(arg=value, …)``."""
+        """The step in words: ``name(arg=value, …)``."""
         return show_step(self.action, self.args)
 
 

@@ -59,7 +59,7 @@ class Link(Machine):
 
     @assume
     def no_more_is_lost_than_there_is(self) -> bool:
-        """L <= C."""
+        """The channel can lose the C tokens at most."""
         return self.L <= self.C
 
     @action(fair=True)
@@ -149,7 +149,7 @@ class ThriftyLink(Link):
 
     @assume
     def a_batch_survives_all_losses(self) -> bool:
-        """b <= C - L."""
+        """What losses leave is enough for a batch."""
         return self.b <= self.C - self.L
 
 
@@ -175,7 +175,7 @@ class TricklingLink(Link):
 
     @action(fair=True)
     def grant(self) -> None:
-        """One by one."""
+        """Each freed slot is announced alone."""
         require(self.F > 0)
         self.F -= 1
         self.Q += 1

@@ -106,7 +106,7 @@ PERIODS = (1, 3, 42, 8, 392)
 
 
 class Callback(IntEnum):
-    """What may raise."""
+    """The user's callbacks, each of which may raise."""
 
     TRY = 0
     COMPLETE = 1
@@ -162,7 +162,7 @@ class ObservedPurgatory(PurgatoryCalls):
     @action(request=upto(PurgatoryCalls.K), completed=upto(2), expired=upto(2),
             answer=upto(2))
     def forced(self, request: int, completed: int, expired: int, answer: int) -> None:
-        """force_complete."""
+        """Somebody calls force_complete, and hears whether it completed the request."""
         require(self.phase[request] != Request.NEW)
         require(completed == 0 or self.is_open(request), ONCE)
         require(expired == 0, EXPIRY)
@@ -190,7 +190,7 @@ class ObservedPurgatory(PurgatoryCalls):
         require(False, FOUNDED)
 
     def is_over(self, request: int) -> bool:
-        """Completed."""
+        """Whether the request is completed."""
         return self.phase[request] == Request.COMPLETED
 
     # --- errors ----------------------------------------------------------------------------

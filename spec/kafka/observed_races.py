@@ -93,7 +93,7 @@ class ObservedRaces(Machine):
 
     @action(thread=upto(T), call=Call, request=upto(Q))
     def calls(self, thread: int, call: Call, request: int) -> None:
-        """A thread calls."""
+        """A thread begins a call of timer or purgatory."""
         if call == Call.CHECK:
             for each in range(self.Q):
                 if each in self.ready:
@@ -144,14 +144,14 @@ class ObservedRaces(Machine):
 
     @action(thread=upto(T), request=upto(Q))
     def completes(self, thread: int, request: int) -> None:
-        """onComplete."""
+        """A thread runs a request's onComplete."""
         require(request not in self.done, ONCE)
         self.done.add(request)
         self.winner[request] = thread
 
     @action(thread=upto(T), request=upto(Q))
     def expires(self, thread: int, request: int) -> None:
-        """onExpiration."""
+        """A thread runs a request's onExpiration."""
         require(request in self.done and self.winner[request] == thread, EXPIRY)
         require(request not in self.expired, EXPIRY)
         self.expired.add(request)
@@ -166,7 +166,7 @@ class ObservedRaces(Machine):
 
     @action(level=upto(4))
     def makes_wheel(self, level: int) -> None:
-        """An overflow wheel."""
+        """An overflow wheel is made at a level."""
         require(level not in self.levels, ONE_WHEEL)
         self.levels.add(level)
 

@@ -179,7 +179,7 @@ class ObservedTimer(Machine):
 
     @action(until=upto(H + 1))
     def elapse(self, until: int) -> None:
-        """Time passes."""
+        """Time passes, and nobody drives the timer."""
         require(until >= self.now)
         self.driven = self.driven and until == self.now
         self.now = until
@@ -268,7 +268,7 @@ class ObservedTimer(Machine):
 
     @action(count=upto(T + 1))
     def sized(self, count: int) -> None:
-        """Its size."""
+        """The timer says how many tasks are pending."""
         require(count == self.pending(), SIZE)
 
     @action(count=upto(T + 1))

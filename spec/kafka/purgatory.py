@@ -181,7 +181,7 @@ class PurgatoryCalls(Machine):
         self.watched.discard(key * self.K + request)
 
     def tidy(self, key: int) -> None:
-        """removeKeyIfEmpty."""
+        """removeKeyIfEmpty: a key whose list is empty leaves the map."""
         if all(key * self.K + request not in self.watched for request in range(self.K)):
             self.keys.discard(key)
 
@@ -213,7 +213,7 @@ class PurgatoryCalls(Machine):
         return self.estimate - len(self.timer) > self.Q
 
     def restart_estimate(self) -> None:
-        """E := |timer|."""
+        """E becomes what the timer holds."""
         self.estimate = len(self.timer)
 
     @action(fair=True, key=upto(J))
@@ -237,7 +237,7 @@ class PurgatoryCalls(Machine):
         return len(self.to_purge) == 0 and not self.has_to_purge()
 
     def is_watched(self, request: int) -> bool:
-        """On any list."""
+        """Whether the request is on any list."""
         return any(key * self.K + request in self.watched for key in range(self.J))
 
     def distinct(self) -> int:
@@ -263,7 +263,7 @@ class PurgatoryCalls(Machine):
 
 
 class Purgatory(PurgatoryCalls):
-    """The rules."""
+    """The purgatory's calls, with the rules that they keep."""
 
     @always("KAFKA-P1", MUST, "A request is completed at most once.",
             source="002#requests; kafka#P1; KAFKA-385",
@@ -284,7 +284,7 @@ class Purgatory(PurgatoryCalls):
     @step("KAFKA-P2", MUST, "A completed request stays completed.",
           source="kafka#P2", request=upto(PurgatoryCalls.K))
     def completion_is_final(self, after: Purgatory, request: int) -> bool:
-        """Monotone."""
+        """No step takes completion back."""
         return (self.phase[request] != Request.COMPLETED
                 or after.phase[request] == Request.COMPLETED)
 
@@ -323,7 +323,7 @@ class Purgatory(PurgatoryCalls):
     @always("KAFKA-P5", MUST, "No more requests are watched than E says, but during a purge.",
             source=f"{PURGING} ('an overestimation'); kafka#P5")
     def estimate_is_not_low(self) -> bool:
-        """Never an underestimate."""
+        """Between purges E counts at least what is on lists."""
         return len(self.to_purge) > 0 or self.distinct() <= self.estimate
 
     @always("KAFKA-P5U", MUST, "E exceeds the timer only by what was completed since it was set.",
@@ -368,7 +368,7 @@ class Purgatory(PurgatoryCalls):
     @always("KAFKA-P7", MUST, "A key without watched requests is forgotten.",
             source="kafka#P7; KAFKA-2160")
     def empty_keys_go(self) -> bool:
-        """Between two calls."""
+        """Between two calls no key has an empty list."""
         return all(
             key not in self.keys
             or any(key * self.K + request in self.watched for request in range(self.K))
@@ -438,10 +438,10 @@ class PerKeyEstimate(Purgatory):
 
 
 class ImpatientPurge(Purgatory):
-    """E - |timer| >= Q."""
+    """A purge begins with Q completed requests, not with more than Q."""
 
     def has_to_purge(self) -> bool:
-        """Not strictly."""
+        """The test of the threshold, without its strictness."""
         return self.estimate - len(self.timer) >= max(self.Q, 1)
 
 
@@ -449,7 +449,7 @@ class StaleEstimate(Purgatory):
     """A purge that does not set E: the next one follows at once."""
 
     def restart_estimate(self) -> None:
-        """E stays."""
+        """E stays what it was."""
 
 
 class PurgingPending(Purgatory):
@@ -464,7 +464,7 @@ class KeepingEmptyKeys(Purgatory):
     """An empty list stays in the map (KAFKA-2160)."""
 
     def tidy(self, key: int) -> None:
-        """Nothing."""
+        """An empty list stays in the map."""
 
 
 class NeverPurging(Purgatory):

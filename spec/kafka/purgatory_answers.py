@@ -51,11 +51,11 @@ class CountingTheDead(AnsweringPurgatory):
     """What leaves a list is counted, whoever completed it."""
 
     def complete_found(self, request: int) -> None:
-        """Not here."""
+        """What completes in its try is not counted here."""
         self.complete(request)
 
     def strike(self, request: int, key: int) -> None:
-        """But here."""
+        """Whatever leaves the list is counted, also what was completed before."""
         self.answered += 1
         self.watched.discard(key * self.K + request)
 
@@ -64,7 +64,7 @@ class CountingTheReady(AnsweringPurgatory):
     """A request that is found ready is counted, although another was first."""
 
     def complete_found(self, request: int) -> None:
-        """Whoever has won."""
+        """It is counted whoever completed it."""
         self.answered += 1
         self.complete(request)
 

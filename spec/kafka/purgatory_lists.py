@@ -69,7 +69,7 @@ class WatcherLists(Machine):
         self.on[requester] = self.mapped
 
     def find_or_make(self) -> None:
-        """getAndMaybePut."""
+        """getAndMaybePut: a key that is not in the map gets a new list."""
         if self.mapped == self.G:
             self.latest = (self.latest + 1) % self.G
             self.mapped = self.latest
@@ -100,7 +100,7 @@ class WatcherLists(Machine):
         self.sweeper[thread] = Sweeping.GET
 
     def is_the_keys(self, watchers: int) -> bool:
-        """Identity."""
+        """Whether the key still has this very list."""
         return self.mapped == watchers
 
     def is_empty(self, watchers: int) -> bool:
@@ -125,7 +125,7 @@ class WithoutIdentityTest(WatcherLists):
     """The key is removed if the list that the sweeper has is empty."""
 
     def is_the_keys(self, watchers: int) -> bool:
-        """Not asked."""
+        """Whatever list the key has is taken for this one."""
         return True
 
 
@@ -133,7 +133,7 @@ class WithoutEmptinessTest(WatcherLists):
     """The key is removed because its list was empty a moment ago."""
 
     def is_empty(self, watchers: int) -> bool:
-        """Not asked again."""
+        """The list is taken to be empty still."""
         return True
 
 
@@ -142,7 +142,7 @@ class WatchingWithoutLock(WatcherLists):
 
     @action(requester=upto(WatcherLists.R))
     def find(self, requester: int) -> None:
-        """The list."""
+        """The requester finds the key's list, and lets go of the lock."""
         require(self.on[requester] == self.G and self.found[requester] == self.G)
         self.find_or_make()
         self.found[requester] = self.mapped
@@ -160,7 +160,7 @@ class KeepingEmptyLists(WatcherLists):
 
     @action(fair=True, thread=upto(WatcherLists.T))
     def remove(self, thread: int) -> None:
-        """Nothing is removed."""
+        """The sweeper leaves the key in the map."""
         require(self.sweeper[thread] == Sweeping.REMOVE)
         self.swept[thread] = self.G
         self.sweeper[thread] = Sweeping.GET

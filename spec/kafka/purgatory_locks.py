@@ -143,7 +143,7 @@ class Programs(Machine):
     @always("KAFKA-P9X", MUST, "A lock that a thread has alone is shared by nobody.",
             source="kafka#locks (held by one thread at a time)")
     def locks_exclude(self) -> bool:
-        """For each lock."""
+        """A lock has one owner or sharers, not both."""
         return all(
             self.owner[lock] == 4 or all(t * 3 + lock not in self.sharers for t in range(4))
             for lock in range(3)

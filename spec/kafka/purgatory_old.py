@@ -48,7 +48,7 @@ class OldPurgatory(Purgatory):
         self.complete(request)
 
     def has_to_purge(self) -> bool:
-        """watched() >= purgeInterval."""
+        """Whether the lists together are as long as the threshold."""
         return len(self.watched) >= max(self.Q, 1)
 
     @action(fair=True)
@@ -63,7 +63,7 @@ class OldPurgatory(Purgatory):
                 self.timer.discard(request)
 
     def has_to_scan(self) -> bool:
-        """delayed() >= purgeInterval."""
+        """Whether the timer's queue is as long as the threshold."""
         return len(self.timer) >= max(self.Q, 1)
 
     def rests(self) -> bool:
@@ -82,7 +82,7 @@ class ScanningListsAlone(OldPurgatory):
     """The reaper forgets the timer queue."""
 
     def has_to_scan(self) -> bool:
-        """Never."""
+        """The timer's queue is never scanned."""
         return False
 
 

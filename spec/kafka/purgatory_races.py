@@ -135,7 +135,7 @@ class Race(Machine):
 
     @action(fair=True)
     def try_again(self) -> None:
-        """The second try."""
+        """The requester tries again, now that it is on all lists."""
         require(self.requester == Asking.RETRY)
         self.attempt(Asking.FREE)
 
@@ -163,7 +163,7 @@ class Race(Machine):
 
     @action(fair=True)
     def add_to_timer(self) -> None:
-        """timer.add."""
+        """The requester puts the request into the timer."""
         require(self.requester == Asking.ADD)
         self.in_timer = True
         self.requester = Asking.LOOK_AGAIN
@@ -234,7 +234,7 @@ class Race(Machine):
             self.ending[thread] = Ending.CANCEL
 
     def lose(self, thread: Thread) -> None:
-        """Somebody was first."""
+        """Somebody was first, and the thread leaves."""
         self.leave(thread)
 
     def leave(self, thread: Thread) -> None:
@@ -252,7 +252,7 @@ class Race(Machine):
 
     @action(fair=True, thread=Thread)
     def complete(self, thread: Thread) -> None:
-        """onComplete."""
+        """The winner calls onComplete; the timer goes on to onExpiration."""
         require(self.ending[thread] == Ending.COMPLETE)
         self.completions += 1
         if thread == Thread.TIMER:
@@ -331,7 +331,7 @@ class WithoutCas(Race):
 
     @action(fair=True, thread=Thread)
     def compare_and_set(self, thread: Thread) -> None:
-        """The read alone."""
+        """The flag is read; it is written in a step of its own."""
         require(self.ending[thread] == Ending.CAS)
         if self.completed:
             self.lose(thread)
@@ -340,7 +340,7 @@ class WithoutCas(Race):
 
     @action(fair=True, thread=Thread)
     def set(self, thread: Thread) -> None:
-        """The write."""
+        """The flag is written, whoever has written it meanwhile."""
         require(self.ending[thread] == Ending.SET)
         self.completed = True
         self.winner = thread
@@ -352,7 +352,7 @@ class NotCancelling(Race):
 
     @action(fair=True, thread=Thread)
     def cancel(self, thread: Thread) -> None:
-        """Nothing."""
+        """The entry stays in the timer."""
         require(self.ending[thread] == Ending.CANCEL)
         self.ending[thread] = Ending.COMPLETE
 
@@ -362,7 +362,7 @@ class WithoutSecondTry(Race):
 
     @action(fair=True)
     def try_again(self) -> None:
-        """No try."""
+        """The requester goes on without a try."""
         require(self.requester == Asking.RETRY)
         self.requester = Asking.FREE
 
@@ -372,7 +372,7 @@ class WithoutRecheck(Race):
 
     @action(fair=True)
     def look_again(self) -> None:
-        """Done."""
+        """The requester is done without a look."""
         require(self.requester == Asking.LOOK_AGAIN)
         self.requester = Asking.DONE
 
@@ -456,7 +456,7 @@ class TryLock(Race):
 
     @action(fair=True)
     def give_up(self) -> None:
-        """tryLock fails."""
+        """tryLock fails, and the trigger leaves it at that."""
         require(self.trigger == Telling.TRY and self.lock != 4)
         self.trigger = Telling.DONE
 

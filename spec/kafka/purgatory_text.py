@@ -34,7 +34,7 @@ class PurgatoryByTheText(Purgatory):
 
     @action(request=upto(Purgatory.K), keys=upto(Purgatory.J + 1), meanwhile=upto(2))
     def make(self, request: int, keys: int, meanwhile: int) -> None:
-        """As ever."""
+        """A request that is made during a purge interrupts it."""
         self.interrupted = self.interrupted or len(self.to_purge) > 0
         super().make(request, keys, meanwhile)
 
@@ -79,7 +79,7 @@ class LeavingWithEvents(PurgatoryByTheText):
     scan of the lists, which the text avoids."""
 
     def complete(self, request: int) -> None:
-        """Completed and deleted."""
+        """A request that is completed leaves timer and lists, and E."""
         if self.is_open(request):
             self.phase[request] = Request.COMPLETED
             self.completions[request] += 1

@@ -69,7 +69,7 @@ class Clocks(Machine):
 
     @action
     def ask(self) -> None:
-        """Another deadline."""
+        """Somebody asks for a later deadline."""
         require(self.deadline < self.H)
         self.deadline += 1
 
@@ -97,7 +97,7 @@ class ClocksNotRounded(Clocks):
     """The clock is the time itself."""
 
     def rounded(self, time: int, tick: int) -> int:
-        """Not rounded."""
+        """The clock takes the time as it is."""
         return time
 
 
@@ -105,7 +105,7 @@ class ClocksNotTold(Clocks):
     """The upper wheel's clock stands still."""
 
     def tell_upper(self) -> None:
-        """Nobody tells it."""
+        """Nobody tells the upper wheel the time."""
 
 
 EXPECTATIONS = (

@@ -47,14 +47,14 @@ class ClockNotMovedAtFlush(Timer):
     """A flush without advanceClock: the tasks go back into the bucket that is being flushed."""
 
     def advance(self, time: int) -> None:
-        """Nothing."""
+        """The clock stays where it is."""
 
 
 class ExpiredOneTickEarly(Timer):
     """exp <= cur + u: what is due with the next tick runs now."""
 
     def is_expired(self, level: int, deadline: int) -> bool:
-        """One too many."""
+        """What is due with the next tick counts as expired."""
         return deadline <= self.clock[level] + self.tick(level)
 
 
@@ -127,7 +127,7 @@ class SlotFromClock(Timer):
     """A bucket is chosen by the distance from the clock, which moves, not by the tick."""
 
     def slot(self, level: int, number: int) -> int:
-        """(exp - cur) / tick."""
+        """The bucket's number counts from the clock, not from 0."""
         return (number - self.clock[level] // self.tick(level)) % self.n
 
 

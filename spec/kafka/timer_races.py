@@ -106,7 +106,7 @@ class Cascade(Machine):
         self.driver = Driving.DONE if self.is_seen_cancelled() else Driving.LINK
 
     def is_seen_cancelled(self) -> bool:
-        """TimerTaskEntry.cancelled."""
+        """TimerTaskEntry.cancelled, as the driver reads it."""
         return self.marked
 
     @action(fair=True)
@@ -202,7 +202,7 @@ class Cascade(Machine):
     @always("KAFKA-W2L", MUST, "The timer counts each list's entries, each once.",
             source=f"{LISTS}; kafka#W2; KAFKA-1616, KAFKA-2226")
     def size_counts_entries(self) -> bool:
-        """Dead ones included."""
+        """Dead entries count as long as they are linked."""
         return self.size == len(self.linked)
 
     @always("KAFKA-W2E", MUST, "An entry is in one list at most, the one that it says.",
@@ -281,7 +281,7 @@ class OverflowWheel(Machine):
 
     @action(fair=True, thread=upto(T))
     def enter(self, thread: int) -> None:
-        """synchronized."""
+        """A thread enters the synchronized block."""
         require(self.adder[thread] == Adding.ENTER and self.lock == self.T)
         self.lock = thread
         self.adder[thread] = Adding.LOOK_AGAIN
@@ -297,7 +297,7 @@ class OverflowWheel(Machine):
             self.adder[thread] = Adding.USE
 
     def is_missing(self) -> bool:
-        """The second look."""
+        """The second look: whether nobody has made the wheel."""
         return self.made == 0
 
     @action(fair=True, thread=upto(T))
@@ -342,7 +342,7 @@ class PublishedTooEarly(OverflowWheel):
 
     @action(fair=True, thread=upto(OverflowWheel.T))
     def make(self, thread: int) -> None:
-        """Published."""
+        """The wheel is published before it is initialised."""
         require(self.adder[thread] == Adding.MAKE)
         self.made += 1
         self.adder[thread] = Adding.INITIALISE
@@ -376,7 +376,7 @@ class Clock(Machine):
         self.waited = min(self.waited + 1, self.D + 1)
 
     def is_due(self) -> bool:
-        """By the clock."""
+        """Whether the timer's clock has reached the deadline."""
         return self.clock >= self.B + self.D
 
     @action(fair=True)
@@ -388,7 +388,7 @@ class Clock(Machine):
     @always("KAFKA-W12", MUST, "A request does not wait for longer than its timeout.",
             source="002#requests; kafka#wheel (hiResClockMs); KAFKA-4051")
     def timeouts_are_kept(self) -> bool:
-        """In real time."""
+        """In real time, whatever the timer's clock says."""
         return self.waited <= self.D
 
     @leads_to("KAFKA-W12L", MUST, "A request expires some day.",

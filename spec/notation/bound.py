@@ -34,7 +34,7 @@ class BoundMachine:
 
     @cached_property
     def interpreter(self) -> Interpreter:
-        """The oracle."""
+        """The machine as CPython runs it: the oracle."""
         from ..engines.interpreter import Interpreter
         return Interpreter(self.machine, self.constants)
 
@@ -46,7 +46,7 @@ class BoundMachine:
 
     @property
     def model(self) -> Model:
-        """The lowered form."""
+        """The machine as every compiling engine reads it."""
         return self.lowered()
 
     def lowered(self, watch: Callable[[], None] = lambda: None) -> Model:

@@ -25,7 +25,7 @@ Guarded = list[tuple[e.Expr, Value]]
 
 
 def contains(container: Value, item: Value) -> e.Expr:
-    """``item in container``."""
+    """What ``item in container`` is, symbolically."""
     if isinstance(container, SymArray):
         return e.or_(*(equal(part, item) for part in container.items))
     if isinstance(container, SymSet):

@@ -57,7 +57,7 @@ class Int:
 
 @dataclass(frozen=True)
 class Bool:
-    """A truth value."""
+    """The type of truth values."""
 
 
 @dataclass(frozen=True)
@@ -225,7 +225,7 @@ def _binary(op: str, a: Expr, b: Expr, fold: Callable[[int, int], int]) -> Expr:
 
 
 def add(a: Expr, b: Expr) -> Expr:
-    """a + b."""
+    """The sum ``a + b``, simplified."""
     if b is ZERO:
         return a
     if a is ZERO:
@@ -234,7 +234,7 @@ def add(a: Expr, b: Expr) -> Expr:
 
 
 def sub(a: Expr, b: Expr) -> Expr:
-    """a - b."""
+    """The difference ``a - b``, simplified."""
     if b is ZERO:
         return a
     if a is b:
@@ -243,7 +243,7 @@ def sub(a: Expr, b: Expr) -> Expr:
 
 
 def mul(a: Expr, b: Expr) -> Expr:
-    """a * b."""
+    """The product ``a * b``, simplified."""
     if a is ZERO or b is ZERO:
         return ZERO
     if a is ONE:
@@ -278,7 +278,7 @@ def max_(a: Expr, b: Expr) -> Expr:
 
 
 def neg(a: Expr) -> Expr:
-    """-a."""
+    """The negative number ``-a``, simplified."""
     return Lit(-a.value) if isinstance(a, Lit) else Op("neg", (a,), INT)
 
 
@@ -294,12 +294,12 @@ def eq(a: Expr, b: Expr) -> Expr:
 
 
 def ne(a: Expr, b: Expr) -> Expr:
-    """a != b."""
+    """The truth of ``a != b``, simplified."""
     return not_(eq(a, b))
 
 
 def lt(a: Expr, b: Expr) -> Expr:
-    """a < b."""
+    """The truth of ``a < b``, simplified."""
     if a is b:
         return FALSE
     if isinstance(a, Lit) and isinstance(b, Lit):
@@ -308,7 +308,7 @@ def lt(a: Expr, b: Expr) -> Expr:
 
 
 def le(a: Expr, b: Expr) -> Expr:
-    """a <= b."""
+    """The truth of ``a <= b``, simplified."""
     if a is b:
         return TRUE
     if isinstance(a, Lit) and isinstance(b, Lit):
@@ -317,7 +317,7 @@ def le(a: Expr, b: Expr) -> Expr:
 
 
 def not_(a: Expr) -> Expr:
-    """Logical negation."""
+    """The truth of ``not a``, simplified."""
     if isinstance(a, Lit):
         return lit(not a.value)
     if isinstance(a, Op) and a.op == "not":
@@ -367,7 +367,7 @@ def or_(*parts: Expr) -> Expr:
 
 
 def implies(a: Expr, b: Expr) -> Expr:
-    """a implies b."""
+    """The truth of ``not a or b``."""
     return or_(not_(a), b)
 
 

@@ -55,7 +55,7 @@ class SymArray:
         return self._items
 
     def at(self, place: int) -> Value:
-        """One item."""
+        """The item at a place, changed or not."""
         return self.changes[place] if place in self.changes else self.base[place]
 
     def having(self, changes: Mapping[int, Value]) -> SymArray:
@@ -116,7 +116,7 @@ class Context:
         return Context(self.state, names, self.guards, self.faults, self.branch, self.mutable)
 
     def require(self, condition: e.Expr) -> None:
-        """Add a guard."""
+        """Add a guard, which counts on the present branch only."""
         self.guards.append(e.implies(self.branch, condition))
 
     def fault(self, condition: e.Expr, message: str, where: str) -> None:

@@ -221,7 +221,7 @@ class IntDecl(Decl):
 
 @dataclass(frozen=True)
 class BoolDecl(Decl):
-    """A truth value."""
+    """The declaration of a truth value."""
 
     init: bool
 
@@ -274,7 +274,7 @@ def integer(lo: int, hi: int, init: int | None = None) -> int:
 
 
 def boolean(init: bool = False) -> bool:
-    """A truth value."""
+    """Declare a truth value, and how it starts."""
     if not isinstance(init, bool):
         raise InputError(f"a truth value cannot start as {brief(init)}",
                          next_step="Write boolean() or boolean(True).")

@@ -83,13 +83,13 @@ class DroppingQueue(Machine):
 
     @action
     def put_waits(self) -> None:
-        """A put waits."""
+        """A put waits, so that who is inside is no longer certain."""
         self.name_item()
         self.blurred = True
 
     @action
     def take_waits(self) -> None:
-        """A take waits."""
+        """A take waits, so that who is inside is no longer certain."""
         self.blurred = True
 
     def is_judged(self) -> bool:
@@ -123,7 +123,7 @@ class DroppingQueue(Machine):
     @always("QUEUE-18", MUST, "What a queue that drops holds is in the order in which it came.",
             source="000#order (per sender)")
     def head_came_before_tail(self) -> bool:
-        """Whichever end drops."""
+        """Whichever end drops, the head is older than the tail."""
         return len(self.inside) < 2 or self.inside[0] < self.inside[-1]
 
 

@@ -200,7 +200,7 @@ class _Scripted:
         self._reply = reply
 
     def open(self) -> CheckedSession:
-        """A new instance."""
+        """A new instance of the child, with its mutations."""
         return CheckedSession(self.name, _Line(_Child(self._make(), self._broken, self._reply)))
 
 
@@ -237,7 +237,7 @@ class _Line:
         return converse(self._child, message)  # type: ignore[arg-type]
 
     def close(self, *, failed: bool) -> None:
-        """Nothing is held."""
+        """There is no process to end."""
 
 
 def mutated(how: bytes, reply: str) -> bytes:

@@ -73,7 +73,7 @@ class Patience:
     factor: float = 2.0
 
     def with_(self, killer: str) -> float:
-        """In seconds."""
+        """How many seconds this killer gets."""
         return self.least + self.factor * self.seconds.get(killer, 0.0)
 
 

@@ -80,7 +80,7 @@ class Results:
         return fate if fate is not None and basis(fate) == before else None
 
     def put(self, key: str, fate: Fate, basis: str) -> None:
-        """Remember a fate."""
+        """Remember a mutant's fate, and append it to the file."""
         self._rows[key] = fate, basis
         with self._path.open("a", encoding="utf-8") as file:
             file.write(json.dumps({"key": key, "basis": basis} | vars(fate)) + "\n")

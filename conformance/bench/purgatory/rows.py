@@ -147,7 +147,7 @@ class Aim:
         return self.figure <= self.aim if self.at_most else self.figure >= self.aim
 
     def as_json(self) -> dict[str, Any]:
-        """For a file."""
+        """The aim as an object of the results' file."""
         return {"text": self.text, "aim": self.aim, "figure": self.figure, "met": self.met}
 
 

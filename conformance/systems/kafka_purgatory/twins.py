@@ -211,7 +211,7 @@ class LeavingTheFound(Purgatory):
 
 class _Keeping(WatcherLists):
     def remove_if_empty(self, key: Hashable, watchers: Watchers) -> None:
-        """Nothing."""
+        """The empty list stays in the map."""
 
 
 class KeepingEmptyLists(Purgatory):
@@ -226,7 +226,7 @@ class KeepingEmptyLists(Purgatory):
 
 
 class CompletingTheCancelled(Purgatory):
-    """To cancel is to complete."""
+    """A cancel for a key completes what it cancels."""
 
     def cancel_for_key(self, key: Hashable) -> list[DelayedOperation]:
         cancelled = super().cancel_for_key(key)
@@ -339,7 +339,7 @@ class PurgingOneList(Purgatory):
 
 
 class ImpatientPurge(Purgatory):
-    """>= for >."""
+    """A purge begins at the threshold, not above it."""
 
     def advance(self, now: int) -> bool:
         moved = super().advance(now)
@@ -362,7 +362,7 @@ class StaleEstimate(Purgatory):
     """A purge does not set the estimate."""
 
     def _restart_estimate(self) -> None:
-        """It stays."""
+        """The estimate stays what it was."""
 
 
 class EstimateFromNothing(Purgatory):

@@ -323,7 +323,7 @@ class RacesSuite(Suite):
             attempt(_schedule(draw, about[number % len(about)]))
 
     def simpler(self, act: Act) -> Iterator[Act]:
-        """Fewer steps."""
+        """The same thread, run for fewer steps."""
         about = dict(act.about)
         steps = about.get("steps")
         if isinstance(steps, int) and steps > 1:

@@ -78,7 +78,7 @@ class NotCancelling(DelayedOperation):
     __slots__ = ()
 
     def cancel(self) -> None:
-        """Nothing."""
+        """The entry stays in the timer."""
 
 
 class WithoutSecondTry(DelayedOperation):
@@ -238,7 +238,7 @@ class _KeepingEmpty(LockedWatcherLists):
     """A list stays, empty or not."""
 
     def remove_if_empty(self, key: Hashable, watchers: Watchers) -> None:
-        """Nothing."""
+        """The empty list stays in the map."""
 
 
 class _FindingBefore(LockedWatcherLists):

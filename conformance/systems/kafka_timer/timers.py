@@ -194,7 +194,7 @@ class _VirtualLoop(asyncio.base_events.BaseEventLoop):
         return self.clock
 
     def _process_events(self, event_list: list[Any]) -> None:
-        """There are none."""
+        """There are no files or sockets to look at."""
 
     def _write_to_self(self) -> None:
         """There is one thread."""

@@ -26,7 +26,7 @@ class Alternating(Core):
     """One tuple of recvQ, one of the overflowQ, in turn."""
 
     def step(self) -> Any:
-        """No snapshots."""
+        """The queues are taken in turn, without snapshots."""
         turns = (self._recvq, self._overflowq)
         first, second = turns if self._phase is Phase.IDLE else turns[::-1]
         queue = first or second
@@ -221,7 +221,7 @@ class DeafToFlushes(Core):
     """A flush tuple does nothing."""
 
     def flush(self, sender: str | None = None) -> int:
-        """Nothing moves."""
+        """Batches stay where they are."""
         return 0
 
 

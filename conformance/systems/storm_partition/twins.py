@@ -270,7 +270,7 @@ class WaitingNotPurged(ClientPartition):
         self._offsets = _Unwary(committed)
 
     def _purge(self, position: int) -> None:
-        """All stays."""
+        """What waits below the commit stays."""
 
 
 class _Unwary(OffsetManager):
@@ -318,7 +318,7 @@ class SuccessorStartingAnew(PartitionManager):
     """The manager for the new leader knows nothing but the commit."""
 
     def _inherit(self, other: PartitionManager) -> None:
-        """Nothing."""
+        """The successor takes nothing over."""
 
 
 class AcksGoingAstray(PartitionManager):

@@ -59,7 +59,7 @@ class NotNegated(StatusTracker):
 
 
 class NeverOn(StatusTracker):
-    """Backpressure is off."""
+    """No task is ever marked: backpressure is off."""
 
     def _mark(self, task: int, before: int) -> bool:
         return False
@@ -123,7 +123,7 @@ class TellingOfStrays(StatusTracker):
     """A tuple for a task that is no longer here makes the task a backlogged one."""
 
     def spill(self, task: int, before: int, put: Put) -> Steps:
-        """Whatever the task."""
+        """Any task is tracked, local or not."""
         self._flags.setdefault(task, False)
         self._told_at.setdefault(task, 0)
         return super().spill(task, before, put)
@@ -250,7 +250,7 @@ class SayingAllIsNews(RemoteFlags):
     """An older status is ignored, and said to be news."""
 
     def hear(self, status: Status) -> bool:
-        """Always news."""
+        """Whatever is heard counts as news."""
         super().hear(status)
         return True
 
@@ -281,7 +281,7 @@ class ForgettingOnDisconnect(RemoteFlags):
     """A sender that lost its connection forgets what it was told."""
 
     def disconnected(self, worker: str) -> None:
-        """All free."""
+        """A lost connection sets all flags free."""
         super().disconnected(worker)
         self._flags = dict.fromkeys(self._flags, False)
 

@@ -105,7 +105,7 @@ class Offence:
     where: str
 
     def words(self) -> str:
-        """For a reader."""
+        """The breach in words: event, instant, and what happened."""
         return f"in event {self.step}, at instant {self.event.at}, {in_words(self.event)}"
 
 

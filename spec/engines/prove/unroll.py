@@ -68,7 +68,7 @@ class Unrolling:
     # --- growing ------------------------------------------------------------------------
 
     def extend(self) -> None:
-        """Add one step."""
+        """Unroll the machine by one more step."""
         before, number = self.states[-1], len(self.states)
         after = self._fresh_state(number)
         kept = {name: equal(after[name], value) for name, value in before.before.items()}

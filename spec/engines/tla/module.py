@@ -74,7 +74,7 @@ class Module:
         self._parameters: dict[str, str] = {}
 
     def text(self) -> str:
-        """The module."""
+        """The module's text, with its helpers first."""
         # the helpers stand first but are known only when the rest has been printed
         body = [self._state(), *self._actions(), self._behaviour(), *self._rules()]
         helpers = [text for name, text in _HELPERS.items() if name in self.printer.used]

@@ -206,7 +206,7 @@ class Acker(Machine):
         self.forget()
 
     def toggle(self, edge: int) -> None:
-        """Xor one id."""
+        """Xor one edge's id into the value."""
         if edge in self.value:
             self.value.discard(edge)
         else:
@@ -351,7 +351,7 @@ class LossyAcker(Acker):
 
     @action
     def lose_init(self) -> None:
-        """INIT is lost."""
+        """INIT is lost on its way."""
         require(self.init_in_flight)
         self.init_in_flight = False
 
@@ -438,7 +438,7 @@ class EmittingUnanchored(Acker):
         self.loose = False
 
     def has_work(self) -> bool:
-        """That one too."""
+        """The loose tuple is work that is left, too."""
         return super().has_work() or self.loose
 
 
@@ -457,7 +457,7 @@ class FailFirst(FailAndAck):
     """The mark is looked at before the value."""
 
     def conclude(self) -> None:
-        """Fail takes precedence."""
+        """A failed entry is answered FAIL, whatever its value."""
         if self.known and self.failed:
             self.failed_at_zero = self.failed_at_zero or not self.value
             self.answers.add(Answer.FAIL)
@@ -530,7 +530,7 @@ class AckerWithoutTicks(Acker):
 
     @action(fair=True)
     def expire(self) -> None:
-        """Never."""
+        """No timeout ever comes."""
         require(False)
 
 

@@ -72,13 +72,13 @@ class BasicBolt(Machine):
 
     @action(fair=True)
     def returns(self) -> None:
-        """execute returns."""
+        """The user's execute returns."""
         require(self.phase == Phase.RUNNING)
         self.phase = Phase.RETURNED
 
     @action
     def refuses(self) -> None:
-        """execute raises FailedException."""
+        """The user's execute raises FailedException."""
         require(self.phase == Phase.RUNNING)
         self.phase = Phase.REFUSED
 
@@ -143,7 +143,7 @@ class AckingBeforehand(BasicBolt):
 
     @action(fair=True)
     def begin(self) -> None:
-        """Acked on arrival."""
+        """The input is acked before execute runs."""
         super().begin()
         self.acked = True
 
@@ -187,7 +187,7 @@ class RichBolt(BasicBolt):
 
     @action
     def ack(self) -> None:
-        """Nobody makes it."""
+        """The bolt acks whenever it likes, and nobody makes it."""
         require(self.phase == Phase.RUNNING or self.phase == Phase.RETURNED)
         require(not self.acked)
         self.acked = True

@@ -187,7 +187,7 @@ class ObservedAcker(Machine):
             self.toggle(2 * root + 1)
 
     def toggle(self, edge: int) -> None:
-        """Xor one id."""
+        """Xor one edge's id into the root's value."""
         if edge in self.value:
             self.value.discard(edge)
         else:
@@ -220,7 +220,7 @@ class ObservedAcker(Machine):
             self.forget(root)
 
     def forget(self, root: int) -> None:
-        """The entry goes."""
+        """The root's entry goes, with all it says."""
         self.left[root] = 0
         self.known[root] = False
         self.failed[root] = False

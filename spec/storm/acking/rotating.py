@@ -338,7 +338,7 @@ class AckerMemory(Machine):
     @always("STORM-R4", MUST, "The acker holds no more than what arrives within N periods.",
             source="001#rotating ('won't blow up'); storm#D12; STORM-2786")
     def memory_is_bounded(self) -> bool:
-        """N times r."""
+        """N buckets hold at most r each."""
         return sum(self.bucket) <= self.N * self.r
 
 

@@ -220,7 +220,7 @@ class ObservedStatus(Machine):
 
     @action(told=upto(A + 2))
     def checked(self, told: int) -> None:
-        """The timer fires."""
+        """The check clears what has drained, and says so if it is news."""
         is_news = False
         for task in range(self.T):
             if self.flagged[task] and self.overflow[task] == 0:
@@ -244,7 +244,7 @@ class ObservedStatus(Machine):
 
     @action
     def disconnected(self) -> None:
-        """It breaks."""
+        """The connection to the sending worker breaks."""
         require(self.connected and self.busy == Busy.REST)
         self.cut()
 

@@ -384,7 +384,7 @@ class NumberedStatus(StatusAsWritten):
     upcoming = integer(1, K, init=1)    # the number that the next status gets
 
     def telling_begins(self) -> Step:
-        """First the number."""
+        """The number is taken before the flags are read."""
         return Step.NUMBER
 
     @action(fair=True, thread=Thread)
@@ -430,7 +430,7 @@ class NumberedAfterReading(NumberedStatus):
     """The number is taken after the snapshot, as BackPressureStatus's constructor does."""
 
     def telling_begins(self) -> Step:
-        """First the snapshot."""
+        """The flags are read before the number is taken."""
         return Step.READ
 
     @action(fair=True, thread=Thread)
@@ -441,7 +441,7 @@ class NumberedAfterReading(NumberedStatus):
 
     @action(fair=True, thread=Thread)
     def take_number(self, thread: Thread) -> None:
-        """Sending comes next."""
+        """With its number the status is ready to be sent."""
         super().take_number(thread)
         self.at[thread] = Step.SEND
 

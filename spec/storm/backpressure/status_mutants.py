@@ -41,7 +41,7 @@ class NeverTellingOn(LockedSpill):
     """The flag is set, and only OFFs are told."""
 
     def is_worth_telling(self) -> bool:
-        """Never."""
+        """Nothing is ever worth telling."""
         return False
 
 
@@ -104,7 +104,7 @@ class SkippingSystemTask(FailingOnSystemTask):
     """The remedy: what U does not know it passes over, and goes on."""
 
     def believe(self, status: Status) -> None:
-        """All of it."""
+        """U believes what it hears of any task."""
         self.blocked = status.on
 
 
@@ -112,7 +112,7 @@ class DeafSender(LockedSpill):
     """U goes on sending whatever it hears."""
 
     def may_send(self) -> bool:
-        """Always."""
+        """U may send whatever it heard."""
         return True
 
 
@@ -128,7 +128,7 @@ class ForgetfulOfReminders(LockedSpill):
     """U is told once, when the flag is set: then a lost ON is lost."""
 
     def is_reminder_due(self) -> bool:
-        """Never."""
+        """No reminder is ever due."""
         return False
 
 

@@ -214,7 +214,7 @@ class DroppingSilently(LimitedInput):
     """A tuple that is dropped is not counted."""
 
     def drop(self, thread: int) -> None:
-        """Nobody knows."""
+        """The tuple is gone, and no account says so."""
 
 
 class IntoRecvqAnyway(LimitedInput):
@@ -235,7 +235,7 @@ class DroppingAbove(LimitedInput):
     """The length is compared with > instead of >=."""
 
     def has_room(self) -> bool:
-        """One too many."""
+        """An overflowQ at its limit takes one more."""
         return self.X == 0 or len(self.overflowq) <= self.X
 
 
@@ -243,7 +243,7 @@ class DroppingEarly(LimitedInput):
     """A tuple is dropped that would just have fitted."""
 
     def has_room(self) -> bool:
-        """One too few."""
+        """An overflowQ one below its limit takes no more."""
         return self.X == 0 or len(self.overflowq) + 1 < self.X
 
 

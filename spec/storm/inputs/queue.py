@@ -123,7 +123,7 @@ class TaskInput(Machine):
 
     @action(fair=True)
     def size_overflowq(self) -> None:
-        """The first snapshot."""
+        """The consumer reads the overflowQ's size, before recvQ's."""
         require(self.phase == Phase.IDLE and not self.interrupted)
         self.overflowq_budget = len(self.overflowq)
         self.phase = Phase.SIZED

@@ -77,7 +77,7 @@ class Retrying(Machine):
         self.hasty = self.refused and self.pause == Pause.NONE
 
     def succeed(self) -> None:
-        """Everything begins anew."""
+        """A success sets both counts of attempts back."""
         self.idle = 0
         self.busy = 0
 

@@ -110,7 +110,7 @@ class AckedAtEmit(PartitionManager):
 
     @action(offset=upto(PartitionManager.L))
     def fail(self, offset: int) -> None:
-        """Nobody is told."""
+        """No failure ever reaches the spout."""
         super().fail(offset)
         require(False)
 
@@ -209,7 +209,7 @@ class RetryingAtOnce(BackingOff):
     """The delay is computed, and nobody looks at it."""
 
     def is_due(self, offset: int) -> bool:
-        """At once."""
+        """A retry is due without any delay."""
         return True
 
 

@@ -133,7 +133,7 @@ class ObservedPartition(Machine):
 
     @action(count=upto(4))
     def appended(self, count: int) -> None:
-        """Some more messages."""
+        """Some more messages enter the log."""
         require(self.end + count <= self.L)
         self.end += count
 

@@ -256,7 +256,7 @@ class PartitionManager(Machine):
             source="storm#partition-manager; STORM-K10: expected to be violated, since that is "
                    "exact")
     def bound_is_not_attained(self) -> bool:
-        """One less."""
+        """One offset less than STORM-K10 allows."""
         return self.M == 0 or len(self.pending) < self.M + self.F
 
     @always("STORM-K11", SHOULD,
@@ -314,14 +314,14 @@ class AddingAtEmit(PartitionManager):
     """An offset enters pending when it is emitted, as the notes' pseudo-code may be read (D13)."""
 
     def take(self, offset: int) -> None:
-        """Waiting only."""
+        """A fetched offset waits, and is not pending yet."""
         self.waiting.push(offset)
         self.failed.discard(offset)
         self.emitted_to = max(self.emitted_to, offset + 1)
 
     @action(fair=True)
     def next(self) -> None:
-        """Emitted, hence pending."""
+        """An offset is pending once it is emitted."""
         if self.waiting:
             self.pending.add(self.waiting[0])
         super().next()
@@ -347,7 +347,7 @@ class ForgettingFailed(PartitionManager):
     """A failed offset leaves pending until it is fetched again."""
 
     def schedule(self, offset: int) -> None:
-        """Only in failed."""
+        """A failed offset is no longer pending."""
         self.failed.add(offset)
         self.pending.discard(offset)
 
@@ -360,7 +360,7 @@ class IgnoringFailed(PartitionManager):
         return self.emitted_to
 
     def is_replay(self) -> bool:
-        """Never."""
+        """A fetch never begins at a failed offset."""
         return False
 
 
@@ -368,7 +368,7 @@ class ReplayingAll(PartitionManager):
     """A replay emits everything from the first failed offset on."""
 
     def is_replayed(self, offset: int) -> bool:
-        """Whatever is fetched."""
+        """Whatever a replay fetches is emitted again."""
         return True
 
 
@@ -403,7 +403,7 @@ class GivingUpInSilence(GivingUp):
     """The same, and nobody is told what was given up."""
 
     def schedule(self, offset: int) -> None:
-        """Gone."""
+        """After the last retry the offset is gone."""
         if self.tries[offset] < self.retries:
             super().schedule(offset)
         else:
@@ -433,14 +433,14 @@ class KeepingDroppedFailed(PartitionManager):
     """0.9.3: a failed offset that the log has dropped is looked for for ever (STORM-643)."""
 
     def let_go_of_dropped(self) -> None:
-        """Never."""
+        """What left the log stays in failed and pending."""
 
 
 class KeepingDroppedPending(PartitionManager):
     """It leaves failed but stays in pending: the commit stands still (STORM-2608)."""
 
     def let_go_of_dropped(self) -> None:
-        """From failed only."""
+        """What left the log leaves failed, and stays pending."""
         for offset in self.dropped:
             self.failed.discard(offset)
 

@@ -114,7 +114,7 @@ class MaxPending(Machine):
     @always("STORM-K3", SHOULD, "The overshoot is smaller than STORM-K1 allows.",
             source=f"{CONFIG}; STORM-K1: expected to be violated, since that is exact")
     def overshoot_is_not_attained(self) -> bool:
-        """One less."""
+        """One root less than STORM-K1 allows."""
         return self.M == 0 or self.pending() < self.M * self.k - 1 + self.k * self.E
 
     @always("STORM-K4", SHOULD, "A spout has one root pending unless the maximum is set.",
@@ -140,7 +140,7 @@ class PendingOverMax(MaxPending):
     """The test is whether pending *exceeds* the maximum."""
 
     def has_reached_max(self) -> bool:
-        """Off by one."""
+        """The maximum counts as reached only above it."""
         return self.M > 0 and self.pending() > self.M * self.k
 
 
@@ -210,7 +210,7 @@ class PendingLookedAtTooLate(PendingOfOneTask):
 
     @action(fair=True)
     def begin_round(self) -> None:
-        """> in place of >=."""
+        """A round begins also at the maximum."""
         require(self.turn == self.k and sum(self.pending) <= self.M * self.k)
         self.turn = 0
 

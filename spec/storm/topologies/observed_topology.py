@@ -170,7 +170,7 @@ class ObservedLane(Machine):
 
     @action
     def comes_to_rest(self) -> None:
-        """The topology has come to rest."""
+        """Nothing moves any more, so all that was sent is accounted for."""
         require(self.processed + self.lost == self.emitted, COUNTED)
 
     @always("STORM-C16", MUST, "What is processed or lost on a lane was emitted on it.",
@@ -371,7 +371,7 @@ class ObservedSource(Machine):
 
     @action
     def comes_to_rest(self) -> None:
-        """The topology has come to rest."""
+        """Nothing moves any more, so every part has reached the sink."""
         require(self.acked and not self.out, DELIVERED)
         require(len(self.reached) == self.P, DELIVERED)
 
@@ -408,7 +408,7 @@ class ObservedWorker(Machine):
 
     @action
     def is_killed(self) -> None:
-        """It is killed."""
+        """The worker that raised is killed, as it should be."""
         self.raised = False
 
     @action

@@ -216,7 +216,7 @@ class GivingUpLocally(ColocatedSender):
 
     @action(fair=True, to=Receiver)
     def emit(self, to: Receiver) -> None:
-        """Sent, or gone."""
+        """What cannot be sent is thrown away."""
         if self.is_free(to):
             super().emit(to)
         else:

@@ -65,7 +65,7 @@ WITHIN = "000#within (deadlock cycles, pendingEmitQ)"
 
 
 class Task(IntEnum):
-    """The three tasks."""
+    """The three tasks of the topology."""
 
     SPOUT = 0
     BOLT = 1
@@ -216,7 +216,7 @@ class WithoutAckers(Topology):
         self.left = self.left // 2
 
     def upcoming(self) -> Message:
-        """Its data."""
+        """The next message of the round is data."""
         return Message(Kind.DATA, self.begun - self.left)
 
     @action(fair=True)
@@ -230,7 +230,7 @@ class LosingWithoutAckers(WithoutAckers):
     """Without ackers a refused tuple is not kept: nobody would ask for it."""
 
     def transfer(self, task: int, message: Message) -> None:
-        """Sent, or gone."""
+        """What the bolt's recvQ cannot take is thrown away."""
         if len(self.recvq[Task.BOLT]) < self.C:
             super().transfer(task, message)
 

@@ -18,10 +18,11 @@ from .notation.errors import InputError
 from .notation.machine import Machine
 from .notation.rules import Rule
 from .notation.source import syntax_of_file
+from .refinements import Refinement
 
 __all__ = ["CHAPTERS", "Chapter", "chapter_of", "chapters", "machine_named"]
 
-Entry = TypeVar("Entry", Expectation, Lemma)
+Entry = TypeVar("Entry")
 
 CHAPTERS = {
     "flow.credit": "one credit-controlled link",
@@ -40,12 +41,14 @@ CHAPTERS = {
     "storm.waiting": "what a task does between two attempts to send",
     "storm.executions": "one execution of a basic bolt: who acks its input, and who fails it",
     "storm.acker": "how a spout learns that all that came of a tuple was processed",
+    "storm.acker_seen": "that the acker is what its observer accepts",
     "storm.collision": "two roots with one id: who is forgotten, and acked for another",
     "storm.xor": "the algebra of the acker: why a value of zero means that all is processed",
     "storm.rotating": "how long the spout and the acker remember a tuple",
     "storm.spout": "max.spout.pending, with its exact overshoot",
     "storm.source": "a spout over a log that can be read again: commit and replay",
     "storm.guarantees": "a source with other policies: at most once, no guarantee, back-off",
+    "storm.source_seen": "that the source is what its observer accepts",
     "storm.starting": "where a source begins, and how much it fetches: two settings",
     "storm.observed_input": "what an observer of a task's input in Storm can see",
     "storm.observed_status": "what can be seen of backpressure status between two workers",
@@ -62,6 +65,7 @@ CHAPTERS = {
     "kafka.purgatory_text": "what the text says of the estimate, and what it leaves out",
     "kafka.purgatory_old": "the purgatory before: two scans, by length",
     "kafka.purgatory_answers": "what check_and_complete answers",
+    "kafka.purgatory_seen": "that the purgatory is what its observer accepts",
     "kafka.observed_purgatory": "what can be seen of a purgatory: calls in, callbacks out",
     "kafka.purgatory_races": "one request and the three threads that may complete it",
     "kafka.purgatory_lists": "how a key's watcher list leaves the map without a request on it",
@@ -98,14 +102,21 @@ class Chapter:
     @property
     def expectations(self) -> tuple[Expectation, ...]:
         """What the chapter's author promises; InputError if that is no table of such."""
-        return self._table("EXPECTATIONS", Expectation)
+        promised = self._table("EXPECTATIONS", Expectation, Refinement)
+        return tuple(each for each in promised if isinstance(each, Expectation))
+
+    @property
+    def refinements(self) -> tuple[Refinement, ...]:
+        """The rows of the same table that tie a machine to an observer's."""
+        promised = self._table("EXPECTATIONS", Expectation, Refinement)
+        return tuple(each for each in promised if isinstance(each, Refinement))
 
     @property
     def lemmas(self) -> tuple[Lemma, ...]:
         """The claims of a chapter about an algebra; InputError if that is no table of such."""
         return self._table("LEMMAS", Lemma)
 
-    def _table(self, name: str, of: type[Entry]) -> tuple[Entry, ...]:
+    def _table(self, name: str, *of: type[Entry]) -> tuple[Entry, ...]:
         found = getattr(self.module, name, ())
         if not isinstance(found, list | tuple):
             found = (found,)
@@ -113,7 +124,7 @@ class Chapter:
         if not wrong:
             return tuple(found)
         raise InputError(
-            f"{name} has {wrong[0]!r}, which is no {of.__name__}", self._where(name),
+            f"{name} has {wrong[0]!r}, which is no {of[0].__name__}", self._where(name),
             f"Write {name} = (…,) with the calls whose results it lists; docs/notation.md has "
             "an example.",
         )

@@ -18,7 +18,7 @@ from .notation.errors import InputError
 from .notation.labels import brief
 from .notation.machine import Machine
 
-__all__ = ["Expectation", "expect", "prove"]
+__all__ = ["Expectation", "Values", "expect", "points_of", "prove"]
 
 Values = int | Iterable[Any] | Callable[..., Iterable[int]]
 
@@ -69,7 +69,7 @@ class Expectation:
 
     def points(self) -> Iterator[dict[str, Any]]:
         """Every choice of constants; a callable's values may depend on those before it."""
-        yield from _points(self.grid, {})
+        yield from points_of(self.grid)
 
     def expected(self, constants: dict[str, Any]) -> str:
         """The verdict that is expected for these constants."""
@@ -98,6 +98,11 @@ def _names(where: str) -> list[str]:
                          ) from None
     bound = {name.id for name in names if isinstance(name.ctx, ast.Store)}
     return [n.id for n in names if n.id not in bound and not hasattr(builtins, n.id)]
+
+
+def points_of(grid: tuple[tuple[str, Values], ...]) -> Iterator[dict[str, Any]]:
+    """Every choice of the constants in a grid."""
+    yield from _points(grid, {})
 
 
 def _points(

@@ -17,6 +17,7 @@ from .lemmas import decide
 from .notation.bound import bind
 from .notation.errors import InputError
 from .notation.machine import Machine, constants_of
+from .refinements import Refinement
 
 __all__ = ["Deciding", "Row", "verify", "verify_chapter"]
 
@@ -52,6 +53,7 @@ class Row:
             "rule": self.rule, "expected": self.expected, "verdict": found.outcome.value,
             "method": found.method, "states": found.states, "steps": self.steps,
             "seconds": round(found.seconds, 4), "about": self.about, "reason": found.reason,
+            "shown": dict(found.shown),
         }
 
 
@@ -94,6 +96,7 @@ class Deciding:
         self._decided: dict[Key, Verdict] = {}
         self._expectations: list[Expectation] = []
         self._points: list[dict[str, Any]] = []
+        self._seen: dict[int, Refinement] = {}
         self.promised: list[Row] = []
         with _in_file_of(chapter):
             for expectation in chapter.expectations:
@@ -101,6 +104,13 @@ class Deciding:
                     self._expectations.append(expectation)
                     self._points.append(constants)
                     self.promised.append(_promise(chapter, expectation, constants))
+            for refinement in chapter.refinements:
+                for constants in refinement.points():
+                    self._seen[len(self.promised)] = refinement
+                    self.promised.append(Row(
+                        chapter.name, refinement.machine.__name__, constants, refinement.title,
+                        refinement.about, refinement.verdict, _UNDECIDED))
+            self._lemmas_from = len(self.promised)
             self.promised += [
                 Row(chapter.name, "", {}, lemma.id, lemma.statement, lemma.verdict, _UNDECIDED)
                 for lemma in chapter.lemmas]
@@ -111,14 +121,21 @@ class Deciding:
             for expectation, constants in zip(self._expectations, self._points, strict=True):
                 if not expectation.for_all:
                     bind(expectation.machine, **constants)
+            for number, refinement in self._seen.items():
+                given = self.promised[number].constants
+                bind(refinement.machine, **given)
+                bind(refinement.observer, **refinement.observers_constants(given))
 
     def row(self, number: int) -> Row:
         """The row of that number, from 0, decided within the budget."""
         promised = self.promised[number]
         with _in_file_of(self._chapter):
-            if number >= len(self._expectations):
-                lemma = self._chapter.lemmas[number - len(self._expectations)]
+            if number >= self._lemmas_from:
+                lemma = self._chapter.lemmas[number - self._lemmas_from]
                 return replace(promised, verdict=decide(lemma, self._budget))
+            if number in self._seen:
+                return replace(promised, verdict=_look_on(
+                    self._seen[number], promised.constants, self._budget))
             expectation = self._expectations[number]
             constants = self._points[number]
             if expectation.for_all:
@@ -176,6 +193,18 @@ def worst(verdicts: Iterable[Verdict]) -> Verdict:
         length = 0 if verdict.trace is None else len(verdict.trace.steps)
         return _ORDER.index(verdict.outcome), length
     return min(verdicts, key=gravity)
+
+
+def _look_on(refinement: Refinement, constants: dict[str, Any], budget: Budget) -> Verdict:
+    """Whether the observer explains the machine's runs."""
+    from .engines.refine import Seeing
+    from .engines.refine import decide as decide_refinement
+    seeing = Seeing(
+        bind(refinement.machine, **constants),
+        bind(refinement.observer, **refinement.observers_constants(constants)),
+        refinement.shows, frozenset(refinement.room), refinement.rule)
+    with redirect_stdout(sys.stderr):
+        return decide_refinement(seeing, budget)
 
 
 _PROOF_SECONDS = 120.0

@@ -5,18 +5,19 @@ from __future__ import annotations
 import random
 import shlex
 import sys
-from copy import deepcopy
 from functools import cache
-from pathlib import Path
 from statistics import median
 
 import pytest
 
+<<<<<<< HEAD
 from checkvalve.conformance.campaigns.case import RunSettings, plan, run_case
 from checkvalve.conformance.campaigns.replay import replay
 from checkvalve.conformance.campaigns.summary import NOT_APPLICABLE
 from checkvalve.conformance.engines.conduct import Order, conduct
 from checkvalve.conformance.ports.tables import operations_table, policies_table, settings_table
+=======
+>>>>>>> 3962dc5 (Tie the acker, the source and the purgatory to their observers by refinement)
 from checkvalve.conformance.results import PASSED, CaseRow
 from checkvalve.conformance.suites.run import run_program
 from checkvalve.conformance.suites.twin import CoreTwin
@@ -25,12 +26,18 @@ from checkvalve.conformance.systems.catalogue import suite_named
 from checkvalve.conformance.systems.kafka_purgatory.suite import meeting
 from checkvalve.conformance.systems.kafka_purgatory.twins import ZOO
 from checkvalve.conformance.targets import resolve_target
+<<<<<<< HEAD
 from checkvalve.conformance.zoo.hunt import KILLED, Trophy, hunt
 from checkvalve.spec.engines.interpreter import Step
 from checkvalve.spec.engines.monitor import Monitor
 from checkvalve.spec.kafka.observed_purgatory import ObservedPurgatory
 from checkvalve.spec.kafka.purgatory import CancellingPurgatory, Purgatory
 from checkvalve.spec.notation import Machine, bind
+=======
+from checkvalve.conformance.zoo.catalogue import KILLED, Trophy, hunt
+from checkvalve.conformance.zoo.kafka_purgatory import ZOO
+from checkvalve.conformance.zoo.twin import CoreTwin
+>>>>>>> 3962dc5 (Tie the acker, the source and the purgatory to their observers by refinement)
 
 NAME = "kafka.purgatory"
 NEW, OLD = "reference.purgatory", "reference.purgatory.old"
@@ -113,84 +120,3 @@ def test_a_request_that_was_never_made_is_declined() -> None:
     reply = session.request({"do": "force", "request": "r1"})
     assert (reply["error"], reply["definite"]) == ("unknown-request", True)
     session.close()
-
-
-# ---- the observer and the chapter -----------------------------------------------------------
-
-SIZE = {"K": 3, "J": 2, "Q": 1}
-
-
-def observed(seed: int, length: int = 30) -> list[Step]:
-    """What an observer sees of a random run of the chapter's machine."""
-    chance = random.Random(seed)
-    interpreter = bind(CancellingPurgatory, **SIZE).interpreter
-    state, seen = interpreter.initial(), []
-    for _ in range(length):
-        purging = interpreter.look(state).to_purge      # type: ignore[attr-defined]
-        # A purge is one step of the observer's; the timeouts here have no order.
-        choices = [each for each in interpreter.successors(state) if each[0][0] != "expire"
-                   and (not purging or each[0][0] == "purge")]
-        if not choices:
-            break
-        name = chance.choice(sorted({step[0] for step, _ in choices}))
-        step, after = chance.choice([each for each in choices if each[0][0] == name])
-        before = deepcopy(interpreter.look(state))
-        if name == "start_purge":
-            seen.append(("reaped", ()))
-        elif name != "purge":
-            seen.append(as_seen(step, before, interpreter.look(after)))
-        state = after
-        if not interpreter.look(after).to_purge:        # type: ignore[attr-defined]
-            seen += counts(interpreter.look(after))
-    return seen
-
-
-def as_seen(step: Step, before: Machine, after: Machine) -> Step:
-    """A step of the chapter's purgatory as the observer's."""
-    assert isinstance(before, Purgatory)
-    assert isinstance(after, Purgatory)
-    name, arguments = step[0], dict(step[1])
-    new = [at for at in range(SIZE["K"]) if after.completions[at] > before.completions[at]]
-    those = ("those", sum(1 << each for each in new))
-    outcome = (("completed", len(new)), ("expired", 0), ("answer", len(new)))
-    if name == "make":
-        request, ready = arguments["request"], arguments["request"] in before.ready
-        return "made", (
-            ("request", request), ("keys", arguments["keys"]), ("timeout", 2),
-            ("meanwhile", arguments["meanwhile"]), ("tries", 1 if ready else 2), *outcome)
-    if name == "force":
-        return "forced", (("request", arguments["request"]), *outcome)
-    if name == "check_and_complete":
-        return "checked", (("key", arguments["key"]), those, ("count", len(new)))
-    if name == "cancel_for_key":
-        return "cancelled", (("key", arguments["key"]), those)
-    return step
-
-
-def counts(machine: Machine) -> list[Step]:
-    """What is asked of the chapter's purgatory."""
-    assert isinstance(machine, Purgatory)
-    numbers = {"listed": len(machine.watched), "listed_exactly": len(machine.watched),
-               "delayed": len(machine.timer), "estimated": machine.estimate,
-               "keyed": len(machine.keys)}
-    return [(name, (("count", number),)) for name, number in numbers.items()]
-
-
-@pytest.mark.parametrize("seed", range(30))
-def test_what_the_chapter_s_purgatory_does_the_observer_explains(seed: int) -> None:
-    """Two chapters, one purgatory: what the one does and counts, the other allows."""
-    monitor = Monitor(bind(ObservedPurgatory, **SIZE, S=1 << SIZE["K"]))
-    assert next(filter(None, (monitor.observe([step]) for step in observed(seed))), None) is None
-
-
-def test_the_walks_are_about_something() -> None:
-    """Every kind of call, and purges, are among them."""
-    names = {step[0] for seed in range(30) for step in observed(seed)}
-    assert names >= {"made", "forced", "checked", "cancelled", "become_ready", "reaped", "listed"}
-
-
-def test_the_page_has_the_tables_of_the_port() -> None:
-    """docs/kafka-ports.md is written from them."""
-    page = (Path(__file__).resolve().parent.parent / "docs" / "kafka-ports.md").read_text("utf-8")
-    for table in (operations_table, policies_table, settings_table):
-        assert table(PORTS[NAME]) in page

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import random
 import shlex
 import sys
-from copy import deepcopy
 from functools import cache
 from statistics import median
 
@@ -19,6 +17,7 @@ from checkvalve.conformance.suites.twin import CoreTwin
 from checkvalve.conformance.systems.catalogue import suite_named
 from checkvalve.conformance.systems.storm_partition.twins import ZOO
 from checkvalve.conformance.targets import resolve_target
+<<<<<<< HEAD
 from checkvalve.conformance.zoo.hunt import KILLED, Trophy, hunt
 from checkvalve.spec.engines.interpreter import Step
 from checkvalve.spec.engines.monitor import Monitor
@@ -26,6 +25,11 @@ from checkvalve.spec.notation import bind
 from checkvalve.spec.storm.spouts.guarantees import BackingOff
 from checkvalve.spec.storm.spouts.observed_partition import ObservedPartition
 from checkvalve.spec.storm.spouts.source import PartitionManager
+=======
+from checkvalve.conformance.zoo.catalogue import KILLED, Trophy, hunt
+from checkvalve.conformance.zoo.storm_partition import ZOO
+from checkvalve.conformance.zoo.twin import CoreTwin
+>>>>>>> 3962dc5 (Tie the acker, the source and the purgatory to their observers by refinement)
 
 NAME = "storm.partition"
 RULES = suite_named(NAME).rules()
@@ -85,65 +89,3 @@ def test_two_runs_give_identical_rows() -> None:
                 for case in plan(NAME, cases=len(RULES), seed=5)]
 
     assert run() == run()
-
-
-# ---- the observer and the chapter -----------------------------------------------------------
-
-LOG, FETCH, TRIES = 3, 2, 3
-
-
-def observed(
-    seed: int, dropped: int, length: int = 40, *,
-    machine: type[PartitionManager] = PartitionManager, **constants: int,
-) -> list[Step]:
-    """What an observer sees of a random run of the chapter's machine."""
-    chance = random.Random(seed)
-    interpreter = bind(
-        machine, L=LOG, F=FETCH, M=0, X=TRIES, Y=1, G=dropped, **constants).interpreter
-    state = interpreter.initial()
-    seen: list[Step] = [("appended", (("count", LOG),))]
-    for _ in range(length):
-        choices = list(interpreter.successors(state))
-        if not choices:
-            break
-        (name, arguments), after = chance.choice(choices)
-        before = deepcopy(interpreter.look(state))
-        now = interpreter.look(after)
-        assert isinstance(before, PartitionManager)
-        assert isinstance(now, PartitionManager)
-        if name == "next":
-            seen.append(("emitted", (("offset", before.waiting[0]),)))
-        elif name in ("ack", "fail"):
-            seen.append((name, arguments))
-        elif name == "commit":
-            seen.append(("committed_at", (("position", now.committed),)))
-        elif name == "time_passes":
-            seen.append(("waits", (("milliseconds", 1),)))
-        elif name in ("crash", "drop"):
-            seen.append(("restarted", ()) if name == "crash" else ("compacted", arguments))
-        state = after
-    return seen
-
-
-@pytest.mark.parametrize("dropped", [0, 1])
-@pytest.mark.parametrize("seed", range(30))
-def test_what_the_chapter_s_manager_does_the_observer_explains(seed: int, dropped: int) -> None:
-    """Two chapters, one source: what the one emits and commits, the other allows."""
-    monitor = Monitor(bind(ObservedPartition, L=LOG, F=FETCH, M=0, X=TRIES))
-    steps = observed(seed, dropped)
-    assert next(filter(None, (monitor.observe([step]) for step in steps)), None) is None
-
-
-@pytest.mark.parametrize("seed", range(30))
-def test_what_the_manager_that_backs_off_does_the_observer_explains(seed: int) -> None:
-    """Where retries wait, too, and each longer than the one before."""
-    monitor = Monitor(bind(ObservedPartition, L=LOG, F=FETCH, M=0, X=TRIES, D=1, B=3))
-    steps = observed(seed, 1, machine=BackingOff, first=1, longest=3)
-    assert next(filter(None, (monitor.observe([step]) for step in steps)), None) is None
-
-
-def test_the_walks_are_about_something() -> None:
-    """Replays, commits and restarts are among them."""
-    names = {step[0] for seed in range(30) for step in observed(seed, 1)}
-    assert names == {
-        "appended", "emitted", "ack", "fail", "committed_at", "restarted", "compacted"}

@@ -51,7 +51,7 @@ def load_chapter(path: Path) -> Chapter:
             for machine in chapter.machines
             for rule in machine.rules_declared if rule.predicate is not None
         )
-    if not chapter.expectations and not chapter.lemmas:
+    if not (chapter.expectations or chapter.refinements or chapter.lemmas):
         raise InputError("this file has no rule to decide", str(path),
                          "Give a machine a rule, as with @always; docs/notation.md has them.")
     return chapter

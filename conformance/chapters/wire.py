@@ -20,6 +20,7 @@ def row_to(row: Row) -> dict[str, Any]:
         **{name: getattr(row, name) for name in _TEXTS}, "constants": row.constants,
         "verdict": {
             "outcome": found.outcome.value, "trace": _trace_to(found.trace),
+            "shown": found.shown,
             **{name: getattr(found, name) for name in _PLAIN},
         },
     }
@@ -30,7 +31,7 @@ def row_from(document: dict[str, Any]) -> Row:
     constants = {name: _value(value) for name, value in document["constants"].items()}
     found = document["verdict"]
     verdict = Verdict(outcome=Outcome(found["outcome"]), trace=_trace_from(found["trace"]),
-                      **{name: found[name] for name in _PLAIN})
+                      shown=_value(found["shown"]), **{name: found[name] for name in _PLAIN})
     return Row(constants=constants, verdict=verdict, **{name: document[name] for name in _TEXTS})
 
 
@@ -39,7 +40,7 @@ def _trace_to(trace: Trace | None) -> dict[str, Any] | None:
         return None
     return {
         "initial": dict(trace.initial), "loop": trace.loop,
-        "steps": [[step.action, step.args, dict(step.state)] for step in trace.steps],
+        "steps": [[step.action, step.args, dict(step.state), step.shows] for step in trace.steps],
     }
 
 
@@ -47,8 +48,8 @@ def _trace_from(document: dict[str, Any] | None) -> Trace | None:
     if document is None:
         return None
     steps = tuple(
-        TraceStep(action, _value(arguments), _state(state))
-        for action, arguments, state in document["steps"])
+        TraceStep(action, _value(arguments), _state(state), _value(shows))
+        for action, arguments, state, shows in document["steps"])
     return Trace(_state(document["initial"]), steps, document["loop"])
 
 

@@ -166,6 +166,8 @@ def _show_traces(group: list[Row]) -> None:
             click.echo(f"      the shortest way, with {_constants(row)}:")
             for line in trace_lines(row.verdict.trace, {}):
                 click.echo(f"      {line}")
+            if row.verdict.reason:
+                click.echo(f"      {row.verdict.reason}.")
             return
 
 

@@ -39,13 +39,15 @@ def changes(
 
 
 def trace_lines(trace: Trace, slots: Mapping[str, Slot]) -> Iterator[str]:
-    """A line a step, numbered from 1; a lasso says where it starts to repeat."""
+    """A line a step, numbered from 1, and what it shows; a lasso says where it repeats."""
     before = trace.initial
     for number, step in enumerate(trace.steps, 1):
         if trace.loop == number - 1:
             yield "    -- from here on, for ever --"
         name = show_step(step.action, step.args)
         yield f"{number:4}. {name:32} {changes(before, step.state, slots)}"
+        for shown in step.shows:
+            yield f"      shows {shown}"
         before = step.state
     if trace.loop == len(trace.steps):
         yield "    -- and stays there for ever --"

@@ -34,11 +34,13 @@ def mark(outcome: Outcome, as_expected: bool) -> str:
 
 @dataclass(frozen=True)
 class TraceStep:
-    """One step of a trace: the action, its arguments, and the state it leads to."""
+    """One step of a trace: the action, its arguments, and the state it leads to; and where an
+    observer looks on, what it shows to it."""
 
     action: str
     args: tuple[tuple[str, int], ...]
     state: Mapping[str, Value]
+    shows: tuple[str, ...] = ()
 
     @property
     def label(self) -> str:
@@ -97,7 +99,8 @@ class Verdict:
     budget ended it, ``k-induction, k=1, for all C, b``, ``wait-for graph``…); ``reason``
     says, for UNKNOWN, why and what was covered, and for VIOLATED which conjunct failed, if
     that is known. ``states``, ``transitions`` and ``depth`` count what was searched;
-    ``seconds`` is wall clock.
+    ``seconds`` is wall clock. ``shown`` says, where an observer looked on, how often each of its
+    steps was shown to it.
     """
 
     outcome: Outcome
@@ -108,3 +111,4 @@ class Verdict:
     seconds: float = 0.0
     trace: Trace | None = None
     reason: str = ""
+    shown: tuple[tuple[str, int], ...] = ()

@@ -389,6 +389,13 @@ class GivingUp(PartitionManager):
             self.pending.discard(offset)
             self.given_up.add(offset)
 
+    @action
+    def crash(self) -> None:
+        """Retries are counted in memory."""
+        super().crash()
+        for offset in range(self.L):
+            self.tries[offset] = 0
+
     @always("STORM-K12", MUST, "Every offset below the commit was processed or given up.",
             source="storm#partition-manager (retry limit); STORM-2413, STORM-2014")
     def commits_are_safe_but_for_the_limit(self) -> bool:
@@ -461,6 +468,11 @@ class SharingAnId(PartitionManager):
         """The second; now the message is processed."""
         require(offset in self.half_done)
         super().process(offset)
+
+    def settle(self, offset: int) -> None:
+        """Should it be emitted again, both of its tuples are new ones."""
+        super().settle(offset)
+        self.half_done.discard(offset)
 
     @action(fair=True, offset=upto(PartitionManager.L))
     def ack_first(self, offset: int) -> None:

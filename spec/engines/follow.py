@@ -1,0 +1,124 @@
+"""An observer's machine as a table: sets of candidate states, and where an observation leads.
+
+The monitor does the work. Here each set of candidates has a number, and what an observation makes
+of it is asked once. A search that meets the same set in many states of another machine then
+looks up one number.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+from dataclasses import replace
+from typing import Final
+
+from ..notation.bound import BoundMachine
+from ..notation.machine import Machine
+from ..notation.source import syntax_of_file
+from .interpreter import State, Step
+from .monitor import STATES_MAX, Failure, LostTrack, Monitor
+
+__all__ = ["LOST", "ROOM_ENDS", "Follower", "conditions_without_rule"]
+
+LOST: Final = -1
+"""The candidates became more than may be held: what follows is not judged."""
+ROOM_ENDS: Final = -2
+"""The observer has no room for the step: the run goes on beyond what it follows."""
+
+
+class Follower:
+    """The sets of candidates of an observer, by number; 0 is that of an empty run.
+
+    ``room`` has the conditions, as text, that bound what the observer follows: where nothing but
+    one of them keeps a candidate from a step, the run is at its end, and breaks nothing.
+    ``max_states`` bounds a set.
+    """
+
+    def __init__(
+        self, bound: BoundMachine, room: frozenset[str] = frozenset(),
+        max_states: int = STATES_MAX,
+    ) -> None:
+        self._monitor = Monitor(bound, max_states)
+        self._room = room
+        self._sets = [self._monitor.states]
+        self._numbers = {self._monitor.states: 0}
+        self._after: dict[tuple[int, Step], int] = {}
+        self._refusals: list[Failure] = []
+        self.start = LOST if self._monitor.overflowed else 0
+        self.seen: dict[str, int] = {}
+
+    def take(self, number: int, step: Step) -> int:
+        """The number of the set after an observation; LOST, ROOM_ENDS, or below these what
+        ``failure`` explains."""
+        key = number, step
+        found = self._after.get(key)
+        if found is None:
+            found = self._after[key] = self._observe(self._sets[number], step)
+        if found >= 0:
+            self.seen[step[0]] = self.seen.get(step[0], 0) + 1
+        return found
+
+    def failure(self, number: int) -> Failure:
+        """Why a step was refused, by the number that ``take`` gave."""
+        return self._refusals[ROOM_ENDS - 1 - number]
+
+    @property
+    def sets(self) -> int:
+        """How many sets were met."""
+        return len(self._sets)
+
+    def _observe(self, states: frozenset[State], step: Step) -> int:
+        monitor = self._at(states)
+        try:
+            failure = monitor.observe([step])
+        except LostTrack:
+            return LOST
+        if failure is None:
+            return self._number(monitor.states)
+        if self._is_out_of_room(states, step):
+            return ROOM_ENDS
+        self._refusals.append(replace(failure, step=0))
+        return ROOM_ENDS - len(self._refusals)
+
+    def _at(self, states: frozenset[State]) -> Monitor:
+        # A monitor never changes what it holds, only which: a shallow copy is one of its own.
+        monitor = copy.copy(self._monitor)
+        monitor.states = states
+        return monitor
+
+    def _number(self, states: frozenset[State]) -> int:
+        number = self._numbers.setdefault(states, len(self._sets))
+        if number == len(self._sets):
+            self._sets.append(states)
+        return number
+
+    def _is_out_of_room(self, states: frozenset[State], step: Step) -> bool:
+        """Whether a candidate would have taken the step, had it had the room."""
+        if not self._room:
+            return False
+        alone = (self._at(frozenset({state})).observe([step]) for state in states)
+        return any(found is not None and found.rule is None and found.conjunct in self._room
+                   for found in alone)
+
+
+def conditions_without_rule(observer: type[Machine]) -> list[str]:
+    """The conditions that an observer's machine requires without citing a rule, as text."""
+    found: dict[str, None] = {}
+    for file in dict.fromkeys(_file_of(base) for base in observer.__mro__):
+        for node in ast.walk(syntax_of_file(file)) if file else ():
+            if (isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+                    and node.func.id == "require" and len(node.args) == 1):
+                found |= dict.fromkeys(ast.unparse(part) for part in _conjuncts(node.args[0]))
+    return list(found)
+
+
+def _file_of(base: type) -> str:
+    """The file of a chapter's class; empty for what no chapter defines."""
+    code = next((value.__code__ for value in vars(base).values()
+                 if hasattr(value, "__checkvalve_action__")), None)
+    return "" if code is None else str(code.co_filename)
+
+
+def _conjuncts(condition: ast.expr) -> list[ast.expr]:
+    is_and = isinstance(condition, ast.BoolOp) and isinstance(condition.op, ast.And)
+    return list(condition.values) if is_and else [condition]  # type: ignore[attr-defined]

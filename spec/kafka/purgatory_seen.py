@@ -1,0 +1,165 @@
+"""The purgatory of the chapters, as its observer sees it.
+
+Theory. ``purgatory`` has requests, lists, a timer and a purge in steps, ``purgatory_answers`` what
+an event answers. ``observed_purgatory`` sees each call with the callbacks that it causes, and may
+ask for the lengths of the lists, the size of the timer, the estimate and the number of keys.
+Callers come one at a time here: no call is looked at while a purge is under way, and the reaper
+has rested whenever lengths are asked for. What happens within calls is in ``races_seen``.
+
+The chapter's timeouts come in any order, and the observer reckons. So request r is given the r-th
+of the observer's timeouts; when it expires, the time that it still has to wait passes a
+millisecond at a time, and it is looked at only where no other one would have expired before it.
+Where the timer is empty, any time may pass, and nothing comes of it.
+
+Source: ``purgatory``, ``purgatory_answers``, ``observed_purgatory``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ..notation.views import LEFT_OUT, Seen, View, see, shown
+from ..refinements import refines, refused
+from .observed_purgatory import PERIODS, TIMEOUTS, ObservedPurgatory
+from .purgatory import (
+    CancellingPurgatory, ImpatientPurge, KeepingEmptyKeys, KeepingInTimer, LosingTimeouts,
+    NeverPurging, PerKeyEstimate, Purgatory, PurgingPending, StaleEstimate,
+    UntimedPurgatory,
+)
+from .purgatory_answers import AnsweringPurgatory, CountingTheDead, CountingTheReady
+
+__all__ = ["EXPECTATIONS", "AnswersSeen", "CancellingSeen", "PurgatorySeen"]
+
+
+class PurgatorySeen(View[Purgatory]):
+    """Calls with their callbacks. ``history`` has the milliseconds that each request still has
+    to wait."""
+
+    history: tuple[int, ...] = ()
+
+    def follows(self, machine: Purgatory, action: str) -> bool:
+        """A purge is not interrupted."""
+        return not machine.to_purge or action == "purge"
+
+    def begins(self, machine: Purgatory) -> Iterable[Seen]:
+        """Nobody waits yet."""
+        self.history = (0,) * machine.K
+        return ()
+
+    @shown
+    def become_ready(self, before: Purgatory, after: Purgatory, request: int) -> Seen:
+        return see("become_ready", request=request)
+
+    @shown
+    def make(
+        self, before: Purgatory, after: Purgatory, request: int, keys: int, meanwhile: int
+    ) -> Seen:
+        self.history = (*self.history[:request], TIMEOUTS[request], *self.history[request + 1:])
+        return see("made", request=request, keys=keys, timeout=request, meanwhile=meanwhile,
+                   tries=1 if request in before.ready else 2, **self.outcome(before, after))
+
+    @shown
+    def force(self, before: Purgatory, after: Purgatory, request: int) -> Seen:
+        return see("forced", request=request, **self.outcome(before, after))
+
+    def outcome(self, before: Purgatory, after: Purgatory) -> dict[str, int]:
+        """The callbacks and the answer of a call about one request."""
+        completed = len(self.completed(before, after))
+        return {"completed": completed, "expired": self.expired(before, after),
+                "answer": completed}
+
+    @shown
+    def check_and_complete(self, before: Purgatory, after: Purgatory, key: int) -> Seen:
+        those = self.completed(before, after)
+        return see("checked", key=key, those=as_set(those), count=self.counted(before, after))
+
+    def counted(self, before: Purgatory, after: Purgatory) -> int:
+        """What an event answers: here, the truth."""
+        return len(self.completed(before, after))
+
+    @shown
+    def expire(self, before: Purgatory, after: Purgatory, request: int) -> Iterable[Seen] | str:
+        pass_by = self.history[request]
+        if any(self.history[other] <= pass_by for other in before.timer if other != request):
+            return LEFT_OUT
+        self.history = tuple(max(0, left - pass_by) for left in self.history)
+        quiet = see("advanced", by=PERIODS.index(1), those=0, expired=0)
+        last = see("advanced", by=PERIODS.index(1), those=as_set(self.completed(before, after)),
+                   expired=self.expired(before, after) << request)
+        return [*[quiet] * (pass_by - 1), last]
+
+    @shown
+    def start_purge(self, before: Purgatory, after: Purgatory) -> Seen:
+        return see("reaped")
+
+    @staticmethod
+    def completed(before: Purgatory, after: Purgatory) -> list[int]:
+        """The requests whose onComplete was called."""
+        return [each for each in range(before.K)
+                if after.completions[each] > before.completions[each]]
+
+    @staticmethod
+    def expired(before: Purgatory, after: Purgatory) -> int:
+        """How many of them had their onExpiration called."""
+        return sum(after.expirations) - sum(before.expirations)
+
+    def asked(self, machine: Purgatory) -> Iterable[Seen]:
+        """All its counts; the lengths of the lists when the reaper rests."""
+        if not machine.to_purge:
+            yield see("delayed", count=len(machine.timer))
+            yield see("estimated", count=machine.estimate)
+        if machine.rests():
+            yield see("listed", count=len(machine.watched))
+            yield see("listed_exactly", count=len(machine.watched))
+            yield see("keyed", count=len(machine.keys))
+            if not machine.timer:
+                yield see("advanced", by=len(PERIODS) - 1, those=0, expired=0)
+
+
+def as_set(requests: list[int]) -> int:
+    """A set of requests as the observer writes it."""
+    return sum(1 << each for each in requests)
+
+
+class CancellingSeen(PurgatorySeen):
+    """The same, and keys may be cancelled."""
+
+    @shown
+    def cancel_for_key(self, before: Purgatory, after: Purgatory, key: int) -> Seen:
+        return see("cancelled", key=key, those=as_set(self.completed(before, after)))
+
+
+class AnswersSeen(PurgatorySeen):
+    """The same, with what events answer."""
+
+    def counted(self, before: AnsweringPurgatory, after: AnsweringPurgatory) -> int:
+        """What the machine has added to its answers."""
+        return after.answered - before.answered
+
+
+TWO = {"K": 2, "J": 2, "Q": 0}
+SAME = {"K": "K", "J": "J", "Q": "Q", "S": "2 ** K"}
+
+SEEN = refines(Purgatory, ObservedPurgatory, "its callbacks and counts are those it must show",
+               shows=PurgatorySeen, seen_by=SAME, **TWO)
+CANCELLED = refines(CancellingPurgatory, ObservedPurgatory, "so they are with cancel_for_key",
+                    shows=CancellingSeen, seen_by=SAME, K=2, J=1, Q=0)
+ANSWERED = refines(AnsweringPurgatory, ObservedPurgatory, "events answer what they have to",
+                   shows=AnswersSeen, seen_by=SAME, K=2, J=1, Q=0)
+
+EXPECTATIONS = (
+    SEEN, CANCELLED, ANSWERED,
+    *(refused(variant, rule, about, like=SEEN) for variant, rule, about in (
+        (KeepingInTimer, "KAFKA-P4", "no cancel in forceComplete"),
+        (UntimedPurgatory, "KAFKA-P2L", "no timer: it waits for ever"),
+        (PerKeyEstimate, "KAFKA-P5U", "counted once for each key"),
+        (StaleEstimate, "KAFKA-P5U", "E is not set"),
+        (PurgingPending, "KAFKA-P3W", "pending requests are purged"),
+        (KeepingEmptyKeys, "KAFKA-P7", "empty lists stay (KAFKA-2160)"),
+        (NeverPurging, "KAFKA-P6", "the lists grow for ever (KAFKA-664)"),
+    )),
+    refused(ImpatientPurge, "KAFKA-P6E", ">= for >", like=SEEN, Q=1),
+    refused(LosingTimeouts, "KAFKA-P2L", "no timer: it waits for ever", like=CANCELLED),
+    refused(CountingTheDead, "KAFKA-P8", "what leaves a list is counted", like=ANSWERED),
+    refused(CountingTheReady, "KAFKA-P8", "a completed request is counted", like=ANSWERED),
+)

@@ -1,0 +1,135 @@
+"""The acker of the chapters, as its observer sees it.
+
+Theory. ``acker`` has the tree, the messages under way, and the spout; ``rotating`` has the ticks.
+Of both, ``observed_acker`` sees what reaches the acker and what it makes the acker tell: four
+kinds of messages, each with the edges that it carries and the answer that it causes, and ticks.
+What the topology does before a message arrives, and what the spout makes of an answer, is hidden.
+
+``acker`` knows no time. It lets an entry expire when nobody waits for it any more; that shows as
+the ticks that make an entry of any age go. When they come is shown of ``rotating``, whose key is
+a root of which a bolt has failed a tuple, again and again, so that it is renewed.
+
+Source: ``acker``, ``rotating``, ``observed_acker``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ...notation.views import Seen, View, see, shown
+from ...refinements import refines, refused
+from .acker import (
+    Acker, AckingAtZeroWithoutInit, AckingInSilence, Answer, FailFirst, FailingAtTheEnd,
+    FailingInSilence, ForgettingEarlyFail, IgnoringMarkAtInit, OringInit,
+)
+from .observed_acker import ObservedAcker, Told
+from .rotating import AckerMemory, CopyingMap, MemoryWithoutTicks, RotatingMap, SpareMap
+
+__all__ = ["EXPECTATIONS", "AckerSeen", "MapSeen", "MemorySeen"]
+
+TICK = see("tick", tells=Told.NOTHING)
+
+
+class AckerSeen(View[Acker]):
+    """Messages about the one root, in the order in which they reach the acker."""
+
+    @shown
+    def receive_init(self, before: Acker, after: Acker) -> Seen:
+        edges = before.init
+        return see("init", root=0, a=0 in edges, b=1 in edges, tells=told(before, after))
+
+    @shown
+    def receive_ack(self, before: Acker, after: Acker, edge: int) -> Seen:
+        edges = [each for each in range(before.E) if each == edge or before.parent[each] == edge]
+        return see("ack", root=0, a=0 in edges, b=1 in edges, tells=told(before, after))
+
+    @shown
+    def receive_fail(self, before: Acker, after: Acker, edge: int) -> Seen:
+        return see("fail", root=0, tells=told(before, after))
+
+    @shown
+    def receive_reset(self, before: Acker, after: Acker) -> Seen:
+        passed_on = after.entry and after.known
+        return see("reset_timeout", root=0, tells=Told.RESET if passed_on else told(before, after))
+
+    @shown
+    def expire(self, before: Acker, after: Acker) -> Iterable[Seen]:
+        return [TICK] * TICKS
+
+    def asked(self, machine: Acker) -> Iterable[Seen]:
+        """How many entries there are."""
+        yield see("sized", count=machine.entry)
+
+
+TICKS = 2
+"""After which an entry of any age is gone, where the acker has so many buckets."""
+
+
+def told(before: Acker, after: Acker) -> Told:
+    """The answer that a message caused, if it caused any."""
+    if Answer.ACK in after.answers and Answer.ACK not in before.answers:
+        return Told.ACK
+    is_failed = Answer.FAIL in after.answers and Answer.FAIL not in before.answers
+    return Told.FAIL if is_failed else Told.NOTHING
+
+
+class MapSeen(View[RotatingMap]):
+    """A root that a bolt has failed, and that the spout has not named."""
+
+    @shown
+    def put(self, before: RotatingMap, after: RotatingMap) -> Seen:
+        return see("fail", root=0, tells=Told.NOTHING)
+
+    @shown
+    def elapse(self, before: RotatingMap, after: RotatingMap) -> Seen | None:
+        return TICK if after.clock == 0 else None
+
+    def asked(self, machine: RotatingMap) -> Iterable[Seen]:
+        """The map's size, which is that of its buckets."""
+        yield see("sized", count=len(machine.held_in))
+
+
+class MemorySeen(View[AckerMemory]):
+    """Orphans. An observer gives them names; one is used again when it is free long since."""
+
+    history: int = 0
+
+    @shown
+    def make(self, before: AckerMemory, after: AckerMemory) -> Seen:
+        name = self.history
+        self.history = (name + 1) % (before.N * before.r)
+        return see("ack", root=name, a=True, b=False, tells=Told.NOTHING)
+
+    @shown
+    def tick(self, before: AckerMemory, after: AckerMemory) -> Seen:
+        return TICK
+
+    def asked(self, machine: AckerMemory) -> Iterable[Seen]:
+        """How many entries there are."""
+        yield see("sized", count=sum(machine.bucket))
+
+
+SEEN = refines(Acker, ObservedAcker, "it answers each message as it has to", shows=AckerSeen,
+               seen_by={"N": TICKS, "R": 1}, E=2, W=2, T=(0, 1))
+IN_TIME = refines(RotatingMap, ObservedAcker, "an entry goes with the N-th tick, not before",
+                  shows=MapSeen, seen_by={"N": "N", "R": 1}, N=(2, 3), P=(1, 2))
+MEMORY = refines(AckerMemory, ObservedAcker, "any number of entries go so", shows=MemorySeen,
+                 seen_by={"N": "N", "R": "N * r"}, N=3, r=1)
+
+EXPECTATIONS = (
+    SEEN,
+    IN_TIME,
+    MEMORY,
+    refused(OringInit, "STORM-A22", "INIT or-ed, not xored", like=SEEN, T=0),
+    refused(AckingAtZeroWithoutInit, "STORM-A20", "complete without INIT", like=SEEN, T=0),
+    refused(FailFirst, "STORM-A26", "fail before zero", like=SEEN, T=0),
+    refused(ForgettingEarlyFail, "STORM-A24", "FAIL before INIT is thrown away", like=SEEN, T=0),
+    refused(IgnoringMarkAtInit, "STORM-A24", "FAIL before INIT is not told at INIT", like=SEEN,
+            T=0),
+    refused(FailingInSilence, "STORM-A24", "a failed entry goes in silence", like=SEEN, T=0),
+    refused(FailingAtTheEnd, "STORM-A24", "a failure waits for the other tuples", like=SEEN, T=0),
+    refused(AckingInSilence, "STORM-A22", "a complete entry goes in silence", like=SEEN, T=0),
+    refused(CopyingMap, "STORM-A29", "a put leaves old copies", like=IN_TIME, N=3, P=1),
+    refused(SpareMap, "STORM-A29", "one bucket too many", like=IN_TIME, N=3, P=1),
+    refused(MemoryWithoutTicks, "STORM-A29", "no ticks: orphans stay", like=MEMORY),
+)

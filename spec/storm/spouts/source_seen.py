@@ -1,0 +1,141 @@
+"""A spout over a log, as its observer sees it.
+
+Theory. ``source`` and ``guarantees`` have a manager with its lists, bolts that process, a log that
+forgets, and crashes. ``observed_partition`` sees what is emitted, acked, failed and committed,
+what leaves the log, and starts. That the bolts have processed something is not seen, only its
+ack. A fetch shows if it brings nothing: then there is nothing to emit.
+
+One call of nextTuple fetches, if nothing waits, and emits; nothing comes between. The chapter has
+two steps for it, and the observer looks on where the second follows the first. Else a message
+that is fetched and not emitted yet could be overtaken by one that fails, and of F of them F would
+come first, where STORM-K29 allows F - 1.
+
+Where two tuples share an id (``SharedSeen``), each of them is acked when it is processed, and
+what the manager makes of the first ack is its own affair.
+
+Source: ``source``, ``guarantees``, ``observed_partition``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ...notation.views import Seen, View, see, shown
+from ...refinements import refines, refused
+from .guarantees import BackingOff, RetryingAtOnce
+from .observed_partition import ObservedPartition
+from .source import (
+    AddingAtEmit, CommittingHighest, CountingSiblings, ForgettingFailed, GivingUp, IgnoringFailed,
+    KeepingDroppedFailed, KeepingDroppedPending, LookingBackOnly, PartitionManager, ReplayingAll,
+    SharingAnId,
+)
+
+__all__ = ["EXPECTATIONS", "BackingOffSeen", "PartitionSeen", "SharedSeen"]
+
+
+class PartitionSeen(View[PartitionManager]):
+    """Messages by their offsets; all of the log is there from the beginning. ``history`` is
+    whether a fetch has just been made, in a call that goes on to emit."""
+
+    history: bool = False
+
+    def follows(self, machine: PartitionManager, action: str) -> bool:
+        """One call at a time, and none of nextTuple while the maximum is outstanding."""
+        if action == "fill":
+            return machine.M == 0 or len(machine.under_way) < machine.M
+        return action == "next" or not self.history
+
+    def begins(self, machine: PartitionManager) -> Iterable[Seen]:
+        """The log is filled."""
+        yield see("appended", count=machine.L)
+
+    @shown
+    def fill(self, before: PartitionManager, after: PartitionManager) -> Seen | None:
+        self.history = len(after.waiting) > 0
+        return None if after.waiting else see("nothing")
+
+    @shown
+    def next(self, before: PartitionManager, after: PartitionManager) -> Seen:
+        self.history = False
+        return see("emitted", offset=before.waiting[0])
+
+    @shown
+    def ack(self, before: PartitionManager, after: PartitionManager, offset: int) -> Seen:
+        return see("ack", offset=offset)
+
+    @shown
+    def fail(self, before: PartitionManager, after: PartitionManager, offset: int) -> Seen:
+        return see("fail", offset=offset)
+
+    @shown
+    def commit(self, before: PartitionManager, after: PartitionManager) -> Seen:
+        return see("committed_at", position=after.committed)
+
+    @shown
+    def crash(self, before: PartitionManager, after: PartitionManager) -> Seen:
+        return see("restarted")
+
+    @shown
+    def drop(self, before: PartitionManager, after: PartitionManager, offset: int) -> Seen:
+        return see("compacted", offset=offset)
+
+    def asked(self, machine: PartitionManager) -> Iterable[Seen]:
+        """To emit what there is, and to commit anew."""
+        if not machine.waiting and machine.fetches_from() >= machine.L:
+            yield see("nothing")
+        if machine.committed == machine.completed():
+            yield see("committed_at", position=machine.committed)
+
+
+class BackingOffSeen(PartitionSeen):
+    """The same, and time passes."""
+
+    @shown
+    def time_passes(self, before: BackingOff, after: BackingOff) -> Seen:
+        return see("waits", milliseconds=1)
+
+
+class SharedSeen(PartitionSeen):
+    """The same, with two tuples to each message."""
+
+    @shown
+    def next(self, before: PartitionManager, after: PartitionManager) -> Seen:
+        self.history = False
+        return see("split", offset=before.waiting[0])
+
+    @shown
+    def process_first(self, before: SharingAnId, after: SharingAnId, offset: int) -> Seen:
+        return see("ack", offset=offset)
+
+
+OFTEN = {"L": "L", "F": "F", "X": "X"}
+
+SEEN = refines(PartitionManager, ObservedPartition, "what it emits and commits is allowed",
+               shows=PartitionSeen, seen_by=OFTEN | {"M": "M"}, L=3, F=(1, 2), M=(0, 1), X=1, Y=1)
+GONE = refines(PartitionManager, ObservedPartition, "so it is with a log that forgets",
+               shows=PartitionSeen, seen_by=OFTEN, L=3, F=2, X=1, Y=0, G=1)
+LIMITED = refines(GivingUp, ObservedPartition, "so it is with a limit to its retries",
+                  shows=PartitionSeen, seen_by={"L": "L", "F": "F", "X": "retries"},
+                  L=2, F=2, X=2, Y=1, retries=(0, 1))
+SLOWLY = refines(BackingOff, ObservedPartition, "so it is with retries that wait", shows=BackingOffSeen,
+                 seen_by=OFTEN | {"D": "first", "B": "longest"}, L=2, X=2, Y=0, longest=(1, 2))
+SHARED = refines(CountingSiblings, ObservedPartition, "so it is with two tuples to an id",
+                 shows=SharedSeen, seen_by=OFTEN, L=2, X=1, Y=1)
+
+EXPECTATIONS = (
+    SEEN, GONE, LIMITED, SLOWLY, SHARED,
+    *(refused(variant, rule, about, like=SEEN, F=2, M=0) for variant, rule, about in (
+        (AddingAtEmit, "STORM-K20", "pending only from emit on (D13)"),
+        (CommittingHighest, "STORM-K20", "commit = max(acked) + 1"),
+        (ForgettingFailed, "STORM-K20", "FAIL takes the offset out of pending"),
+        (IgnoringFailed, "STORM-K27", "failed offsets are not fetched again"),
+        (LookingBackOnly, "STORM-K27", "maxOffsetBehind (STORM-399)"),
+        (ReplayingAll, "STORM-K24", "a replay emits what did not fail"),
+    )),
+    refused(KeepingDroppedFailed, "STORM-K30", "a dropped offset is sought for ever (STORM-643)",
+            like=GONE),
+    refused(KeepingDroppedPending, "STORM-K30", "a dropped offset stays pending (STORM-2608)",
+            like=GONE),
+    refused(SharingAnId, "STORM-K20", "the first ack counts", like=SHARED),
+    refused(RetryingAtOnce, "STORM-K35", "the delay is not looked at", like=SLOWLY),
+)

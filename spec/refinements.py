@@ -42,12 +42,14 @@ class Refinement:
     room: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        for given in (self.machine, self.observer):
+        both: tuple[object, ...] = self.machine, self.observer
+        view: object = self.shows
+        for given in both:
             if not (inspect.isclass(given) and issubclass(given, Machine)):
                 raise InputError(f"a refinement is about two machines, not {given!r}",
                                  next_step="Give classes: refines(Acker, ObservedAcker, …).")
-        if not (inspect.isclass(self.shows) and issubclass(self.shows, View)):
-            raise InputError(f"what {self.machine.__name__} shows is {self.shows!r}, and no view",
+        if not (inspect.isclass(view) and issubclass(view, View)):
+            raise InputError(f"what {self.machine.__name__} shows is {view!r}, and no view",
                              next_step="Give a class that is derived from View: shows=….")
         self.shows.check(self.machine)
         rules = [rule.id for rule in self.observer.rules_declared if rule.kind == "guard"]

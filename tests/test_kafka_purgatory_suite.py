@@ -10,34 +10,18 @@ from statistics import median
 
 import pytest
 
-<<<<<<< HEAD
 from checkvalve.conformance.campaigns.case import RunSettings, plan, run_case
 from checkvalve.conformance.campaigns.replay import replay
 from checkvalve.conformance.campaigns.summary import NOT_APPLICABLE
 from checkvalve.conformance.engines.conduct import Order, conduct
-from checkvalve.conformance.ports.tables import operations_table, policies_table, settings_table
-=======
->>>>>>> 3962dc5 (Tie the acker, the source and the purgatory to their observers by refinement)
 from checkvalve.conformance.results import PASSED, CaseRow
 from checkvalve.conformance.suites.run import run_program
 from checkvalve.conformance.suites.twin import CoreTwin
-from checkvalve.conformance.systems.catalogue import PORTS
 from checkvalve.conformance.systems.catalogue import suite_named
 from checkvalve.conformance.systems.kafka_purgatory.suite import meeting
 from checkvalve.conformance.systems.kafka_purgatory.twins import ZOO
 from checkvalve.conformance.targets import resolve_target
-<<<<<<< HEAD
 from checkvalve.conformance.zoo.hunt import KILLED, Trophy, hunt
-from checkvalve.spec.engines.interpreter import Step
-from checkvalve.spec.engines.monitor import Monitor
-from checkvalve.spec.kafka.observed_purgatory import ObservedPurgatory
-from checkvalve.spec.kafka.purgatory import CancellingPurgatory, Purgatory
-from checkvalve.spec.notation import Machine, bind
-=======
-from checkvalve.conformance.zoo.catalogue import KILLED, Trophy, hunt
-from checkvalve.conformance.zoo.kafka_purgatory import ZOO
-from checkvalve.conformance.zoo.twin import CoreTwin
->>>>>>> 3962dc5 (Tie the acker, the source and the purgatory to their observers by refinement)
 
 NAME = "kafka.purgatory"
 NEW, OLD = "reference.purgatory", "reference.purgatory.old"

@@ -18,19 +18,7 @@ from checkvalve.conformance.systems.catalogue import suite_named
 from checkvalve.conformance.systems.storm_acker.twins import ZOO as ACKERS
 from checkvalve.conformance.systems.storm_spout.twins import ZOO as SPOUTS
 from checkvalve.conformance.targets import resolve_target
-<<<<<<< HEAD
 from checkvalve.conformance.zoo.hunt import KILLED, Trophy, hunt
-from checkvalve.spec.engines.interpreter import Step
-from checkvalve.spec.engines.monitor import Monitor
-from checkvalve.spec.notation import Machine, bind
-from checkvalve.spec.storm.acking.acker import Acker, Answer
-from checkvalve.spec.storm.acking.observed_acker import ObservedAcker, Told
-=======
-from checkvalve.conformance.zoo.catalogue import KILLED, Trophy, hunt
-from checkvalve.conformance.zoo.storm_acker import ZOO as ACKERS
-from checkvalve.conformance.zoo.storm_spout import ZOO as SPOUTS
-from checkvalve.conformance.zoo.twin import CoreTwin
->>>>>>> 3962dc5 (Tie the acker, the source and the purgatory to their observers by refinement)
 
 TWINS = {**ACKERS, **SPOUTS}
 SUITES = ("storm.acker", "storm.spout")

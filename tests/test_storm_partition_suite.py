@@ -17,19 +17,7 @@ from checkvalve.conformance.suites.twin import CoreTwin
 from checkvalve.conformance.systems.catalogue import suite_named
 from checkvalve.conformance.systems.storm_partition.twins import ZOO
 from checkvalve.conformance.targets import resolve_target
-<<<<<<< HEAD
 from checkvalve.conformance.zoo.hunt import KILLED, Trophy, hunt
-from checkvalve.spec.engines.interpreter import Step
-from checkvalve.spec.engines.monitor import Monitor
-from checkvalve.spec.notation import bind
-from checkvalve.spec.storm.spouts.guarantees import BackingOff
-from checkvalve.spec.storm.spouts.observed_partition import ObservedPartition
-from checkvalve.spec.storm.spouts.source import PartitionManager
-=======
-from checkvalve.conformance.zoo.catalogue import KILLED, Trophy, hunt
-from checkvalve.conformance.zoo.storm_partition import ZOO
-from checkvalve.conformance.zoo.twin import CoreTwin
->>>>>>> 3962dc5 (Tie the acker, the source and the purgatory to their observers by refinement)
 
 NAME = "storm.partition"
 RULES = suite_named(NAME).rules()

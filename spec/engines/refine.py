@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from ..notation.bound import BoundMachine
 from ..notation.errors import InternalError
@@ -47,7 +48,7 @@ class Seeing:
 
     machine: BoundMachine
     observer: BoundMachine
-    view: type[View]
+    view: type[View[Any]]
     room: frozenset[str] = frozenset()
     rule: str = ""
     max_states: int = STATES_MAX

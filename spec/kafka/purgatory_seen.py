@@ -17,6 +17,7 @@ Source: ``purgatory``, ``purgatory_answers``, ``observed_purgatory``.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from ..notation.views import LEFT_OUT, Seen, View, see, shown
 from ..refinements import refines, refused
@@ -132,17 +133,19 @@ class CancellingSeen(PurgatorySeen):
 class AnswersSeen(PurgatorySeen):
     """The same, with what events answer."""
 
-    def counted(self, before: AnsweringPurgatory, after: AnsweringPurgatory) -> int:
+    def counted(self, before: Purgatory, after: Purgatory) -> int:
         """What the machine has added to its answers."""
+        assert isinstance(before, AnsweringPurgatory)
+        assert isinstance(after, AnsweringPurgatory)
         return after.answered - before.answered
 
 
-TWO = {"K": 2, "J": 2, "Q": 0}
+TWO: dict[str, Any] = {"K": 2, "J": 2, "Q": 0}
 SAME = {"K": "K", "J": "J", "Q": "Q", "S": "2 ** K"}
 
 SEEN = refines(Purgatory, ObservedPurgatory, "its callbacks and counts are those it must show",
                shows=PurgatorySeen, seen_by=SAME, **TWO)
-CANCELLED = refines(CancellingPurgatory, ObservedPurgatory, "so they are with cancel_for_key",
+CANCELLED = refines(CancellingPurgatory, ObservedPurgatory, "it may be asked to cancel a key",
                     shows=CancellingSeen, seen_by=SAME, K=2, J=1, Q=0)
 ANSWERED = refines(AnsweringPurgatory, ObservedPurgatory, "events answer what they have to",
                    shows=AnswersSeen, seen_by=SAME, K=2, J=1, Q=0)

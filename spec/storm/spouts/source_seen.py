@@ -112,14 +112,15 @@ OFTEN = {"L": "L", "F": "F", "X": "X"}
 
 SEEN = refines(PartitionManager, ObservedPartition, "what it emits and commits is allowed",
                shows=PartitionSeen, seen_by=OFTEN | {"M": "M"}, L=3, F=(1, 2), M=(0, 1), X=1, Y=1)
-GONE = refines(PartitionManager, ObservedPartition, "so it is with a log that forgets",
+GONE = refines(PartitionManager, ObservedPartition, "a log that forgets changes none of that",
                shows=PartitionSeen, seen_by=OFTEN, L=3, F=2, X=1, Y=0, G=1)
-LIMITED = refines(GivingUp, ObservedPartition, "so it is with a limit to its retries",
+LIMITED = refines(GivingUp, ObservedPartition, "it gives up after its last retry, not before",
                   shows=PartitionSeen, seen_by={"L": "L", "F": "F", "X": "retries"},
                   L=2, F=2, X=2, Y=1, retries=(0, 1))
-SLOWLY = refines(BackingOff, ObservedPartition, "so it is with retries that wait", shows=BackingOffSeen,
-                 seen_by=OFTEN | {"D": "first", "B": "longest"}, L=2, X=2, Y=0, longest=(1, 2))
-SHARED = refines(CountingSiblings, ObservedPartition, "so it is with two tuples to an id",
+SLOWLY = refines(BackingOff, ObservedPartition, "retries that wait are in time",
+                 shows=BackingOffSeen, seen_by=OFTEN | {"D": "first", "B": "longest"}, L=2, X=2,
+                 Y=0, longest=(1, 2))
+SHARED = refines(CountingSiblings, ObservedPartition, "two tuples to an id are acked as one",
                  shows=SharedSeen, seen_by=OFTEN, L=2, X=1, Y=1)
 
 EXPECTATIONS = (
@@ -129,7 +130,7 @@ EXPECTATIONS = (
         (CommittingHighest, "STORM-K20", "commit = max(acked) + 1"),
         (ForgettingFailed, "STORM-K20", "FAIL takes the offset out of pending"),
         (IgnoringFailed, "STORM-K27", "failed offsets are not fetched again"),
-        (LookingBackOnly, "STORM-K27", "maxOffsetBehind (STORM-399)"),
+        (LookingBackOnly, "STORM-K27", "what is too far behind is not replayed (STORM-399)"),
         (ReplayingAll, "STORM-K24", "a replay emits what did not fail"),
     )),
     refused(KeepingDroppedFailed, "STORM-K30", "a dropped offset is sought for ever (STORM-643)",

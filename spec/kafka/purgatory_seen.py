@@ -43,7 +43,7 @@ class PurgatorySeen(View[Purgatory]):
         return not machine.to_purge or action == "purge"
 
     def begins(self, machine: Purgatory) -> Iterable[Seen]:
-        """Nobody waits yet."""
+        """No request has anything to wait for yet."""
         self.history = (0,) * machine.K
         return ()
 

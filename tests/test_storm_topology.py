@@ -23,8 +23,8 @@ def stuck(machine: type[Machine], **constants: Any) -> Verdict:
 @pytest.mark.parametrize(("machine", "constants", "steps"), [
     (SpoutThatStopsConsuming, {"C": 1}, 16),
     (SpoutThatStopsConsuming, {"C": 2}, 26),
-    (BoundedPending, {"K": 4, "bound": 1, "N": 8}, 14),
-    (BoundedPending, {"K": 2, "bound": 1, "N": 8}, 15),
+    (BoundedPending, {"E": 4, "bound": 1, "N": 8}, 14),
+    (BoundedPending, {"E": 2, "bound": 1, "N": 8}, 15),
 ])
 def test_the_shortest_way_into_each_deadlock_is_known(
     machine: type[Machine], constants: dict[str, int], steps: int
@@ -38,7 +38,7 @@ def test_the_shortest_way_into_each_deadlock_is_known(
 @pytest.mark.parametrize(("emits", "states"), [(1, 838), (3, 1052)])
 def test_the_rules_of_the_code_are_searched_exhaustively(emits: int, states: int) -> None:
     """As many states as an independent search found."""
-    verdict = stuck(Topology, K=emits, C=1)
+    verdict = stuck(Topology, E=emits, C=1)
     assert verdict.trace is None
     assert verdict.states == states
 

@@ -68,58 +68,58 @@ class Call(IntEnum):
 
 
 class ObservedRaces(Machine):
-    """T threads and Q requests or tasks."""
+    """T threads and K requests or tasks."""
 
     T = const(4, at_least=1)
-    Q = const(4, at_least=1)
+    K = const(4, at_least=1)
 
     busy = subset(upto(T))              # threads that are in a call
-    there = subset(upto(Q))             # put into the timer or the purgatory, and the call is over
-    ready = subset(upto(Q))
-    told = subset(upto(Q))              # its event was told after it had become ready
-    asking = subset(upto(Q))            # what an event is about that nothing overlaps
-    done = subset(upto(Q))              # completed
-    winner = array(upto(Q), integer(0, T, init=T))      # who completed it; T: nobody
-    ran = subset(upto(Q))
-    cancelled = subset(upto(Q))         # and the call has returned
-    barred = subset(upto(T * Q))        # thread t must not run task q: t * Q + q
+    there = subset(upto(K))             # put into the timer or the purgatory, and the call is over
+    ready = subset(upto(K))
+    told = subset(upto(K))              # its event was told after it had become ready
+    asking = subset(upto(K))            # what an event is about that nothing overlaps
+    done = subset(upto(K))              # completed
+    winner = array(upto(K), integer(0, T, init=T))      # who completed it; T: nobody
+    ran = subset(upto(K))
+    cancelled = subset(upto(K))         # and the call has returned
+    barred = subset(upto(T * K))        # thread t must not run task q: t * K + q
     levels = subset(upto(4))            # of the overflow wheels that were made
-    expired = subset(upto(Q))
+    expired = subset(upto(K))
     overlapped = boolean(False)         # two calls
     drained = boolean(False)
     swept = boolean(False)              # events were told since
 
     # --- calls ---------------------------------------------------------------------------
 
-    @action(thread=upto(T), call=Call, request=upto(Q))
+    @action(thread=upto(T), call=Call, request=upto(K))
     def calls(self, thread: int, call: Call, request: int) -> None:
         """A thread begins a call of timer or purgatory."""
         if call == Call.CHECK:
-            for each in range(self.Q):
+            for each in range(self.K):
                 if each in self.ready:
                     self.told.add(each)
                     if each in self.there:
                         self.asking.add(each)
         if len(self.busy) > 0:
             self.overlapped = True
-            for each in range(self.Q):
+            for each in range(self.K):
                 self.asking.discard(each)
         self.busy.add(thread)
         if call == Call.ADVANCE or call == Call.DRAIN:
-            for each in range(self.Q):
+            for each in range(self.K):
                 if each in self.there and (each in self.cancelled or each in self.done):
-                    self.barred.add(thread * self.Q + each)
+                    self.barred.add(thread * self.K + each)
         if call == Call.DRAIN:
             self.overlapped = len(self.busy) > 1
 
-    @action(thread=upto(T), call=Call, request=upto(Q))
+    @action(thread=upto(T), call=Call, request=upto(K))
     def returns(self, thread: int, call: Call, request: int) -> None:
         """Its call is over. What an advance runs, it runs before it returns."""
         alone = len(self.busy) <= 1
         require(call != Call.DRAIN or not alone or self.pending() == 0, ALL_RUN)
         self.busy.discard(thread)
-        for each in range(self.Q):
-            self.barred.discard(thread * self.Q + each)
+        for each in range(self.K):
+            self.barred.discard(thread * self.K + each)
         if call == Call.WATCH or call == Call.ADD:
             self.there.add(request)
         if call == Call.READY:
@@ -130,7 +130,7 @@ class ObservedRaces(Machine):
             self.drained = True
         if call == Call.CHECK:
             self.swept = self.drained
-            for each in range(self.Q):
+            for each in range(self.K):
                 require(each not in self.asking or each in self.done, WATCHED)
                 self.asking.discard(each)
 
@@ -142,24 +142,24 @@ class ObservedRaces(Machine):
 
     # --- callbacks -----------------------------------------------------------------------
 
-    @action(thread=upto(T), request=upto(Q))
+    @action(thread=upto(T), request=upto(K))
     def completes(self, thread: int, request: int) -> None:
         """A thread runs a request's onComplete."""
         require(request not in self.done, ONCE)
         self.done.add(request)
         self.winner[request] = thread
 
-    @action(thread=upto(T), request=upto(Q))
+    @action(thread=upto(T), request=upto(K))
     def expires(self, thread: int, request: int) -> None:
         """A thread runs a request's onExpiration."""
         require(request in self.done and self.winner[request] == thread, EXPIRY)
         require(request not in self.expired, EXPIRY)
         self.expired.add(request)
 
-    @action(thread=upto(T), request=upto(Q))
+    @action(thread=upto(T), request=upto(K))
     def runs(self, thread: int, request: int) -> None:
         """The timer runs a task; a request is one."""
-        barred = thread * self.Q + request in self.barred
+        barred = thread * self.K + request in self.barred
         require(not barred or request in self.done, CANCELLED)
         require(not barred, OUT_OF_TIMER)
         self.ran.add(request)
@@ -181,14 +181,14 @@ class ObservedRaces(Machine):
         """Not all threads are through, and none of them can go on."""
         require(False, DEADLOCK)
 
-    @action(size=upto(Q + 3), keys=upto(4))
+    @action(size=upto(K + 3), keys=upto(4))
     def rests(self, size: int, keys: int) -> None:
         """All are through: the timer counts size - 1 entries, and so many keys have a list."""
-        for each in range(self.Q):
+        for each in range(self.K):
             pending = each in self.there and each not in self.done
             require(not pending or each not in self.told, TRIGGER)
         require(size - 1 >= self.pending(), COUNTED)
-        lazy = sum(each in self.cancelled and each not in self.ran for each in range(self.Q))
+        lazy = sum(each in self.cancelled and each not in self.ran for each in range(self.K))
         extra = 0 if self.drained else lazy
         require(self.overlapped or size - 1 <= self.pending() + extra, OUT_OF_TIMER)
         require(not self.swept or keys == 0, EMPTY_LISTS)
@@ -197,4 +197,4 @@ class ObservedRaces(Machine):
         """What still has to run or to be completed."""
         return sum(
             each in self.there and each not in self.done and each not in self.ran
-            and each not in self.cancelled for each in range(self.Q))
+            and each not in self.cancelled for each in range(self.K))

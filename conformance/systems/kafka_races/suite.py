@@ -24,7 +24,7 @@ from .scenes import HORIZON, SCENES, calls_in_words
 
 __all__ = ["CONSTANTS", "KAFKA_RACES_SUITE", "PURGE", "RacesConversation", "Translator", "rest"]
 
-CONSTANTS: Final = {"T": 4, "Q": 4}
+CONSTANTS: Final = {"T": 4, "K": 4}
 PURGE: Final = 0
 """The purge interval: whatever is completed is purged in the next round."""
 _NAMES: Final = ("r1", "r2", "t1", "t2")
@@ -90,7 +90,7 @@ def _number(numbers: dict[Any, int], thing: Any, limit: int) -> int:
 
 def rest(size: int, keys: int) -> Step:
     """The step that shows how many entries the timer counts, and how many keys have a list."""
-    counted = min(max(size, -1), CONSTANTS["Q"] + 1) + 1
+    counted = min(max(size, -1), CONSTANTS["K"] + 1) + 1
     return "rests", (("size", counted), ("keys", min(keys, 3)))
 
 

@@ -279,7 +279,7 @@ def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
     chosen = _settings(capacity)
     return {
         "C": capacity, "X": chosen["overflow_limit"], "B": chosen["batch"], "R": REMOTE,
-        "L": LOCAL, "K": items_max + MORE,
+        "S": LOCAL, "K": items_max + MORE,
     }
 
 

@@ -143,8 +143,8 @@ def _settings(capacity: int) -> Mapping[str, int]:
 def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
     settings = _settings(capacity)
     return {"L": OFFSETS_MAX, "F": capacity, "M": settings["outstanding"],
-            "X": ALWAYS if settings["retries"] < 0 else settings["retries"],
-            "D": settings["delay"], "B": settings["longest"]}
+            "retries": ALWAYS if settings["retries"] < 0 else settings["retries"],
+            "first": settings["delay"], "longest": settings["longest"]}
 
 
 _FLOW: Final = (("append",), ("next", "split"))

@@ -145,7 +145,7 @@ def _tasks(capacity: int) -> int:
 
 
 def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
-    return {"M": capacity * _tasks(capacity), "R": len(ROOTS), "B": BUCKETS}
+    return {"M": capacity * _tasks(capacity), "R": len(ROOTS), "N": BUCKETS}
 
 
 _ROUND, _TICK = ("round",), ("tick",)

@@ -246,7 +246,7 @@ def _settings(capacity: int) -> Mapping[str, int]:
 
 def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
     most = items_max + MORE
-    return {"T": TASKS, "A": ALL, "N": capacity, "P": REPEAT, "K": most, "M": most}
+    return {"n": TASKS, "A": ALL, "R": capacity, "P": REPEAT, "K": most, "S": most}
 
 
 _HEAR: Final = (Act("deliver newest"), *(Act("deliver"),) * 3, Act("flags"))

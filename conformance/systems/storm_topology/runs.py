@@ -218,14 +218,14 @@ class HistoryJudge:
             return (("C", terms.capacity), ("X", terms.overflow_limit), ("F", fan_out),
                     ("M", terms.max_pending), ("E", terms.per_round))
         if machine is ObservedWorker:
-            return (("W", terms.death_max),)
+            return (("G", terms.death_max),)
         if machine is ObservedRun:
-            return (("W", terms.wait_max), ("L", terms.link_capacity))
+            return (("G", terms.wait_max), ("W", terms.link_capacity))
         if machine is ObservedFlag:
             return ()
         if machine is ObservedRoot:
-            return (("P", terms.parts), ("T", terms.timeout), ("D", terms.word_max))
-        return (("P", terms.parts),)
+            return (("n", terms.parts), ("P", terms.timeout), ("D", terms.word_max))
+        return (("n", terms.parts),)
 
     def _about(self, event: Happened) -> Iterator[Observation]:
         if event.what in _OF_ROOTS:

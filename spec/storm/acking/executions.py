@@ -49,10 +49,10 @@ class Phase(IntEnum):
 class BasicBolt(Machine):
     """One input after the other."""
 
-    E = const(2)                        # tuples that an execution emits at most
+    F = const(2)                        # tuples that an execution emits at most
 
     phase = choice(Phase)
-    emitted = integer(0, E)
+    emitted = integer(0, F)
     acked = boolean(False)
     failed = boolean(False)
     late = boolean(False)               # something was emitted after the ack
@@ -66,7 +66,7 @@ class BasicBolt(Machine):
     @action
     def emit(self) -> None:
         """The bolt emits a tuple, anchored on its input."""
-        require(self.phase == Phase.RUNNING and self.emitted < self.E)
+        require(self.phase == Phase.RUNNING and self.emitted < self.F)
         self.emitted += 1
         self.late = self.late or self.acked
 
@@ -196,7 +196,7 @@ class RichBolt(BasicBolt):
 SETTLED, RETURNED, RAISED, LAST = "STORM-E1", "STORM-E2", "STORM-E3", "STORM-E4"
 
 EXPECTATIONS = (
-    *(expect(BasicBolt, rule, "holds", about, E=(0, 1, 2)) for rule, about in (
+    *(expect(BasicBolt, rule, "holds", about, F=(0, 1, 2)) for rule, about in (
         (SETTLED, "acked or failed"),
         (RETURNED, "acked when it returned"),
         (RAISED, "failed when it raised"),

@@ -103,22 +103,22 @@ class Told(NamedTuple):
 class ObservedStatus(Machine):
     """A receiving and a sending worker, seen from the network between them."""
 
-    T = const(2, at_least=1)        # tasks: 0 .. T - 1
-    A = const(3, at_least=1)        # the flags of all tasks: 2**T - 1
-    N = const(1)                    # growth of an overflowQ without a reminder
+    n = const(2, at_least=1)        # tasks: 0 .. n - 1
+    A = const(3, at_least=1)        # the flags of all tasks: 2**n - 1
+    R = const(1)                    # growth of an overflowQ without a reminder
     P = const(2, at_least=1)        # checks within which a lost status is made good, and in
                                     # which it is repeated at most once
     K = const(4, at_least=1)        # statuses that a run may tell
-    M = const(3, at_least=1)        # tuples that a run may spill
+    S = const(3, at_least=1)        # tuples that a run may spill
 
-    overflow = array(upto(T), integer(0, M))
-    flagged = array(upto(T), boolean())
-    told_at = array(upto(T), integer(0, M))
-    spilled_so_far = integer(0, M)
+    overflow = array(upto(n), integer(0, S))
+    flagged = array(upto(n), boolean())
+    told_at = array(upto(n), integer(0, S))
+    spilled_so_far = integer(0, S)
 
     busy = choice(Busy)
-    task = integer(0, T - 1)        # whose tuple the receiving thread has in its hands
-    before = integer(0, M)          # how many were in the overflowQ when it began
+    task = integer(0, n - 1)        # whose tuple the receiving thread has in its hands
+    before = integer(0, S)          # how many were in the overflowQ when it began
     is_put = boolean()
     is_marked = boolean()
     owes = boolean()                # the receiving thread still has to tell
@@ -137,11 +137,11 @@ class ObservedStatus(Machine):
 
     # --- the receiving thread ------------------------------------------------------------
 
-    @action(task=upto(T), told=upto(A + 2))
+    @action(task=upto(n), told=upto(A + 2))
     def spilled(self, task: int, told: int) -> None:
         """A tuple spills, and 0: nothing, or 1 + flags is told."""
         before = self.overflow[task]
-        due = before - self.told_at[task] > self.N
+        due = before - self.told_at[task] > self.R
         first = not self.flagged[task]
         require(told > 0 or not first or not self.connected, ON)
         require(told > 0 or not due or not self.connected, REMINDER)
@@ -158,7 +158,7 @@ class ObservedStatus(Machine):
         """A tuple spills for a task that is not there."""
         require(told == 0, STRAY)
 
-    @action(task=upto(T), told=upto(A + 2))
+    @action(task=upto(n), told=upto(A + 2))
     def spill_begun(self, task: int, told: int) -> None:
         """A tuple spills, and the receiving thread is stopped on its way."""
         require(self.busy == Busy.REST)
@@ -179,7 +179,7 @@ class ObservedStatus(Machine):
     def mark(self) -> None:
         """The flag is set."""
         require(self.busy == Busy.SPILLING and not self.is_marked)
-        due = self.before - self.told_at[self.task] > self.N
+        due = self.before - self.told_at[self.task] > self.R
         if due or not self.flagged[self.task]:
             self.told_at[self.task] = self.before
             self.owes = self.connected
@@ -207,13 +207,13 @@ class ObservedStatus(Machine):
         self.before = 0
 
     def count_spill(self) -> None:
-        """A run spills no more than M tuples."""
-        require(self.spilled_so_far < self.M)
+        """A run spills no more than S tuples."""
+        require(self.spilled_so_far < self.S)
         self.spilled_so_far += 1
 
     # --- the task, and the timer's thread ----------------------------------------------------
 
-    @action(task=upto(T))
+    @action(task=upto(n))
     def drained(self, task: int) -> None:
         """A task processes all that is in its overflowQ."""
         self.overflow[task] = 0
@@ -222,7 +222,7 @@ class ObservedStatus(Machine):
     def checked(self, told: int) -> None:
         """The check clears what has drained, and says so if it is news."""
         is_news = False
-        for task in range(self.T):
+        for task in range(self.n):
             if self.flagged[task] and self.overflow[task] == 0:
                 self.flagged[task] = False
                 self.told_at[task] = 0
@@ -252,7 +252,7 @@ class ObservedStatus(Machine):
     def restarted(self) -> None:
         """The receiving worker restarts."""
         require(self.busy == Busy.REST)
-        for task in range(self.T):
+        for task in range(self.n):
             self.overflow[task] = 0
             self.flagged[task] = False
             self.told_at[task] = 0
@@ -352,7 +352,7 @@ class ObservedStatus(Machine):
         """The flags of all tasks, as a number."""
         total = 0
         weight = 1
-        for task in range(self.T):
+        for task in range(self.n):
             if self.flagged[task]:
                 total += weight
             weight = 2 * weight
@@ -376,7 +376,7 @@ class ObservedStatus(Machine):
 
 
 EXPECTATIONS = (
-    expect(ObservedStatus, "STORM-O11", "holds", "what was told is true", K=2, M=2, T=1, A=1),
+    expect(ObservedStatus, "STORM-O11", "holds", "what was told is true", K=2, S=2, n=1, A=1),
     expect(ObservedStatus, "STORM-O11", "holds",
-           "what was told is true, with two tasks", K=2, M=2, T=2, A=3),
+           "what was told is true, with two tasks", K=2, S=2, n=2, A=3),
 )

@@ -90,15 +90,15 @@ class ObservedInput(Machine):
     X = const(0)                    # limit of the overflowQ; 0: none
     B = const(1, at_least=1)        # size of a local sender's batch; 1: there is none
     R = const(1)                    # remote senders: 0 .. R - 1
-    L = const(1)                    # local senders: R .. R + L - 1
+    S = const(1)                    # local senders: R .. R + S - 1
     K = const(3, at_least=1)        # tuples that a run may name
 
     named = integer(0, K)           # tuples named so far: the next one has this number
     place = array(upto(K), choice(Place))
-    sender = array(upto(K), integer(0, R + L))
+    sender = array(upto(K), integer(0, R + S))
     recvq = integer(0, C)
     overflowq = integer(0, K)
-    batched = array(upto(L), integer(0, B))
+    batched = array(upto(S), integer(0, B))
     dropped = integer(0, K)
     passed = integer(0, 2 * C)      # tuples of recvQ processed while the overflowQ waited
     to_flush = boolean()            # something went into a batch since the last flush
@@ -136,7 +136,7 @@ class ObservedInput(Machine):
 
     # --- local senders -------------------------------------------------------------------
 
-    @action(sender=upto(L))
+    @action(sender=upto(S))
     def published(self, sender: int) -> None:
         """The next tuple is taken."""
         if self.B == 1:
@@ -149,14 +149,14 @@ class ObservedInput(Machine):
             self.name(self.R + sender, Place.BATCH)
             self.to_flush = True
 
-    @action(sender=upto(L))
+    @action(sender=upto(S))
     def refused(self, sender: int) -> None:
         """The next tuple is refused."""
         require(self.recvq == self.C, ROOM)
         require(self.B == 1 or self.batched[sender] == self.B, ROOM)
         self.name(self.R + sender, Place.AWAY)
 
-    @action(internal=True, fair=True, sender=upto(L))
+    @action(internal=True, fair=True, sender=upto(S))
     def insert(self, sender: int) -> None:
         """The oldest tuple of a batch enters recvQ."""
         require(self.batched[sender] > 0 and self.recvq < self.C)

@@ -95,7 +95,7 @@ MAXIMUM_KEPT = guard_rule(
 RETRIES_WAIT = guard_rule(
     "STORM-K35", MUST,
     "A failed message is emitted again no earlier than its delay allows: the n-th time after "
-    "D * 2 ** (n - 1), or the longest delay if that is shorter.",
+    "first * 2 ** (n - 1), or the longest delay if that is shorter.",
     source="storm#partition-manager (ExponentialBackoffMsgRetryManager); storm#kafka-client",
 )
 NOT_INVENTED = guard_rule(
@@ -108,12 +108,12 @@ NOT_INVENTED = guard_rule(
 class ObservedPartition(Machine):
     """A log of up to L messages, and the manager that reads it."""
 
-    L = const(3, at_least=1)            # offsets
+    L = const(3, at_least=1)            # offsets of the log
     F = const(1, at_least=1)            # messages of one fetch
     M = const(0)                        # messages that may be outstanding; 0 is unlimited
-    X = const(1)                        # how often a message is emitted again
-    D = const(0)                        # milliseconds before a message is emitted again
-    B = const(0)                        # the longest of these delays
+    retries = const(1)                  # how often a message is emitted again
+    first = const(0)                    # milliseconds before a message is emitted again
+    longest = const(0)                  # milliseconds before any retry, at most
 
     end = integer(0, L)                 # the log has had the offsets below
     dropped = subset(upto(L))           # those that have left it
@@ -122,8 +122,8 @@ class ObservedPartition(Machine):
     top = integer(0, L)                 # above all that was emitted since the last start
     under_way = subset(upto(L))         # emitted, and neither acked nor failed
     failed = subset(upto(L))            # to be emitted again
-    tries = array(upto(L), integer(0, X + 1))   # failures since the last start
-    wait = array(upto(L), integer(0, B))        # failed ones: until they may be emitted again
+    tries = array(upto(L), integer(0, retries + 1))  # failures since the last start
+    wait = array(upto(L), integer(0, longest))  # failed ones: until they may be emitted again
     twofold = subset(upto(L))           # under way, with two tuples of which none is acked
     late = integer(0, F)                # new ones that were emitted while one waits for replay
     done = subset(upto(L))              # processed at least once, ever
@@ -157,7 +157,7 @@ class ObservedPartition(Machine):
     def emitted(self, offset: int) -> None:
         """A message is emitted."""
         require(offset < self.end, NOT_INVENTED)
-        require(self.tries[offset] <= self.X, RETRIES_BOUNDED)
+        require(self.tries[offset] <= self.retries, RETRIES_BOUNDED)
         require(offset >= self.committed, NOT_BELOW)
         require(offset not in self.under_way, NOT_REPEATED)
         if offset in self.failed:
@@ -233,7 +233,7 @@ class ObservedPartition(Machine):
         self.under_way.discard(offset)
         self.twofold.discard(offset)
         self.tries[offset] += 1
-        if self.tries[offset] > self.X:
+        if self.tries[offset] > self.retries:
             self.given_up.add(offset)
         else:
             if len(self.failed) == 0:
@@ -243,9 +243,9 @@ class ObservedPartition(Machine):
 
     def delay(self, failures: int) -> int:
         """Milliseconds before the message is emitted again."""
-        delay = min(self.D, self.B)
+        delay = min(self.first, self.longest)
         for _ in range(failures - 1):
-            delay = min(2 * delay, self.B)
+            delay = min(2 * delay, self.longest)
         return delay
 
     @action(milliseconds=upto(4))
@@ -311,6 +311,8 @@ class ObservedPartition(Machine):
 
 
 EXPECTATIONS = (
-    expect(ObservedPartition, "STORM-K33", "holds", "a restart loses nothing", L=2, F=(1, 2), X=1),
-    expect(ObservedPartition, "STORM-K34", "holds", "the maximum is kept", L=2, F=2, M=1, X=1),
+    expect(ObservedPartition, "STORM-K33", "holds", "a restart loses nothing", L=2, F=(1, 2),
+           retries=1),
+    expect(ObservedPartition, "STORM-K34", "holds", "the maximum is kept", L=2, F=2, M=1,
+           retries=1),
 )

@@ -75,16 +75,16 @@ class Due(IntEnum):
 
 
 class ObservedSpout(Machine):
-    """Up to R roots, with a maximum of M pending (0: unlimited), in B buckets.
+    """Up to R roots, with a maximum of M pending (0: unlimited), in N buckets.
 
     An executor of several tasks has one maximum, which is that of a task times their number.
     """
 
-    M = const(1)
-    R = const(3, at_least=1)
-    B = const(2, at_least=1)
+    M = const(1)                        # max.spout.pending; 0 is unlimited
+    R = const(3, at_least=1)            # roots
+    N = const(2, at_least=1)            # buckets
 
-    left = array(upto(R), integer(0, B))    # ticks until the root times out; 0: not pending
+    left = array(upto(R), integer(0, N))    # ticks until the root times out; 0: not pending
 
     def pending(self) -> int:
         """How many roots are pending."""
@@ -97,8 +97,8 @@ class ObservedSpout(Machine):
         """A round emits all its new ids; ``second`` is ``first`` where there is only one."""
         require(self.left[first] == 0 and self.left[second] == 0, OWN_ID)
         require(not self.has_reached_max(), MAXIMUM_STOPS)
-        self.left[first] = self.B
-        self.left[second] = self.B
+        self.left[first] = self.N
+        self.left[second] = self.N
 
     @action
     def holds_back(self) -> None:
@@ -135,7 +135,7 @@ class ObservedSpout(Machine):
     def reset_timeout(self, root: int) -> None:
         """The acker passes on a RESET_TIMEOUT; it makes nothing pending that is not."""
         if self.left[root] > 0:
-            self.left[root] = self.B
+            self.left[root] = self.N
 
     @action
     def ticks(self) -> None:

@@ -108,18 +108,18 @@ class SharedSeen(PartitionSeen):
         return see("ack", offset=offset)
 
 
-OFTEN = {"L": "L", "F": "F", "X": "X"}
+OFTEN = {"L": "L", "F": "F", "retries": "X"}
 
 SEEN = refines(PartitionManager, ObservedPartition, "what it emits and commits is allowed",
                shows=PartitionSeen, seen_by=OFTEN | {"M": "M"}, L=3, F=(1, 2), M=(0, 1), X=1, Y=1)
 GONE = refines(PartitionManager, ObservedPartition, "a log that forgets changes none of that",
                shows=PartitionSeen, seen_by=OFTEN, L=3, F=2, X=1, Y=0, G=1)
 LIMITED = refines(GivingUp, ObservedPartition, "it gives up after its last retry, not before",
-                  shows=PartitionSeen, seen_by={"L": "L", "F": "F", "X": "retries"},
+                  shows=PartitionSeen, seen_by={"L": "L", "F": "F", "retries": "retries"},
                   L=2, F=2, X=2, Y=1, retries=(0, 1))
 SLOWLY = refines(BackingOff, ObservedPartition, "retries that wait are in time",
-                 shows=BackingOffSeen, seen_by=OFTEN | {"D": "first", "B": "longest"}, L=2, X=2,
-                 Y=0, longest=(1, 2))
+                 shows=BackingOffSeen, seen_by=OFTEN | {"first": "first", "longest": "longest"},
+                 L=2, X=2, Y=0, longest=(1, 2))
 SHARED = refines(CountingSiblings, ObservedPartition, "two tuples to an id are acked as one",
                  shows=SharedSeen, seen_by=OFTEN, L=2, X=1, Y=1)
 

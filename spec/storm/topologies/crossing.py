@@ -69,7 +69,7 @@ class CrossingPaths(Machine):
     """The overflowQ takes what recvQ does not."""
 
     C = const(1, at_least=1)            # capacity of each recvQ
-    W = const(1, at_least=1)            # capacity of each link
+    W = const(1, at_least=1)            # tuples that fit on each link, its capacity
     H = const(0)                        # tuples that a spout sends before it hears ON
 
     link = array(upto(2), fifo(choice(Task), W))        # from worker w to the other

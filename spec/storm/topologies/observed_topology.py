@@ -20,18 +20,18 @@ no step names the rule that was broken. As a copy is small, so is the state of a
 follows a cluster in production.
 
 A *message* is what the spout reads from its source, a *root* the id of one attempt at it. Its
-tree has P *parts* that must reach the sink. Times are in the instants of the history's clock.
+tree has n *parts* that must reach the sink. Times are in the instants of the history's clock.
 
 Some promises are kept only as fast as messages travel: that a bolt's fail() reaches the spout
 at once, that a request for more time arrives in time. They are judged in *calm* runs, in which
 nothing goes wrong but what bolts do, and there word of a root takes D at most. Ticks of the
-message timeout are T apart, and a tick is no later than D.
+message timeout are P apart, and a tick is no later than D.
 
 User code may raise what nobody catches: a bolt in execute(), a spout in nextTuple(). What the
 others are owed then is that no task stops alone. A task that is gone while its worker lives holds
 what is in its queues for ever, and nobody is told; a worker that dies loses what it held, but its
 messages are counted, its connections break, and its spouts and its peers begin again. So the
-worker dies, and with it every task that it has, within W.
+worker dies, and with it every task that it has, within G.
 
 Source: "Backpressure model for Storm 2.0" (STORM-2306); 001 for acknowledgements;
 storm#remote-send and what follows it, storm#waits, storm#rotating.
@@ -102,7 +102,7 @@ SURVIVES = guard_rule(
     "raises what nobody catches.",
     source="storm#waits, storm#errors; STORM-3073, STORM-3751")
 NOT_HELD_UP = guard_rule(
-    "STORM-C15", MUST, "What waits in a worker's transfer queue leaves it within W: nobody who "
+    "STORM-C15", MUST, "What waits in a worker's transfer queue leaves it within G: nobody who "
     "is dead or slow holds up what is for others.",
     source="storm#remote-send; STORM-329, STORM-404, STORM-510")
 
@@ -115,8 +115,8 @@ AT_ONCE = guard_rule(
     "D: the spout does not wait for the timeout.",
     source="001#tree ('at once'); STORM-1595")
 NOT_EARLY = guard_rule(
-    "STORM-C22", MUST, "An attempt that no bolt has failed does not fail within T - D of its "
-    "emission; nor, in a calm run, between D and T - D after a bolt has asked for more time.",
+    "STORM-C22", MUST, "An attempt that no bolt has failed does not fail within P - D of its "
+    "emission; nor, in a calm run, between D and P - D after a bolt has asked for more time.",
     source="001#timeout; storm#acker: (T, 2T], RESET_TIMEOUT")
 WRITABLE = guard_rule(
     "STORM-C23", MUST, "A worker writes to a connection only while fewer messages are under way "
@@ -128,7 +128,7 @@ OWN_FLAG = guard_rule(
     source="000#aims ('bubble up', in the place of a global 'throttle on/off'); storm#status")
 
 FALLS = guard_rule(
-    "STORM-C25", MUST, "Where user code raises what nobody catches, its worker dies within W: no "
+    "STORM-C25", MUST, "Where user code raises what nobody catches, its worker dies within G: no "
     "task stops alone, and none goes on without it.",
     source="001#replay, docs/decisions/callbacks-that-raise.md; STORM-1750, STORM-2142, STORM-2194")
 
@@ -264,15 +264,15 @@ class ObservedFlag(Machine):
 class ObservedRoot(Machine):
     """One attempt at a message. What took longer than a range goes is told as its last number."""
 
-    P = const(2, at_least=1)            # parts that must reach the sink
-    T = const(3)                        # instants between two ticks of the message timeout
+    n = const(2, at_least=1)            # parts that must reach the sink
+    P = const(3)                        # instants between two ticks of the message timeout
     D = const(1)                        # instants that word of a root takes at most
 
     emitted = boolean()
     faulty = boolean()                  # a bolt has failed a tuple of it
     over = boolean()                    # acked or failed
     acked = boolean()
-    reached = subset(upto(P))
+    reached = subset(upto(n))
 
     @action
     def emits(self) -> None:
@@ -280,7 +280,7 @@ class ObservedRoot(Machine):
         require(not self.emitted, ONCE)
         self.emitted = True
 
-    @action(part=upto(P))
+    @action(part=upto(n))
     def reaches(self, part: int) -> None:
         """A part of its tree reaches the sink, whether or not the spout has given it up."""
         require(self.emitted, NOT_INVENTED)
@@ -292,7 +292,7 @@ class ObservedRoot(Machine):
         """The spout's ack() is called."""
         require(self.emitted and not self.over, ONCE)
         require(not self.faulty, FAILED_STAYS)
-        require(len(self.reached) == self.P, COMPLETE)
+        require(len(self.reached) == self.n, COMPLETE)
         self.over = True
         self.acked = True
 
@@ -308,35 +308,35 @@ class ObservedRoot(Machine):
         require(self.faulty and (told <= self.D or calm == 0), AT_ONCE)
         self.over = True
 
-    @action(age=upto(T + 2))
+    @action(age=upto(P + 2))
     def times_out(self, age: int) -> None:
         """The spout's fail() is called, and no bolt has failed it; it is so old."""
         require(self.emitted and not self.over, ONCE)
-        require(not self.faulty and age + self.D >= self.T, NOT_EARLY)
+        require(not self.faulty and age + self.D >= self.P, NOT_EARLY)
         self.over = True
 
-    @action(asked=upto(T + 2), calm=upto(2))
+    @action(asked=upto(P + 2), calm=upto(2))
     def has_asked(self, asked: int, calm: int) -> None:
         """It is about to time out, so many instants after a bolt has asked for more time."""
-        is_in_time = self.D <= asked and asked + self.D <= self.T
+        is_in_time = self.D <= asked and asked + self.D <= self.P
         require(not is_in_time or calm == 0, NOT_EARLY)
 
     @always("STORM-C17", MUST, "A root that is acked was processed as a whole.",
             source="storm#ack-safe")
     def acked_is_complete(self) -> bool:
         """Whatever the order of events."""
-        return not self.acked or len(self.reached) == self.P
+        return not self.acked or len(self.reached) == self.n
 
 
 class ObservedSource(Machine):
     """One message of the source."""
 
-    P = const(2, at_least=1)            # parts that must reach the sink
+    n = const(2, at_least=1)            # parts that must reach the sink
 
     out = boolean()                     # emitted, and neither acked nor failed
     done = boolean()                    # acked, and its spout was not restarted since
     acked = boolean()                   # acked at least once
-    reached = subset(upto(P))           # parts that have reached the sink, in any attempt
+    reached = subset(upto(n))           # parts that have reached the sink, in any attempt
 
     @action
     def emits(self) -> None:
@@ -364,7 +364,7 @@ class ObservedSource(Machine):
         self.out = False
         self.done = False
 
-    @action(part=upto(P))
+    @action(part=upto(n))
     def reaches(self, part: int) -> None:
         """A part reaches the sink."""
         self.reached.add(part)
@@ -373,7 +373,7 @@ class ObservedSource(Machine):
     def comes_to_rest(self) -> None:
         """Nothing moves any more, so every part has reached the sink."""
         require(self.acked and not self.out, DELIVERED)
-        require(len(self.reached) == self.P, DELIVERED)
+        require(len(self.reached) == self.n, DELIVERED)
 
     @always("STORM-C18", MUST, "What is done is not out, and was acked.",
             source="001#replay")
@@ -385,7 +385,7 @@ class ObservedSource(Machine):
 class ObservedWorker(Machine):
     """A worker of the cluster, in all its lives."""
 
-    W = const(3)                        # instants that it may live after user code has raised
+    G = const(3)                        # instants that it may live after user code has raised
 
     raised = boolean()                  # user code of this life has raised
 
@@ -394,11 +394,11 @@ class ObservedWorker(Machine):
         """User code of one of its tasks raises what nobody catches."""
         self.raised = True
 
-    @action(ago=upto(W + 2))
+    @action(ago=upto(G + 2))
     def works(self, ago: int) -> None:
         """One of its tasks takes a tuple, ``ago`` instants after user code raised; a time above
         the range is told as the last of it."""
-        require(not self.raised or ago <= self.W, FALLS)
+        require(not self.raised or ago <= self.G, FALLS)
 
     @action
     def dies(self) -> None:
@@ -420,8 +420,8 @@ class ObservedWorker(Machine):
 class ObservedRun(Machine):
     """The transfer queues and connections of all workers, and the end of the run."""
 
-    W = const(3)                        # instants that a tuple may wait in a transfer queue
-    L = const(2, at_least=1)            # messages under way that make a connection not writable
+    G = const(3)                        # instants that a tuple may wait in a transfer queue
+    W = const(2, at_least=1)            # messages that fit on a connection: then it is not writable
 
     rested = boolean()
 
@@ -430,15 +430,15 @@ class ObservedRun(Machine):
         """A worker is killed, or begins: nothing is at rest."""
         require(not self.rested)
 
-    @action(waited=upto(W + 2))
+    @action(waited=upto(G + 2))
     def passes_on(self, waited: int) -> None:
         """A tuple leaves a transfer queue; a time above the range is told as the last of it."""
-        require(waited <= self.W, NOT_HELD_UP)
+        require(waited <= self.G, NOT_HELD_UP)
 
-    @action(standing=upto(L + 1))
+    @action(standing=upto(W + 1))
     def writes(self, standing: int) -> None:
         """A worker writes to a connection on which so many messages are under way."""
-        require(standing < self.L, WRITABLE)
+        require(standing < self.W, WRITABLE)
 
     @action
     def comes_to_rest(self) -> None:
@@ -454,6 +454,6 @@ class ObservedRun(Machine):
 
 EXPECTATIONS = (
     expect(ObservedLane, "STORM-C16", "holds", "the lane's accounts agree", K=(1, 2, 3, 4)),
-    expect(ObservedRoot, "STORM-C17", "holds", "acked means complete", P=(1, 2, 3)),
-    expect(ObservedSource, "STORM-C18", "holds", "a message is out or done", P=(1, 2)),
+    expect(ObservedRoot, "STORM-C17", "holds", "acked means complete", n=(1, 2, 3)),
+    expect(ObservedSource, "STORM-C18", "holds", "a message is out or done", n=(1, 2)),
 )

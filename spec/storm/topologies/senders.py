@@ -16,7 +16,7 @@ and free again at x2, and x2 overtakes x1: the order that each receiver is promi
 broken. Sound is to skip *destinations*: once a tuple for X was put back, the rest of X's
 tuples are put back in the same pass. Then both promises hold.
 
-Executor 0 emits tuples for X and Y as its user's code pleases, R in a round; executor 1 has
+Executor 0 emits tuples for X and Y as its user's code pleases, E in a round; executor 1 has
 tuples for Y alone. X becomes backlogged and free again at any time, or stays backlogged for
 ever; Y never is. A tuple's number is modulo more than can be outstanding.
 
@@ -71,12 +71,12 @@ class Tuple(NamedTuple):
 class Sender(Machine):
     """The code: one FIFO, only its head is retried."""
 
-    R = const(3, at_least=1)            # tuples that a round of nextTuple emits
+    E = const(3, at_least=1)            # tuples that a round of nextTuple emits
 
-    pending = fifo(record(Tuple, to=choice(Receiver), number=integer(0, R)), R)
-    left = integer(0, R)                # tuples that this round has yet to emit
-    emitted = array(Receiver, integer(0, R))
-    expected = array(Receiver, integer(0, R))
+    pending = fifo(record(Tuple, to=choice(Receiver), number=integer(0, E)), E)
+    left = integer(0, E)                # tuples that this round has yet to emit
+    emitted = array(Receiver, integer(0, E))
+    expected = array(Receiver, integer(0, E))
     x_backlogged = boolean(False)
     disordered = boolean(False)
     beat = boolean(False)               # flips with each tuple that reaches Y
@@ -87,7 +87,7 @@ class Sender(Machine):
     def next_tuple(self) -> None:
         """A new round, since nothing is pending."""
         require(self.left == 0 and not self.pending)
-        self.left = self.R
+        self.left = self.E
 
     @action(fair=True, to=Receiver)
     def emit(self, to: Receiver) -> None:
@@ -95,7 +95,7 @@ class Sender(Machine):
         require(self.left > 0)
         self.left -= 1
         tuple = Tuple(to, self.emitted[to])
-        self.emitted[to] = (self.emitted[to] + 1) % (self.R + 1)
+        self.emitted[to] = (self.emitted[to] + 1) % (self.E + 1)
         if not self.pending and self.is_free(to):
             self.deliver(tuple)
         else:
@@ -116,7 +116,7 @@ class Sender(Machine):
     def deliver(self, tuple: Tuple) -> None:
         """The tuple is sent; the receivers' links are in order."""
         self.disordered = self.disordered or tuple.number != self.expected[tuple.to]
-        self.expected[tuple.to] = (tuple.number + 1) % (self.R + 1)
+        self.expected[tuple.to] = (tuple.number + 1) % (self.E + 1)
         if tuple.to == Receiver.Y:
             self.beat = not self.beat
 
@@ -162,7 +162,7 @@ class Sender(Machine):
     def refusals_change_nothing(self) -> bool:
         """For each receiver, by the numbers that are neither sent nor pending: none."""
         return all(
-            (self.emitted[to] - self.expected[to]) % (self.R + 1)
+            (self.emitted[to] - self.expected[to]) % (self.E + 1)
             == sum(int(tuple.to == to) for tuple in self.pending) for to in Receiver)
 
     @always("STORM-T8", MUST, "A task gets the tuples of an executor in the order of emission.",
@@ -222,13 +222,13 @@ class GivingUpLocally(ColocatedSender):
         else:
             require(self.left > 0)
             self.left -= 1
-            self.emitted[to] = (self.emitted[to] + 1) % (self.R + 1)
+            self.emitted[to] = (self.emitted[to] + 1) % (self.E + 1)
 
 
 class HeadSkippingSender(Sender):
     """A pass over pendingEmits that puts back what cannot be sent and tries the next."""
 
-    unseen = integer(0, Sender.R)       # pending tuples that this pass has yet to try
+    unseen = integer(0, Sender.E)       # pending tuples that this pass has yet to try
     skipped = subset(Receiver)          # receivers of which it has put a tuple back
 
     @action(fair=True)
@@ -264,31 +264,31 @@ class DestinationSkippingSender(HeadSkippingSender):
 
 
 EXPECTATIONS = (
-    expect(Sender, "STORM-T6", "violated", "one FIFO: a free task waits too (D8)", R=(2, 3)),
+    expect(Sender, "STORM-T6", "violated", "one FIFO: a free task waits too (D8)", E=(2, 3)),
     expect(Sender, "STORM-T7", "holds",
-           "behind a stuck head the worker's other executors go on", R=(2, 3)),
-    expect(Sender, "STORM-T8", "holds", "one FIFO keeps the order", R=(2, 3)),
-    expect(Sender, "STORM-T9", "holds", "what is refused stays", R=(2, 3)),
+           "behind a stuck head the worker's other executors go on", E=(2, 3)),
+    expect(Sender, "STORM-T8", "holds", "one FIFO keeps the order", E=(2, 3)),
+    expect(Sender, "STORM-T9", "holds", "what is refused stays", E=(2, 3)),
     expect(GlobalThrottle, "STORM-T7", "violated",
-           "a global throttle stops those who send to others", R=(2, 3)),
+           "a global throttle stops those who send to others", E=(2, 3)),
     expect(ColocatedSender, "STORM-T6", "violated",
            "within one worker too a free task waits behind a stuck head",
-           R=(2, 3), C=(1, 2)),
+           E=(2, 3), C=(1, 2)),
     expect(ColocatedSender, "STORM-T7", "holds",
-           "within one worker other executors go on behind a full recvQ", R=(2, 3), C=(1, 2)),
+           "within one worker other executors go on behind a full recvQ", E=(2, 3), C=(1, 2)),
     expect(ColocatedSender, "STORM-T8", "holds",
-           "within one worker what waits keeps its order", R=(2, 3), C=(1, 2)),
+           "within one worker what waits keeps its order", E=(2, 3), C=(1, 2)),
     expect(ColocatedSender, "STORM-T9", "holds",
-           "within one worker what is refused stays and is tried again", R=(2, 3), C=(1, 2)),
-    expect(GivingUpLocally, "STORM-T9", "violated", "a local refusal is not retried", R=(2, 3)),
+           "within one worker what is refused stays and is tried again", E=(2, 3), C=(1, 2)),
+    expect(GivingUpLocally, "STORM-T9", "violated", "a local refusal is not retried", E=(2, 3)),
     expect(HeadSkippingSender, "STORM-T6", "holds",
-           "skipping a blocked head holds up no free task", R=(2, 3)),
+           "skipping a blocked head holds up no free task", E=(2, 3)),
     expect(HeadSkippingSender, "STORM-T8", "violated",
-           "skipping a blocked head breaks the order (D8)", R=(2, 3)),
+           "skipping a blocked head breaks the order (D8)", E=(2, 3)),
     expect(DestinationSkippingSender, "STORM-T6", "holds",
-           "skipping whole destinations holds up no free task", R=(2, 3)),
+           "skipping whole destinations holds up no free task", E=(2, 3)),
     expect(DestinationSkippingSender, "STORM-T9", "holds",
-           "skipping destinations keeps what is refused", R=(2, 3)),
+           "skipping destinations keeps what is refused", E=(2, 3)),
     expect(DestinationSkippingSender, "STORM-T8", "holds",
-           "skipping whole destinations keeps the order of each", R=(2, 3)),
+           "skipping whole destinations keeps the order of each", E=(2, 3)),
 )

@@ -100,14 +100,14 @@ class Topology(Machine):
     never do."""
 
     C = const(1, at_least=1)            # capacity of each recvQ
-    K = const(1, at_least=1)            # root tuples that one call of nextTuple emits
+    E = const(1, at_least=1)            # root tuples that one call of nextTuple emits
     N = const(6, at_least=1)            # root tuples in all
 
     recvq = array(Task, fifo(record(Message, kind=choice(Kind), root=integer(0, N - 1)), C))
     pending = array(
-        Task, fifo(record(Message, kind=choice(Kind), root=integer(0, N - 1)), 2 * K + 2))
+        Task, fifo(record(Message, kind=choice(Kind), root=integer(0, N - 1)), 2 * E + 2))
     begun = integer(0, N)               # roots for which nextTuple was called
-    left = integer(0, 2 * K)            # messages that this call has yet to emit
+    left = integer(0, 2 * E)            # messages that this call has yet to emit
     half_seen = subset(upto(N))         # roots of which the acker has seen INIT or DONE
     acked = integer(0, N)               # roots acknowledged to the spout
 
@@ -125,7 +125,7 @@ class Topology(Machine):
     def next_tuple(self) -> None:
         """The spout calls nextTuple, since nothing is pending."""
         require(self.left == 0 and not self.pending[Task.SPOUT] and self.begun < self.N)
-        more = min(self.K, self.N - self.begun)
+        more = min(self.E, self.N - self.begun)
         self.begun += more
         self.left = 2 * more
 
@@ -200,8 +200,8 @@ class Topology(Machine):
             "A spout's pendingEmits holds at most what one round of nextTuple emits.",
             source="storm#executors (SpoutExecutor.call), storm#waits; STORM-3073")
     def pending_of_spout_is_bounded(self) -> bool:
-        """A data message and an init for each of K roots."""
-        return len(self.pending[Task.SPOUT]) <= 2 * self.K
+        """A data message and an init for each of E roots."""
+        return len(self.pending[Task.SPOUT]) <= 2 * self.E
 
 
 class WithoutAckers(Topology):
@@ -268,7 +268,7 @@ class GreedyBolt(Topology):
     @action(fair=True)
     def bolt_consumes(self) -> None:
         """Whatever is pending; the guard keeps the machine finite, the bolt has none."""
-        require(len(self.pending[Task.BOLT]) < 2 * self.K + 2)
+        require(len(self.pending[Task.BOLT]) < 2 * self.E + 2)
         root = self.recvq[Task.BOLT].pop().root
         self.transfer(Task.BOLT, Message(Kind.DONE, root))
 
@@ -280,7 +280,7 @@ class EmittingInAck(Topology):
     def spout_consumes_and_emits(self) -> None:
         """An acknowledgement is taken, and its callback emits."""
         require(self.begun < self.N)
-        require(len(self.pending[Task.SPOUT]) <= 2 * self.K)    # keeps the machine finite
+        require(len(self.pending[Task.SPOUT]) <= 2 * self.E)    # keeps the machine finite
         self.spout_consumes()
         self.begun += 1
         self.transfer(Task.SPOUT, Message(Kind.DATA, self.begun - 1))
@@ -441,40 +441,40 @@ STUCK = "STORM-T1"
 
 EXPECTATIONS = (
     expect(Topology, STUCK, "holds", "the code's rules do not deadlock",
-           K=(1, 3), C=1),
+           E=(1, 3), C=1),
     expect(SpoutThatStopsConsuming, STUCK, "violated",
            "the spout too stops consuming while something is pending",
            C=(1, 2)),
     expect(BoundedPending, STUCK, "violated",
            "emit waits at a bound below what one round emits",
-           K=4, bound=1, N=8),
+           E=4, bound=1, N=8),
     *(expect(BoundedPending, STUCK, "holds", "a bound that fits one round does not deadlock",
-             K=K, bound=bound, N=8) for K, bound in ((4, 8), (2, 4))),
+             E=E, bound=bound, N=8) for E, bound in ((4, 8), (2, 4))),
     expect(BoundedPending, STUCK, "violated",
            "emit waits at a bound below what one round emits",
-           K=2, bound=1, N=8),
-    expect(Topology, STUCK, "holds", "the code's rules, larger queues", K=(1, 2), C=2),
-    expect(WithoutAckers, STUCK, "holds", "without ackers: no circle", K=(1, 3), C=(1, 2)),
+           E=2, bound=1, N=8),
+    expect(Topology, STUCK, "holds", "the code's rules, larger queues", E=(1, 2), C=2),
+    expect(WithoutAckers, STUCK, "holds", "without ackers: no circle", E=(1, 3), C=(1, 2)),
     expect(WithoutAckers, "STORM-T2", "holds",
-           "without ackers every root is processed", K=(1, 3), C=(1, 2)),
+           "without ackers every root is processed", E=(1, 3), C=(1, 2)),
     expect(WithoutAckers, "STORM-T4", "holds",
-           "without ackers a spout holds back at most one round", K=(1, 3), C=1),
+           "without ackers a spout holds back at most one round", E=(1, 3), C=1),
     expect(LosingWithoutAckers, STUCK, "violated",
            "without ackers roots are missing if what is refused is thrown away", C=1,
-           K=(1, 3)),
-    expect(Topology, "STORM-T2", "holds", "every root is acknowledged", K=(1, 3), C=1),
+           E=(1, 3)),
+    expect(Topology, "STORM-T2", "holds", "every root is acknowledged", E=(1, 3), C=1),
     expect(SpoutThatStopsConsuming, "STORM-T2", "violated",
            "a spout that stops consuming leaves roots unacknowledged",
            C=1),
-    expect(Topology, "STORM-T3", "holds", "a bolt holds back one execution", K=(1, 3), C=1),
-    expect(Topology, "STORM-T4", "holds", "a spout holds back one round", K=(1, 3), C=1),
-    expect(GreedyBolt, "STORM-T3", "violated", "a bolt that goes on consuming", K=1, C=1),
-    expect(EmittingInAck, "STORM-T4", "violated", "emits in ack() are not gated", K=1, C=1),
+    expect(Topology, "STORM-T3", "holds", "a bolt holds back one execution", E=(1, 3), C=1),
+    expect(Topology, "STORM-T4", "holds", "a spout holds back one round", E=(1, 3), C=1),
+    expect(GreedyBolt, "STORM-T3", "violated", "a bolt that goes on consuming", E=1, C=1),
+    expect(EmittingInAck, "STORM-T4", "violated", "emits in ack() are not gated", E=1, C=1),
     expect(EmittingInAck, STUCK, "holds",
-           "emits in ack() do no harm to others if pendingEmits has no bound", K=1, C=1),
+           "emits in ack() do no harm to others if pendingEmits has no bound", E=1, C=1),
     expect(BoundedEmittingInAck, STUCK, "violated",
            "emits in ack() deadlock if pendingEmits has a bound",
-           K=1, bound=(2, 3, 4), N=10),
+           E=1, bound=(2, 3, 4), N=10),
     expect(BlockingFlush, STUCK, "violated",
            "a flush that waits, in the spout (storm#D11, STORM-1027)",
            C=1),

@@ -41,6 +41,7 @@ CHAPTERS = {
     "storm.waiting": "what a task does between two attempts to send",
     "storm.executions": "one execution of a basic bolt: who acks its input, and who fails it",
     "storm.acker": "how a spout learns that all that came of a tuple was processed",
+    "storm.acker_mutants": "the acker with one line wrong: what each line is for",
     "storm.acker_seen": "that the acker is what its observer accepts",
     "storm.collision": "two roots with one id: who is forgotten, and acked for another",
     "storm.xor": "the algebra of the acker: why a value of zero means that all is processed",

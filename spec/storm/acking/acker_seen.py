@@ -18,9 +18,10 @@ from collections.abc import Iterable
 
 from ...notation.views import Seen, View, see, shown
 from ...refinements import refines, refused
-from .acker import (
-    Acker, AckingAtZeroWithoutInit, AckingInSilence, Answer, FailFirst, FailingAtTheEnd,
-    FailingInSilence, ForgettingEarlyFail, IgnoringMarkAtInit, OringInit,
+from .acker import Acker, Answer
+from .acker_mutants import (
+    AckingAtZeroWithoutInit, AckingInSilence, FailFirst, FailingAtTheEnd, FailingInSilence,
+    ForgettingEarlyFail, IgnoringMarkAtInit, OringInit,
 )
 from .observed_acker import ObservedAcker, Told
 from .rotating import AckerMemory, CopyingMap, MemoryWithoutTicks, RotatingMap, SpareMap

@@ -453,3 +453,32 @@ def test_a_range_whose_bound_is_known_goes_round_as_often_as_it_says(rounds: str
         after = bound.interpreter.step(state, "go")
         assert after is not None
         assert apply(go, {"x": x, "y": 0}) == bound.interpreter.slots(after)
+
+
+@pytest.mark.parametrize(("guard", "update", "is_safe"), [
+    ("self.x < 3", "self.x += 1", True), ("self.x <= 2", "self.x += 1", True),
+    ("3 > self.x", "self.x += 1", True), ("self.x == 2", "self.x += 1", True),
+    ("self.x == 2", "self.x -= 2", True), ("self.x > 0", "self.x -= 1", True),
+    ("1 <= self.x", "self.x -= 1", True), ("0 < self.x < 3", "self.x = 3 - self.x", True),
+    ("self.x <= 3", "self.x += 1", False), ("self.x >= 0", "self.x -= 1", False),
+    ("self.x == 3", "self.x += 1", False), ("self.x == 1", "self.x -= 2", False),
+    ("len(self.q) < 3", "self.x = len(self.q) + 1", True),
+    ("len(self.q) <= 3", "self.x = len(self.q) + 1", False),
+])
+def test_a_guard_that_keeps_a_value_in_its_range_leaves_nothing_to_check(
+    guard: str, update: str, is_safe: bool
+) -> None:
+    """So engines that take the lowered form pay for no check that cannot fail; where the guard
+    lets one value too many through, the check is there."""
+    machine = define(
+        "from checkvalve.spec.notation import *\n"
+        "class Random(Machine):\n"
+        "    x = integer(0, 3)\n"
+        "    q = fifo(integer(0, 1), 4)\n"
+        "    @action\n"
+        "    def go(self):\n"
+        f"        require({guard})\n"
+        f"        {update}\n"
+    )
+    lowered, = bind(machine).model.actions
+    assert (lowered.faults == ()) is is_safe

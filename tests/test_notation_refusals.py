@@ -30,6 +30,16 @@ REFUSED = {
     "self.act()": "calls itself",
     "self.q = 3": "another kind",
     "unknown(3)": "unknown",
+    "self.a = abs(self.a, 1)": "takes other arguments",
+    "self.a = abs()": "takes other arguments",
+    "self.a = int(self.a, 2)": "takes other arguments",
+    "self.a = sum([1, 1], 0)": "takes other arguments",
+    "self.a = int(any(self.a > 1, self.a < 1))": "takes other arguments",
+    "self.a = min(*self.q)": "takes other arguments",
+    "self.a = min(1, 2, default=0)": "takes no default",
+    "self.a = max(self.q, default=0, key=abs)": "takes no key",
+    "self.a = int(x=1)": "takes other arguments",
+    "require()": "takes other arguments",
 }
 
 

@@ -18,7 +18,7 @@ from .symbolic import (
 if TYPE_CHECKING:
     from .translate import Evaluator
 
-__all__ = ["FUNCTIONS", "contains", "upper"]
+__all__ = ["call", "contains", "is_function", "upper"]
 
 Handler = Callable[["Evaluator", Context, ast.Call], Value]
 Guarded = list[tuple[e.Expr, Value]]
@@ -176,7 +176,25 @@ def _require(run: Evaluator, ctx: Context, node: ast.Call) -> Value:
     return Static(None)
 
 
-FUNCTIONS: dict[str, Handler] = {
+_FUNCTIONS: dict[str, Handler] = {
     "len": _len, "any": _any, "all": _all, "sum": _sum, "min": _extreme(e.min_),
     "max": _extreme(e.max_), "abs": _abs, "int": _int, "bool": _bool, "require": _require,
 }
+_OF_SEVERAL = ("min", "max")
+
+
+def is_function(name: str) -> bool:
+    """Whether the notation has a built-in function of a name."""
+    return name in _FUNCTIONS
+
+
+def call(run: Evaluator, ctx: Context, name: str, node: ast.Call) -> Value:
+    """A call of a built-in function. What CPython or the notation does not take is refused."""
+    most = {"require": 2, **dict.fromkeys(_OF_SEVERAL, len(node.args))}.get(name, 1)
+    named = {"default"} if name in _OF_SEVERAL and len(node.args) == 1 else set()
+    if not 1 <= len(node.args) <= most or any(isinstance(each, ast.Starred) for each in node.args):
+        raise run.refuse(node, f"{ast.unparse(node)}: {name} takes other arguments here")
+    for keyword in node.keywords:
+        if keyword.arg not in named:
+            raise run.refuse(node, f"{ast.unparse(node)}: {name} takes no {keyword.arg} here")
+    return _FUNCTIONS[name](run, ctx, node)

@@ -124,7 +124,7 @@ class Evaluator:
             return ctx.names[node.id]
         if node.id in self.source.names:
             return self._global(self.source.names[node.id])
-        if node.id in known.FUNCTIONS or node.id in ("require", "super", "range"):
+        if known.is_function(node.id) or node.id in ("require", "super", "range"):
             return Static(node.id)
         raise self.refuse(
             node, f"the name {node.id} is not known here",
@@ -374,8 +374,8 @@ class Evaluator:
             return self.value(ctx, node.args[0])
         name = target.value if isinstance(target.value, str) else ""
         name = name or getattr(target.value, "__name__", "")
-        if name in known.FUNCTIONS:
-            return known.FUNCTIONS[name](self, ctx, node)
+        if known.is_function(name):
+            return known.call(self, ctx, name, node)
         raise self.refuse(node, f"the notation cannot call {ast.unparse(node.func)}")
 
     def method_call(self, ctx: Context, node: ast.Call, func: ast.Attribute) -> Value | None:

@@ -12,6 +12,7 @@ from checkvalve.reference.kafka.delayed_operation import DelayedOperation
 from checkvalve.reference.kafka.locks import READERS, NeedsTheGil, SharedLock
 from checkvalve.reference.kafka.old_purgatory import OldPurgatory
 from checkvalve.reference.kafka.old_timer import OldTimer
+from checkvalve.reference.kafka.owners import Partition
 from checkvalve.reference.kafka.purgatory import Purgatory
 from checkvalve.reference.kafka.timer import Timer, TimerTask
 from checkvalve.reference.kafka.watcher_lists import LockedWatcherLists
@@ -92,6 +93,31 @@ def test_adding_takes_the_read_lock_alone() -> None:
     timer.add(Note(3, factory), 0)
     more = [lock.entered - old for lock, old in zip(factory.made, before, strict=False)]
     assert max(more) == 1
+
+
+class ReadOrWrite:
+    """A lock of two watched halves."""
+
+    def __init__(self) -> None:
+        self.read, self.write = Watched(), Watched()
+
+
+def test_a_partition_is_read_under_the_read_lock_and_told_of_without_it() -> None:
+    """To look at it, and to append, is to read; to elect is to write; the purgatory is told
+    of an event when the lock was given back."""
+    lock = ReadOrWrite()
+    held: list[int] = []
+
+    def tell(_key: object) -> int:
+        held.append(lock.read.depth + lock.write.depth)
+        return 1
+
+    partition = Partition(lock, tell)
+    assert not partition.is_ready("a") and lock.read.entered == 1
+    assert partition.append("a", "key") == 1 and lock.read.entered == 2
+    assert partition.is_ready("a") and (lock.read.entered, lock.write.entered) == (3, 0)
+    partition.elect()
+    assert (lock.read.entered, lock.write.entered, held) == (3, 1, [0])
 
 
 class Never(DelayedOperation):

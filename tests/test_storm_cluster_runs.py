@@ -13,7 +13,9 @@ from checkvalve.conformance.systems.storm_topology.runs import (
 )
 from checkvalve.reference.storm.cluster import Cluster, Happened, run
 from checkvalve.reference.storm.executor import BoltTask
-from checkvalve.reference.storm.faults import Fault, Scenario, ScenarioMisuse, What, scenario
+from checkvalve.reference.storm.faults import (
+    Fault, Scenario, ScenarioMisuse, What, bolts_of, scenario,
+)
 from checkvalve.reference.storm.status import (
     Status, StatusMisuse, UnknownTask, UnknownWorker,
 )
@@ -105,6 +107,25 @@ def test_a_circle_of_bolts_that_is_let_through_stalls() -> None:
     assert "in a circle: " in offence.words()
     with pytest.raises(TopologyMisuse, match="ping, pong form a circle"):
         ping_pong()
+
+
+@pytest.mark.parametrize("topology", [*TOPOLOGIES.values(), ping_pong(circles=True)],
+                         ids=lambda topology: topology.name)
+def test_a_bolt_emits_as_much_as_is_said_of_it_and_no_more(topology: Topology) -> None:
+    """What one execution emits at most is what rules hold its pendingEmits to; so it is exact."""
+    one = replace(scenario(topology, 0), faults=(), workers=1, settings=Settings(capacity=64))
+    most: Counter[int] = Counter()
+    emitted: Counter[int] = Counter()
+    for event in run(one):
+        if event.what == "processed":
+            emitted[int(event.about[0])] = 0
+        elif event.what == "emitted":
+            task = int(event.about[0])
+            emitted[task] += 1
+            most[task] = max(most[task], emitted[task])
+    bolts = bolts_of(one.topology)
+    assert {task: most[task] for task in bolts} == {
+        task: one.topology.emits_at_most(task) for task in bolts}
 
 
 def test_a_stream_to_nowhere_and_a_cluster_of_nobody_are_refused() -> None:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from dataclasses import asdict, replace
 
 import pytest
 
 from checkvalve.conformance.systems.storm_topology.runs import RULES, Terms, judged, terms_of
-from checkvalve.reference.drivers.tcp import Measured, measure
-from checkvalve.reference.drivers.tcp_faults import run_with_faults
+from checkvalve.reference.drivers.tcp import HaltLag, Measured, measure
+from checkvalve.reference.drivers.tcp_faults import (
+    Books, Row, history_of, is_at_rest, run_with_faults,
+)
 from checkvalve.reference.storm.cluster import Happened
-from checkvalve.reference.storm.topologies import WORD_COUNT
+from checkvalve.reference.storm.status import Status
+from checkvalve.reference.storm.topologies import WORD_COUNT, Kind, Message, deploy
 from checkvalve.reference.storm.worker import Settings
 
 SMALL = Settings(capacity=4, transfer_capacity=64, max_pending=0, per_round=8)
@@ -63,6 +67,8 @@ def test_the_faults_have_happened_and_were_made_good(history: History) -> None:
     words = Counter(event.what for event in history)
     assert (words["killed"], words["began"]) == (1, 3)
     assert words["lost"] > 0 and words["failed"] > 0
+    forgotten = {event.about[0] for event in history if event.what == "forgot"}
+    assert forgotten == {task for task, worker in deploy(WORD_COUNT, 2).items() if worker == 1}
     assert words["root"] > words["acked"] >= MESSAGES
 
 
@@ -82,3 +88,51 @@ def test_a_tuple_that_is_processed_twice_breaks_a_rule(history: History) -> None
     at = next(at for at, event in enumerate(history) if event.what == "processed")
     assert broken((*history[:at], history[at], *history[at:])) >= {"STORM-C1"}
     assert "STORM-C1" in RULES
+
+
+# ---- what is made of what the workers wrote down ---------------------------------------------
+
+
+def told(blocked: set[int], free: set[int]) -> Status:
+    """A status of worker 1."""
+    return Status(1, 0, 1, frozenset(blocked), frozenset(free))
+
+
+def test_the_halt_lag_ends_with_the_last_tuple_that_was_written_for_the_task() -> None:
+    """Tuples for others, and those written before the receiver sent ON, do not count."""
+    lag, long_ago = HaltLag(), 0.0
+    lag.heard(told({3, 4}, set()), long_ago)
+    lag.wrote([Message(Kind.DATA, 1, 0, 3, 0, ())])
+    lag.heard(told(set(), {3, 4, 5}), long_ago)
+    assert sorted(lag.seconds)[0] == 0 < sorted(lag.seconds)[1] and len(lag.seconds) == 2
+    just_now = time.monotonic()
+    lag.heard(told({3}, set()), just_now)
+    lag.heard(told(set(), {3}), just_now)
+    assert lag.seconds[2:] == [0]
+
+
+@pytest.mark.parametrize(("done", "settled", "rests"), [
+    ((True, False), (True, True), True), ((False, False), (True, True), False),
+    ((True, False), (True, False), False), ((True, False), (False, False), False),
+])
+def test_a_run_rests_when_its_spout_is_done_and_all_workers_have_settled(
+    done: tuple[bool, ...], settled: tuple[bool, ...], rests: bool
+) -> None:
+    """Only the worker of the spout knows that all was acked."""
+    rows = [{"done": one, "settled": other} for one, other in zip(done, settled, strict=True)]
+    assert is_at_rest(rows) is rests
+
+
+def test_a_tuple_is_lost_once_whoever_counted_it() -> None:
+    """Of five that went into a connection that broke, one came out, one was processed, and one
+    was counted by a worker: the other two were lost with it."""
+    def row(at: int, what: str, number: int, *before: str) -> Row:
+        return at, what, [*before, "1", "0", "3", str(number)]
+
+    sent = [row(number, "sent", number, "way") for number in range(5)]
+    page = [*sent, (7, "broke", ["way"]), row(8, "lost", 2)]
+    other: list[Row] = [row(5, "got", 0, "way"), (6, "processed", ["3", "1", "0", "1"])]
+    history = history_of(Books({(0, 0): page, (1, 0): other}, []), ended=True)
+    assert Counter(event.about for event in history if event.what == "lost") == {
+        (1, 0, 3, number): 1 for number in (2, 3, 4)}
+    assert history[-1].what == "rested"

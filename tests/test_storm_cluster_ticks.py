@@ -7,9 +7,9 @@ from random import Random
 
 import pytest
 
-from checkvalve.reference.storm.cluster import run
+from checkvalve.reference.storm.cluster import CHECK_EVERY, Cluster, run
 from checkvalve.reference.storm.executor import Log, SpoutTask
-from checkvalve.reference.storm.faults import scenario
+from checkvalve.reference.storm.faults import Fault, Scenario, What, scenario
 from checkvalve.reference.storm.topologies import WORD_COUNT, Kind, Message, TopologyMisuse
 from checkvalve.reference.storm.worker import Place, Settings, Worker
 
@@ -99,3 +99,51 @@ def test_fewer_ackers_than_none_are_refused() -> None:
     """With a message that names them."""
     with pytest.raises(TopologyMisuse, match="0 ackers or more"):
         replace(WORD_COUNT, ackers=-1)
+
+
+class Idling(Cluster):
+    """A cluster that notes the instants at which it looks at what is due."""
+
+    def __init__(self, scenario: Scenario) -> None:
+        self.instants: list[int] = []
+        self.ticks: list[int] = []
+        super().__init__(scenario)
+
+    def _what_is_due(self) -> bool:
+        self.instants.append(self.now)
+        worker, = self.workers.values()
+        assert worker is not None
+        tick = worker.tick
+        worker.tick = lambda: self.ticks.append(self.now) or tick()  # type: ignore[method-assign]
+        try:
+            return super()._what_is_due()
+        finally:
+            worker.tick = tick  # type: ignore[method-assign]
+
+
+@pytest.mark.parametrize("period", [37, 60, 300])
+def test_time_jumps_to_the_next_check_or_tick_and_over_none(period: int) -> None:
+    """Where nothing happens but that: each period ends with its tick, and no instant between
+    is looked at, but for the few in which a tick is seen to."""
+    end, to_see_to_it = 1_000, 8
+    idle = Idling(Scenario(WORD_COUNT, 1, 0, Settings(timeout=period),
+                           (Fault(end, What.SLOW, 1),), 0))
+    idle.run()
+    ticks = range(period - 1, end, period)
+    assert [now for now in idle.ticks if now < end] == list(ticks)
+    seen = {now for now in idle.instants if now < end}
+    due = set(range(0, end, CHECK_EVERY)) | set(ticks)
+    after = {now for tick in ticks for now in range(tick, tick + to_see_to_it)}
+    assert due <= seen <= due | after
+
+
+def test_a_turn_in_which_only_a_pending_message_went_is_one() -> None:
+    """So the task goes on at once, and waits only where it can do nothing."""
+    worker, words = worker_of(1)
+    bolt = worker.tasks[1]
+    for number in range(3):
+        bolt.send(Kind.DATA, 3, (0, number, "x"))
+    assert len(bolt.pending) == 2 and not bolt.call()
+    worker.inputs[3].poll()
+    assert bolt.call() and len(bolt.pending) == 1 and "processed" not in words
+    assert bolt.wait(happened=True) == 0

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from typing import NamedTuple
 
 import pytest
 
 from checkvalve.reference.storm.cluster import GHOST, SLOWNESS, Cluster
-from checkvalve.reference.storm.faults import Fault, Scenario, What
+from checkvalve.reference.storm.faults import Fault, Scenario, What, scenario
 from checkvalve.reference.storm.retry import Backoff
 from checkvalve.reference.storm.rotating import RotatingMap
 from checkvalve.reference.storm.spout import Fetch, PartitionManager, PartitionMisuse
@@ -173,3 +174,21 @@ def test_a_key_that_is_not_there_cannot_be_changed_or_removed() -> None:
         with pytest.raises(KeyError):
             call()
     assert len(held) == 0 and "a" not in held
+
+
+def test_scenarios_are_mostly_of_several_workers() -> None:
+    """Two and three are drawn as often, one half as often: with one there is no connection."""
+    drawn = 1_000
+    of = Counter(scenario(WORD_COUNT, seed).workers for seed in range(drawn))
+    assert set(of) == {1, 2, 3}
+    for workers, share in ((1, 0.2), (2, 0.4), (3, 0.4)):
+        assert abs(of[workers] - share * drawn) < 0.05 * drawn
+
+
+def test_a_fault_of_one_worker_names_no_other() -> None:
+    """What is drawn for a cluster of one worker is about that one."""
+    alone = [each for seed in range(300) for each in [scenario(WORD_COUNT, seed)]
+             if each.workers == 1]
+    killed = {(fault.on, fault.to) for each in alone for fault in each.faults
+              if fault.what is What.KILL}
+    assert killed == {(0, 0)}

@@ -104,7 +104,8 @@ class HaltLag:
 
 
 class TcpWorker:
-    """One worker process: a ``Worker`` with its connections."""
+    """One worker process: a ``Worker`` with its connections. It has a task, for each worker has
+    an acker."""
 
     def __init__(self, number: int, order: Mapping[str, Any]) -> None:
         topology = TOPOLOGIES[order["topology"]]
@@ -247,7 +248,7 @@ class TcpWorker:
             await asyncio.sleep(self.slow)
         else:
             # One thread has all turns, so it waits as the least patient of its tasks does.
-            await asyncio.sleep(0 if happened else _sleep_of(min(waits, default=0)))
+            await asyncio.sleep(0 if happened else _sleep_of(min(waits)))
 
     def transfer(self) -> bool:
         """The transfer thread's turn."""
@@ -310,8 +311,8 @@ class TcpWorker:
         sizes = [inbox.statistics() for inbox in self.worker.inputs.values()]
         return {
             "counts": self.counts, "halt_lags": self.lag.seconds, "seconds": seconds,
-            "overflow_peak": max((each.overflowq_peak for each in sizes), default=0),
-            "recvq_peak": max((each.recvq_peak for each in sizes), default=0),
+            "overflow_peak": max(each.overflowq_peak for each in sizes),
+            "recvq_peak": max(each.recvq_peak for each in sizes),
             "dropped": sum(each.dropped for each in sizes), "done": self.is_done(),
             "settled": self._is_settled(),
         }

@@ -29,7 +29,7 @@ from ..storm.topologies import TOPOLOGIES, deploy
 from ..storm.worker import Settings
 from .tcp import GRACE_SECONDS, WorkerFailed, WorkerProcess
 
-__all__ = ["run_with_faults"]
+__all__ = ["Books", "Row", "history_of", "is_at_rest", "run_with_faults"]
 
 WORKERS: Final = 2
 KILLED: Final = 1
@@ -42,7 +42,7 @@ Row = tuple[int, str, list[str]]
 """A line of a book: nanoseconds, word, what it is about."""
 
 
-class _Books(NamedTuple):
+class Books(NamedTuple):
     """The books by worker and life, and what the parent did."""
 
     pages: Mapping[tuple[int, int], list[Row]]
@@ -72,7 +72,7 @@ def run_with_faults(
         except TimeoutError:
             raise WorkerFailed(
                 f"the workers have not ended {GRACE_SECONDS} s after their deadline") from None
-        return _history(run.books(), ended)
+        return history_of(run.books(), ended)
 
 
 class _Run:
@@ -99,7 +99,7 @@ class _Run:
             if self._kill_after:
                 await self._kill_and_restart()
             rows = [json.loads(await each.line()) for each in self._processes.values()]
-            return any(row["done"] for row in rows) and all(row["settled"] for row in rows)
+            return is_at_rest(rows)
         finally:
             for process in self._processes.values():
                 await process.kill()
@@ -132,7 +132,7 @@ class _Run:
     def _book(self, number: int) -> Path:
         return self._folder / f"{number}.{self._lives[number]}"
 
-    def books(self) -> _Books:
+    def books(self) -> Books:
         """What was written down."""
         pages = {}
         for path in sorted(self._folder.iterdir()):
@@ -140,7 +140,13 @@ class _Run:
             # A line without its end is one of a worker that was killed while it wrote.
             lines = path.read_text().split("\n")[:-1]
             pages[int(worker), int(life)] = [_row(line) for line in lines]
-        return _Books(pages, self._deeds)
+        return Books(pages, self._deeds)
+
+
+def is_at_rest(rows: Iterable[Mapping[str, Any]]) -> bool:
+    """Whether all was acked, which the spout's worker knows, and each worker has settled."""
+    found = list(rows)
+    return any(row["done"] for row in found) and all(row["settled"] for row in found)
 
 
 def _row(line: str) -> Row:
@@ -155,7 +161,8 @@ _Tuple = tuple[str, ...]
 """Who a tuple is: its sender, the sender's life, its receiver, and its number."""
 
 
-def _history(books: _Books, ended: bool) -> tuple[Happened, ...]:
+def history_of(books: Books, ended: bool) -> tuple[Happened, ...]:
+    """The history that the books tell, of a run that has ended or was given up."""
     rows = sorted([*books.deeds, *(row for page in books.pages.values() for row in page)],
                   key=lambda row: row[0])
     first, last = rows[0][0], rows[-1][0]
@@ -171,7 +178,7 @@ def _event(row: Row, first: int) -> Happened:
     return Happened((at - first) // 1_000_000, what, tuple(map(int, about)))
 
 
-def _lost_in_faults(books: _Books) -> list[_Tuple]:
+def _lost_in_faults(books: Books) -> list[_Tuple]:
     """Tuples of which the books show that a fault took them."""
     killed = {(KILLED, life) for life in range(sum(deed[1] == "killed" for deed in books.deeds))}
     every = [row for page in books.pages.values() for row in page]

@@ -262,8 +262,8 @@ class Cluster:
         whens += [self.now + CHECK_EVERY - self.now % CHECK_EVERY]
         if self.scenario.settings.batch > 1:
             whens += [self.now + FLUSH_EVERY - self.now % FLUSH_EVERY]
-        if self.now % self._period != self._period - 1:
-            whens += [self.now + self._period - 1 - self.now % self._period]
+        # The last instant of a period is the one of its tick.
+        whens += [self.now + self._period - (self.now + 1) % self._period]
         return max(self.now + 1, min(whens))
 
     # -- what workers send --------------------------------------------------------------------

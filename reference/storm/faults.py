@@ -138,5 +138,6 @@ def _fault(random: Random, topology: Topology, workers: int) -> Fault:
         long = random.randrange(*TOILS) if what is What.TOIL else lasts
         return Fault(at, what, random.choice(bolts_of(topology.on(workers))), lasts=long)
     on = random.randrange(workers)
-    to = (on + random.randrange(1, workers)) % workers if workers > 1 else 0
-    return Fault(at, what, on, to, lasts)
+    if workers == 1:
+        return Fault(at, what, on, lasts=lasts)
+    return Fault(at, what, on, (on + random.randrange(1, workers)) % workers, lasts)

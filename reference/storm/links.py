@@ -25,6 +25,8 @@ class LinkMisuse(ValueError):
 class Link(Generic[F]):
     """One way: at most ``capacity`` things under way (0: any number).
 
+    What could be there earlier waits behind what was sent before it.
+
     ``delay`` draws the time to arrival; ``extra`` is added while something delays it, and
     the next ``losing`` things that are sent get lost.
     """
@@ -47,8 +49,7 @@ class Link(Generic[F]):
         if self.losing > 0:
             self.losing -= 1
             return False
-        last = self._under_way[-1][0] if self._under_way else now
-        self._under_way.append((max(last, now + self._delay() + self.extra), thing))
+        self._under_way.append((now + self._delay() + self.extra, thing))
         return True
 
     def arrived(self, now: int) -> list[F]:

@@ -244,12 +244,12 @@ DIAMOND: Final = Topology(
 
 
 class _Forward:
-    """Passes a tuple on twice, a few times; a sink only for the record."""
+    """Passes copies of a tuple on, a few times; a sink only for the record."""
 
     def execute(self, message: Message, out: Output) -> None:
         offset, part, *hops = message.value
         if len(hops) < _HOPS:
-            for copy in range(2):
+            for copy in range(_COPIES):
                 out.emit((offset, part, *hops, copy), (message,))
         out.ack(message)
 
@@ -258,6 +258,7 @@ class _Forward:
 
 
 _HOPS: Final = 3
+_COPIES: Final = 2
 PING_PONG: Final = "ping-pong"
 
 
@@ -265,7 +266,8 @@ def ping_pong(*, circles: bool = False) -> Topology:
     """Two bolts that feed each other: refused with ``TopologyMisuse``, unless ``circles``."""
     return Topology(
         PING_PONG, lambda _offset: "0", 1,
-        (Component("ping", _Forward, fan_out=4), Component("pong", _Forward, fan_out=4),
+        (Component("ping", _Forward, fan_out=_COPIES),
+         Component("pong", _Forward, fan_out=_COPIES),
          Component("sink", _Forward)),
         (Stream("source", "ping"), Stream("source", "sink"), Stream("ping", "pong"),
          Stream("pong", "ping")), circles=circles)

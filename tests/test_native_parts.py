@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+import operator
 import os
+from io import StringIO
+from itertools import product
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from checkvalve.spec.engines.native import memory
+from checkvalve.spec.engines.native.control import (
+    BLOCK, RECENT_WORDS, SUCCESSOR_WORDS, block_states, recent_states,
+)
 from checkvalve.spec.engines.native.engine import thread_count
+from checkvalve.spec.engines.native.jit import compile_model
+from checkvalve.spec.engines.native.layout import MAX_WORDS
+from checkvalve.spec.engines.native.values import _RANGES
 from checkvalve.spec.engines.search import check_rules
 from checkvalve.spec.engines.verdict import Budget, Outcome
 from checkvalve.spec.notation import MUST, Machine, action, always, bind, integer, require
+
+from native_support import chain
 
 
 class Field(Machine):
@@ -78,3 +91,68 @@ def test_advice_that_the_system_does_not_take_is_no_error() -> None:
     arena.words(0, 2)[1] = 7
     assert arena.words(1, 1)[0] == 7 and arena.address % memory.HUGE == 0
     arena.close()
+
+
+@given(st.integers(0, 100_000), st.integers(1, MAX_WORDS))
+def test_a_block_has_as_many_states_as_have_room_for_their_successors(
+    actions: int, words: int
+) -> None:
+    """At least one, at most so many as are worth it, and one more would not fit."""
+    count = block_states(actions, words)
+    assert 1 <= count <= BLOCK
+    assert count == 1 or count * actions * words <= SUCCESSOR_WORDS
+    assert count == BLOCK or (count + 1) * actions * words > SUCCESSOR_WORDS
+
+
+@given(st.integers(1, 4 * RECENT_WORDS))
+def test_the_cache_of_states_met_lately_is_as_large_as_it_may_be(words: int) -> None:
+    """A power of two; twice as many would not fit, and there is room for one at least."""
+    count = recent_states(words)
+    assert count.bit_count() == 1 and 2 * count * words > RECENT_WORDS
+    assert count == 1 or count * words <= RECENT_WORDS
+
+
+def test_what_the_system_has_available_is_told_in_kibibytes(
+    monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a system that does not say it nothing is known."""
+    for text, free in (("MemTotal:  9 kB\nMemAvailable:    3000 kB\n", 3000 * 1024),
+                       ("MemTotal:  9 kB\n", None), ("MemAvailable: some\n", None)):
+        monkeypatch.setattr(memory, "open", lambda *_, text=text, **__: StringIO(text),
+                            raising=False)
+        assert memory._free_memory() == free
+
+
+def test_a_function_that_was_not_compiled_is_missing_like_any_attribute() -> None:
+    """What comes with the graph of the states is there only where that was asked for."""
+    native = compile_model(chain(1, 1), (), 1)
+    assert callable(native.levels)
+    with pytest.raises(AttributeError, match="edges"):
+        _ = native.edges
+
+
+# Where a rule's or an update's value lies, whatever the values of the slots -----------------------
+
+RANGE = st.tuples(st.integers(-6, 6), st.integers(0, 5)).map(lambda it: (it[0], it[0] + it[1]))
+MEANING = {
+    "add": operator.add, "sub": operator.sub, "mul": operator.mul, "neg": operator.neg,
+    "min": min, "max": max, "floordiv": operator.floordiv, "mod": operator.mod,
+    "ite": lambda condition, a, b: a if condition else b,
+}
+
+
+@pytest.mark.parametrize("op", sorted(MEANING))
+@given(a=RANGE, b=RANGE)
+def test_a_range_has_every_result_and_no_negative_one_without_need(
+    op: str, a: tuple[int, int], b: tuple[int, int]
+) -> None:
+    """So no result is too wide for the cell that it gets, and none of naturals counts as
+    negative. What divides by 0 is refused elsewhere."""
+    ranges = {"neg": (a,), "ite": ((0, 1), a, b)}.get(op, (a, b))
+    values = [MEANING[op](*each) for each in product(*(range(lo, hi + 1) for lo, hi in ranges))
+              if not (op in ("floordiv", "mod") and each[1] == 0)]
+    low, high = _RANGES[op](*ranges)
+    if values:
+        assert low <= min(values) and max(values) <= high
+    if a[0] >= 0 and b[0] >= 0 and op not in ("sub", "neg"):
+        assert low >= 0

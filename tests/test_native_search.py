@@ -8,6 +8,8 @@ from itertools import count
 
 import pytest
 from checkvalve.spec.engines.native import Layout, TooWide, engine, explore, graph
+from checkvalve.spec.engines.native.control import CHUNK, Shared
+from checkvalve.spec.engines.native.jit import compile_model
 from checkvalve.spec.engines.verdict import Budget, Value
 from checkvalve.spec.notation.expr import (
     FALSE, TRUE, Bool, EmptyQueue, Int, Lit, Queue, Read, Record, add, lt, ne, not_,
@@ -167,3 +169,21 @@ def test_unpacking_a_packed_state_gives_it_back(seed: int) -> None:
     words = layout.pack(values)
     assert len(words) == layout.words
     assert layout.unpack(words) == values
+
+
+def test_a_graph_that_a_budget_of_states_cut_short_says_so() -> None:
+    """Also where the memory that is left would not have held the edges."""
+    cut = graph(chain(LINKS, CAPACITY), (), Budget(max_states=1000))
+    assert (cut.complete, cut.stopped_by) == (False, "states")
+    tight = graph(chain(LINKS, CAPACITY), (),
+                  Budget(max_states=1000, max_memory=cut.peak_bytes - 1))
+    assert (tight.complete, tight.stopped_by) == (False, "states")
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_each_thread_has_room_for_what_it_may_add_after_the_last_look(threads: int) -> None:
+    """The more threads, the more is set aside; each may fill a chunk, and a block beyond it."""
+    native = compile_model(chain(1, 1), (), threads)
+    search = engine.Search(native, 0, Budget().start(), threads)
+    room = search.order_room - search.shared[Shared.ORDER_LIMIT]
+    assert room >= threads * (CHUNK + search.block_successors)

@@ -10,7 +10,8 @@ import z3
 from checkvalve.spec.engines.prove import prove
 from checkvalve.spec.engines.prove.explain import slot_out_of_range
 from checkvalve.spec.engines.prove.terms import QueueTerm, Remainders, _element, _floordiv, _mod
-from checkvalve.spec.engines.verdict import Outcome, Value
+from checkvalve.spec.engines.prove.unroll import OutOfBudget, Unrolling
+from checkvalve.spec.engines.verdict import Budget, Outcome, Value
 from checkvalve.spec.notation import (
     MUST, Machine, action, always, bind, boolean, const, fifo, integer, require,
 )
@@ -148,3 +149,14 @@ def test_the_step_that_breaks_an_induction_is_a_step_of_the_machine() -> None:
         before = bound.interpreter.from_slots({"x": int(told[1]), "top": int(told[2])})
         after = bound.interpreter.step(before, told[3])
         assert after is not None and bound.interpreter.slots(after)["x"] == int(told[4])
+
+
+def test_nothing_is_asked_of_the_solver_when_the_time_is_over() -> None:
+    """Though it may know at once: an answer that comes late is none."""
+    now = [0.0]
+    budget = Budget(max_seconds=1.0, clock=lambda: now[0]).start()
+    run = Unrolling(bind(Stairs).model, (), budget, anywhere=False)
+    assert run.check() is not None
+    now[0] = 1.0
+    with pytest.raises(OutOfBudget, match="time budget of 1.0 s is spent"):
+        run.check()

@@ -11,10 +11,11 @@ from checkvalve.spec.engines.search import check_rules, instances
 from checkvalve.spec.engines.verdict import Budget, Outcome
 from checkvalve.spec.flow.credit import Link
 from checkvalve.spec.notation import (
-    MUST, Machine, action, always, bind, fifo, integer, leads_to, require, step,
+    MUST, Machine, action, always, bind, boolean, const, fifo, integer, leads_to, require, step,
+    upto,
 )
 from checkvalve.spec.notation.bound import BoundMachine
-from checkvalve.spec.notation.errors import ModelFault
+from checkvalve.spec.notation.errors import InputError, ModelFault
 
 
 class Counter(Machine):
@@ -184,3 +185,32 @@ def test_an_error_of_python_in_an_action_is_its_authors_too(name: str, why: str)
     assert full is not None
     with pytest.raises(ModelFault, match=f"{name} fails: .*{why}"):
         bound.interpreter.step(full, name)
+
+
+def test_a_rule_that_speaks_of_nothing_is_told_from_one_that_is_not_there() -> None:
+    """Each by its own name, whatever other rules there are."""
+
+    class Sparse(Machine):
+        """A rule about each of no places, and one about all."""
+
+        N = const(0)
+        x = boolean()
+
+        @action
+        def turn(self) -> None:
+            self.x = not self.x
+
+        @always("SPARSE-1", MUST, "Nothing.", source="a test", i=upto(N))
+        def each(self, i: int) -> bool:
+            return self.x or i >= 0
+
+        @always("SPARSE-2", MUST, "All.", source="a test")
+        def whole(self) -> bool:
+            return True
+
+    bound = bind(Sparse)
+    assert [item.rule.id for item in instances(bound)] == ["SPARSE-2"]
+    with pytest.raises(InputError, match="SPARSE-1 of Sparse speaks of nothing: .* value for i"):
+        instances(bound, "SPARSE-1")
+    with pytest.raises(InputError, match="Sparse has no rule SPARSE-3 .* It has SPARSE-1, SPARSE"):
+        instances(bound, "SPARSE-3")

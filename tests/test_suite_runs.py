@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
+from checkvalve.conformance.adapters.session import InProcessTarget
 from checkvalve.conformance.campaigns import case
 from checkvalve.conformance.campaigns.case import RunSettings, plan, run_case
 from checkvalve.conformance.campaigns.replay import Replay, _outcome, replay
-from checkvalve.conformance.results import ERROR, Case
+from checkvalve.conformance.ports.base import Adapter
+from checkvalve.conformance.results import ERROR, FLAKY, VIOLATED, Case
 from checkvalve.conformance.suites.fixture import Fixture, read_fixture
 from checkvalve.conformance.suites.history import HistorySuite
 from checkvalve.conformance.suites.judge import Breach, from_root
@@ -18,6 +21,8 @@ from checkvalve.conformance.suites.run import Run, capabilities, run_program
 from checkvalve.conformance.suites.shrink import shrink
 from checkvalve.conformance.suites.suite import Act, Program
 from checkvalve.conformance.systems.catalogue import suite_named
+from checkvalve.conformance.systems.queue.dropping import DroppingDeque
+from checkvalve.conformance.systems.queue.reference import ReferenceQueue
 from checkvalve.conformance.systems.queue.suite import QUEUE_SUITE
 from checkvalve.conformance.targets import reference_of, resolve_target
 from checkvalve.conformance.zoo.hunt import zoos
@@ -96,6 +101,51 @@ def test_a_target_that_dies_while_its_breach_is_seen_again_is_an_error(
     monkeypatch.setattr(case._Search, "_fails", die)
     row = run_case("queue", "zoo:silent-drop", Case(0, 7), RunSettings(programs=9))
     assert row.verdict == ERROR and "it died" in row.message
+
+
+@pytest.mark.parametrize("index", [0, 3])
+def test_a_target_that_gets_well_while_its_program_is_shrunk_is_flaky(
+    index: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether the rule broke by itself (case 0) or behind another one (case 3)."""
+    is_well = False
+
+    def adapter() -> Adapter:
+        return ReferenceQueue() if is_well else DroppingDeque()
+
+    def shrink_and_mend(*given: Any) -> Program:
+        nonlocal is_well
+        found = shrink(*given)
+        is_well = True
+        return found
+
+    planned = plan("queue", cases=4, seed=0)[index]
+    target = InProcessTarget("d", adapter)
+    whole = case._Search(SUITE, "d", target, planned, RunSettings()).row()
+    assert (whole.verdict, whole.follows != "{}") == (VIOLATED, index == 3)
+    monkeypatch.setattr(case, "shrink", shrink_and_mend)
+    row = case._Search(SUITE, "d", target, planned, RunSettings()).row()
+    assert row.verdict == FLAKY and "and then did not" in row.message and not row.fixture
+
+
+def test_after_a_failure_nothing_more_is_asked_of_a_target() -> None:
+    """What it would do then says nothing; the row tells of the first failure."""
+    started = 0
+
+    class Dying(ReferenceQueue):
+        """Fails at its third start, and at no other."""
+
+        def start(self, capacity: int) -> None:
+            nonlocal started
+            started += 1
+            if started == 3:
+                raise SystemError("out of order")
+            super().start(capacity)
+
+    planned, = plan("queue", cases=1, seed=0)
+    target = InProcessTarget("d", Dying)
+    row = case._Search(SUITE, "d", target, planned, RunSettings(programs=9)).row()
+    assert (row.verdict, started) == (ERROR, 3) and "out of order" in row.message
 
 
 # ---- replays -----------------------------------------------------------------------------------
@@ -212,6 +262,17 @@ def test_an_act_is_made_simpler_as_long_as_it_fails() -> None:
 
     found = shrink((Act("a", 9), Act("b", 9)), fails, less)
     assert sum(act.pick for act in found) == 3 and len(found) == 1
+
+
+def test_half_of_a_program_is_left_out_first() -> None:
+    """So where there is little budget, it goes on what may save most."""
+    tried: list[Program] = []
+
+    def fails(program: Program) -> Program | None:
+        tried.append(program)
+        return program if Act("f") in program else None
+
+    assert shrink(only(*"abcdef"), fails, nothing, runs_max=1) == only(*"def") == tried[0]
 
 
 def test_no_candidate_is_tried_twice_and_the_budget_counts_runs() -> None:

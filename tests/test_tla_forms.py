@@ -54,6 +54,10 @@ class Sums(Machine):
     def below(self) -> bool:
         return 0 <= self.y <= 2 or not self.queue
 
+    @always("SUM-4", MUST, "It adds up.", source="a test")
+    def positive(self) -> bool:
+        return self.x + self.y > 0
+
 
 class Quotients(Machine):
     """Only a division, and only a remainder, each in a rule of its own."""
@@ -109,4 +113,5 @@ def test_comparisons_have_their_number_on_the_right_and_an_empty_queue_is_named(
     assert body(text, "dark").strip() == "lit"
     assert [line.strip(" /\\") for line in body(text, "above").splitlines()] == [
         "y > 0", "queue # <<>>", "x > 1"]
+    assert body(text, "positive").strip() == "x + y > 0"
     assert "queue = <<>>" in body(text, "below") and "<<>>" not in body(text, "dark")

@@ -119,6 +119,55 @@ def test_a_machine_that_leaves_its_range_is_refused_by_both_readings() -> None:
         assert len(found.value.steps) == 3
 
 
+@pytest.mark.parametrize(("step", "at"), [("+= 1", 0), ("+= 1", 1), ("-= 1", 0), ("-= 1", 1)])
+def test_each_element_of_an_array_keeps_its_own_range(step: str, at: int) -> None:
+    """Which a table may give it: what is in one element's range may be out of another's."""
+    lows, highs, first = (0, 2), (1, 5), (1, 3)
+    machine = define(
+        "from checkvalve.spec.notation import *\n"
+        "class Random(Machine):\n"
+        f"    lows, highs, first = table({lows}), table({highs}), table({first})\n"
+        "    a = array(one_of(lows), integer(each(lows), each(highs), init=each(first)))\n"
+        "    @action\n"
+        "    def go(self):\n"
+        f"        self.a[{at}] {step}\n"
+        "    @always('R-1', MUST, 'random', source='none')\n"
+        "    def fine(self):\n"
+        "        return True\n"
+    )
+    steps = (highs[at] - first[at] if step == "+= 1" else first[at] - lows[at]) + 1
+    for engine in ("interpreter", "native"):
+        with pytest.raises(ModelFault) as found:
+            check_rules(bind(machine), engine=engine)  # type: ignore[arg-type]
+        assert len(found.value.steps) == steps and found.value.what.startswith("a")
+
+
+def test_what_fails_before_a_guard_is_a_fault_though_the_guard_says_the_same() -> None:
+    """An assertion comes first: where it fails, nobody asks whether the action is enabled."""
+    machine = define(
+        "from checkvalve.spec.notation import *\n"
+        "class Random(Machine):\n"
+        "    a = integer(0, 3)\n"
+        "    b = boolean()\n"
+        "    @action\n"
+        "    def grow(self):\n"
+        "        require(self.a < 3)\n"
+        "        self.a += 1\n"
+        "    @action\n"
+        "    def late(self):\n"
+        "        assert self.a < 2\n"
+        "        require(self.a >= 2 and self.b)\n"
+        "        self.a = 0\n"
+        "    @always('R-1', MUST, 'random', source='none')\n"
+        "    def fine(self):\n"
+        "        return True\n"
+    )
+    for engine in ("interpreter", "native"):
+        with pytest.raises(ModelFault) as found:
+            check_rules(bind(machine), engine=engine)  # type: ignore[arg-type]
+        assert found.value.steps == ("grow", "grow", "late")
+
+
 class Tally(Machine):
     """Loops over a domain, in an action and in a rule."""
 

@@ -5,6 +5,7 @@ Exit codes: 0 enough are killed and each survivor is argued; 1 not so; 64 bad us
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,7 +20,7 @@ from .draw import drawn, share
 from .ledger import read_arguments
 from .modules import GROUPS, group_of, modules_of
 from .operators import mutants_of
-from .report import AIM, Tally, publish, table, tally
+from .report import AIM, Tally, origin, publish, table, tally
 from .tree import Project, here
 
 __all__ = ["command", "main"]
@@ -74,8 +75,15 @@ def command(
     for line in _closing(whole, list(table(rows))):
         click.echo(line)
     if page is not None:
-        publish(page, list(table(rows)))
+        of = list(whole.fates.values())
+        publish(page, [*table(rows), "", origin(of, campaign.minutes(of), _command())])
     return EXPECTED if whole.good else VIOLATED
+
+
+def _command() -> str:
+    """How this run was asked for."""
+    arguments = shlex.join(sys.argv[1:])
+    return f'make mutants ARGS="{arguments}"' if arguments else "make mutants"
 
 
 def _chosen(project: Project, only: Sequence[str]) -> list[str]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
 from typing import Final
@@ -49,8 +49,8 @@ class Campaign:
         fates = {mutant: fate for mutant in mutants
                  if (fate := results.get(keys[mutant], partial(self._basis, mutant)))}
 
-        def tell(job: Job, fate: Fate) -> None:
-            fates[job.mutant] = fate
+        def tell(job: Job, tried: Fate) -> None:
+            fates[job.mutant] = fate = replace(tried, commit=self.project.commit)
             results.put(keys[job.mutant], fate, self._basis(job.mutant, fate))
             say(f"{len(fates)}/{len(mutants)} {_told(fate)}: {job.mutant.id}")
 
@@ -58,6 +58,11 @@ class Campaign:
         if todo:
             self._try(todo, tell, say)
         return {mutant: fates[mutant] for mutant in mutants}
+
+    def minutes(self, fates: Iterable[Fate]) -> float:
+        """Processor time that these fates took, with the survey that they rest on."""
+        known = read_survey(self.kept / SURVEY)
+        return (sum(fate.seconds for fate in fates) + sum(known.took.values())) / 60
 
     def _try(self, mutants: Sequence[Mutant], tell: Callable[[Job, Fate], None], say: Say) -> None:
         warm_up()

@@ -19,7 +19,6 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from importlib import import_module
 from types import CodeType, FrameType
 from typing import Any, Final
 
@@ -30,9 +29,13 @@ __all__ = ["SUITE", "Patience", "Say", "enter", "sender", "survey", "try_killers
 SUITE: Final = "suite:"
 """What the name of a suite's default run begins with: ``suite:TARGET@SUITE``."""
 
-SURVEYED_SECONDS_MAX: Final = 4
-"""Processor time of a killer that is of use: a slower one would be run for every mutant."""
-_SURVEYED_WALL_SECONDS: Final = 240
+TEST_SECONDS_MAX: Final = 4
+"""Processor time of a test that is of use: a slower one would be run for every mutant."""
+SUITE_SECONDS_MAX: Final = 30
+"""That of the default run of a suite, which is shown to whatever it reaches."""
+_WATCHING: Final = 8
+"""How many times slower code may be while its calls are watched."""
+_SURVEYED_WALL_SECONDS: Final = 600
 _PYTEST: Final = (
     "-q", "-x", "--no-header", "--tb=line", "-W", "ignore::pytest.PytestAssertRewriteWarning",
     "-p", "no:cacheprovider", "-p", "no:xdist",
@@ -87,7 +90,7 @@ def try_killers(tree: Tree, killers: Sequence[str], patience: Patience, say: Say
     for killer in killers:
         if killer.startswith(SUITE):
             begins(killer)
-            verdict = _run_suite(tree, killer)
+            verdict = _run_suite(killer)
             if verdict:
                 say({"killed": killer, "why": verdict})
                 return
@@ -117,32 +120,33 @@ def sender(descriptor: int) -> Say:
 # ---- suites ----------------------------------------------------------------------------------
 
 
-def _run_suite(tree: Tree, killer: str) -> str:
+def _run_suite(killer: str) -> str:
     """The default run of a suite on a target; what was found, or nothing."""
     try:
-        return _conducted(tree, killer)
+        return _conducted(killer)
     except Exception as error:  # noqa: BLE001 - whatever it is, somebody would see it
         return f"{type(error).__name__}: {error}"[:300]
 
 
-def _conducted(tree: Tree, killer: str) -> str:
-    conduct = import_module(f"{tree.project.package}.conformance.suites.conduct")
-    table = import_module(f"{tree.project.package}.conformance.engines.table")
-    local = import_module(f"{tree.project.package}.conformance.engines.local")
+def _conducted(killer: str) -> str:
+    # Imported here, after ``enter``: so they are the tree's.
+    from ...engines.conduct import Engine, Order, conduct
+    from ...engines.local import row_of
+    from ...results import sort_rows
 
-    class Stopping(conduct.Engine):  # type: ignore[misc, name-defined]
+    class Stopping(Engine):
         """Runs the cases here, up to the first that does not pass."""
 
         def run(self, suite: str, target: str, cases: Any, settings: Any) -> Any:
             rows = []
             for case in cases:
-                rows.append(local.row_of(suite, target, settings, case))
+                rows.append(row_of(suite, target, settings, case))
                 if rows[-1].verdict != "passed":
                     break
-            return table.sort_rows(rows)
+            return sort_rows(rows)
 
     target, _, suite = killer.removeprefix(SUITE).partition("@")
-    summary, rows = conduct.conduct(target, conduct.Order(suite), engine=Stopping())
+    summary, rows = conduct(target, Order(suite), engine=Stopping())
     told = "; ".join(f"{row.rule} {row.message}" for row in rows if row.verdict != "passed")
     if summary.verdict == "passed":
         return ""
@@ -198,7 +202,7 @@ def survey(tree: Tree, suites: Sequence[str], files: Sequence[str], say: Say) ->
     ``module:function``. A killer that ends the process, or takes too long, has no such line.
     """
     for killer in suites:
-        _alone(tree, killer, partial(_passes, tree, killer), say)
+        _alone(tree, killer, partial(_passes, killer), say)
     if files:
         import pytest
 
@@ -209,8 +213,8 @@ def survey(tree: Tree, suites: Sequence[str], files: Sequence[str], say: Say) ->
             say({"failed": told.getvalue()[-500:]})
 
 
-def _passes(tree: Tree, suite: str) -> bool:
-    return not _run_suite(tree, suite)
+def _passes(suite: str) -> bool:
+    return not _run_suite(suite)
 
 
 class _Surveyor:
@@ -238,17 +242,27 @@ def _alone(tree: Tree, killer: str, passes: Callable[[], bool], say: Say) -> Non
         os.waitpid(child, 0)
         return
     code = 1
+    is_suite = killer.startswith(SUITE)
+    most = SUITE_SECONDS_MAX if is_suite else TEST_SECONDS_MAX
     try:
-        resource.setrlimit(resource.RLIMIT_CPU, (SURVEYED_SECONDS_MAX, SURVEYED_SECONDS_MAX))
+        _allow((_WATCHING + 1) * most if is_suite else most)
         signal.alarm(_SURVEYED_WALL_SECONDS)
         with _profiled() as codes:
             passed = passes()
-        seconds = sum(os.times()[:4])      # with what it has started itself
-        say({"killer": killer, "passed": passed and seconds < SURVEYED_SECONDS_MAX,
+        before = _used() if is_suite else 0.0
+        if is_suite:        # once more, to know what it takes while nobody watches
+            passed = passes() and passed
+        seconds = _used() - before
+        say({"killer": killer, "passed": passed and seconds < most,
              "seconds": round(seconds, 3), "reached": _names(tree, codes)})
         code = 0
     finally:
         os._exit(code)
+
+
+def _used() -> float:
+    """Processor time of this process, and of what it has started itself."""
+    return sum(os.times()[:4])
 
 
 @contextlib.contextmanager

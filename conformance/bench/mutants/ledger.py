@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from checkvalve.spec.notation.errors import InputError
 
@@ -66,10 +67,10 @@ class Results:
         if path.is_file():
             for line in path.read_text(encoding="utf-8").splitlines():
                 try:
-                    row: Mapping[str, str] = json.loads(line)
-                    fate = Fate(row["how"], row["killer"], row["why"])
-                    self._rows[row["key"]] = fate, row["basis"]
-                except (ValueError, KeyError):
+                    row: dict[str, Any] = json.loads(line)
+                    key, basis = row.pop("key"), row.pop("basis")
+                    self._rows[key] = Fate(**row), basis
+                except (ValueError, KeyError, TypeError):
                     continue  # the run was stopped in the middle of it
         else:
             write_whole(path, "")

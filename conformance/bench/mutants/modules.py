@@ -28,7 +28,7 @@ _VERDICTS = ("test_search*", "test_two_readings", "test_native_*", "test_show_ev
              "test_liveness*", "test_monitor*", "test_traces_in_words", "test_own_chapter")
 _SUITES = ("test_suite_parts", "test_suite_runs", "test_suite_chapters", "test_suite_zoo",
            "test_fixture_format", "test_storm_histories", "test_judge*", "test_shrink*",
-           "test_replay*")
+           "test_replay*", "test_suite_explanations", "test_storm_cluster_port")
 
 GROUPS: Final[Mapping[str, Group]] = {
     "reference": Group(

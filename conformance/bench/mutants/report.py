@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import platform
+import textwrap
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -14,7 +17,7 @@ from .modules import group_of
 from .operators import Mutant
 from .stand import CRASH, HANG, SUITES, SURVIVED, TESTS, Fate
 
-__all__ = ["AIM", "Tally", "publish", "table", "tally"]
+__all__ = ["AIM", "Tally", "origin", "publish", "table", "tally"]
 
 AIM: Final = 0.95
 """The share of the mutants that are not equivalent that is to be killed."""
@@ -99,6 +102,25 @@ def table(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
     yield line(head)
     yield f"|{'|'.join([':' + '-' * (widths[0] + 1), *('-' * (w + 1) + ':' for w in widths[1:])])}|"
     yield from map(line, body)
+
+
+def origin(fates: Iterable[Fate], minutes: float, command: str) -> str:
+    """Where the figures are from: commits, command, machine, and what it took."""
+    commits = Counter(fate.commit or "no commit" for fate in fates)
+    at = ", ".join(f"{commit} ({count})" if len(commits) > 1 else commit
+                   for commit, count in commits.most_common())
+    return textwrap.fill(
+        f"Tried at the commit{'s' if len(commits) > 1 else ''} {at}; by `{command}`, on a machine "
+        f"of {os.cpu_count()} processors ({_processor()}) with Python "
+        f"{platform.python_version()}: {minutes:.0f} minutes of processor time.", 100,
+        break_long_words=False, break_on_hyphens=False)
+
+
+def _processor() -> str:
+    """What the system calls the processor."""
+    lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(names, platform.machine())
 
 
 def publish(path: Path, lines: Sequence[str]) -> None:

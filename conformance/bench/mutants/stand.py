@@ -15,7 +15,7 @@ import selectors
 import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from mmap import PAGESIZE
 from pathlib import Path
@@ -51,11 +51,16 @@ class Job:
 @dataclass(frozen=True)
 class Fate:
     """What became of a mutant: ``how`` it was killed (or that it survived), by which killer,
-    and what that one said."""
+    and what that one said.
+
+    ``seconds`` is the processor time that this took, ``commit`` the one that it was tried at.
+    """
 
     how: str
     killer: str = ""
     why: str = ""
+    seconds: float = 0.0
+    commit: str = ""
 
 
 def warm_up() -> None:
@@ -164,14 +169,18 @@ def _end(attempt: _Attempt) -> Fate:
     with contextlib.suppress(ProcessLookupError):
         os.killpg(attempt.process, signal.SIGKILL)
     os.close(attempt.pipe)
-    _, status = os.waitpid(attempt.process, 0)
+    _, status, used = os.wait4(attempt.process, 0)
     attempt.undo.close()
-    if attempt.fate is not None:
-        return attempt.fate
+    return replace(attempt.fate or _how_it_ended(attempt.at, status),
+                   seconds=round(used.ru_utime + used.ru_stime, 2))
+
+
+def _how_it_ended(at: str, status: int) -> Fate:
+    """The fate of a mutant whose process ended without a word."""
     ended_by = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
     if ended_by == signal.SIGXCPU:
-        return Fate(HANG, attempt.at, "it used up its processor time")
-    return Fate(CRASH, attempt.at, f"the process ended, signal {ended_by}")
+        return Fate(HANG, at, "it used up its processor time")
+    return Fate(CRASH, at, f"the process ended, signal {ended_by}")
 
 
 def _look_after(attempt: _Attempt) -> None:

@@ -28,12 +28,13 @@ _LIKE_ALL: Final = "suites"
 class Survey:
     """``seconds`` of processor time by killer, ``reached`` functions by killer, ``digests`` of
     the test files at the time, and ``useless``: killers that fail, are skipped or too slow on
-    the text as it is."""
+    the text as it is. ``took`` has the processor time of the survey itself, by test file."""
 
     seconds: dict[str, float] = field(default_factory=dict)
     reached: dict[str, list[str]] = field(default_factory=dict)
     digests: dict[str, str] = field(default_factory=dict)
     useless: list[str] = field(default_factory=list)
+    took: dict[str, float] = field(default_factory=dict)
 
     def forget(self, file: str) -> None:
         """Drop what is known of the tests of a file."""
@@ -65,8 +66,9 @@ def renew(
             continue
         known.forget(name)
         killers = [f"{SUITE}{target}@{suite}" for target, suite in suites.items()]
-        _survey_unit(known, tree, killers if name == _LIKE_ALL else [],
-                     [str(file.relative_to(root)) for file in files_of_it])
+        known.took[name] = _survey_unit(
+            known, tree, killers if name == _LIKE_ALL else [],
+            [str(file.relative_to(root)) for file in files_of_it])
         known.digests[name] = digest
         say(f"surveyed {name}: {sum(_file_of(one) == name for one in known.seconds)} killers")
         write_whole(path, json.dumps(vars(known)))
@@ -84,7 +86,8 @@ def _units(
     return units
 
 
-def _survey_unit(known: Survey, tree: Tree, suites: Sequence[str], files: Sequence[str]) -> None:
+def _survey_unit(known: Survey, tree: Tree, suites: Sequence[str], files: Sequence[str]) -> float:
+    """Survey the suites, or some files; the processor time that it took."""
     process, pipe = fork(tree, lambda say: survey(tree, suites, files, say))
     done = False
     for line in lines_of(pipe):
@@ -99,9 +102,14 @@ def _survey_unit(known: Survey, tree: Tree, suites: Sequence[str], files: Sequen
             known.reached[line["killer"]] = line["reached"]
         else:
             known.useless.append(line["killer"])
-    os.waitpid(process, 0)
+    _, _, used = os.wait4(process, 0)
+    useless = [suite for suite in suites if suite not in known.seconds]
+    if done and useless:
+        raise InputError(f"these do not pass, or take too long: {', '.join(useless)}", "",
+                         "Mend them first: a suite that fails anyway notices no mutant.")
     if not done:
         raise InternalError(f"the survey of {' '.join(files) or 'the suites'} ended early", "stand")
+    return round(used.ru_utime + used.ru_stime, 2)
 
 
 def _file_of(killer: str) -> str:

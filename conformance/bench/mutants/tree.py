@@ -5,9 +5,11 @@ from __future__ import annotations
 import compileall
 import hashlib
 import shutil
+import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from py_compile import PycInvalidationMode
 
@@ -41,6 +43,17 @@ class Project:
             raise InputError(f"there is no module {module}: {error.strerror}",
                              str(self.file(module)),
                              "Mend the list in conformance/bench/mutants/modules.py.") from error
+
+    @cached_property
+    def commit(self) -> str:
+        """The commit that is checked out, with a ``+`` where files differ from it."""
+        def git(*command: str) -> str:
+            done = subprocess.run(("git", "-C", str(self.root), *command), capture_output=True,
+                                  text=True, check=False)
+            return done.stdout.strip()
+
+        changed = git("status", "--porcelain", "--", *self.folders, "tests")
+        return git("rev-parse", "--short", "HEAD") + ("+" if changed else "")
 
     def digest(self, *files: Path) -> str:
         """A digest of the texts of some files."""

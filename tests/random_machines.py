@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import linecache
+import re
 from typing import Any
 
 from hypothesis import strategies as st
@@ -139,9 +140,28 @@ def _statements() -> st.SearchStrategy[list[str]]:
     return st.recursive(_simple().map(lambda line: [line]), block, max_leaves=4)
 
 
-@st.composite
-def machines(draw: Any) -> type[Machine]:
+def machines() -> st.SearchStrategy[type[Machine]]:
     """A random machine with two to four actions and an invariant."""
+    return _texts().map(define)
+
+
+def observers() -> st.SearchStrategy[type[Machine]]:
+    """The same, with one of its actions hidden, and a rule cited by each guard that can."""
+    return _texts().map(_as_observer).map(define)
+
+
+def _as_observer(text: str) -> str:
+    rules = itertools.cycle(("GUARD_1", "GUARD_2", "None"))
+    cited = re.sub(r"require\(([^;\n]*)\)$", lambda m: f"require({m[1]}, {next(rules)})", text,
+                   flags=re.MULTILINE)
+    declared = "".join(
+        f'GUARD_{n} = guard_rule("G-{n}", MUST, "a guard", source="none")\n' for n in (1, 2))
+    hidden = cited.replace("    @action(", "    @action(internal=True, ", 1)
+    return hidden.replace("class Random(", f"{declared}\nclass Random(", 1)
+
+
+@st.composite
+def _texts(draw: Any) -> str:
     lines = [HEADER]
     for number in range(draw(st.integers(2, 4))):
         fair = draw(st.booleans())
@@ -163,7 +183,7 @@ def machines(draw: Any) -> type[Machine]:
     lines.append('    @eventually_always("R-5", MUST, "random", source="none")')
     lines.append("    def settles(self):\n        i = 2")
     lines.append(f"        return bool({draw(_tests(1))})")
-    return define("\n".join(lines) + "\n")
+    return "\n".join(lines) + "\n"
 
 
 def define(text: str) -> type[Machine]:

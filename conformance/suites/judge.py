@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import linecache
 import sys
 from collections import Counter
@@ -11,7 +10,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from ...spec.engines.interpreter import State, Step
+from ...spec.engines.candidates import Candidates, CandidateSets
+from ...spec.engines.interpreter import Step
 from ...spec.engines.monitor import STATES_MAX, Failure, LostTrack, Monitor
 from ...spec.notation.bound import bind
 from ...spec.notation.errors import InternalError
@@ -66,15 +66,15 @@ class Breach:
 
 
 @lru_cache(maxsize=64)
-def _fresh(
+def _sets(
     watch: Watch, constants: tuple[tuple[str, int], ...], candidates: int
-) -> Monitor:
+) -> CandidateSets:
     for defining in watch.machine.__mro__:
         # The monitor quotes the source, which in an archive only the loader can read.
         names = vars(sys.modules[defining.__module__])
         linecache.lazycache(str(names.get("__file__")), names)
     declared = watch.machine.constants_declared
-    return Monitor(bind(
+    return CandidateSets(bind(
         watch.machine, **{name: value for name, value in constants if name in declared}),
         candidates)
 
@@ -86,8 +86,10 @@ class _Eye:
         self, watch: Watch, constants: tuple[tuple[str, int], ...], candidates: int
     ) -> None:
         self.watch = watch
-        # A monitor never changes what it holds, only which: a shallow copy is a fresh one.
-        self.monitor = copy.copy(_fresh(watch, constants, candidates))
+        self.base = watch.base
+        self._actions = watch.machine.actions_declared
+        sets = _sets(watch, constants, candidates)
+        self.monitor = Monitor(sets.bound, sets=sets)
         self.lost = self.monitor.overflowed
         self.open = not self.lost
 
@@ -95,7 +97,7 @@ class _Eye:
         self.lost, self.open = True, False
 
     def knows(self, step: Step) -> bool:
-        return step[0] in self.watch.machine.actions_declared
+        return step[0] in self._actions
 
 
 class Judge:
@@ -143,7 +145,7 @@ class Judge:
             answers = exchange.completions if is_event else exchange.possible
             if self._counting and is_event:
                 self.exercised.update(self._at_stake(answers))
-            held = [(eye, eye.monitor.states) for eye in self._eyes if eye.open]
+            held = [(eye, eye.monitor.here) for eye in self._eyes if eye.open]
             found = self._observe(observed)
             if found is not None:
                 eye, rule, failure = found
@@ -164,7 +166,7 @@ class Judge:
         for eye in self._eyes:
             if not eye.open or not eye.knows(observed):
                 continue
-            if not self._has_base(eye):
+            if eye.watch.base is not None and not self._has_base(eye):
                 continue
             try:
                 failure = eye.monitor.observe([observed])
@@ -194,7 +196,7 @@ class Judge:
         return not closed
 
 
-_Held = Sequence[tuple[_Eye, frozenset[State]]]
+_Held = Sequence[tuple[_Eye, Candidates]]
 
 
 def _alternatives(
@@ -204,14 +206,13 @@ def _alternatives(
     return tuple(
         answer for answer in answers
         if (not answer.instead_of or refused[0] in answer.instead_of)
-        and all(_takes(eye, answer, states) for eye, states in held)
+        and all(_takes(eye, answer, here) for eye, here in held)
     )
 
 
-def _takes(eye: _Eye, answer: Answer, states: frozenset[State]) -> bool:
-    monitor = copy.copy(eye.monitor)
-    monitor.states = states
-    return monitor.accepts(step for step in (answer.step, *answer.then) if eye.knows(step))
+def _takes(eye: _Eye, answer: Answer, here: Candidates) -> bool:
+    steps = [step for step in (answer.step, *answer.then) if eye.knows(step)]
+    return eye.monitor.sets.accepts(here, steps)
 
 
 def _refused_by(eyes: Iterable[_Eye], answer: Answer) -> set[Rule]:
@@ -219,11 +220,9 @@ def _refused_by(eyes: Iterable[_Eye], answer: Answer) -> set[Rule]:
     for eye in eyes:
         if not eye.open or not eye.knows(answer.step):
             continue
-        interpreter = eye.monitor.interpreter
-        reasons = [interpreter.attempt(state, *answer.step) for state in eye.monitor.states]
-        rules = [eye.watch.adds or reason.rule for reason in reasons if reason is not None]
-        if len(rules) == len(reasons):
-            return {rule for rule in rules if rule is not None}
+        refused = eye.monitor.sets.refused(eye.monitor.here, answer.step)
+        if refused is not None:
+            return {eye.watch.adds} if eye.watch.adds else {each for each in refused if each}
     return set()
 
 

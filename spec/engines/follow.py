@@ -1,22 +1,21 @@
 """An observer's machine as a table: sets of candidate states, and where an observation leads.
 
-The monitor does the work. Here each set of candidates has a number, and what an observation makes
-of it is asked once. A search that meets the same set in many states of another machine then
-looks up one number.
+The candidate sets do the work. Here each has a number, and what an observation makes of it is
+asked once. A search that meets the same set in many states of another machine then looks up one
+number.
 """
 
 from __future__ import annotations
 
 import ast
-import copy
-from dataclasses import replace
 from typing import Final
 
 from ..notation.bound import BoundMachine
 from ..notation.machine import Machine
 from ..notation.source import syntax_of_file
-from .interpreter import State, Step
-from .monitor import STATES_MAX, Failure, LostTrack, Monitor
+from .candidates import STATES_MAX, Candidates, CandidateSets, LostTrack
+from .interpreter import Step
+from .monitor import Failure, why_refused
 
 __all__ = ["LOST", "ROOM_ENDS", "Follower", "conditions_without_rule"]
 
@@ -38,13 +37,17 @@ class Follower:
         self, bound: BoundMachine, room: frozenset[str] = frozenset(),
         max_states: int = STATES_MAX,
     ) -> None:
-        self._monitor = Monitor(bound, max_states)
+        # All of them are kept: a set has to stay one object, and the search bounds itself.
+        self._of = CandidateSets(bound, max_states, kept=None)
         self._room = room
-        self._sets = [self._monitor.states]
-        self._numbers = {self._monitor.states: 0}
+        self._sets: list[Candidates] = []
+        self._numbers: dict[Candidates, int] = {}
         self._after: dict[tuple[int, Step], int] = {}
         self._refusals: list[Failure] = []
-        self.start = LOST if self._monitor.overflowed else 0
+        try:
+            self.start = self._number(self._of.initial)
+        except LostTrack:
+            self.start = LOST
         self.seen: dict[str, int] = {}
 
     def take(self, number: int, step: Step) -> int:
@@ -67,38 +70,31 @@ class Follower:
         """How many sets were met."""
         return len(self._sets)
 
-    def _observe(self, states: frozenset[State], step: Step) -> int:
-        monitor = self._at(states)
+    def _observe(self, here: Candidates, step: Step) -> int:
         try:
-            failure = monitor.observe([step])
+            after = self._of.after(here, step)
         except LostTrack:
             return LOST
-        if failure is None:
-            return self._number(monitor.states)
-        if self._is_out_of_room(states, step):
+        if after is not None:
+            return self._number(after)
+        if self._is_out_of_room(here, step):
             return ROOM_ENDS
-        self._refusals.append(replace(failure, step=0))
+        self._refusals.append(why_refused(self._of.bound.interpreter, here.states, [step], 0))
         return ROOM_ENDS - len(self._refusals)
 
-    def _at(self, states: frozenset[State]) -> Monitor:
-        # A monitor never changes what it holds, only which: a shallow copy is one of its own.
-        monitor = copy.copy(self._monitor)
-        monitor.states = states
-        return monitor
-
-    def _number(self, states: frozenset[State]) -> int:
-        number = self._numbers.setdefault(states, len(self._sets))
+    def _number(self, found: Candidates) -> int:
+        number = self._numbers.setdefault(found, len(self._sets))
         if number == len(self._sets):
-            self._sets.append(states)
+            self._sets.append(found)
         return number
 
-    def _is_out_of_room(self, states: frozenset[State], step: Step) -> bool:
+    def _is_out_of_room(self, here: Candidates, step: Step) -> bool:
         """Whether a candidate would have taken the step, had it had the room."""
         if not self._room:
             return False
-        alone = (self._at(frozenset({state})).observe([step]) for state in states)
-        return any(found is not None and found.rule is None and found.conjunct in self._room
-                   for found in alone)
+        alone = (why_refused(self._of.bound.interpreter, [state], [step], 0)
+                 for state in here.states)
+        return any(found.rule is None and found.conjunct in self._room for found in alone)
 
 
 def conditions_without_rule(observer: type[Machine]) -> list[str]:

@@ -12,29 +12,19 @@ taking the step names the rule that was broken, and its first false conjunct say
 from __future__ import annotations
 
 import ast
-import copy
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from types import FrameType, TracebackType
-from typing import Any, Final
+from typing import Any
 
 from ..notation.bound import BoundMachine
 from ..notation.rules import Rule
 from ..notation.source import syntax_of_file
 from ..notation.types import Disabled
-from .interpreter import Args, State, Step, show_step
+from .candidates import STATES_MAX, Candidates, CandidateSets, LostTrack, lost_track
+from .interpreter import Args, Interpreter, State, Step, show_step
 
-__all__ = ["STATES_MAX", "Failure", "LostTrack", "Monitor"]
-
-STATES_MAX: Final = 100_000
-"""States that a monitor holds at most, where nobody asks for more or fewer."""
-
-
-class LostTrack(Exception):
-    """More states explain a run than a monitor may hold: from here on, it is undecided.
-
-    An exception, and not a mark on the monitor: whoever passes over it gets no verdict.
-    """
+__all__ = ["STATES_MAX", "Failure", "LostTrack", "Monitor", "why_refused"]
 
 
 @dataclass(frozen=True)
@@ -56,16 +46,39 @@ class Failure:
 
 class Monitor:
     """Follows one run of an implementation. ``max_states`` bounds the set of candidates:
-    beyond it the run is undecided, ``overflowed`` is true, and observing raises ``LostTrack``."""
+    beyond it the run is undecided, ``overflowed`` is true, and whatever is asked raises
+    ``LostTrack``.
 
-    def __init__(self, bound: BoundMachine, max_states: int = STATES_MAX) -> None:
-        self.interpreter = bound.interpreter
-        self.max_states = max_states
-        self.overflowed = False
+    ``sets`` may be those of other runs of the same machine: what they found out is used again.
+    """
+
+    def __init__(
+        self, bound: BoundMachine, max_states: int = STATES_MAX, sets: CandidateSets | None = None
+    ) -> None:
+        self.sets = sets or CandidateSets(bound, max_states)
         self.observed = 0
-        actions = self.interpreter.machine.actions_declared
-        self._internal = [s for s in self.interpreter.steps() if actions[s[0]].internal]
-        self.states: frozenset[State] = self._close({self.interpreter.initial()})
+        self._here: Candidates | None
+        try:
+            self._here = self.sets.initial
+        except LostTrack:
+            self._here = None
+
+    @property
+    def overflowed(self) -> bool:
+        """Whether the candidates are more than may be held."""
+        return self._here is None
+
+    @property
+    def here(self) -> Candidates:
+        """The set of candidates. Raises ``LostTrack`` where it became too large."""
+        if self._here is None:
+            raise lost_track(self.sets.max_states)
+        return self._here
+
+    @property
+    def states(self) -> frozenset[State]:
+        """The candidates, as the interpreter has them. Raises ``LostTrack`` as ``here`` does."""
+        return self.here.states
 
     def observe(self, alternatives: Sequence[Step]) -> Failure | None:
         """Take one observation; ``alternatives`` are the actions that could explain it.
@@ -74,18 +87,17 @@ class Monitor:
         failure the states are those from before it. Raises ``LostTrack`` if the states were,
         or become, more than ``max_states``.
         """
-        self._check_track()
-        reached = {
-            after
-            for state in self.states
-            for name, args in alternatives
-            if (after := self.interpreter.step(state, name, args)) is not None
-        }
-        if not reached:
-            return self._explain(alternatives)
+        here = self.here
+        try:
+            after = self.sets.after_any(here, alternatives)
+        except LostTrack:
+            self._here = None
+            raise
+        if after is None:
+            return why_refused(
+                self.sets.bound.interpreter, here.states, alternatives, self.observed)
         self.observed += 1
-        self.states = self._close(reached)
-        self._check_track()
+        self._here = after
         return None
 
     def allowed(self, steps: Iterable[Step]) -> list[Step]:
@@ -93,69 +105,46 @@ class Monitor:
 
         Raises ``LostTrack`` as ``observe`` does.
         """
-        self._check_track()
-        return [
-            step for step in steps
-            if any(self.interpreter.step(state, *step) is not None for state in self.states)
-        ]
+        here = self.here
+        return [step for step in steps if self.sets.refused(here, step) is None]
 
     def accepts(self, steps: Iterable[Step]) -> bool:
         """Whether some steps could be observed next, one after the other. Nothing is changed.
 
         False where it cannot be said, for the states are too many.
         """
-        trial = copy.copy(self)
-        for name, args in steps:
-            reached = {
-                after for state in trial.states
-                if (after := self.interpreter.step(state, name, args)) is not None
-            }
-            if not reached or trial.overflowed:
-                return False
-            trial.states = trial._close(reached)
-        return True
+        return self._here is not None and self.sets.accepts(self._here, steps)
 
-    def _check_track(self) -> None:
-        if self.overflowed:
-            raise LostTrack(f"more than {self.max_states} states explain what was seen")
 
-    def _close(self, states: set[State]) -> frozenset[State]:
-        """The states with all that internal actions can make of them."""
-        todo = list(states)
-        while todo:
-            state = todo.pop()
-            for step in self._internal:
-                after = self.interpreter.step(state, *step)
-                if after is not None and after not in states:
-                    states.add(after)
-                    todo.append(after)
-            if len(states) > self.max_states:
-                self.overflowed = True
-                break
-        return frozenset(states)
+def why_refused(
+    interpreter: Interpreter, states: Iterable[State], alternatives: Sequence[Step], observed: int
+) -> Failure:
+    """Why none of some states takes any of some steps, observed next after ``observed`` others.
 
-    def _explain(self, alternatives: Sequence[Step]) -> Failure:
-        """The failure of the guard that came furthest, one that cites a rule if any does."""
-        best: tuple[tuple[bool, int], Failure] | None = None
-        for state in sorted(self.states, key=repr):
-            for name, args in alternatives:
-                reason = self.interpreter.attempt(state, name, args)
-                if reason is None:
-                    continue
-                failure = self._failure(reason, name, args)
-                line = int(failure.where.rpartition(":")[2] or 0)
-                rank = (failure.rule is not None, line)
-                if best is None or rank > best[0]:
-                    best = rank, failure
-        if best is None:
-            return Failure(None, "", "", "nothing explains the observation", self.observed)
-        return best[1]
+    The failure of the guard that came furthest, one that cites a rule if any does. This asks
+    the interpreter again, from every state, for it knows the lines of the text.
+    """
+    best: tuple[tuple[bool, int], Failure] | None = None
+    for state in sorted(states, key=lambda each: tuple(interpreter.slots(each).values())):
+        for name, args in alternatives:
+            reason = interpreter.attempt(state, name, args)
+            if reason is None:
+                continue
+            failure = _failure(reason, name, args, observed)
+            line = int(failure.where.rpartition(":")[2] or 0)
+            rank = (failure.rule is not None, line)
+            if best is None or rank > best[0]:
+                best = rank, failure
+    if best is None:
+        return Failure(None, "", "", "nothing explains the observation", observed)
+    return best[1]
 
-    def _failure(self, reason: Disabled, name: str, args: Args) -> Failure:
-        frame, line = _guarding_frame(reason.__traceback__)
-        conjunct = _false_conjunct(frame, line)
-        where = f"{frame.f_code.co_filename}:{line}"
-        return Failure(reason.rule, conjunct, where, show_step(name, args), self.observed)
+
+def _failure(reason: Disabled, name: str, args: Args, observed: int) -> Failure:
+    frame, line = _guarding_frame(reason.__traceback__)
+    conjunct = _false_conjunct(frame, line)
+    where = f"{frame.f_code.co_filename}:{line}"
+    return Failure(reason.rule, conjunct, where, show_step(name, args), observed)
 
 
 def _guarding_frame(traceback: TracebackType | None) -> tuple[FrameType, int]:

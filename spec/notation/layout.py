@@ -122,10 +122,16 @@ def _literal(item: Any, kind: e.Int | e.Bool | e.Record) -> e.Expr:
 
 # --- values ------------------------------------------------------------------------------
 
+Convert = Callable[[Any], Any]
+
+
 class Layout:
     """The variables of one machine under given constants.
 
-    A *frozen* value is immutable and hashable, a *live* one is what actions work on.
+    A *frozen* value is immutable and hashable, a *live* one is what actions work on. For each
+    variable, ``thawing`` makes the second from the first and ``freezing`` the first from the
+    second (None: they are the same), and ``checking`` says what is wrong with a frozen value,
+    or nothing.
     """
 
     def __init__(self, machine: type[Machine], constants: Constants) -> None:
@@ -133,9 +139,10 @@ class Layout:
         self.constants = constants
         self.variables = machine.variables_declared
         self.names = tuple(self.variables)
-        self._thaw = [_thaw(decl, constants) for decl in self.variables.values()]
-        self._freeze = [_freeze(decl) for decl in self.variables.values()]
-        self._check = [_check(decl, constants) for decl in self.variables.values()]
+        self.places = {name: place for place, name in enumerate(self.names)}
+        self.thawing = [_thaw(decl, constants) for decl in self.variables.values()]
+        self.freezing = [_freeze(decl) for decl in self.variables.values()]
+        self.checking = [_check(decl, constants) for decl in self.variables.values()]
 
     @cached_property
     def slot_names(self) -> tuple[str, ...]:
@@ -155,7 +162,7 @@ class Layout:
     def load(self, instance: Machine, state: tuple[Any, ...]) -> None:
         """Put a frozen state into an instance, live."""
         values = instance.__dict__
-        for name, thaw, value in zip(self.names, self._thaw, state, strict=True):
+        for name, thaw, value in zip(self.names, self.thawing, state, strict=True):
             values[name] = value if thaw is None else thaw(value)
 
     def save(self, instance: Machine, where: str, before: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -163,10 +170,10 @@ class Layout:
         values = instance.__dict__
         out = []
         for i, name in enumerate(self.names):
-            freeze = self._freeze[i]
+            freeze = self.freezing[i]
             try:
                 value = values[name] if freeze is None else freeze(values[name])
-                problem = "" if value == before[i] else self._check[i](value)
+                problem = "" if value == before[i] else self.checking[i](value)
             except (TypeError, ValueError):
                 value, problem = None, f"becomes {brief(values[name])}, which is of another kind"
             if problem:
@@ -220,9 +227,6 @@ class Slots(Mapping[str, Any]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return dict, (self._values,)
-
-
-Convert = Callable[[Any], Any]
 
 
 def _thaw(decl: Decl, constants: Constants) -> Convert | None:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from copy import copy
 from dataclasses import dataclass
 from functools import lru_cache
 
 from ....reference.drivers.interleavings import explore
 from ....reference.drivers.scheduling import Scheduler, Segment
+from ....spec.engines.candidates import CandidateSets
 from ....spec.engines.interpreter import Step
 from ....spec.engines.monitor import LostTrack, Monitor
 from ....spec.kafka.observed_races import ObservedRaces
@@ -96,14 +96,14 @@ def _rest(bench: Bench) -> Message:
 
 
 @lru_cache(maxsize=1)
-def _fresh() -> Monitor:
-    return Monitor(bind(ObservedRaces, **CONSTANTS))
+def _sets() -> CandidateSets:
+    return CandidateSets(bind(ObservedRaces, **CONSTANTS))
 
 
 def _judge(events: Sequence[Message]) -> tuple[Rule, str] | None:
     """The first rule that a history breaks, and by what. Raises ``LostTrack``."""
-    # A monitor never changes what it holds, only which: a shallow copy is a fresh one.
-    monitor = copy(_fresh())
+    sets = _sets()
+    monitor = Monitor(sets.bound, sets=sets)
     for step in _steps(events):
         failure = monitor.observe([step])
         if failure is not None:

@@ -9,7 +9,6 @@ task, a root, a message), so it can follow a running system as well as a recorde
 
 from __future__ import annotations
 
-import copy
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,6 +17,7 @@ from typing import Final
 
 from ....reference.storm.cluster import Happened
 from ....reference.storm.topologies import Topology, deploy
+from ....spec.engines.candidates import CandidateSets
 from ....spec.engines.interpreter import Step
 from ....spec.engines.monitor import STATES_MAX, Failure, LostTrack, Monitor
 from ....spec.notation.bound import bind
@@ -131,8 +131,8 @@ def terms_of(
 
 
 @lru_cache(maxsize=256)
-def _fresh(name: str, constants: tuple[tuple[str, int], ...], candidates: int) -> Monitor:
-    return Monitor(bind(_NAMED[name], **dict(constants)), candidates)
+def _sets(name: str, constants: tuple[tuple[str, int], ...], candidates: int) -> CandidateSets:
+    return CandidateSets(bind(_NAMED[name], **dict(constants)), candidates)
 
 
 Observation = tuple[type[Machine], Hashable, Step]
@@ -204,9 +204,8 @@ class HistoryJudge:
 
     def _monitor(self, machine: type[Machine], key: Hashable) -> Monitor | None:
         if (machine, key) not in self._monitors:
-            # A monitor never changes what it holds, only which: a shallow copy is a fresh one.
-            fresh = _fresh(machine.__name__, self._constants(machine, key), self._candidates)
-            self._monitors[machine, key] = copy.copy(fresh)
+            sets = _sets(machine.__name__, self._constants(machine, key), self._candidates)
+            self._monitors[machine, key] = Monitor(sets.bound, sets=sets)
         return self._monitors[machine, key]
 
     def _constants(self, machine: type[Machine], key: Hashable) -> tuple[tuple[str, int], ...]:

@@ -1,0 +1,255 @@
+"""Candidate sets: in which states a machine may be, after what was seen of it.
+
+Theory of operation. Seen from outside, a machine with hidden steps is an automaton of its
+own. Its states are the sets of states that explain what was seen, closed under the internal
+actions; an observed step leads from each set to one other, or is refused. This module makes
+that automaton as far as anybody walks: a set is one object however often it is reached, and
+remembers where each step led. The monitor walks along one run; a search walks along all.
+
+What is remembered is bounded. When it grows over ``kept`` entries, all of it is dropped, and
+grows anew from the sets that are still in use. So no answer depends on what is remembered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from ..notation.bound import BoundMachine
+from ..notation.rules import Rule
+from .effects import Effects, Packed, Refusal
+from .interpreter import State, Step, choices
+
+__all__ = ["KEPT", "STATES_MAX", "CandidateSets", "Candidates", "LostTrack", "lost_track"]
+
+STATES_MAX: Final = 100_000
+"""States that a candidate set has at most, where nobody asks for more or fewer."""
+
+KEPT: Final = 200_000
+"""Entries that the sets of one machine remember, about at most: states, steps, what they do."""
+
+_LARGE: Final = 1_000
+"""A set with more states is not remembered, unless everything is."""
+
+
+class LostTrack(Exception):
+    """More states explain a run than a candidate set may have: from here on, it is undecided.
+
+    An exception, and not a mark on a set: whoever passes over it gets no verdict.
+    """
+
+
+class Candidates:
+    """A set of states in which a machine may be. ``CandidateSets`` makes them.
+
+    Compared and hashed as an object: while all is remembered, there is one for each set.
+    """
+
+    __slots__ = ("_after", "_memory", "_refused", "packed")
+
+    def __init__(self, memory: _Memory, packed: frozenset[Packed]) -> None:
+        self._memory = memory
+        self._after: dict[Step, Candidates | None] = {}
+        self._refused: dict[Step, frozenset[Rule | None] | None] = {}
+        self.packed = packed
+
+    @property
+    def states(self) -> frozenset[State]:
+        """The states, as the interpreter has them."""
+        return frozenset(map(self._memory.effects.unpack, self.packed))
+
+    def __len__(self) -> int:
+        return len(self.packed)
+
+
+class _Memory:
+    """What is remembered, and dropped as a whole: numbers in sets mean nothing elsewhere."""
+
+    def __init__(self, bound: BoundMachine, kept: int | None) -> None:
+        self.effects = Effects(bound.interpreter)
+        self.interned: dict[frozenset[Packed], Candidates] = {}
+        self.initial: Candidates | None = None
+        self.entries = 0
+        self._kept = kept
+
+    @property
+    def size(self) -> int:
+        """How many entries are remembered."""
+        return self.entries + self.effects.size
+
+    @property
+    def is_full(self) -> bool:
+        """Whether more is remembered than shall be."""
+        return self._kept is not None and self.size > self._kept
+
+    def interning(self, packed: frozenset[Packed]) -> Candidates:
+        """The set of some states: one object each time, if it is not large."""
+        found = self.interned.get(packed)
+        if found is None:
+            found = Candidates(self, packed)
+            if self.remembers(found):
+                self.interned[packed] = found
+                self.entries += 1 + len(packed)
+        return found
+
+    def remembers(self, found: Candidates) -> bool:
+        """Whether a set stays one object, to which a step may lead."""
+        return self._kept is None or len(found) <= _LARGE
+
+    def takes_over(self, here: Candidates) -> Candidates:
+        """A set of another memory, as this one has it."""
+        found = self.interning(frozenset(map(self.effects.pack, here.states)))
+        if self._kept is not None:  # what is in use must fit, however large
+            self._kept = max(self._kept, 2 * self.size)
+        return found
+
+
+class CandidateSets:
+    """The candidate sets of one machine with its constants, and the steps between them.
+
+    A set has at most ``max_states`` states. ``kept`` bounds what is remembered; None: all of
+    it is, which is for a search that bounds itself, and for which one set has to stay one
+    object.
+    """
+
+    def __init__(
+        self, bound: BoundMachine, max_states: int = STATES_MAX, kept: int | None = KEPT
+    ) -> None:
+        self.bound = bound
+        self.max_states = max_states
+        self._kept = kept
+        self._internal = _internal_steps(bound)
+        self._memory = _Memory(bound, kept)
+
+    @property
+    def remembered(self) -> int:
+        """How many entries are remembered now."""
+        return self._memory.size
+
+    @property
+    def initial(self) -> Candidates:
+        """The states in which the machine may be before anything was seen.
+
+        Raises LostTrack, and ModelFault as the interpreter does, like all that follow here.
+        """
+        memory = self._roomy()
+        if memory.initial is None:
+            memory.initial = self.of([self.bound.interpreter.initial()])
+        return memory.initial
+
+    def of(self, states: Iterable[State]) -> Candidates:
+        """The set of some states, with all that internal actions make of them."""
+        memory = self._roomy()
+        return self._closed(memory, set(map(memory.effects.pack, states)))
+
+    def after(self, here: Candidates, step: Step) -> Candidates | None:
+        """The set to which an observed step leads; None if no state takes it."""
+        try:
+            return here._after[step]
+        except KeyError:
+            return self._led(here, step)
+
+    def after_any(self, here: Candidates, alternatives: Sequence[Step]) -> Candidates | None:
+        """The set after one of several steps was taken; None if no state takes any."""
+        if len(alternatives) == 1:
+            return self.after(here, alternatives[0])
+        led = [found for step in alternatives if (found := self.after(here, step)) is not None]
+        return self.of([state for each in led for state in each.states]) if led else None
+
+    def refused(self, here: Candidates, step: Step) -> frozenset[Rule | None] | None:
+        """The rules that the guards cite which refuse a step in all states of a set.
+
+        None among them is a guard that cites no rule. None instead of them: some state takes
+        the step (though it may leave the declared ranges thereby).
+        """
+        try:
+            return here._refused[step]
+        except KeyError:
+            return self._refusing(here, step)
+
+    def accepts(self, here: Candidates, steps: Iterable[Step]) -> bool:
+        """Whether some steps could be observed next, one after the other.
+
+        False where it cannot be said, for the states are too many.
+        """
+        there: Candidates | None = here
+        try:
+            for step in steps:
+                if there is None:
+                    return False
+                there = self.after(there, step)
+        except LostTrack:
+            return False
+        return there is not None
+
+    # --- what is not remembered yet --------------------------------------------------------
+
+    def _led(self, here: Candidates, step: Step) -> Candidates | None:
+        here, memory = self._current(here)
+        if step in here._after:
+            return here._after[step]
+        effects = memory.effects
+        reached = {
+            after for packed in here.packed
+            if (after := effects.step(packed, step)).__class__ is not Refusal}
+        found = self._closed(memory, reached) if reached else None  # type: ignore[arg-type]
+        if found is None or memory.remembers(found):
+            here._after[step] = found
+            memory.entries += 1
+        return found
+
+    def _refusing(self, here: Candidates, step: Step) -> frozenset[Rule | None] | None:
+        here, memory = self._current(here)
+        rules = set()
+        found = None
+        for packed in here.packed:
+            refusal = memory.effects.refusal(packed, step)
+            if refusal is None:
+                break
+            rules.add(refusal.rule)
+        else:
+            found = frozenset(rules)
+        here._refused[step] = found
+        memory.entries += 1
+        return found
+
+    def _closed(self, memory: _Memory, states: set[Packed]) -> Candidates:
+        """The set of some states with all that internal actions can make of them."""
+        todo = list(states) if self._internal else []
+        step_of = memory.effects.step
+        while todo and len(states) <= self.max_states:
+            packed = todo.pop()
+            for step in self._internal:
+                after = step_of(packed, step)
+                if after.__class__ is not Refusal and after not in states:
+                    states.add(after)  # type: ignore[arg-type]
+                    todo.append(after)  # type: ignore[arg-type]
+        if len(states) > self.max_states:
+            raise lost_track(self.max_states)
+        return memory.interning(frozenset(states))
+
+    # --- bounding what is remembered -------------------------------------------------------
+
+    def _roomy(self) -> _Memory:
+        """The memory, or an empty one in its place if it is full."""
+        if self._memory.is_full:
+            self._memory = _Memory(self.bound, self._kept)
+        return self._memory
+
+    def _current(self, here: Candidates) -> tuple[Candidates, _Memory]:
+        """A set, as the memory of now has it."""
+        memory = self._roomy()
+        return here if here._memory is memory else memory.takes_over(here), memory
+
+
+def lost_track(max_states: int) -> LostTrack:
+    """What to raise where a set would have more states than this."""
+    return LostTrack(f"more than {max_states} states explain what was seen")
+
+
+def _internal_steps(bound: BoundMachine) -> list[Step]:
+    """The internal actions with every choice of their parameters. The choices of all others,
+    which may be very many, are not enumerated: an observation says which one was made."""
+    return [
+        (action.name, args) for action in bound.machine.actions_declared.values()
+        if action.internal for args in choices(action.over, bound.constants)]

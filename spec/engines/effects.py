@@ -1,0 +1,219 @@
+"""What steps do, learnt once: the chapter's own Python, run only where its answer is news.
+
+Theory of operation. A step reads a few of the machine's variables and changes a few, and what
+it reads decides what it does. So its method is run on an instance whose variables are fetched
+when they are first looked at. The order of these looks, with the values seen, is a path; at
+its end stands what the step does: the values that it writes, or the rule whose guard refuses
+it. The paths of one step make a tree, and a state that agrees with a path on the few variables
+along it needs no run of the method, whatever it holds in all others.
+
+Values are numbered, and a state is *packed* as the numbers of its variables' values: so states
+are small tuples, and going down a tree compares no containers. A run that is anything but
+taken or refused is not remembered: the interpreter, which is the oracle of all this, is asked
+for it each time, and says what is wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from ..notation.machine import Machine
+from ..notation.rules import Rule
+from ..notation.types import Disabled
+from .interpreter import Interpreter, State, Step
+
+__all__ = ["Effects", "Packed", "Refusal"]
+
+Packed = tuple[int, ...]
+"""A state: for each variable the number of its value."""
+
+
+class Refusal(NamedTuple):
+    """A step is not enabled; ``rule`` is the one that the failing guard cites, if any."""
+
+    rule: Rule | None
+
+
+Writes = tuple[tuple[int, int], ...]
+"""The variables that a step changes, by their places, each with the number of its new value."""
+
+
+class _Fork:
+    """An inner node of a tree: the variable that is read next, and what follows, by its value."""
+
+    __slots__ = ("place", "ways")
+
+    def __init__(self, place: int) -> None:
+        self.place = place
+        self.ways: dict[int, _Node] = {}
+
+
+_Node = _Fork | Writes | Refusal
+
+
+class _OutOfRange(Exception):
+    """A run leaves the declared ranges."""
+
+
+class Effects:
+    """What the steps of one machine do, as far as anybody has asked.
+
+    ``size`` counts what is remembered: nodes of trees, and values.
+    """
+
+    def __init__(self, interpreter: Interpreter) -> None:
+        self._interpreter = interpreter
+        self._layout = interpreter.layout
+        self._instance = _instance_of(interpreter)
+        self._numbers: list[dict[Any, int]] = [{} for _ in self._layout.names]
+        self._values: list[list[Any]] = [[] for _ in self._layout.names]
+        self._trees: dict[Step, _Node] = {}
+        self.size = 0
+
+    # --- states --------------------------------------------------------------------------
+
+    def pack(self, state: State) -> Packed:
+        """A state as numbers."""
+        return tuple(map(self._number, range(len(state)), state))
+
+    def unpack(self, packed: Packed) -> State:
+        """The state that some numbers stand for."""
+        return tuple([values[number]
+                      for values, number in zip(self._values, packed, strict=True)])
+
+    def _number(self, place: int, value: Any) -> int:
+        numbers = self._numbers[place]
+        number = numbers.setdefault(value, len(numbers))
+        if number == len(self._values[place]):
+            self._values[place].append(value)
+            self.size += 1
+        return number
+
+    # --- steps ---------------------------------------------------------------------------
+
+    def step(self, packed: Packed, step: Step) -> Packed | Refusal:
+        """The state after a step, or why it is not enabled.
+
+        Raises ModelFault where the action would leave the declared ranges.
+        """
+        found = self._effect(packed, step)
+        if found is None:
+            after = self._interpreter.step(self.unpack(packed), *step)
+            return Refusal(None) if after is None else self.pack(after)
+        if isinstance(found, Refusal):
+            return found
+        if not found:
+            return packed
+        numbers = list(packed)
+        for place, number in found:
+            numbers[place] = number
+        return tuple(numbers)
+
+    def refusal(self, packed: Packed, step: Step) -> Refusal | None:
+        """Why a step is not enabled; None if it is, though it may leave the declared ranges."""
+        found = self._effect(packed, step)
+        if found is None:
+            reason = self._interpreter.attempt(self.unpack(packed), *step)
+            return None if reason is None else Refusal(reason.rule)
+        return found if isinstance(found, Refusal) else None
+
+    def _effect(self, packed: Packed, step: Step) -> Writes | Refusal | None:
+        """What a step does; None where only the interpreter can say."""
+        node = self._trees.get(step)
+        while node.__class__ is _Fork:
+            node = node.ways.get(packed[node.place])
+        return self._learn(packed, step) if node is None else node  # type: ignore[return-value]
+
+    def _learn(self, packed: Packed, step: Step) -> Writes | Refusal | None:
+        name, args = step
+        instance = self._instance
+        instance.begin(self.unpack(packed))
+        action = self._interpreter.machine.actions_declared[name]
+        found: Writes | Refusal
+        try:
+            try:
+                action.function(instance, **dict(args))
+                found = self._writes()
+            except Disabled as reason:
+                found = Refusal(reason.rule)
+        except Exception:  # noqa: BLE001 - whatever it is, the interpreter tells of it
+            return None
+        self._remember(packed, step, instance.reads, found)
+        return found
+
+    def _writes(self) -> Writes:
+        """What became of the variables that a run has touched. Raises _OutOfRange, or TypeError
+        or ValueError for a value of another kind."""
+        layout, state, reads = self._layout, self._instance.state, self._instance.reads
+        found = []
+        for name, live in self._instance.__dict__.items():
+            place = layout.places[name]
+            freeze = layout.freezing[place]
+            value = live if freeze is None else freeze(live)
+            if value != state[place]:
+                if layout.checking[place](value):
+                    raise _OutOfRange
+            elif place in reads:
+                continue
+            # What was written unread is a write even where it changes nothing here.
+            found.append((place, self._number(place, value)))
+        return tuple(found)
+
+    def _remember(
+        self, packed: Packed, step: Step, reads: Sequence[int], found: Writes | Refusal
+    ) -> None:
+        """Hang what a step does at the end of the path along which it was found."""
+        self.size += 1 + len(reads)
+        path: list[_Node] = [*map(_Fork, reads), found]
+        node = self._trees.setdefault(step, path[0])
+        for place, below in zip(reads, path[1:], strict=True):
+            assert isinstance(node, _Fork) and node.place == place
+            node = node.ways.setdefault(packed[place], below)
+
+
+# --- instances that fetch their variables when they are first looked at -----------------------
+
+class _Fetched:
+    """Stands in the class for a variable: the first look at it fetches its value.
+
+    It has no ``__set__``, so the instance's own dictionary comes first from then on.
+    """
+
+    def __init__(self, place: int, name: str, thaw: Any) -> None:
+        self._place, self._name, self._thaw = place, name, thaw
+
+    def __get__(self, instance: _Instance, owner: type) -> Any:
+        value = instance.state[self._place]
+        if self._thaw is not None:
+            value = self._thaw(value)
+        instance.reads.append(self._place)
+        instance.__dict__[self._name] = value
+        return value
+
+
+class _Instance:
+    """What an instance has beside its variables: the frozen state before the run, and the
+    places of those that were read, in order."""
+
+    __slots__ = ("reads", "state")
+
+    state: State
+    reads: list[int]
+
+    def __init_subclass__(cls) -> None:
+        """Say nothing to ``Machine``: this declares no machine."""
+
+    def begin(self, state: State) -> None:
+        """Forget the run before, and stand in a state."""
+        self.state, self.reads = state, []
+        self.__dict__.clear()
+
+
+def _instance_of(interpreter: Interpreter) -> Any:
+    machine, layout = interpreter.machine, interpreter.layout
+    fetched = {name: _Fetched(place, name, layout.thawing[place])
+               for name, place in layout.places.items()}
+    made: type[Machine] = type(
+        machine.__name__, (_Instance, machine), {**interpreter.constants, **fetched})
+    return object.__new__(made)

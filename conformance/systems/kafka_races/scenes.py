@@ -21,12 +21,16 @@ Calls = tuple[Mapping[str, Any], ...]
 
 @dataclass(frozen=True)
 class RaceScene:
-    """``setup`` is performed before, ``threads`` run side by side, ``finish`` comes after."""
+    """``setup`` is performed before, ``threads`` run side by side, ``finish`` comes after.
+
+    With ``many`` threads there are too many schedules to search them all with two preemptions.
+    """
 
     name: str
     threads: Mapping[str, Calls]
     setup: Calls = ()
     finish: Calls = ()
+    many: bool = False
 
 
 def watch(request: str, *keys: str, **more: Any) -> Mapping[str, Any]:
@@ -110,6 +114,11 @@ _SCENES: Final = (
         "two in a bucket",
         {"adder": (add("t1", 1),), "other adder": (add("t2", 1),)},
         finish=(DRAIN,)),
+    RaceScene(
+        "four adders",
+        {name: (add(f"t{number}", 2 ** number - 1),)
+         for number, name in enumerate(("adder", "second", "third", "fourth"), 1)},
+        finish=(DRAIN,), many=True),
     RaceScene(
         "an empty list",
         {"sweeper": (check("a"),), "other sweeper": (check("a"),),

@@ -24,11 +24,11 @@ from .scenes import HORIZON, SCENES, calls_in_words
 
 __all__ = ["CONSTANTS", "KAFKA_RACES_SUITE", "PURGE", "RacesConversation", "Translator", "rest"]
 
-CONSTANTS: Final = {"T": 4, "K": 4}
+CONSTANTS: Final = {"T": 5, "K": 4}
 PURGE: Final = 0
 """The purge interval: whatever is completed is purged in the next round."""
-_NAMES: Final = ("r1", "r2", "t1", "t2")
-"""Requests and tasks, by their numbers in the machine."""
+_NAMES: Final[Mapping[str, int]] = {"r1": 0, "r2": 1, "t1": 2, "t2": 3, "t3": 0, "t4": 1}
+"""Requests and tasks, and their numbers in the machine: a scene has four at most."""
 
 _STEPS_MAX: Final = 160
 _LENGTHS: Final = (4, 12, 24, 48, _STEPS_MAX)
@@ -73,11 +73,11 @@ class Translator:
         if does == "fails":
             return "fails", (thread,)
         if does in _BY_REQUEST:
-            return _BY_REQUEST[does], (thread, ("request", _NAMES.index(event["request"])))
+            return _BY_REQUEST[does], (thread, ("request", _NAMES[event["request"]]))
         call = _CALLS[event["call"]]
         if call == Call.ADVANCE and event["to"] >= HORIZON:
             call = Call.DRAIN
-        request = _NAMES.index(event["request"]) if "request" in event else 0
+        request = _NAMES[event["request"]] if "request" in event else 0
         return does, (thread, ("call", call), ("request", request))
 
 
@@ -163,7 +163,7 @@ class RacesConversation(PlainConversation):
         yield Answer("nothing to be seen", ("stands", ()), instead_of=_UNSEEN)
         yield Answer("a call ends in an error", ("fails", (("thread", 0),)))
         yield Answer("an overflow wheel is made", ("makes_wheel", (("level", 0),)))
-        for number, name in enumerate(_NAMES):
+        for name, number in _NAMES.items():
             if name not in self._named:
                 continue
             about = (("thread", min(1, len(self._alive))), ("request", number))
@@ -293,7 +293,7 @@ _ABOUT: Final[Mapping[str, tuple[str, ...]]] = {
                  "watching against purge", "a callback that raises", "two keys"),
     "KAFKA-W1L": ("two in a bucket",),
     "KAFKA-W1CR": ("cancel against cascade", "added anew against cascade"),
-    "KAFKA-W2L": ("cancel against cascade", "added anew against cascade"),
+    "KAFKA-W2L": ("cancel against cascade", "added anew against cascade", "four adders"),
     "KAFKA-W10": ("two overflows",),
     "KAFKA-W11": ("two overflows",),
 }
@@ -318,6 +318,9 @@ class RacesSuite(Suite):
             for name in _ABOUT[focus.id]:
                 for program in _sweep(draw, name, _SWEEPS[focus.id]):
                     attempt(program)
+        if focus.id in _PESTERED:
+            for program in _pestered(_PESTERED[focus.id]):
+                attempt(program)
         for number in range(examples * _TIMES):
             about = tuple(SCENES) if draw.random() < _ELSEWHERE else _ABOUT[focus.id]
             attempt(_schedule(draw, about[number % len(about)]))
@@ -330,6 +333,12 @@ class RacesSuite(Suite):
             for fewer in dict.fromkeys((1, steps // 2, steps - 1)):
                 yield _run(str(about["thread"]), fewer)
 
+
+_PESTERED: Final[Mapping[str, str]] = {"KAFKA-W2L": "four adders"}
+"""Rules, and the scene in which one thread is interrupted by each of the others in turn."""
+
+_ROUND: Final = 6
+"""Between two interruptions it takes up to so many steps: it may be trying again."""
 
 _SWEEPS: Final = {"KAFKA-P9": 4, "KAFKA-P3I": 2}
 """Rules whose breaches have a narrow window, and how wide that is at least, in steps: two threads
@@ -346,6 +355,19 @@ def _sweep(draw: random.Random, name: str, stride: int) -> Iterator[Program]:
             own = [act for act in spawns if dict(act.about)["thread"] == thread]
             draw.shuffle(others)
             yield (setup, *others, *own, _run(thread, steps), Act("settle"), finish)
+
+
+def _pestered(name: str) -> Iterator[Program]:
+    """The first thread is interrupted by the second, soon again by the third, and so on: who
+    tries again when others were faster needs as many preemptions as it has tries."""
+    setup, *spawns, finish = _acts_of(name)
+    one, *others = SCENES[name].threads
+    for between in range(1, _ROUND + 1):
+        for steps in range(1, _SWEPT):
+            runs = [_run(one, steps)]
+            for other in others:
+                runs += [_run(other, _STEPS_MAX), _run(one, between)]
+            yield (setup, *spawns, *runs[:-1], Act("settle"), finish)
 
 
 def _schedule(draw: random.Random, name: str) -> Program:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
+from threading import get_ident
 from typing import Any, Final
 
 from ....reference.kafka.delayed_operation import DelayedOperation, Keys, Watch
@@ -16,7 +17,7 @@ from ....reference.kafka.owners import Group, Partition
 from ....reference.kafka.purgatory import Purgatory
 from ....reference.kafka.timer import Timer
 from ....reference.kafka.timing_wheel import (
-    LockedTimerTaskEntry, LockedTimerTaskList, TimerTaskEntry, TimerTaskList, TimingWheel,
+    Counter, LockedTimerTaskEntry, LockedTimerTaskList, TimerTaskEntry, TimerTaskList, TimingWheel,
 )
 from ....reference.kafka.watcher_lists import LockedWatcherLists, Watchers
 from ...ports.base import Adapter
@@ -300,6 +301,53 @@ class _UncheckedList(LockedTimerTaskList):
                 self.counter.value -= 1
 
 
+class _ImpatientCounter(Counter):
+    """Counts by compare-and-set, and gives up when others were faster three times."""
+
+    __slots__ = ("_number", "_seen")
+
+    def __init__(self) -> None:
+        self._number = 0
+        self._seen: dict[int, int] = {}
+
+    @property
+    def value(self) -> int:         # type: ignore[override]
+        """The number, which the thread is seen to read."""
+        number = self._seen[get_ident()] = self._number
+        return number
+
+    @value.setter
+    def value(self, number: int) -> None:
+        change = number - self._seen.pop(get_ident(), 0)
+        for _ in range(3):
+            old = self._number
+            self._number, done = (old + change, 1) if self._number == old else (self._number, 0)
+            if done:
+                return
+
+
+class _ImpatientWheel(TimingWheel):
+    """Its lists count so."""
+
+    __slots__ = ()
+
+    def __init__(self, tick: int, size: int, start: int, counter: Counter, *about: Any) -> None:
+        if not isinstance(counter, _ImpatientCounter):
+            counter = _ImpatientCounter()
+        super().__init__(tick, size, start, counter, *about)
+
+
+class ImpatientTimer(Timer):
+    """What others count meanwhile makes a thread try again, but not for ever."""
+
+    __slots__ = ()
+    wheel = _ImpatientWheel
+
+    def __init__(self, *about: Any, **more: Any) -> None:
+        super().__init__(*about, **more)
+        self._counter = self._wheel.counter
+
+
 class _UnlockedList(LockedTimerTaskList):
     """Entries are linked without the bucket's lock."""
 
@@ -473,6 +521,11 @@ _TWINS: Final = (
     RaceTwin(
         "kafka-unlocked-bucket", "KAFKA-W1L", "two threads link entries at a time, and one is lost",
         "TimerTaskList.add: synchronized", _with_buckets(_UnlockedList)),
+    RaceTwin(
+        "kafka-impatient-counter", "KAFKA-W2L", "an entry is not counted where others count at "
+        "each of three tries: it takes three preemptions",
+        "taskCounter.getAndIncrement: a compare-and-set that tries until it succeeds",
+        Kit(timer=ImpatientTimer)),
     RaceTwin(
         "kafka-two-overflows", "KAFKA-W10", "no second look: two overflow wheels for one level",
         "KAFKA-2112: addOverflowWheel", Kit(timer=TwoOverflows)),

@@ -26,8 +26,8 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 Definition = Function | ast.ClassDef
 
 HEAVY = frozenset({
-    "hypothesis", "llvmlite", "networkx", "numpy", "pandas", "pyarrow", "pyspark", "pytest",
-    "rich", "yaml", "z3",
+    "hypothesis", "jsonschema", "llvmlite", "networkx", "numpy", "pandas", "pyarrow", "pyspark",
+    "pytest", "rich", "yaml", "z3",
 })
 """Imported inside the functions that use them, or where AT_THE_TOP says so."""
 

@@ -25,6 +25,7 @@ PACKAGES = {
     "llvmlite": "the native explorer",
     "numpy": "the native explorer's memory",
     "networkx": "the wait-for graph of a design",
+    "jsonschema": "the shape of designs and fixtures",
     "hypothesis": "the tests of checkvalve itself",
     "PyYAML": "reading designs",
     "rich": "tables on the terminal",

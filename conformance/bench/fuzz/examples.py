@@ -19,7 +19,7 @@ TWINS: Final = (
 """Twins of the zoo, some for each port; what they do wrong is in no first step."""
 
 _CLONE: Final = Path(__file__).resolve().parents[3]
-_OF_THE_BOOK: Final = ("flow/credit", "storm/limit", "storm/ticks", "queues/bounded")
+_OF_THE_BOOK: Final = ("flow/credit", "storm/inputs/limit", "storm/inputs/ticks", "queues/bounded")
 _EVERYTHING: Final = '''
 from enum import IntEnum
 from typing import NamedTuple
@@ -132,8 +132,16 @@ def designs() -> tuple[str, ...]:
 def chapters() -> tuple[str, ...]:
     """The texts of some chapters of the book as files of their own, and of others."""
     book = [(_CLONE / "spec" / f"{name}.py").read_text() for name in _OF_THE_BOOK]
-    own = [re.sub(r"^from \.\.(\w)", r"from checkvalve.spec.\1", text, flags=re.M) for text in book]
-    own = [re.sub(r"^from \.(\w)", rf"from checkvalve.spec.{name.partition('/')[0]}.\1", text,
-                  flags=re.M) for name, text in zip(_OF_THE_BOOK, own, strict=True)]
+    own = [_absolute(name, text) for name, text in zip(_OF_THE_BOOK, book, strict=True)]
     tutorial = (_CLONE / "examples" / "tutorial" / "philosophers.py").read_text()
     return (tutorial, _EVERYTHING, _EVERYTHING, _EVERYTHING, *own)
+
+
+def _absolute(name: str, text: str) -> str:
+    """A chapter of the book as a file that stands alone: no import is relative to it."""
+    rooms = ["checkvalve", "spec", *name.split("/")]
+
+    def resolved(match: re.Match[str]) -> str:
+        return f"from {'.'.join(rooms[:-len(match[1])])}.{match[2]}"
+
+    return re.sub(r"^from (\.+)(\w+)", resolved, text, flags=re.MULTILINE)

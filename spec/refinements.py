@@ -116,7 +116,8 @@ def refines(
 
 
 def refused(
-    variant: type[Machine], rule: str, about: str = "", *, like: Refinement, **grid: Values
+    variant: type[Machine], rule: str, about: str = "", *, like: Refinement,
+    seen_by: Mapping[str, int | str] | None = None, **grid: Values,
 ) -> Refinement:
     """Some run of a broken variant is refused, by that rule of the observer.
 
@@ -125,4 +126,6 @@ def refused(
     """
     constants = {name: value for name, value in like.grid
                  if name in variant.constants_declared} | grid
-    return replace(like, machine=variant, rule=rule, about=about, grid=tuple(constants.items()))
+    observers = dict(like.seen_by) | dict(seen_by or {})
+    return replace(like, machine=variant, rule=rule, about=about, grid=tuple(constants.items()),
+                   seen_by=tuple(observers.items()))

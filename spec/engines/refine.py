@@ -91,13 +91,18 @@ class _Side:
         """What can happen next in a state, first what may be asked."""
         found = self._rows.get(here)
         if found is None:
-            found = self._rows[here] = [*self._asked(here), *self._taken(here)]
+            taken = list(self._taken(here))
+            found = self._rows[here] = [*self._asked(here, rests=not taken), *taken]
         return found
 
-    def _asked(self, here: int) -> Iterator[_Edge]:
+    def _asked(self, here: int, rests: bool) -> Iterator[_Edge]:
         state, self._view.history = self._states[here]
-        for question in self._shown(self._view.asked(self._interpreter.look(state))):
-            yield _Edge(None, (question,), here)
+        machine = self._interpreter.look(state)
+        questions = list(self._view.asked(machine))
+        if rests and next(self._interpreter.successors(state), None) is None:
+            questions += self._view.at_rest(self._interpreter.look(state))
+        for question in questions:
+            yield _Edge(None, self._shown(question), here)
 
     def _taken(self, here: int) -> Iterator[_Edge]:
         state, history = self._states[here]

@@ -7,7 +7,7 @@ the machine's actions shows. What no method of the view names is hidden.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, ClassVar, Final, Generic, TypeVar
 
 from .errors import InputError
@@ -70,8 +70,13 @@ class View(Generic[M]):
         time."""
         return True
 
-    def asked(self, machine: M) -> Iterable[Seen]:
-        """What an observer may ask in a state, and any number of times, with the answers."""
+    def asked(self, machine: M) -> Iterable[Seen | Sequence[Seen]]:
+        """What an observer may ask in a state, and any number of times, with the answers; each
+        is one step of the observer, or several in their order."""
+        return ()
+
+    def at_rest(self, machine: M) -> Iterable[Seen | Sequence[Seen]]:
+        """What may be asked where the machine can take no step at all; as ``asked``."""
         return ()
 
     @classmethod

@@ -1,0 +1,153 @@
+"""A spout's rounds and its pending roots, as their observer sees them.
+
+Theory. ``spout`` counts: so many roots are pending, some of which nobody will answer. Its observer
+(``observed_spout``) sees which: a round emits ids, the acker answers for one, a tick goes by and
+some time out. The view gives an id to each root, the lowest that is free, and remembers which of
+them are lost. A round shows when it ends, with all that it emitted; one that finds the maximum
+reached holds back, whenever it is asked to emit.
+
+The chapter's timeouts come in any order. Where one comes, the other roots are heard of in time:
+each gets a RESET_TIMEOUT before either of the two ticks that let the lost one go. When an entry
+goes is shown of ``rotating``: one root in the spout's own map.
+
+Source: ``spout``, ``rotating``, ``observed_spout``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ...notation.views import Seen, View, see, shown
+from ...refinements import refines, refused
+from ..acking.rotating import CopyingMap, RotatingMap, SpareMap
+from .observed_spout import Due, ObservedSpout
+from .spout import MaxPending, PendingLookedAtTooLate, PendingOfOneTask, PendingOverMax
+
+__all__ = ["EXPECTATIONS", "RootSeen", "RoundsSeen", "TasksSeen"]
+
+Ids = tuple[int, ...]
+
+
+class RoundsSeen(View[MaxPending]):
+    """``history``: the ids that will be answered, those that are lost, those of this round."""
+
+    history: tuple[Ids, Ids, Ids] = ((), (), ())
+
+    @shown
+    def emit(self, before: MaxPending, after: MaxPending) -> Seen | None:
+        live, lost, new = self.history
+        root = lowest(live + lost)
+        self.history = (*live, root), lost, (*new, root)
+        return self.end_round() if after.left == 0 else None
+
+    @shown
+    def pass_up(self, before: MaxPending, after: MaxPending) -> Seen | None:
+        return self.end_round()
+
+    def end_round(self) -> Seen | None:
+        """All that the round emitted, if anything."""
+        live, lost, new = self.history
+        self.history = live, lost, ()
+        return see("emits", first=new[0], second=new[-1]) if new else None
+
+    @shown
+    def answer(self, before: MaxPending, after: MaxPending) -> Seen:
+        live, lost, _ = self.history
+        self.history = live[1:], lost, ()
+        return see("ack", root=live[0], calls=Due.ACK)
+
+    @shown
+    def lose(self, before: MaxPending, after: MaxPending) -> None:
+        live, lost, new = self.history
+        self.history = live[1:], tuple(sorted((*lost, live[0]))), new
+
+    @shown
+    def time_out(self, before: MaxPending, after: MaxPending) -> list[Seen]:
+        live, lost, _ = self.history
+        self.history = live, lost[1:], ()
+        others = [see("reset_timeout", root=root) for root in live + lost[1:]]
+        return [see("reset_timeout", root=lost[0]), *others, see("ticks"), *others,
+                see("times_out", root=lost[0]), see("ticks")]
+
+    def asked(self, machine: MaxPending) -> Iterable[Seen]:
+        """To emit, where the maximum is reached."""
+        if machine.left == 0 and machine.has_reached_max():
+            yield see("holds_back")
+
+
+def lowest(taken: Ids) -> int:
+    """The lowest number that is free."""
+    return next(number for number in range(len(taken) + 1) if number not in taken)
+
+
+class TasksSeen(View[PendingOfOneTask]):
+    """An executor of two tasks. ``history``: the pending ids of each task, and this round's."""
+
+    history: tuple[tuple[Ids, ...], Ids] = ((), ())
+
+    def begins(self, machine: PendingOfOneTask) -> Iterable[Seen]:
+        """Each task without an id."""
+        self.history = ((),) * machine.k, ()
+        return ()
+
+    @shown
+    def emit(self, before: PendingOfOneTask, after: PendingOfOneTask) -> Seen | None:
+        tasks, new = self.history
+        root = lowest(sum(tasks, ()))
+        mine = (*tasks[before.turn], root)
+        self.history = (*tasks[:before.turn], mine, *tasks[before.turn + 1:]), (*new, root)
+        return self.end_round(after)
+
+    @shown
+    def pass_up(self, before: PendingOfOneTask, after: PendingOfOneTask) -> Seen | None:
+        return self.end_round(after)
+
+    def end_round(self, after: PendingOfOneTask) -> Seen | None:
+        """When it was the last task's turn."""
+        tasks, new = self.history
+        if after.turn < after.k or not new:
+            return None
+        self.history = tasks, ()
+        return see("emits", first=new[0], second=new[-1])
+
+    @shown
+    def answer(self, before: PendingOfOneTask, after: PendingOfOneTask, task: int) -> Seen:
+        tasks, new = self.history
+        root = tasks[task][0]
+        self.history = (*tasks[:task], tasks[task][1:], *tasks[task + 1:]), new
+        return see("ack", root=root, calls=Due.ACK)
+
+    def asked(self, machine: PendingOfOneTask) -> Iterable[Seen]:
+        """To emit, where the tasks together have reached the maximum."""
+        if machine.turn == machine.k and sum(machine.pending) >= machine.M * machine.k:
+            yield see("holds_back")
+
+
+class RootSeen(View[RotatingMap]):
+    """One root in the spout's map: put by an emit, put again by a RESET_TIMEOUT."""
+
+    @shown
+    def put(self, before: RotatingMap, after: RotatingMap) -> Seen:
+        return see("reset_timeout", root=0) if before.held_in else see("emits", first=0, second=0)
+
+    @shown
+    def elapse(self, before: RotatingMap, after: RotatingMap) -> list[Seen]:
+        dropped = [see("times_out", root=0)] if after.age == 0 and before.held_in else []
+        return [*dropped, see("ticks")] if after.clock == 0 else []
+
+
+SEEN = refines(MaxPending, ObservedSpout, "rounds and pending roots are as they have to be",
+               shows=RoundsSeen, seen_by={"M": "M * k", "R": "M * k + k * E + 1"},
+               M=(1, 2), k=1, E=(1, 2))
+TASKS = refines(PendingOfOneTask, ObservedSpout, "two tasks share what is allowed to each",
+                shows=TasksSeen, seen_by={"M": "M * k", "R": "M * k + k + 1"}, M=(1, 2), k=(1, 2))
+IN_TIME = refines(RotatingMap, ObservedSpout, "a root times out with the second tick",
+                  shows=RootSeen, seen_by={"M": 0, "R": 1, "B": 2}, N=2, P=(1, 2))
+
+EXPECTATIONS = (
+    SEEN, TASKS, IN_TIME,
+    refused(PendingOverMax, "STORM-K40", "> in the place of >=", like=SEEN, M=1, E=1),
+    refused(PendingLookedAtTooLate, "STORM-K40", "> for >= with two tasks", like=TASKS, M=1),
+    refused(SpareMap, "STORM-K46", "one bucket too many", like=IN_TIME, P=1),
+    refused(CopyingMap, "STORM-K45", "a RESET_TIMEOUT leaves the old copy", like=IN_TIME, P=1),
+)

@@ -41,12 +41,12 @@ __all__ = ["EXPECTATIONS", "CascadeSeen", "ListsSeen", "LocksSeen", "RaceSeen", 
 
 
 def calls(thread: int, call: Call, request: int = 0) -> Seen:
-    """A call begins."""
+    """A thread begins a call, about a request if it is about any."""
     return see("calls", thread=thread, call=call, request=request)
 
 
 def returns(thread: int, call: Call, request: int = 0) -> Seen:
-    """A call is over."""
+    """The same call is over."""
     return see("returns", thread=thread, call=call, request=request)
 
 
@@ -294,7 +294,7 @@ class LocksSeen(View[Programs]):
         yield see("stuck")
 
 
-ONE = {"T": 4, "Q": 1}
+ONE = {"T": 4, "K": 1}
 
 SEEN = refines(Race, ObservedRaces, "calls, callbacks and counts of one request",
                shows=RaceSeen, seen_by=ONE, J=(1, 2), O=(0, 1))
@@ -302,12 +302,12 @@ ASKING = replace(SEEN, machine=AskingTryLock, shows=AskingSeen,
                  about="a flag will do where nobody else uses the lock",
                  grid=(("J", (1, 2)), ("O", 0)))
 LISTS = refines(WatcherLists, ObservedRaces, "every watched request is found",
-                shows=ListsSeen, seen_by={"T": "R + T", "Q": REQUESTS}, R=2, T=1)
+                shows=ListsSeen, seen_by={"T": "R + T", "K": REQUESTS}, R=2, T=1)
 FINDING = replace(LISTS, machine=WatchingWithoutLock, shows=FindingSeen)
 CASCADE = refines(Cascade, ObservedRaces, "a task that is cascaded and cancelled",
                   shows=CascadeSeen, seen_by=ONE)
 WHEEL = refines(OverflowWheel, ObservedRaces, "threads that need one overflow wheel",
-                shows=WheelSeen, seen_by={"T": "T", "Q": "T"}, T=(2, 3))
+                shows=WheelSeen, seen_by={"T": "T", "K": "T"}, T=(2, 3))
 LOCKED = refines(GroupLocks, ObservedRaces, "locks of a group and its requests",
                  shows=LocksSeen, seen_by=ONE)
 

@@ -118,10 +118,10 @@ class LimitedSeen(View[LimitedInput]):
 ROOM = ("self.named < self.K",)
 
 SEEN = refines(TaskInput, ObservedInput, "order, bounds and turns are as they have to be",
-               shows=InputSeen, seen_by={"C": "C", "R": "R", "L": "S", "K": 4}, room=ROOM,
+               shows=InputSeen, seen_by={"C": "C", "R": "R", "S": "S", "K": 4}, room=ROOM,
                C=(1, 2), M=2)
 LIMITED = refines(LimitedInput, ObservedInput, "it drops at the limit, and counts",
-                  shows=LimitedSeen, seen_by={"C": "C", "X": "X", "R": "k", "L": 0, "K": "K"},
+                  shows=LimitedSeen, seen_by={"C": "C", "X": "X", "R": "k", "S": 0, "K": "K"},
                   room=ROOM, C=(1, 2), X=(0, 1, 2), K=5, k=1)
 
 EXPECTATIONS = (

@@ -142,7 +142,7 @@ SEEN = refines(MaxPending, ObservedSpout, "rounds and pending roots are as they 
 TASKS = refines(PendingOfOneTask, ObservedSpout, "two tasks share what is allowed to each",
                 shows=TasksSeen, seen_by={"M": "M * k", "R": "M * k + k + 1"}, M=(1, 2), k=(1, 2))
 IN_TIME = refines(RotatingMap, ObservedSpout, "a root times out with the second tick",
-                  shows=RootSeen, seen_by={"M": 0, "R": 1, "B": 2}, N=2, P=(1, 2))
+                  shows=RootSeen, seen_by={"M": 0, "R": 1, "N": 2}, N=2, P=(1, 2))
 
 EXPECTATIONS = (
     SEEN, TASKS, IN_TIME,

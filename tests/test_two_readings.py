@@ -138,7 +138,7 @@ def test_each_element_of_an_array_keeps_its_own_range(step: str, at: int) -> Non
     steps = (highs[at] - first[at] if step == "+= 1" else first[at] - lows[at]) + 1
     for engine in ("interpreter", "native"):
         with pytest.raises(ModelFault) as found:
-            check_rules(bind(machine), engine=engine)  # type: ignore[arg-type]
+            check_rules(bind(machine), None, Budget(max_states=99), engine)  # type: ignore[arg-type]
         assert len(found.value.steps) == steps and found.value.what.startswith("a")
 
 

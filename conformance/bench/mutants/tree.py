@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import compileall
 import hashlib
 import shutil
@@ -56,11 +57,23 @@ class Project:
         return git("rev-parse", "--short", "HEAD") + ("+" if changed else "")
 
     def digest(self, *files: Path) -> str:
-        """A digest of the texts of some files."""
+        """A digest of the code in some files: of their texts without comments and docstrings."""
         texts = hashlib.sha256()
         for file in files:
-            texts.update(file.read_bytes() + b"\0" if file.is_file() else b"-")
+            texts.update(_code(file.read_bytes()) + b"\0" if file.is_file() else b"-")
         return texts.hexdigest()[:16]
+
+
+def _code(text: bytes) -> bytes:
+    try:
+        tree = ast.parse(text)
+    except SyntaxError:
+        return text
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)) \
+                and ast.get_docstring(node, clean=False) is not None:
+            del node.body[0]
+    return ast.dump(tree).encode()
 
 
 def here() -> Project:

@@ -6,6 +6,8 @@ from itertools import count
 
 import pytest
 
+from checkvalve.spec.engines import native, search
+from checkvalve.spec.engines.native_refusal import NotNative
 from checkvalve.spec.engines.search import Engine, check_rules, instances
 from checkvalve.spec.engines.verdict import Budget, Outcome, Verdict
 from checkvalve.spec.notation import MUST, Machine, action, always, bind, integer, leads_to, require
@@ -60,18 +62,21 @@ def verdicts(engine: Engine, last: float) -> tuple[dict[str, Verdict], int]:
 def test_a_verdict_that_is_cut_short_at_any_look_at_the_clock_claims_nothing(
     engine: Engine, part: int
 ) -> None:
-    """It is the verdict that there is time enough for, or unknown, with the reason; and what was
-    not searched to its end is nowhere called exhaustive."""
+    """It is the verdict that there is time enough for, or unknown, with the reason; what was not
+    searched to its end is nowhere called exhaustive; and what there was time for is not lost
+    where there is more."""
     whole, looks = verdicts(engine, float("inf"))
     assert {id: verdict.outcome for id, verdict in whole.items()} == WHOLE
-    unknown = set()
+    unknown, known = set(), set()
     places = sorted({*range(2, looks, 1 + looks // 8), *range(max(2, looks - 24), looks)})
     for last in places[part::4]:
         for id, verdict in verdicts(engine, last)[0].items():
             if verdict.outcome is Outcome.UNKNOWN:
                 unknown.add(id)
+                assert id not in known, f"lost at look {last}"
                 assert verdict.method == "search, incomplete" and "time" in verdict.reason
             else:
+                known.add(id)
                 assert verdict.outcome is WHOLE[id]
     assert unknown
 
@@ -84,3 +89,22 @@ def test_where_the_time_ends_before_the_first_state_each_rule_says_that_nothing_
     for verdict in found.values():
         assert (verdict.outcome, verdict.states) == (Outcome.UNKNOWN, 0)
         assert verdict.reason.endswith("; nothing was covered")
+
+
+@pytest.mark.parametrize(("engine", "outcome"), [
+    ("native", Outcome.UNKNOWN), ("auto", Outcome.VIOLATED)])
+def test_what_native_code_has_decided_stays_where_it_cannot_have_the_rest(
+    engine: Engine, outcome: Outcome, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Such as where the graph that liveness needs would take too long to compile: the others keep
+    their verdicts, and the interpreter looks for a round, if it may."""
+    def refuse(*_given: object) -> None:
+        raise NotNative("it would take too long to compile")
+
+    monkeypatch.setattr(native, "graph", refuse)
+    monkeypatch.setattr(search, "ATTEMPTS_BEFORE_NATIVE", 1)
+    found = {item.rule.id: verdict for item, verdict in zip(
+        instances(bind(Walk)), check_rules(bind(Walk), engine=engine), strict=True)}
+    assert {id: verdict.outcome for id, verdict in found.items()} == WHOLE | {"WALK-3": outcome}
+    if outcome is Outcome.UNKNOWN:
+        assert "too long to compile" in found["WALK-3"].reason

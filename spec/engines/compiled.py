@@ -45,7 +45,12 @@ def check_with_native_code(
     if safety:
         verdicts |= _safety(bound, {i: lowered[i] for i in safety}, budget)
     if live:
-        verdicts |= _liveness_or_late(bound, {i: lowered[i] for i in live}, budget, bool(safety))
+        try:
+            verdicts |= _liveness_or_late(
+                bound, {i: lowered[i] for i in live}, budget, bool(safety))
+        except NotNative as refusal:
+            refusal.decided = verdicts
+            raise
     return [verdicts[i] for i in range(len(wanted))]
 
 

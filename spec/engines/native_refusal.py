@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ..notation.errors import InputError
+from .verdict import Verdict
 
 __all__ = ["NotNative"]
 
@@ -11,5 +14,8 @@ class NotNative(InputError):
     """The native explorer cannot have this machine, or not in the time that is left.
 
     Usual causes: a state of very many bits, an intermediate result that is too large, actions
-    that would take too long to compile. Whoever may, uses the interpreter instead.
+    that would take too long to compile. Whoever may, uses the interpreter instead. ``decided``
+    has the verdicts that were found before, by the place of their rule.
     """
+
+    decided: Mapping[int, Verdict] = {}

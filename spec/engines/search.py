@@ -110,9 +110,12 @@ def _verdicts(
         try:
             return check_with_native_code(bound, wanted, budget)
         except NotNative as refusal:
-            if engine == "native":
-                return [_unknown(item, str(refusal)) for item in wanted]
-            return _without_native_code(bound, wanted, budget, refusal.what)
+            done = refusal.decided
+            left = [item for place, item in enumerate(wanted) if place not in done]
+            rest = iter(
+                [_unknown(item, str(refusal)) for item in left] if engine == "native"
+                else _without_native_code(bound, left, budget, refusal.what))
+            return [done[place] if place in done else next(rest) for place in range(len(wanted))]
     except OutOfTime as late:
         return _at_the_end(bound, wanted, graph, late, budget.clock)
 

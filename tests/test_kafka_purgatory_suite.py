@@ -19,7 +19,7 @@ from checkvalve.conformance.suites.run import run_program
 from checkvalve.conformance.suites.twin import CoreTwin
 from checkvalve.conformance.systems.catalogue import suite_named
 from checkvalve.conformance.systems.kafka_purgatory.suite import meeting
-from checkvalve.conformance.systems.kafka_purgatory.twins import ZOO
+from checkvalve.conformance.systems.kafka_purgatory.twins import TWINS as ZOO
 from checkvalve.conformance.targets import resolve_target
 from checkvalve.conformance.zoo.hunt import KILLED, Trophy, hunt
 

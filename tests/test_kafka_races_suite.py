@@ -24,7 +24,7 @@ from checkvalve.conformance.systems.catalogue import suite_named
 from checkvalve.conformance.systems.kafka_races.adapter import Kit, ReferenceRaces
 from checkvalve.conformance.systems.kafka_races.scenes import SCENES
 from checkvalve.conformance.systems.kafka_races.search import search_races
-from checkvalve.conformance.systems.kafka_races.twins import ZOO
+from checkvalve.conformance.systems.kafka_races.twins import TWINS as ZOO
 from checkvalve.conformance.targets import resolve_target
 from checkvalve.conformance.zoo.hunt import KILLED, Trophy, hunt
 from checkvalve.spec.chapters import chapters

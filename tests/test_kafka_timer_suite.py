@@ -20,12 +20,12 @@ from checkvalve.conformance.results import PASSED, VIOLATED, CaseRow
 from checkvalve.conformance.suites.run import run_program
 from checkvalve.conformance.suites.suite import Act, Program
 from checkvalve.conformance.suites.twin import CoreTwin
-from checkvalve.conformance.systems.kafka_timer.port import TIMER
+from checkvalve.conformance.systems.kafka_timer.port import PORT as TIMER
 from checkvalve.conformance.systems.kafka_timer.suite import (
-    DELAYS, DRIVES, TASKS, TIMER_SUITE, WAITS, meeting,
+    DELAYS, DRIVES, TASKS, SUITE as TIMER_SUITE, WAITS, meeting,
 )
 from checkvalve.conformance.systems.kafka_timer.timers import ReferenceTimer
-from checkvalve.conformance.systems.kafka_timer.twins import ZOO, OpenTimer
+from checkvalve.conformance.systems.kafka_timer.twins import TWINS as ZOO, OpenTimer
 from checkvalve.conformance.targets import resolve_target
 from checkvalve.conformance.zoo.hunt import KILLED, hunt, twins
 from checkvalve.spec.notation import InputError

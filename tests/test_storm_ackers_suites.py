@@ -15,8 +15,8 @@ from checkvalve.conformance.engines.conduct import Order, conduct
 from checkvalve.conformance.results import PASSED, CaseRow
 from checkvalve.conformance.suites.twin import CoreTwin
 from checkvalve.conformance.systems.catalogue import suite_named
-from checkvalve.conformance.systems.storm_acker.twins import ZOO as ACKERS
-from checkvalve.conformance.systems.storm_spout.twins import ZOO as SPOUTS
+from checkvalve.conformance.systems.storm_acker.twins import TWINS as ACKERS
+from checkvalve.conformance.systems.storm_spout.twins import TWINS as SPOUTS
 from checkvalve.conformance.targets import resolve_target
 from checkvalve.conformance.zoo.hunt import KILLED, Trophy, hunt
 

@@ -21,8 +21,9 @@ from checkvalve.conformance.suites.fixture import Fixture, read_fixture
 from checkvalve.conformance.suites.run import run_program
 from checkvalve.conformance.suites.suite import Act, Program
 from checkvalve.conformance.systems.storm_topology.adapter import ReferenceTopology
-from checkvalve.conformance.systems.storm_topology.port import STORM_TOPOLOGY, WORDS, event_of
-from checkvalve.conformance.systems.storm_topology.suite import STORM_TOPOLOGY_SUITE as SUITE
+from checkvalve.conformance.systems.storm_topology.port import PORT as STORM_TOPOLOGY
+from checkvalve.conformance.systems.storm_topology.port import WORDS, event_of
+from checkvalve.conformance.systems.storm_topology.suite import SUITE
 from checkvalve.conformance.targets import resolve_target
 from checkvalve.spec.notation.errors import InputError, TargetError
 

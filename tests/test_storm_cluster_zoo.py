@@ -6,7 +6,7 @@ import pytest
 
 from checkvalve.conformance.campaigns.replay import replay
 from checkvalve.conformance.systems.storm_topology.runs import RULES
-from checkvalve.conformance.systems.storm_topology.twins import ZOO
+from checkvalve.conformance.systems.storm_topology.twins import TWINS as ZOO
 from checkvalve.conformance.targets import resolve_target
 from checkvalve.conformance.zoo.hunt import KILLED, hunt
 

@@ -15,7 +15,7 @@ from checkvalve.conformance.engines.conduct import Order, conduct
 from checkvalve.conformance.results import PASSED, CaseRow
 from checkvalve.conformance.suites.twin import CoreTwin
 from checkvalve.conformance.systems.catalogue import suite_named
-from checkvalve.conformance.systems.storm_partition.twins import ZOO
+from checkvalve.conformance.systems.storm_partition.twins import TWINS as ZOO
 from checkvalve.conformance.targets import resolve_target
 from checkvalve.conformance.zoo.hunt import KILLED, Trophy, hunt
 

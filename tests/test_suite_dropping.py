@@ -9,8 +9,8 @@ from checkvalve.conformance.ports.base import Target
 from checkvalve.conformance.suites.run import capabilities, run_program
 from checkvalve.conformance.suites.suite import Act
 from checkvalve.conformance.systems.queue.reference import ReferenceQueue
-from checkvalve.conformance.systems.queue.suite import QUEUE_SUITE
-from checkvalve.conformance.systems.queue.twins import ZOO
+from checkvalve.conformance.systems.queue.suite import SUITE as QUEUE_SUITE
+from checkvalve.conformance.systems.queue.twins import TWINS as ZOO
 from checkvalve.conformance.zoo.hunt import KILLED, hunt
 from checkvalve.reference.queue import Overflow
 

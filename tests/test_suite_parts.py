@@ -21,7 +21,7 @@ from checkvalve.conformance.suites.generate import LENGTH_MAX, explore
 from checkvalve.conformance.suites.run import ITEMS_MAX, run_program
 from checkvalve.conformance.suites.shrink import shrink
 from checkvalve.conformance.suites.suite import Act, Program
-from checkvalve.conformance.systems.queue.suite import QUEUE_SUITE
+from checkvalve.conformance.systems.queue.suite import SUITE as QUEUE_SUITE
 from checkvalve.conformance.targets import resolve_target
 from checkvalve.spec.notation.errors import InputError
 

@@ -23,7 +23,7 @@ from checkvalve.conformance.suites.suite import Act, Program
 from checkvalve.conformance.systems.catalogue import suite_named
 from checkvalve.conformance.systems.queue.dropping import DroppingDeque
 from checkvalve.conformance.systems.queue.reference import ReferenceQueue
-from checkvalve.conformance.systems.queue.suite import QUEUE_SUITE
+from checkvalve.conformance.systems.queue.suite import SUITE as QUEUE_SUITE
 from checkvalve.conformance.targets import reference_of, resolve_target
 from checkvalve.conformance.zoo.hunt import zoos
 from checkvalve.spec.notation.errors import InputError, TargetError

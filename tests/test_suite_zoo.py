@@ -15,7 +15,7 @@ from checkvalve.conformance.results import VIOLATED, CaseRow
 from checkvalve.conformance.suites.fixture import read_fixture
 from checkvalve.conformance.suites.generate import GENERATOR
 from checkvalve.conformance.systems.catalogue import suite_named
-from checkvalve.conformance.systems.queue.twins import ZOO
+from checkvalve.conformance.systems.queue.twins import TWINS as ZOO
 from checkvalve.conformance.targets import resolve_target
 
 SUITE = suite_named("queue")

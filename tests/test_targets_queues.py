@@ -11,7 +11,7 @@ import pytest
 
 from checkvalve.conformance.adapters.process import close_idle
 from checkvalve.conformance.ports.base import Message
-from checkvalve.conformance.systems.queue.twins import ZOO
+from checkvalve.conformance.systems.queue.twins import TWINS as ZOO
 from checkvalve.conformance.targets import known_targets, resolve_target
 
 NODE = (pytest.mark.javascript,

@@ -14,7 +14,7 @@ import time
 from ..systems.kafka_races.adapter import Kit
 from ..systems.kafka_races.scenes import SCENES
 from ..systems.kafka_races.search import search_races
-from ..systems.kafka_races.twins import ZOO
+from ..systems.kafka_races.twins import TWINS as ZOO
 
 __all__ = ["main"]
 

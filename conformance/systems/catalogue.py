@@ -1,53 +1,87 @@
-"""The systems that there are: their ports and suites."""
+"""The systems that there are: a folder, and a line here."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from importlib import import_module
 from typing import Final
 
 from ...spec.notation.errors import InputError
-from ..ports.base import Port
+from ..ports.base import Port, excerpt
 from ..suites.suite import AnySuite
-from .kafka_purgatory.port import PURGATORY
-from .kafka_purgatory.suite import KAFKA_PURGATORY_SUITE
-from .kafka_races.port import KAFKA_RACES
-from .kafka_races.suite import KAFKA_RACES_SUITE
-from .kafka_timer.port import TIMER
-from .kafka_timer.suite import TIMER_SUITE
-from .queue.port import QUEUE
-from .queue.suite import QUEUE_SUITE
-from .storm_acker.port import STORM_ACKER
-from .storm_acker.suite import STORM_ACKER_SUITE
-from .storm_input.port import STORM_INPUT
-from .storm_input.suite import STORM_INPUT_SUITE
-from .storm_partition.port import STORM_PARTITION
-from .storm_partition.suite import STORM_PARTITION_SUITE
-from .storm_spout.port import STORM_SPOUT
-from .storm_spout.suite import STORM_SPOUT_SUITE
-from .storm_status.port import STORM_STATUS
-from .storm_status.suite import STORM_STATUS_SUITE
-from .storm_topology.port import STORM_TOPOLOGY
-from .storm_topology.suite import STORM_TOPOLOGY_SUITE
+from ..suites.system import Shipped, System
+from ..suites.twin import Twin
 
-__all__ = ["PORTS", "SUITES", "suite_named"]
+__all__ = ["SYSTEMS", "port_named", "selected", "shipped", "suite_named", "system_of", "zoo"]
 
-PORTS: Final[Mapping[str, Port]] = {
-    port.name: port for port in (
-        QUEUE, STORM_INPUT, STORM_STATUS, STORM_ACKER, STORM_SPOUT, STORM_PARTITION,
-        PURGATORY, KAFKA_RACES, TIMER, STORM_TOPOLOGY)
-}
+_FOLDERS: Final = (
+    "queue",
+    "storm_input",
+    "storm_status",
+    "storm_acker",
+    "storm_spout",
+    "storm_partition",
+    "storm_topology",
+    "kafka_timer",
+    "kafka_purgatory",
+    "kafka_races",
+)
+"""In the order in which all tables have them."""
 
-SUITES: Final[Mapping[str, AnySuite]] = {
-    suite.name: suite for suite in (
-        QUEUE_SUITE, STORM_INPUT_SUITE, STORM_STATUS_SUITE, STORM_ACKER_SUITE,
-        STORM_SPOUT_SUITE, STORM_PARTITION_SUITE, STORM_TOPOLOGY_SUITE,
-        TIMER_SUITE, KAFKA_PURGATORY_SUITE, KAFKA_RACES_SUITE,
-    )
-}
+
+def _systems() -> Iterator[System]:
+    for folder in _FOLDERS:
+        yield import_module(f".{folder}", __package__).SYSTEM
+
+
+SYSTEMS: Final[Mapping[str, System]] = {system.name: system for system in _systems()}
+"""By the name of their suite."""
+
+
+def system_of(suite: str) -> System:
+    """The system of a suite's name. Raises ``InputError`` where there is none."""
+    if suite not in SYSTEMS:
+        raise InputError(f"there is no suite {suite!r}", next_step=f"Use: {', '.join(SYSTEMS)}.")
+    return SYSTEMS[suite]
 
 
 def suite_named(name: str) -> AnySuite:
     """The suite of that name. Raises ``InputError`` where there is none."""
-    if name not in SUITES:
-        raise InputError(f"there is no suite {name!r}", next_step=f"Use: {', '.join(SUITES)}.")
-    return SUITES[name]
+    return system_of(name).suite
+
+
+def port_named(name: object) -> Port:
+    """The port of that name. Raises ``InputError`` where there is none."""
+    # Ports are named as their suites; one that is not is found all the same.
+    if isinstance(name, str) and name in SYSTEMS and SYSTEMS[name].port.name == name:
+        return SYSTEMS[name].port
+    ports = {system.port.name: system.port for system in SYSTEMS.values()}
+    if not isinstance(name, str) or name not in ports:
+        raise InputError(
+            f"there is no port {excerpt(name)}", next_step=f"Use one of: {', '.join(ports)}.")
+    return ports[name]
+
+
+def shipped() -> Mapping[str, tuple[System, Shipped]]:
+    """By name, what comes with checkvalve, with its system."""
+    return {each.name: (system, each) for system in SYSTEMS.values() for each in system.shipped}
+
+
+def zoo() -> Mapping[str, Twin]:
+    """All twins by name."""
+    return {name: twin for system in SYSTEMS.values() for name, twin in system.twins.items()}
+
+
+def selected(names: Iterable[str]) -> list[System]:
+    """The systems that some names select (all if none are given); see ``is_selected_by``.
+
+    Raises ``InputError`` for a name that selects none.
+    """
+    wanted = list(names)
+    for name in wanted:
+        if not any(system.is_selected_by(name) for system in SYSTEMS.values()):
+            raise InputError(
+                f"no suite {name!r} has a zoo",
+                next_step=f"Those that have are {', '.join(SYSTEMS)}.")
+    return [system for system in SYSTEMS.values()
+            if not wanted or any(map(system.is_selected_by, wanted))]

@@ -12,7 +12,7 @@ from ...adapters.base import Declined
 from ...adapters.port_adapter import PortAdapter
 from ...ports.base import Message, Port
 from ..kafka_timer.adapter import PlannedError
-from .port import PURGATORY
+from .port import PORT
 
 __all__ = ["ReferenceOldPurgatory", "ReferencePurgatory", "ReportingOperation"]
 
@@ -66,7 +66,7 @@ class ReferenceOldPurgatory(PortAdapter):
     when its keys go depends on its purges. So it has not the operations that ask for these.
     """
 
-    port: ClassVar[Port] = PURGATORY
+    port: ClassVar[Port] = PORT
     policy: ClassVar[str] = "length"
     name = "reference old purgatory"
     core: type[Waiting] = OldPurgatory

@@ -12,7 +12,7 @@ from ...ports.base import (
     COUNT, FLAG, INTEGER, NAME, NAMES, OBJECT, POSITIVE, TRUE, Argument, Kind, Operation, Port,
 )
 
-__all__ = ["CALLBACKS", "CALLS", "PURGATORY"]
+__all__ = ["CALLBACKS", "CALLS", "PORT"]
 
 CALLBACKS: Final = ("try", "complete", "expire")
 """What may raise: a try, ``on_complete``, ``on_expiration``."""
@@ -81,7 +81,7 @@ _OPERATIONS: Final = (
     _operation("keys", COUNT, "how many keys have a watcher list"),
 )
 
-PURGATORY: Final = Port(
+PORT: Final = Port(
     name="kafka.purgatory",
     version=1,
     meaning="a request purgatory; every call of a request is reported with the answer to the "

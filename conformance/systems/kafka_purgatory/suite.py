@@ -17,7 +17,7 @@ from ...suites.suite import Act, Answer, Fuller, Program, Suite, Watch
 from .port import CALLBACKS
 
 __all__ = [
-    "KAFKA_PURGATORY_SUITE", "KEYS", "REQUESTS", "PurgatoryConversation", "meeting",
+    "SUITE", "KEYS", "REQUESTS", "PurgatoryConversation", "meeting",
 ]
 
 REQUESTS: Final = ("r1", "r2", "r3", "r4", "r5")
@@ -348,7 +348,7 @@ _BUILT: Final = ("KAFKA-P2L", "KAFKA-P20")
 _WATCH: Final = ("watch",)
 _ENDING: Final = ("force", "check", "advance")
 
-KAFKA_PURGATORY_SUITE: Final = PurgatorySuite(
+SUITE: Final = PurgatorySuite(
     name="kafka.purgatory",
     version=2,
     port="kafka.purgatory",

@@ -24,7 +24,7 @@ from .twins_rounds import (
     TimeoutsEndingAtAnError,
 )
 
-__all__ = ["ZOO"]
+__all__ = ["TWINS"]
 
 WALL_CLOCK_MS: Final = 20
 """By how much the wall clock is set back."""
@@ -544,5 +544,5 @@ _TWINS: Final = (
          bug="a purge drops pending requests", history="the test of isCompleted left out"),
 )
 
-ZOO: Final[dict[str, CoreTwin]] = {twin.name: twin for twin in _TWINS}
+TWINS: Final[dict[str, CoreTwin]] = {twin.name: twin for twin in _TWINS}
 """The twins by name; ``zoo:NAME`` is the target."""

@@ -1,1 +1,17 @@
-"""Kafka's timer and purgatory when several threads share them."""
+"""Kafka's timer and purgatory, by threads in a chosen order."""
+
+from ...suites.system import Shipped, System
+
+__all__ = ["SYSTEM"]
+
+SYSTEM = System(
+    name="kafka.races",
+    folder=__name__,
+    about="Kafka's timer and purgatory, by threads in a chosen order",
+    page="races.md",
+    shipped=(
+        Shipped("reference.kafka.races", "adapter:ReferenceRaces",
+                "the reference timer and purgatory under chosen schedules"),
+    ),
+    chapters=("kafka.timer_races", "kafka.purgatory_races",),
+)

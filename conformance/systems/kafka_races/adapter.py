@@ -21,7 +21,7 @@ from ...adapters.base import Declined
 from ...adapters.port_adapter import PortAdapter
 from ...ports.base import Message, Port
 from ..kafka_timer.adapter import PlannedError
-from .port import CALLS, KAFKA_RACES
+from .port import CALLS, PORT
 
 __all__ = ["HARNESS", "Bench", "Kit", "ReferenceRaces"]
 
@@ -262,7 +262,7 @@ def _task_of(task: Any) -> Any:
 class ReferenceRaces(PortAdapter):
     """``kit`` is what the twins replace."""
 
-    port: ClassVar[Port] = KAFKA_RACES
+    port: ClassVar[Port] = PORT
     policy: ClassVar[str] = "steps"
     name = "reference races"
     kit: Kit = Kit()

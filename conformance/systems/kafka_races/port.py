@@ -15,7 +15,7 @@ from ...ports.base import (
 from ...ports.base import is_count as _is_count
 from ..storm_acker.port import list_of
 
-__all__ = ["CALLS", "EVENTS", "KAFKA_RACES"]
+__all__ = ["CALLS", "EVENTS", "PORT"]
 
 CALLS: Final = (
     "watch", "add", "ready", "check", "force", "cancel", "advance", "change", "append", "elect",
@@ -86,7 +86,7 @@ _OPERATIONS: Final = (
               "each is through or waits for ever; size and keys count only if none is stuck"),
 )
 
-KAFKA_RACES: Final = Port(
+PORT: Final = Port(
     name="kafka.races",
     version=1,
     meaning="a timer and a purgatory used by threads whose steps are counted out",

@@ -22,7 +22,7 @@ from ...suites.plain import PlainConversation, Seen
 from ...suites.suite import Act, Answer, Program, Suite, Watch
 from .scenes import HORIZON, SCENES, calls_in_words
 
-__all__ = ["CONSTANTS", "KAFKA_RACES_SUITE", "PURGE", "RacesConversation", "Translator", "rest"]
+__all__ = ["CONSTANTS", "SUITE", "PURGE", "RacesConversation", "Translator", "rest"]
 
 CONSTANTS: Final = {"T": 5, "K": 4}
 PURGE: Final = 0
@@ -393,7 +393,7 @@ def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
 
 _OPERATIONS: Final = ("perform", "spawn", "run", "settle")
 
-KAFKA_RACES_SUITE: Final = RacesSuite(
+SUITE: Final = RacesSuite(
     name="kafka.races",
     version=2,
     port="kafka.races",

@@ -23,7 +23,7 @@ from ....reference.kafka.watcher_lists import LockedWatcherLists, Watchers
 from ...ports.base import Adapter
 from .adapter import Kit, ReferenceRaces
 
-__all__ = ["ZOO", "RaceTwin"]
+__all__ = ["TWINS", "RaceTwin"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -535,5 +535,5 @@ _TWINS: Final = (
         Kit(timer=UninitialisedOverflow)),
 )
 
-ZOO: Final = {twin.name: twin for twin in _TWINS}
+TWINS: Final = {twin.name: twin for twin in _TWINS}
 """The twins by name; each is resolved as the target ``zoo:<name>``."""

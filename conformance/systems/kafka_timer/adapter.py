@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 from ...adapters.port_adapter import PortAdapter
 from ...ports.base import Message, Port
-from .port import TIMER
+from .port import PORT
 
 __all__ = ["FailingTasks", "PlannedError", "TimerAdapter"]
 
@@ -24,7 +24,7 @@ class PlannedError(Exception):
 class TimerAdapter(PortAdapter):
     """Tells a timer what time it is, and the harness what ran."""
 
-    port: ClassVar[Port] = TIMER
+    port: ClassVar[Port] = PORT
     now = 0
 
     # -- for subclasses -----------------------------------------------------------------------

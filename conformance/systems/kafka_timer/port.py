@@ -12,7 +12,7 @@ from ...ports.base import (
     COUNT, INTEGER, NAME, OBJECT, POSITIVE, TRUE, Argument, Kind, Operation, Port, is_count,
 )
 
-__all__ = ["RUNS", "TIMER"]
+__all__ = ["RUNS", "PORT"]
 
 
 def _is_runs(value: object) -> bool:
@@ -63,7 +63,7 @@ _OPERATIONS: Final = (
     Operation("queue", QUEUE, "the buckets in the queue of a timer of wheels, and its wheels"),
 )
 
-TIMER: Final = Port(
+PORT: Final = Port(
     name="timer",
     version=1,
     meaning="a timer in virtual time",

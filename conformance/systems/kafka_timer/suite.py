@@ -15,7 +15,7 @@ from ...ports.base import Message, Session, excerpt, is_count
 from ...suites.plain import PlainConversation, Seen
 from ...suites.suite import Act, Answer, Exchange, Program, Suite, Watch
 
-__all__ = ["DELAYS", "DRIVES", "START", "TASKS", "TIMER_SUITE", "WAITS", "TimerConversation"]
+__all__ = ["DELAYS", "DRIVES", "START", "TASKS", "SUITE", "WAITS", "TimerConversation"]
 
 TASKS: Final = 4
 START: Final = 10
@@ -253,7 +253,7 @@ _FROM_ABOVE: Final = tuple(
     task + TASKS * DELAYS.index(delay) for delay in (4, 9) for task in range(TASKS))
 """Adds that go through upper wheels, and meet others of them in a lower one as time passes."""
 
-TIMER_SUITE: Final = TimerSuite(
+SUITE: Final = TimerSuite(
     name="timer",
     version=2,
     port="timer",

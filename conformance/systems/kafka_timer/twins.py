@@ -14,7 +14,7 @@ from ....reference.kafka.timing_wheel import (
 from ...suites.twin import CoreTwin
 from .timers import ReferenceOldTimer, ReferenceTimer, SchedTimer
 
-__all__ = ["ZOO", "OpenTimer", "OpenWheel"]
+__all__ = ["TWINS", "OpenTimer", "OpenWheel"]
 
 FLUSHES_MAX: Final = 500
 
@@ -538,4 +538,4 @@ _ALL: Final = (
               "W5R breaks, which nobody outside can see.)")),
 )
 
-ZOO: Final = {twin.name: twin for twin in _ALL}
+TWINS: Final = {twin.name: twin for twin in _ALL}

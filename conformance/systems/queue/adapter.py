@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Final
 
 from ...adapters.base import Declined
 from ...ports.base import Message
-from .port import QUEUE
+from .port import PORT
 
 __all__ = ["QueueAdapter", "Waits"]
 
@@ -82,14 +82,14 @@ class QueueAdapter:
         do = message["do"]
         if do == "hello":
             return {"ok": self._hello(message)}
-        if do not in QUEUE.operations or not hasattr(self, do):
+        if do not in PORT.operations or not hasattr(self, do):
             raise Declined("unknown-operation")
         arguments = {name: message[name] for name in _ARGUMENTS[do]}
         answer: Any = getattr(self, do)(**arguments)
         return {"waiting": answer.ticket} if isinstance(answer, Waits) else {"ok": answer}
 
     def _hello(self, message: Message) -> Message:
-        if message.get("port") != QUEUE.name:
+        if message.get("port") != PORT.name:
             raise Declined("unknown-port")
         capacity = message["settings"]["capacity"]
         if not 1 <= capacity <= self.capacity_max:
@@ -97,12 +97,12 @@ class QueueAdapter:
         self.close()
         QueueAdapter.__init__(self)
         self.start(capacity)
-        can = [name for name in QUEUE.capabilities() if hasattr(self, name)]
+        can = [name for name in PORT.capabilities() if hasattr(self, name)]
         return {"name": self.name, "version": self.version, "can": can, "policy": self.policy}
 
 
 _ARGUMENTS: Final[Mapping[str, tuple[str, ...]]] = {
     # ``by`` is for the reader of a trace: none of our queues treats callers differently.
     each.name: tuple(a.name for a in each.arguments if a.required)
-    for each in QUEUE.operations.values()
+    for each in PORT.operations.values()
 }

@@ -13,7 +13,7 @@ from ...ports.base import (
     Argument, Operation, Port,
 )
 
-__all__ = ["QUEUE"]
+__all__ = ["PORT"]
 
 _ITEM = Argument("item", ITEM, "the item, distinct from all others")
 _BY = Argument("by", NAME, "the producer or consumer that asks", required=False)
@@ -46,7 +46,7 @@ _OPERATIONS: Final = (
     Operation("timers", TIMERS, "when the adapter next wants to be asked"),
 )
 
-QUEUE: Final = Port(
+PORT: Final = Port(
     name="queue",
     version=1,
     meaning="a bounded first-in-first-out queue with waiting producers and consumers",

@@ -15,7 +15,7 @@ from ....spec.queues.rules import IN_TURN
 from ...ports.base import PROTOCOL_VERSION, Message, Session, excerpt
 from ...suites.suite import Act, Answer, Exchange, Fuller, Suite, Watch, show_json
 
-__all__ = ["QUEUE_SUITE", "QueueConversation"]
+__all__ = ["SUITE", "QueueConversation"]
 
 WAITERS_MAX: Final = 3
 """Puts, and takes, that wait at the same time: more find no more, and cost states."""
@@ -135,7 +135,7 @@ class QueueConversation:
     def act_for(self, request: Mapping[str, Any]) -> Act | None:
         """See ``Conversation``."""
         do = request["do"]
-        if do not in QUEUE_SUITE.weights:
+        if do not in SUITE.weights:
             raise InputError(f"the suite queue has no operation {excerpt(do)}")
         if do != "settle" and do not in self.can:
             raise InputError(f"the target cannot do {do!r}")
@@ -298,7 +298,7 @@ def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
 
 _IN, _OUT = ("offer", "put"), ("poll", "take")
 
-QUEUE_SUITE: Final = Suite(
+SUITE: Final = Suite(
     name="queue",
     version=2,
     port="queue",

@@ -14,7 +14,7 @@ from typing import Any, Final
 from ....reference.queue import BoundedQueue, NotYet, Overflow, Step, Ticket
 from .reference import DeferredQueue, ReferenceQueue
 
-__all__ = ["ZOO", "Twin"]
+__all__ = ["TWINS", "Twin"]
 
 Core = BoundedQueue[Any]
 
@@ -254,5 +254,5 @@ _TWINS: Final = (
          "waiting producers are admitted in the order in which they came", YoungestPutFirst),
 )
 
-ZOO: Final[dict[str, Twin]] = {twin.name: twin for twin in _TWINS}
+TWINS: Final[dict[str, Twin]] = {twin.name: twin for twin in _TWINS}
 """The twins by name; ``zoo:NAME`` is the target."""

@@ -1,1 +1,16 @@
 """Storm's acker."""
+
+from ...suites.system import Shipped, System
+
+__all__ = ["SYSTEM"]
+
+SYSTEM = System(
+    name="storm.acker",
+    folder=__name__,
+    about="Storm's acker",
+    page="storm-ports.md",
+    shipped=(
+        Shipped("reference.storm.acker", "adapter:ReferenceAcker",
+                "the reference of Storm's acker"),
+    ),
+)

@@ -10,7 +10,7 @@ from ....reference.storm.rotating import RotatingMisuse
 from ...adapters.base import Declined
 from ...adapters.port_adapter import PortAdapter
 from ...ports.base import Message, Port
-from .port import STORM_ACKER
+from .port import PORT
 
 __all__ = ["ReferenceAcker", "id_of", "text_of"]
 
@@ -28,7 +28,7 @@ def id_of(text: str) -> int:
 class ReferenceAcker(PortAdapter):
     """``core`` is what the twins replace."""
 
-    port: ClassVar[Port] = STORM_ACKER
+    port: ClassVar[Port] = PORT
     policy: ClassVar[str] = "rotate"
     name = "reference acker"
     core: type[Acker] = Acker

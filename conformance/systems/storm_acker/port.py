@@ -11,7 +11,7 @@ from typing import Final
 
 from ...ports.base import COUNT, INTEGER, NAME, OBJECT, POSITIVE, Argument, Kind, Operation, Port
 
-__all__ = ["ID", "STORM_ACKER", "TELLS", "is_id"]
+__all__ = ["ID", "PORT", "TELLS", "is_id"]
 
 TELLINGS: Final = ("ack", "fail", "reset_timeout")
 
@@ -59,7 +59,7 @@ _OPERATIONS: Final = (
     Operation("size", COUNT, "how many roots the acker has an entry of"),
 )
 
-STORM_ACKER: Final = Port(
+PORT: Final = Port(
     name="storm.acker",
     version=1,
     meaning="Storm's acker; ok holds the messages to spouts that a request causes, in order",

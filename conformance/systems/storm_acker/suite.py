@@ -11,7 +11,7 @@ from ...ports.base import Message, Session
 from ...suites.plain import PlainConversation, Seen
 from ...suites.suite import Act, Answer, Suite, Watch
 
-__all__ = ["EDGES", "ROOTS", "STORM_ACKER_SUITE", "AckerConversation"]
+__all__ = ["EDGES", "ROOTS", "SUITE", "AckerConversation"]
 
 ROOTS: Final = ("9ae16a3b2f90404f", "c949d7c7509e6557", "000000000000002a")
 """The ids of the three roots."""
@@ -150,7 +150,7 @@ def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
 
 _ANY, _MARK = ("init",), ("fail",)
 
-STORM_ACKER_SUITE: Final = Suite(
+SUITE: Final = Suite(
     name="storm.acker",
     version=1,
     port="storm.acker",

@@ -11,7 +11,7 @@ from ....reference.storm.rotating import RotatingMap
 from ...suites.twin import CoreTwin
 from .adapter import ReferenceAcker
 
-__all__ = ["ZOO"]
+__all__ = ["TWINS"]
 
 DOUBLE_BITS: Final = 53
 
@@ -276,5 +276,5 @@ _TWINS: Final = (
           history="the acker's half of the reset alone"),
 )
 
-ZOO: Final[dict[str, CoreTwin]] = {twin.name: twin for twin in _TWINS}
+TWINS: Final[dict[str, CoreTwin]] = {twin.name: twin for twin in _TWINS}
 """The twins by name; ``zoo:NAME`` is the target."""

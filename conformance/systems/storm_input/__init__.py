@@ -1,1 +1,16 @@
-"""A task's input in Storm."""
+"""A task's input in Storm: two queues and their consumer."""
+
+from ...suites.system import Shipped, System
+
+__all__ = ["SYSTEM"]
+
+SYSTEM = System(
+    name="storm.input",
+    folder=__name__,
+    about="a task's input in Storm: two queues and their consumer",
+    page="storm-ports.md",
+    shipped=(
+        Shipped("reference.storm.input", "adapter:ReferenceInput",
+                "the reference of a Storm task's input"),
+    ),
+)

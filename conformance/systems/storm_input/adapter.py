@@ -8,7 +8,7 @@ from typing import Any, ClassVar, TypeVar
 from ....reference.storm.task_input import InputMisuse, Nothing, TaskInput
 from ...adapters.base import Declined
 from ...adapters.port_adapter import PortAdapter
-from .port import STORM_INPUT
+from .port import PORT
 
 __all__ = ["ReferenceInput"]
 
@@ -19,7 +19,7 @@ A = TypeVar("A")
 class ReferenceInput(PortAdapter):
     """The core; ``core`` is the class, which a twin replaces."""
 
-    port: ClassVar = STORM_INPUT
+    port: ClassVar = PORT
     policy: ClassVar[str] = "drop-at-limit"
     core: type[TaskInput[Any]] = TaskInput
 

@@ -12,7 +12,7 @@ from ...ports.base import (
     COUNT, FLAG, INTEGER, ITEM, NAME, OBJECT, POSITIVE, TRUE, Argument, Kind, Operation, Port,
 )
 
-__all__ = ["STORM_INPUT"]
+__all__ = ["PORT"]
 
 ITEMS: Final = Kind(
     "a list of items", lambda v: isinstance(v, list) and all(ITEM.accepts(each) for each in v))
@@ -65,7 +65,7 @@ _OPERATIONS: Final = (
     ),
 )
 
-STORM_INPUT: Final = Port(
+PORT: Final = Port(
     name="storm.input",
     version=1,
     meaning="the input of one Storm task: recvQ, overflowQ, and the order in which they drain",

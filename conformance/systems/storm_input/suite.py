@@ -11,7 +11,7 @@ from ....spec.storm.inputs.observed_input import ObservedInput
 from ...ports.base import PROTOCOL_VERSION, Message, Session, excerpt
 from ...suites.suite import Act, Answer, Exchange, Fuller, Suite, Watch, show_json
 
-__all__ = ["STORM_INPUT_SUITE", "InputConversation"]
+__all__ = ["SUITE", "InputConversation"]
 
 REMOTE: Final = 2
 LOCAL: Final = 1
@@ -286,7 +286,7 @@ def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
 _IN, _LOCAL = ("arrive",), ("publish",)
 _OUT = ("consume", "step")
 
-STORM_INPUT_SUITE: Final = Suite(
+SUITE: Final = Suite(
     name="storm.input",
     version=1,
     port="storm.input",

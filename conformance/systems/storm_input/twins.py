@@ -14,7 +14,7 @@ from ....reference.storm.task_input import NOTHING, Arrival, Phase, TaskInput
 from ...suites.twin import CoreTwin
 from .adapter import ReferenceInput
 
-__all__ = ["ZOO"]
+__all__ = ["TWINS"]
 
 Core = TaskInput[Any]
 
@@ -276,5 +276,5 @@ _TWINS: Final = (
           "removed after processing, with an interruption between", DeliveringTwice),
 )
 
-ZOO: Final[dict[str, CoreTwin]] = {twin.name: twin for twin in _TWINS}
+TWINS: Final[dict[str, CoreTwin]] = {twin.name: twin for twin in _TWINS}
 """The twins by name; ``zoo:NAME`` is the target."""

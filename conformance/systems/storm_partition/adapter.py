@@ -11,7 +11,7 @@ from ....reference.storm.spout import Fetch, PartitionManager, PartitionMisuse
 from ...adapters.base import Declined
 from ...adapters.port_adapter import PortAdapter
 from ...ports.base import Port
-from .port import STORM_PARTITION
+from .port import PORT
 
 __all__ = ["Log", "ReferenceClient", "ReferencePartition"]
 
@@ -42,7 +42,7 @@ class Log:
 class ReferencePartition(PortAdapter):
     """Reads when the manager wants to, and emits when it is asked. ``core`` is for twins."""
 
-    port: ClassVar[Port] = STORM_PARTITION
+    port: ClassVar[Port] = PORT
     policy: ClassVar[str] = "replay"
     name = "reference partition manager"
     core: type[PartitionManager] = PartitionManager

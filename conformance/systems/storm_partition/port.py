@@ -11,7 +11,7 @@ from ...ports.base import (
     COUNT, INTEGER, NAME, OBJECT, POSITIVE, TRUE, Argument, Kind, Operation, Port, is_count,
 )
 
-__all__ = ["OFFSET_OR_NULL", "STORM_PARTITION"]
+__all__ = ["OFFSET_OR_NULL", "PORT"]
 
 OFFSET_OR_NULL: Final = Kind(
     "an offset, or null", lambda value: value is None or is_count(value))
@@ -47,7 +47,7 @@ _OPERATIONS: Final = (
     Operation("compact", TRUE, "compaction removes the message at this offset", (_OFFSET,)),
 )
 
-STORM_PARTITION: Final = Port(
+PORT: Final = Port(
     name="storm.partition",
     version=1,
     meaning="a spout's source of one partition: what it emits, replays and commits",

@@ -11,7 +11,7 @@ from ...ports.base import Message, Session
 from ...suites.plain import PlainConversation, Seen
 from ...suites.suite import Act, Answer, Fuller, Suite, Watch
 
-__all__ = ["OFFSETS_MAX", "STORM_PARTITION_SUITE", "PartitionConversation"]
+__all__ = ["OFFSETS_MAX", "SUITE", "PartitionConversation"]
 
 OFFSETS_MAX: Final = 12
 """Messages that a program may append."""
@@ -150,7 +150,7 @@ def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
 _FLOW: Final = (("append",), ("next", "split"))
 _ACK, _FAIL, _COMMIT = ("ack",), ("fail",), ("commit",)
 
-STORM_PARTITION_SUITE: Final = Suite(
+SUITE: Final = Suite(
     name="storm.partition",
     version=1,
     port="storm.partition",

@@ -11,7 +11,7 @@ from ....reference.storm.spout import Fetch, PartitionManager
 from ...suites.twin import CoreTwin
 from .adapter import ReferenceClient, ReferencePartition
 
-__all__ = ["ZOO"]
+__all__ = ["TWINS"]
 
 OFFSETS_BEHIND: Final = 1
 """STORM-399 had 100000; as many messages make no better test."""
@@ -428,5 +428,5 @@ _TWINS: Final = (
           bug="an offset is emitted that the log does not have", history="an index off by one"),
 )
 
-ZOO: Final[dict[str, CoreTwin]] = {twin.name: twin for twin in _TWINS}
+TWINS: Final[dict[str, CoreTwin]] = {twin.name: twin for twin in _TWINS}
 """The twins by name; ``zoo:NAME`` is the target."""

@@ -11,7 +11,7 @@ from ...adapters.base import Declined
 from ...adapters.port_adapter import PortAdapter
 from ...ports.base import Message, Port
 from ..storm_acker.adapter import id_of
-from .port import STORM_SPOUT
+from .port import PORT
 
 __all__ = ["ReferenceSpout"]
 
@@ -19,7 +19,7 @@ __all__ = ["ReferenceSpout"]
 class ReferenceSpout(PortAdapter):
     """``core`` is what the twins replace."""
 
-    port: ClassVar[Port] = STORM_SPOUT
+    port: ClassVar[Port] = PORT
     policy: ClassVar[str] = "timeout"
     name = "reference spout"
     core: type[SpoutPending[str]] = SpoutPending

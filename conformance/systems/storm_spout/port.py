@@ -9,7 +9,7 @@ from ...ports.base import (
 )
 from ..storm_acker.port import ID, is_id, list_of
 
-__all__ = ["CALLS", "STORM_SPOUT"]
+__all__ = ["CALLS", "PORT"]
 
 
 def _is_call(value: object) -> bool:
@@ -43,7 +43,7 @@ _OPERATIONS: Final = (
     Operation("tick", CALLS, "a period of the message timeout has passed"),
 )
 
-STORM_SPOUT: Final = Port(
+PORT: Final = Port(
     name="storm.spout",
     version=1,
     meaning="what a spout executor keeps of the roots it emitted, and max.spout.pending",

@@ -11,7 +11,7 @@ from ...ports.base import Message, Session
 from ...suites.plain import PlainConversation, Seen
 from ...suites.suite import Act, Answer, Suite, Watch
 
-__all__ = ["ROOTS", "STORM_SPOUT_SUITE", "SpoutConversation"]
+__all__ = ["ROOTS", "SUITE", "SpoutConversation"]
 
 ROOTS: Final = tuple(f"{(number * 0x9E3779B97F4A7C15) % 2**64:016x}" for number in range(1, 9))
 """The ids that a program may use."""
@@ -150,7 +150,7 @@ def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
 
 _ROUND, _TICK = ("round",), ("tick",)
 
-STORM_SPOUT_SUITE: Final = Suite(
+SUITE: Final = Suite(
     name="storm.spout",
     version=2,
     port="storm.spout",

@@ -9,7 +9,7 @@ from ....reference.storm.spout import Call, Outcome, SpoutMisuse, SpoutPending
 from ...suites.twin import CoreTwin
 from .adapter import ReferenceSpout
 
-__all__ = ["ZOO"]
+__all__ = ["TWINS"]
 
 Calls = tuple[Call[str], ...]
 Spout = SpoutPending[str]
@@ -161,5 +161,5 @@ _TWINS: Final = (
           history="the acker's half of the reset alone"),
 )
 
-ZOO: Final[dict[str, CoreTwin]] = {twin.name: twin for twin in _TWINS}
+TWINS: Final[dict[str, CoreTwin]] = {twin.name: twin for twin in _TWINS}
 """The twins by name; ``zoo:NAME`` is the target."""

@@ -1,1 +1,16 @@
 """Backpressure status between two Storm workers."""
+
+from ...suites.system import Shipped, System
+
+__all__ = ["SYSTEM"]
+
+SYSTEM = System(
+    name="storm.status",
+    folder=__name__,
+    about="backpressure status between two Storm workers",
+    page="storm-ports.md",
+    shipped=(
+        Shipped("reference.storm.status", "adapter:ReferenceStatus",
+                "the reference of Storm's backpressure status"),
+    ),
+)

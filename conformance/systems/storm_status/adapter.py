@@ -11,7 +11,7 @@ from ....reference.storm.status import (
 )
 from ...adapters.base import Declined
 from ...adapters.port_adapter import PortAdapter
-from .port import STORM_STATUS
+from .port import PORT
 
 __all__ = ["ReferenceStatus"]
 
@@ -23,7 +23,7 @@ _WORKER, _SENDER = "w1", "u1"
 class ReferenceStatus(PortAdapter):
     """Both sides and the connection between them; a twin replaces ``tracker`` or ``view``."""
 
-    port: ClassVar = STORM_STATUS
+    port: ClassVar = PORT
     policy: ClassVar[str] = "numbered"
     tracker: type[StatusTracker] = StatusTracker
     view: type[RemoteFlags] = RemoteFlags

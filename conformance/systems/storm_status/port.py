@@ -13,7 +13,7 @@ from ...ports.base import (
     COUNT, INTEGER, NAME, OBJECT, POSITIVE, TRUE, Argument, Kind, Operation, Port,
 )
 
-__all__ = ["STORM_STATUS"]
+__all__ = ["PORT"]
 
 TASKS: Final = Kind(
     "a list of task numbers",
@@ -64,7 +64,7 @@ _OPERATIONS: Final = (
     ),
 )
 
-STORM_STATUS: Final = Port(
+PORT: Final = Port(
     name="storm.status",
     version=1,
     meaning="how a Storm worker tells another which of its tasks are backlogged",

@@ -11,7 +11,7 @@ from ....spec.storm.backpressure.observed_status import ObservedStatus, Taken
 from ...ports.base import PROTOCOL_VERSION, Message, Session, excerpt
 from ...suites.suite import Act, Answer, Exchange, Fuller, Suite, Watch, show_json
 
-__all__ = ["STORM_STATUS_SUITE", "StatusConversation"]
+__all__ = ["SUITE", "StatusConversation"]
 
 TASKS: Final = 2
 REPEAT: Final = 2
@@ -252,7 +252,7 @@ def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
 _HEAR: Final = (Act("deliver newest"), *(Act("deliver"),) * 3, Act("flags"))
 _SPILL, _CHECK = ("spill", "spill halfway"), ("check",)
 
-STORM_STATUS_SUITE: Final = Suite(
+SUITE: Final = Suite(
     name="storm.status",
     version=2,
     port="storm.status",

@@ -13,7 +13,7 @@ from typing import Final
 from ....reference.storm.status import RemoteFlags, Sent, Status, StatusTracker, Steps
 from .adapter import ReferenceStatus
 
-__all__ = ["ZOO", "StatusTwin"]
+__all__ = ["TWINS", "StatusTwin"]
 
 Put = Callable[[], object]
 
@@ -384,5 +384,5 @@ def _of_trackers() -> Iterable[StatusTwin]:
     return (StatusTwin(*row) for row in rows)
 
 
-ZOO: Final[dict[str, StatusTwin]] = {twin.name: twin for twin in _twins()}
+TWINS: Final[dict[str, StatusTwin]] = {twin.name: twin for twin in _twins()}
 """The twins by name; ``zoo:NAME`` is the target."""

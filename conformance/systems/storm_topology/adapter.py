@@ -14,14 +14,14 @@ from ....reference.storm.topologies import (
 from ....reference.storm.worker import Parts, Settings, SettingsMisuse, Worker
 from ...adapters.base import Declined
 from ...adapters.port_adapter import PortAdapter
-from .port import STORM_TOPOLOGY, WORDS
+from .port import PORT, WORDS
 
 __all__ = ["ReferenceTopology", "row_of"]
 
 class ReferenceTopology(PortAdapter):
     """One run of the cluster. A twin replaces ``parts`` or ``worker_type``."""
 
-    port: ClassVar = STORM_TOPOLOGY
+    port: ClassVar = PORT
     policy: ClassVar[str] = "repeat"
     parts: Parts = Parts()
     worker_type: type[Worker] = Worker

@@ -15,7 +15,7 @@ from ...ports.base import (
     COUNT, INTEGER, NAME, OBJECT, POSITIVE, TRUE, Argument, Kind, Operation, Port,
 )
 
-__all__ = ["FAULTS", "STORM_TOPOLOGY", "WORDS", "Word", "event_of"]
+__all__ = ["FAULTS", "PORT", "WORDS", "Word", "event_of"]
 
 
 class Word(NamedTuple):
@@ -186,7 +186,7 @@ _OPERATIONS: Final = (
     ),
 )
 
-STORM_TOPOLOGY: Final = Port(
+PORT: Final = Port(
     name="storm.topology",
     version=1,
     meaning="a topology from source to sink, on a cluster of workers, under faults",

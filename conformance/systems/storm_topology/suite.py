@@ -22,10 +22,10 @@ from ...ports.base import Message, Session, check_request, excerpt
 from ...suites.history import HistorySuite
 from ...suites.plain import PlainConversation, Seen
 from ...suites.suite import Act, Answer, Fuller, Program
-from .port import FAULTS, STORM_TOPOLOGY
+from .port import FAULTS, PORT
 from .runs import MACHINES, RunJudge, Terms, happened, terms_of
 
-__all__ = ["STORM_TOPOLOGY_SUITE", "TopologyConversation"]
+__all__ = ["SUITE", "TopologyConversation"]
 
 _MOST: Final[Mapping[str, int]] = {
     "workers": 8, "messages": 64, "at": 10_000, "lasts": 10_000, "ackers": 8, "timeout": 10_000}
@@ -70,7 +70,7 @@ class TopologyConversation(PlainConversation):
     """One session with a cluster; see ``Conversation``."""
 
     def __init__(self, session: Session, capacity: int, items_max: int) -> None:
-        super().__init__(session, STORM_TOPOLOGY.name, _settings(capacity))
+        super().__init__(session, PORT.name, _settings(capacity))
         self._deployed: Message | None = None
         self._is_over = False
 
@@ -118,7 +118,7 @@ class TopologyConversation(PlainConversation):
         do = request["do"]
         if do not in self.can:
             raise InputError(f"the target cannot do {excerpt(do)}")
-        operation = check_request(STORM_TOPOLOGY, request)
+        operation = check_request(PORT, request)
         names = {argument.name: argument.required for argument in operation.arguments}
         about = {name: value for name, value in request.items() if name != "do"}
         needed = {name for name, is_required in names.items() if is_required}
@@ -294,10 +294,10 @@ def _judging(capacity: int, focus: Rule | None, counting: bool, candidates: int)
     return RunJudge(capacity, focus, counting, _terms, candidates)
 
 
-STORM_TOPOLOGY_SUITE: Final = HistorySuite(
+SUITE: Final = HistorySuite(
     name="storm.topology",
     version=2,
-    port=STORM_TOPOLOGY.name,
+    port=PORT.name,
     watching=MACHINES,
     always_needed=("deploy", "run"),
     needs={

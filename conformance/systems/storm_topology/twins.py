@@ -26,7 +26,7 @@ from ...ports.base import Message as Request
 from ..storm_input.twins import KeepingItsBatch, PassingItsBatch
 from .adapter import ReferenceTopology
 
-__all__ = ["TopologyTwin", "ZOO"]
+__all__ = ["TopologyTwin", "TWINS"]
 
 PENDING_BOUND: Final = 2
 """STORM-3073 had 1024; one execution of a bolt here emits up to four messages."""
@@ -492,5 +492,5 @@ _TWINS: Final = (
                  "STORM-2666", Parts(spout=HastySpout)),
 )
 
-ZOO: Final[dict[str, TopologyTwin]] = {twin.name: twin for twin in _TWINS}
+TWINS: Final[dict[str, TopologyTwin]] = {twin.name: twin for twin in _TWINS}
 """The twins by name."""

@@ -1,0 +1,113 @@
+"""What a system is: the record from which all that checkvalve says of a component comes.
+
+A folder of ``systems`` is one kind of component. Its ``__init__`` has the record, ``SYSTEM``;
+beside it stand ``port`` (``PORT``), ``suite`` (``SUITE``), ``twins`` (``TWINS``), and the adapters of
+what comes with checkvalve. These are imported when they are asked for: each may need a library of
+its own, and help has to be there at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ...spec.notation.errors import InputError
+from ..ports.base import Adapter, Port
+
+if TYPE_CHECKING:
+    from .suite import AnySuite
+    from .twin import Twin
+
+__all__ = ["Shipped", "System"]
+
+
+@dataclass(frozen=True)
+class Shipped:
+    """An implementation that comes with checkvalve.
+
+    ``name`` is the target's name and ``about`` one line on it. ``place`` is where its adapter is,
+    below the system's folder: ``module:Class``, or a program for node, ``file.js``.
+    """
+
+    name: str
+    place: str
+    about: str
+
+    @property
+    def is_program(self) -> bool:
+        """Whether it runs in a process of its own, and needs node."""
+        return self.place.endswith(".js")
+
+
+@dataclass(frozen=True)
+class System:
+    """One kind of component.
+
+    ``name`` is the name of its suite, and ``folder`` that of its package. ``about`` is a noun
+    phrase, and ``page`` the page of docs that has the tables of its port. The first of the
+    ``shipped`` is the reference that the suite is proved on. ``chapters`` are those whose bugs the
+    twins have, where they are not named as the suite.
+    """
+
+    name: str
+    folder: str
+    about: str
+    page: str
+    shipped: tuple[Shipped, ...]
+    chapters: tuple[str, ...] = ()
+
+    @cached_property
+    def port(self) -> Port:
+        """What an implementation must offer."""
+        port: Port = import_module(f"{self.folder}.port").PORT
+        return port
+
+    @cached_property
+    def suite(self) -> AnySuite:
+        """What an implementation is asked, and by what it is judged."""
+        suite: AnySuite = import_module(f"{self.folder}.suite").SUITE
+        return suite
+
+    @cached_property
+    def twins(self) -> Mapping[str, Twin]:
+        """By name, references with one seeded bug each."""
+        twins: Mapping[str, Twin] = import_module(f"{self.folder}.twins").TWINS
+        return twins
+
+    @property
+    def reference(self) -> Shipped:
+        """What the suite is proved on."""
+        return self.shipped[0]
+
+    @property
+    def references(self) -> tuple[Shipped, ...]:
+        """All implementations of checkvalve's own."""
+        return tuple(each for each in self.shipped if each.name.partition(".")[0] == "reference")
+
+    def is_selected_by(self, name: str) -> bool:
+        """Whether ``name`` is the suite's, or that of a chapter of its, or of what is above."""
+        return any(each == name or each.startswith((f"{name}.", f"{name}_"))
+                   for each in (self.name, *self.chapters))
+
+    def adapter(self, shipped: Shipped) -> Adapter:
+        """A new adapter of one of the implementations that run in this process.
+
+        Raises ``InputError`` where a library that it needs is missing.
+        """
+        module, _, name = shipped.place.partition(":")
+        adapter: Adapter = getattr(import_module(f"{self.folder}.{module}"), name)()
+        return adapter
+
+    def program(self, shipped: Shipped) -> Path:
+        """The file of one that is a program; InputError where it is not on this machine's disk."""
+        path = Path(str(files(self.folder).joinpath(shipped.place)))
+        if not path.is_file():
+            raise InputError(
+                f"{shipped.name} is a program, and cannot be run from inside an archive",
+                next_step="Install checkvalve where the cases run.")
+        return path

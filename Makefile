@@ -5,7 +5,7 @@ SHELL := /bin/sh
 .DEFAULT_GOAL := help
 BIN := .venv/bin
 
-.PHONY: help gate test lint types unit bench bench-storm bench-purgatory races fuzz oracles witnesses explanations repairs mutants doctor wheel ci clean core dev programs
+.PHONY: help gate test lint types unit bench bench-storm bench-purgatory races fuzz oracles pages witnesses explanations repairs mutants doctor wheel ci clean core dev programs
 
 help: ## List the targets.
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 10
@@ -39,6 +39,9 @@ fuzz: core ## Mutated designs, configurations, fixtures, chapters and replies; A
 
 races: core ## Kafka's races under every schedule with two preemptions, in real threads.
 	@$(BIN)/python -m checkvalve.conformance.bench.races $(ARGS)
+
+pages: core ## Write the tables of README.md and docs/ that come from the systems' records.
+	@$(BIN)/python -m checkvalve.conformance.systems.pages
 
 witnesses: dev ## For each rule a small change of its machine that breaks it.
 	@$(BIN)/python -m checkvalve.conformance.bench.witnesses $(ARGS)

@@ -3,31 +3,25 @@
 from __future__ import annotations
 
 import random
-import shlex
 import shutil
-import sys
-from pathlib import Path
 
 import pytest
 
 from checkvalve.conformance.adapters.session import InProcessTarget
 from checkvalve.conformance.campaigns.case import RunSettings, plan, run_case
-from checkvalve.conformance.campaigns.replay import replay
 from checkvalve.conformance.campaigns.summary import NOT_APPLICABLE
 from checkvalve.conformance.engines.conduct import Order, conduct
-from checkvalve.conformance.ports.tables import operations_table, policies_table, settings_table
-from checkvalve.conformance.results import PASSED, VIOLATED, CaseRow
+from checkvalve.conformance.results import PASSED, VIOLATED
+from checkvalve.conformance.systems.catalogue import port_named
 from checkvalve.conformance.suites.run import run_program
 from checkvalve.conformance.suites.suite import Act, Program
-from checkvalve.conformance.suites.twin import CoreTwin
-from checkvalve.conformance.systems.kafka_timer.port import PORT as TIMER
 from checkvalve.conformance.systems.kafka_timer.suite import (
     DELAYS, DRIVES, TASKS, SUITE as TIMER_SUITE, WAITS, meeting,
 )
 from checkvalve.conformance.systems.kafka_timer.timers import ReferenceTimer
 from checkvalve.conformance.systems.kafka_timer.twins import TWINS as ZOO, OpenTimer
 from checkvalve.conformance.targets import resolve_target
-from checkvalve.conformance.zoo.hunt import KILLED, hunt, twins
+from checkvalve.conformance.zoo.hunt import hunt, twins
 from checkvalve.spec.notation import InputError
 
 TICK = {"KAFKA-W22", "KAFKA-W23"}
@@ -85,42 +79,14 @@ def test_mock_timers_of_node_take_a_delay_of_0_as_it_is() -> None:
     assert {row.rule for row in rows if row.verdict == VIOLATED} == {"KAFKA-W26"}
 
 
-def test_the_reference_passes_behind_the_protocol_with_the_same_rows() -> None:
-    """As a program that speaks JSON lines."""
-    host = f"{shlex.quote(sys.executable)} -m checkvalve.conformance.adapters.host"
-    for case in plan("timer", cases=4, seed=1):
-        there, here = (
-            run_case("timer", target, case, RunSettings(programs=3))
-            for target in (f"command:{host} reference.timer", "reference.timer"))
-        assert (there.verdict, there.exercised) == (PASSED, here.exercised), there.message
-
-
 def test_the_wheel_that_twins_are_made_of_passes() -> None:
     """Unchanged it does what the reference does."""
     adapter_type = type("Open", (ReferenceTimer,), {"core": OpenTimer})
-    target = InProcessTarget("open", adapter_type)
+    target = InProcessTarget("open", adapter_type, port_named)
     program: Program = tuple(
         act for at in range(12) for act in (add(at % TASKS, DELAYS[at % 8]), wait(1), wait(2)))
     for capacity in (1, 2, 3):
         assert not run_program(TIMER_SUITE, target, program, capacity).breaches
-
-
-@pytest.mark.parametrize("twin", ZOO.values(), ids=ZOO)
-def test_a_twin_is_killed_by_its_rule_or_argued_equivalent(twin: CoreTwin) -> None:
-    """Its fixture is short, fails again, and not on the timer that it is a twin of."""
-    if twin.equivalent:
-        rows = [run_case("timer", f"zoo:{twin.name}", case, RunSettings(programs=10))
-                for case in plan("timer", cases=7, seed=0)]
-        assert {row.verdict for row in rows} == {PASSED}
-        return
-    trophy = hunt(twin, enough=1)
-    assert trophy.verdict == KILLED
-    assert trophy.fixture is not None
-    assert trophy.fixture.length <= 8
-    assert replay(trophy.fixture, resolve_target(f"zoo:{twin.name}")).same
-    original = ORIGINALS.get(twin.name, "reference.timer")
-    if original:
-        assert replay(trophy.fixture, resolve_target(original)).breach is None
 
 
 def test_a_horizon_that_is_one_tick_too_long_is_seen_where_two_buckets_expire_together() -> None:
@@ -157,12 +123,6 @@ def test_a_rare_course_of_events_is_found_within_a_few_cases() -> None:
     assert hunt(ZOO[RARE], enough=1).cases <= 12
 
 
-def test_every_rule_has_a_twin_that_breaks_it() -> None:
-    """A rule without one has not been shown to detect anything."""
-    rules = {rule.id for rule in TIMER_SUITE.rules()}
-    assert {twin.rule for twin in ZOO.values() if not twin.equivalent} == rules
-
-
 def test_twins_are_selected_by_suite_by_chapter_and_by_what_is_above_it() -> None:
     """timer, kafka.timer, kafka; and a name without twins is refused."""
     names = list(ZOO)
@@ -171,22 +131,6 @@ def test_twins_are_selected_by_suite_by_chapter_and_by_what_is_above_it() -> Non
     assert {*names} < {twin.name for twin in twins(["kafka"])}
     with pytest.raises(InputError, match="no suite 'kafka.tim' has a zoo"):
         list(twins(["kafka.tim"]))
-
-
-def test_the_page_has_the_tables_of_the_port() -> None:
-    """docs/kafka-ports.md is not written by hand where it repeats the port."""
-    page = (Path(__file__).parents[1] / "docs" / "kafka-ports.md").read_text()
-    for table in (operations_table, policies_table, settings_table):
-        assert table(TIMER) in page
-
-
-def test_two_runs_give_identical_rows() -> None:
-    """A row is a pure function of suite, target, case and settings."""
-    def run() -> list[CaseRow]:
-        return [run_case("timer", "zoo:timer-tick-early", case, RunSettings(programs=3))
-                for case in plan("timer", cases=3, seed=5)]
-
-    assert run() == run()
 
 
 @pytest.mark.parametrize("request_", [

@@ -8,11 +8,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import pytest
 
 from checkvalve.conformance.campaigns.case import RunSettings
 from checkvalve.conformance.campaigns.summary import NOT_APPLICABLE
-from checkvalve.conformance.cli.conform import SUITE_NAMES
 from checkvalve.conformance.engines.conduct import Order, conduct
 from checkvalve.conformance.ports.base import Message
 from checkvalve.conformance.results import PASSED
@@ -28,14 +26,6 @@ THREADED = ROOT / "examples" / "adapters" / "threaded_queue.py"
 def page(name: str) -> str:
     """A page of the documentation."""
     return (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
-
-
-@pytest.mark.parametrize("suite", SUITE_NAMES)
-def test_the_pages_have_the_capacities_of_every_suite(suite: str) -> None:
-    """With the settings of hello that follow from each, and the rules of some only."""
-    named = {"queue": "adapter-protocol", "timer": "kafka-ports"}
-    where = named.get(suite, f"{suite.partition('.')[0]}-ports")
-    assert capacities_table(suite_named(suite)) in page(where)
 
 
 def test_the_table_of_capacities_has_what_the_suite_says_hello_with() -> None:

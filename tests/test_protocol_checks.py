@@ -12,7 +12,7 @@ from checkvalve.conformance.adapters.session import CheckedSession, InProcessTar
 from checkvalve.conformance.ports.base import Message
 from checkvalve.conformance.ports.base import excerpt
 from checkvalve.conformance.ports.tables import operations_table, policies_table, settings_table
-from checkvalve.conformance.systems.catalogue import PORTS
+from checkvalve.conformance.systems.catalogue import port_named
 from checkvalve.spec.notation.errors import InputError, TargetError
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -35,7 +35,7 @@ class Scripted:
 
 def scripted(*replies: Any) -> CheckedSession:
     """A greeted session with a ``Scripted`` adapter."""
-    session = InProcessTarget("scripted", lambda: Scripted(*replies)).open()
+    session = InProcessTarget("scripted", lambda: Scripted(*replies), port_named).open()
     session.request(HELLO)
     return session
 
@@ -106,7 +106,7 @@ def test_unknown_fields_of_a_reply_are_ignored() -> None:
 def test_a_malformed_request_is_bad_input_and_is_not_sent(message: Message) -> None:
     """A fixture may be written by hand; its mistakes are not the target's."""
     adapter = Scripted()
-    session = InProcessTarget("scripted", lambda: adapter).open()
+    session = InProcessTarget("scripted", lambda: adapter, port_named).open()
     session.request(HELLO)
     with pytest.raises(InputError):
         session.request(message)
@@ -118,7 +118,7 @@ def test_a_malformed_request_is_bad_input_and_is_not_sent(message: Message) -> N
 ])
 def test_settings_that_the_port_does_not_have_are_bad_input(settings: Any) -> None:
     """A capacity is an integer from 1 up."""
-    session = InProcessTarget("scripted", Scripted).open()
+    session = InProcessTarget("scripted", Scripted, port_named).open()
     with pytest.raises(InputError):
         session.request(HELLO | {"settings": settings})
 
@@ -126,13 +126,13 @@ def test_settings_that_the_port_does_not_have_are_bad_input(settings: Any) -> No
 def test_the_first_request_is_hello() -> None:
     """Before it, the instance does not exist."""
     with pytest.raises(InputError, match="hello is the first request"):
-        InProcessTarget("scripted", Scripted).open().request({"do": "poll"})
+        InProcessTarget("scripted", Scripted, port_named).open().request({"do": "poll"})
 
 
 def test_time_stands_still_where_the_caller_gives_none() -> None:
     """`now` is in every request that an adapter sees, and never decreases."""
     adapter = Scripted(*[{"ok": None}] * 3)
-    session = InProcessTarget("scripted", lambda: adapter).open()
+    session = InProcessTarget("scripted", lambda: adapter, port_named).open()
     for message in (HELLO, {"do": "poll"}, {"do": "poll", "now": 7}, {"do": "poll"}):
         session.request(message)
     assert [each["now"] for each in adapter.asked] == [0, 0, 7, 7]
@@ -149,7 +149,7 @@ def test_an_excerpt_is_short_and_printable(value: object) -> None:
 def test_the_page_has_the_tables_of_the_port(table: Any) -> None:
     """docs/adapter-protocol.md is written from conformance/systems/queue/port.py."""
     page = (ROOT / "docs" / "adapter-protocol.md").read_text(encoding="utf-8")
-    assert table(PORTS["queue"]) in page
+    assert table(port_named("queue")) in page
 
 
 def test_the_page_shows_the_example_adapter_as_it_is() -> None:
@@ -176,7 +176,7 @@ def test_an_operation_that_was_promised_is_not_unknown(message: Message, claims:
     greeting = GREETING | {"can": ["poll"] if claims else []}
     adapter = Scripted()
     adapter.replies = iter([{"ok": greeting}, {"error": "unknown-operation", "definite": True}])
-    session = InProcessTarget("scripted", lambda: adapter).open()
+    session = InProcessTarget("scripted", lambda: adapter, port_named).open()
     session.request(HELLO)
     with pytest.raises(TargetError, match=f"'unknown-operation' to '{message['do']}'"):
         session.request(message)
@@ -186,6 +186,6 @@ def test_a_name_in_can_that_the_port_does_not_have_is_told() -> None:
     """Misspelt, it would turn off the rules that need the operation."""
     adapter = Scripted()
     adapter.replies = iter([{"ok": GREETING | {"can": ["offer", "pol"]}}])
-    session = InProcessTarget("scripted", lambda: adapter).open()
+    session = InProcessTarget("scripted", lambda: adapter, port_named).open()
     with pytest.raises(TargetError, match="names 'pol', which is no operation of the port queue"):
         session.request(HELLO)

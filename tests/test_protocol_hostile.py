@@ -13,6 +13,7 @@ import pytest
 
 from checkvalve.conformance.adapters.process import ProcessTarget, close_idle
 from checkvalve.conformance.ports.base import Message, Session
+from checkvalve.conformance.systems.catalogue import port_named
 from checkvalve.spec.notation.errors import InputError, TargetError
 
 HELLO = {"do": "hello", "protocol": 1, "port": "queue", "settings": {"capacity": 1}}
@@ -73,7 +74,7 @@ def program(folder: Path, body: str, limit: float = PATIENCE_SECONDS) -> Process
     """An adapter whose text is ``body``, with ``limit`` seconds for a reply."""
     script = folder / "adapter.py"
     script.write_text(PRELUDE + body)
-    return ProcessTarget("hostile", [sys.executable, "-S", str(script)], limit)
+    return ProcessTarget("hostile", [sys.executable, "-S", str(script)], limit, port_named)
 
 
 @pytest.fixture(autouse=True)
@@ -254,4 +255,4 @@ def test_a_program_that_cannot_be_started_is_bad_input(tmp_path: Path) -> None:
     script.write_text("\x00")
     script.chmod(0o755)
     with pytest.raises(InputError, match="cannot be started"):
-        ProcessTarget("x", [str(script)], 1.0).open()
+        ProcessTarget("x", [str(script)], 1.0, port_named).open()

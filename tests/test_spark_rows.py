@@ -23,7 +23,7 @@ from checkvalve.conformance.engines.session import spark_session
 from checkvalve.conformance.engines.spark import run_on_spark, run_to_parquet
 from checkvalve.conformance.engines.table import read_rows, write_rows
 from checkvalve.conformance.results import PASSED, VIOLATED, CaseRow
-from checkvalve.conformance.systems.catalogue import SUITES
+from checkvalve.conformance.systems.catalogue import SYSTEMS
 from checkvalve.conformance.targets import reference_of
 from checkvalve.spec.notation.errors import InputError
 
@@ -94,7 +94,7 @@ def test_the_rows_tell_a_broken_queue_from_a_sound_one(
 
 
 @pytest.mark.parametrize("session", [LOCAL], indirect=True)
-@pytest.mark.parametrize("suite", SUITES)
+@pytest.mark.parametrize("suite", SYSTEMS)
 def test_the_reference_of_a_suite_passes_with_equal_rows_wherever_it_runs(
     session: SparkSession, suite: str
 ) -> None:
@@ -102,7 +102,7 @@ def test_the_reference_of_a_suite_passes_with_equal_rows_wherever_it_runs(
     cases, settings, target = plan(suite, cases=4, seed=3), RunSettings(programs=2), (
         reference_of(suite))
     here = run_locally(suite, target, cases, settings)
-    host = f"command:{shlex.quote(sys.executable)} -m checkvalve.conformance.adapters.host"
+    host = f"command:{shlex.quote(sys.executable)} -m checkvalve.conformance.serve"
     behind = run_locally(suite, f"{host} {target}", cases, settings)
     assert {row.verdict for row in here} == {PASSED}
     assert [replace(row, target=target) for row in behind] == here

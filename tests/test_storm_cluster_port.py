@@ -14,9 +14,9 @@ from checkvalve.conformance.adapters.port_adapter import PortAdapter
 from checkvalve.conformance.adapters.session import InProcessTarget
 from checkvalve.conformance.campaigns.case import RunSettings, plan, run_case
 from checkvalve.conformance.campaigns.replay import replay
-from checkvalve.conformance.engines.conduct import Order, conduct
 from checkvalve.conformance.ports.base import Target
-from checkvalve.conformance.results import ERROR, PASSED, VIOLATED
+from checkvalve.conformance.results import ERROR, VIOLATED
+from checkvalve.conformance.systems.catalogue import port_named
 from checkvalve.conformance.suites.fixture import Fixture, read_fixture
 from checkvalve.conformance.suites.run import run_program
 from checkvalve.conformance.suites.suite import Act, Program
@@ -45,12 +45,6 @@ def programs(rule: str, seed: int, can: tuple[str, ...] = CAN) -> list[Program]:
     found: list[Program] = []
     SUITE.explore(can, focus, seed, 20, found.append)
     return found
-
-
-def test_the_reference_passes_and_every_rule_is_exercised() -> None:
-    """In process; each rule could have been broken by some event."""
-    summary, _ = conduct(REFERENCE, Order("storm.topology"))
-    assert {result.verdict for result in summary.results} == {PASSED}
 
 
 def test_programs_are_a_function_of_the_seed_and_of_what_the_target_can_do() -> None:
@@ -112,7 +106,7 @@ def test_a_failing_run_is_saved_as_a_fixture_that_fails_again(fixture: Fixture) 
     assert "worker" in fixture.headline() and "dies of itself" in fixture.headline()
     assert replay(fixture, resolve_target("zoo:cluster-STORM-3751")).same
     assert replay(fixture, resolve_target(REFERENCE)).breach is None
-    host = f"{shlex.quote(sys.executable)} -m checkvalve.conformance.adapters.host"
+    host = f"{shlex.quote(sys.executable)} -m checkvalve.conformance.serve"
     assert replay(fixture, resolve_target(f"command:{host} {REFERENCE}")).breach is None
 
 
@@ -158,7 +152,7 @@ def telling(*rows: str) -> Target:
         def run(self) -> list[str]:
             return list(rows)
 
-    return InProcessTarget("telling", Telling)
+    return InProcessTarget("telling", Telling, port_named)
 
 
 @pytest.mark.parametrize("rows", [

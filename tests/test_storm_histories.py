@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from checkvalve.conformance.cli.zoo import command
 from checkvalve.conformance.systems.storm_topology import twins as storm_topology
 from checkvalve.conformance.zoo.histories import HISTORIES, History
-from checkvalve.conformance.zoo.hunt import zoos
+from checkvalve.conformance.systems.catalogue import zoo
 from checkvalve.spec.chapters import chapters
 
 ISSUES = (
@@ -24,7 +24,7 @@ OTHERS = ("review of PR 2241", "review of PR 2502", "review of STORM-3141",
           "JStorm #404", "JStorm #377", *(f"D{item}" for item in (1, 2, 4, 5, 6, 9, 13)))
 """What has no issue of its own."""
 
-KNOWN = {*zoos(), *storm_topology.ZOO}
+KNOWN = {*zoo(), *storm_topology.TWINS}
 
 
 def test_every_bug_of_the_history_has_a_row() -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from checkvalve.conformance.adapters.session import InProcessTarget
 from checkvalve.conformance.ports.base import Target
+from checkvalve.conformance.systems.catalogue import port_named
 from checkvalve.conformance.suites.run import capabilities, run_program
 from checkvalve.conformance.suites.suite import Act
 from checkvalve.conformance.systems.queue.reference import ReferenceQueue
@@ -23,7 +24,7 @@ def dropping(does: Overflow, says: Overflow) -> Target:
     class Dropping(ReferenceQueue):
         overflow = does
         policy = says.value
-    return InProcessTarget("dropping", Dropping)
+    return InProcessTarget("dropping", Dropping, port_named)
 
 
 def broken(target: Target, *acts: str) -> bool:

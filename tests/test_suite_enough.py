@@ -20,7 +20,7 @@ from checkvalve.conformance.engines.conduct import Engine, Order, conduct, next_
 from checkvalve.conformance.ports.base import Adapter
 from checkvalve.conformance.results import PASSED, UNKNOWN, VIOLATED, CaseRow
 from checkvalve.conformance.suites.fixture import read_fixture
-from checkvalve.conformance.systems.catalogue import suite_named
+from checkvalve.conformance.systems.catalogue import port_named, suite_named
 from checkvalve.conformance.systems.kafka_races import search as race_search
 from checkvalve.conformance.systems.kafka_races.adapter import Kit
 from checkvalve.conformance.systems.kafka_races.scenes import SCENES
@@ -41,7 +41,8 @@ TERMS = Terms(1, 0, 0, 1, 1, 1, {})
 def use(adapter: type[Adapter], monkeypatch: pytest.MonkeyPatch) -> str:
     """The name of a target that is this adapter, in this test."""
     monkeypatch.setattr(
-        targets, "resolve_target", lambda spec, timeout=5.0: InProcessTarget(spec, adapter))
+        targets, "resolve_target",
+        lambda spec, timeout=5.0: InProcessTarget(spec, adapter, port_named))
     return "mine"
 
 

@@ -27,7 +27,7 @@ from checkvalve.conformance.suites.fixture import read_fixture
 from checkvalve.conformance.suites.judge import Breach
 from checkvalve.conformance.suites.run import ITEMS_MAX, Run, capabilities, run_program
 from checkvalve.conformance.suites.suite import Act, Answer, AnySuite, Exchange, Suite
-from checkvalve.conformance.systems.catalogue import suite_named
+from checkvalve.conformance.systems.catalogue import port_named, suite_named
 from checkvalve.conformance.targets import resolve_target
 from checkvalve.conformance.zoo.hunt import twins
 
@@ -77,7 +77,7 @@ def observed(suite: AnySuite, target: Target, program: tuple[Act, ...], rule_id:
 def test_the_allowed_answers_are_those_at_the_point_of_the_breach() -> None:
     """Of two tuples the first is processed: what is missing is the second, and no other."""
     suite = suite_named("storm.input")
-    run = observed(suite, InProcessTarget("forgets", Forgets),
+    run = observed(suite, InProcessTarget("forgets", Forgets, port_named),
                    (Act("arrive", 1), Act("consume all")), "STORM-I6")
     assert [each.words for each in run.exchanges][-1] == "process all: m1, and no more"
     (broken,) = run.breaches
@@ -203,7 +203,7 @@ class Stutters:
 
 def stuttering_rows() -> list[CaseRow]:
     """The rows of a queue that hands out each item twice."""
-    target = InProcessTarget("stutters", Stutters)
+    target = InProcessTarget("stutters", Stutters, port_named)
     return [_Search(suite_named("queue"), "stutters", target, case, RunSettings()).row()
             for case in plan("queue", cases=24, seed=0)]
 
@@ -216,7 +216,7 @@ def rows_from(target: Target, cases: int) -> list[CaseRow]:
 
 def test_a_second_bug_behind_a_frequent_first_one_is_a_finding_of_its_own() -> None:
     """Each of the three is seen alone, though most programs break several of them."""
-    rows = rows_from(InProcessTarget("stutters", Stutters), 24)
+    rows = rows_from(InProcessTarget("stutters", Stutters, port_named), 24)
     summary = summarise("queue", "stutters", rows)
     broken = {each.rule.id for each in summary.results if each.verdict == VIOLATED}
     assert broken == {"QUEUE-2", "QUEUE-6", "QUEUE-11"}

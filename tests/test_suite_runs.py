@@ -25,7 +25,7 @@ from checkvalve.conformance.systems.queue.dropping import DroppingDeque
 from checkvalve.conformance.systems.queue.reference import ReferenceQueue
 from checkvalve.conformance.systems.queue.suite import SUITE as QUEUE_SUITE
 from checkvalve.conformance.targets import reference_of, resolve_target
-from checkvalve.conformance.zoo.hunt import zoos
+from checkvalve.conformance.systems.catalogue import zoo
 from checkvalve.spec.notation.errors import InputError, TargetError
 
 SUITE = QUEUE_SUITE
@@ -310,7 +310,7 @@ def test_places_in_our_chapters_are_told_from_the_root(saved: Fixture) -> None:
 def test_a_fixture_of_a_plain_suite_replays_by_the_same_acts(name: str) -> None:
     """Each request is found among those that an act can make; on the reference nothing breaks."""
     suite = suite_named(name)
-    twin = next(twin for twin in zoos().values() if twin.suite == name and not twin.equivalent)
+    twin = next(twin for twin in zoo().values() if twin.suite == name and not twin.equivalent)
     rows = (run_case(name, f"zoo:{twin.name}", each, RunSettings())
             for each in plan(name, cases=12, seed=0))
     written = next(row.fixture for row in rows if row.fixture)

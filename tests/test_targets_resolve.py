@@ -168,7 +168,7 @@ REQUESTS: list[Message] = [
 @pytest.mark.parametrize("name", ["reference.deferred", "asyncio.Queue", "zoo:lossy-cancel"])
 def test_an_adapter_answers_the_same_on_both_sides_of_a_pipe(name: str) -> None:
     """In process and as a program, one set of messages."""
-    host = f"command:{sys.executable} -m checkvalve.conformance.adapters.host {name}"
+    host = f"command:{sys.executable} -m checkvalve.conformance.serve {name}"
     heard = []
     for spec in (name, host):
         with closing(resolve_target(spec, timeout=60).open()) as session:
@@ -178,7 +178,7 @@ def test_an_adapter_answers_the_same_on_both_sides_of_a_pipe(name: str) -> None:
 
 def test_the_host_says_why_it_cannot_start() -> None:
     """The reason is in the last lines of its stderr, which the error shows."""
-    spec = f"command:{sys.executable} -m checkvalve.conformance.adapters.host no-such-thing"
+    spec = f"command:{sys.executable} -m checkvalve.conformance.serve no-such-thing"
     with pytest.raises(CheckvalveError, match="there is no target no-such-thing"):
         resolve_target(spec, timeout=60).open().request(HELLO)
 

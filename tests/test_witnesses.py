@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from checkvalve.conformance.zoo.hunt import zoos
+from checkvalve.conformance.systems.catalogue import zoo
 from checkvalve.spec.chapters import Chapter, chapters
 from checkvalve.spec.engines.search import check_rules, instances
 from checkvalve.spec.engines.verdict import Outcome
@@ -27,7 +27,7 @@ def test_every_rule_of_a_chapter_has_a_witness_that_replays(chapter: Chapter) ->
     """The interpreter takes the run on the mutant again, and the rule is broken by it; after a
     change of a chapter, ``make witnesses`` looks for new ones. Where an observer has too many
     steps to walk, a twin that dies by the rule stands for it."""
-    table, by_twins = witnesses(), {twin.rule for twin in zoos().values() if not twin.equivalent}
+    table, by_twins = witnesses(), {twin.rule for twin in zoo().values() if not twin.equivalent}
     silent = {rule.id for rule in chapter.rules} - {*table, *by_twins, *NOT_SHOWN}
     assert not silent, "nothing is known that breaks these rules: run make witnesses"
     stale = {rule.id: why for rule in chapter.rules

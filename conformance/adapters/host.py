@@ -3,9 +3,7 @@
 An adapter may hang where nothing in its process can interrupt it, end the process, or take
 all memory. So a ``python:`` target runs in a child, which ``hosted.py`` starts with ``BOOT``
 and asks one line at a time; each reply comes in an envelope that says whether the adapter
-answered or failed, and how. The same adapter as a plain program, for any harness:
-``python -m checkvalve.conformance.adapters.host SPEC``, where SPEC is what follows
-``python:``, or the name of a target that comes with checkvalve.
+answered or failed, and how. ``serve.py`` makes a plain program of the same adapter.
 """
 
 from __future__ import annotations
@@ -26,7 +24,7 @@ from .loading import load_factory
 
 __all__ = [
     "BOOT", "FAREWELL", "MEMORY_BYTES_MAX", "WHERE_SIGNAL", "confine", "end_process", "hosted",
-    "limited_memory", "main", "private_pipes", "serve",
+    "limited_memory", "private_pipes", "serve",
 ]
 
 BOOT: Final = (
@@ -98,27 +96,6 @@ def serve(name: str, factory: Callable[[], Adapter], requests: IO[bytes], replie
         whole = {"id": number} | reply if isinstance(reply, dict) else reply
         replies.write(guarded(name, lambda: json.dumps(whole).encode()) + b"\n")  # noqa: B023
         replies.flush()
-
-
-def main() -> int:
-    """The command; 64 when SPEC names nothing, or what it names fails."""
-    from ..targets import adapter_factory, is_shipped
-
-    if len(sys.argv) != 2:
-        print("usage: host SPEC, as in python:SPEC", file=sys.stderr)
-        return 64
-    if "" not in sys.path and os.getcwd() not in sys.path:
-        sys.path.append(os.getcwd())
-    requests, replies = private_pipes()
-    try:
-        spec = sys.argv[1]
-        own = spec.removeprefix("python:")
-        factory = adapter_factory(spec) if is_shipped(spec) else load_factory(own)
-        serve(spec, factory, requests, replies)
-    except CheckvalveError as error:
-        print(error, file=sys.stderr)
-        return 64
-    return 0
 
 
 def private_pipes() -> tuple[IO[bytes], IO[bytes]]:
@@ -254,7 +231,3 @@ def limited_memory() -> Iterator[None]:
     finally:
         if before is not None:
             resource.setrlimit(resource.RLIMIT_DATA, before)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

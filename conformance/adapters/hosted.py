@@ -21,7 +21,7 @@ from .guard import own_place
 from .host import BOOT, FAREWELL, WHERE_SIGNAL
 from .loading import IMPORT_ADVICE, split_place
 from .process import Key, Pipe, converse, keep_idle, take_idle
-from .session import CheckedSession
+from .session import CheckedSession, PortNamed
 
 __all__ = ["FATAL", "STACK", "START_SECONDS", "HostedChild", "HostedTarget", "search_path"]
 
@@ -41,10 +41,11 @@ _LATE: Final = "Find what it waits for: an adapter answers every request at once
 class HostedTarget:
     """The adapters that ``place``, as in ``package.module:factory``, makes."""
 
-    def __init__(self, name: str, place: str, timeout: float) -> None:
+    def __init__(self, name: str, place: str, timeout: float, port_named: PortNamed) -> None:
         self._name = name
         self._place = place
         self._timeout = timeout
+        self._port_named = port_named
         split_place(place)
 
     @property
@@ -59,7 +60,8 @@ class HostedTarget:
 
     def open(self) -> CheckedSession:
         """Start or reuse a child. Raises ``InputError`` when the target does not import."""
-        return CheckedSession(self._name, _HostedPipe(self._key(), self._start))
+        pipe = _HostedPipe(self._key(), self._start)
+        return CheckedSession(self._name, pipe, self._port_named)
 
     def _key(self) -> Key:
         # Elsewhere, or with another search path, the same name may be another module.

@@ -16,7 +16,7 @@ from typing import Any, Final
 from ...spec.notation.errors import TargetError
 from ..ports.base import Message, excerpt, unique_keys
 from .child import Child
-from .session import CheckedSession
+from .session import CheckedSession, PortNamed
 
 __all__ = ["Key", "Pipe", "ProcessTarget", "close_idle", "converse", "keep_idle", "take_idle"]
 
@@ -31,10 +31,13 @@ _lock: Final = threading.Lock()
 class ProcessTarget:
     """``argv`` speaks the protocol on its stdin and stdout; ``timeout`` seconds a reply."""
 
-    def __init__(self, name: str, argv: Sequence[str], timeout: float) -> None:
+    def __init__(
+        self, name: str, argv: Sequence[str], timeout: float, port_named: PortNamed
+    ) -> None:
         self._name = name
         self._argv = tuple(argv)
         self._timeout = timeout
+        self._port_named = port_named
 
     @property
     def name(self) -> str:
@@ -45,7 +48,8 @@ class ProcessTarget:
         """Start or reuse a process. Raises ``InputError`` when it cannot be started."""
         # In another folder, a relative path is another program.
         key = (self._argv, self._timeout, os.getcwd())
-        return CheckedSession(self._name, Pipe(key, lambda: Child(self._argv, self._timeout)))
+        pipe = Pipe(key, lambda: Child(self._argv, self._timeout))
+        return CheckedSession(self._name, pipe, self._port_named)
 
 
 def close_idle() -> None:

@@ -10,10 +10,12 @@ from ..ports.base import (
     UNSUPPORTED, Adapter, Kind, Message, Operation, Port, SettingsRefused, check_reply,
     check_request, excerpt,
 )
-from ..systems.catalogue import PORTS
 from .guard import guarded
 
-__all__ = ["CheckedSession", "InProcessTarget", "Transport"]
+__all__ = ["CheckedSession", "InProcessTarget", "PortNamed", "Transport"]
+
+PortNamed = Callable[[object], Port]
+"""Finds the port that a hello names; raises ``InputError`` where there is none."""
 
 
 class Transport(Protocol):
@@ -38,9 +40,10 @@ class CheckedSession:
     have, remembers which tickets are out, and turns malformed replies into ``TargetError``.
     """
 
-    def __init__(self, name: str, transport: Transport) -> None:
+    def __init__(self, name: str, transport: Transport, port_named: PortNamed) -> None:
         self._name = name
         self._transport = transport
+        self._port_named = port_named
         self._port: Port | None = None
         self._can: frozenset[str] = frozenset()
         self._tickets: dict[object, Kind] = {}
@@ -110,12 +113,7 @@ class CheckedSession:
                 "hello is the first request of a session, and only the first",
                 next_step="Open a session for each instance.")
         if self._port is None:
-            name = message.get("port")
-            if not isinstance(name, str) or name not in PORTS:
-                raise InputError(
-                    f"there is no port {excerpt(name)}",
-                    next_step=f"Use one of: {', '.join(PORTS)}.")
-            self._port = PORTS[name]
+            self._port = self._port_named(message.get("port"))
         return self._port
 
     def _advance(self, message: Message) -> None:
@@ -133,9 +131,12 @@ class InProcessTarget:
     For adapters that come with checkvalve: nothing here can end one that hangs.
     """
 
-    def __init__(self, name: str, factory: Callable[[], Adapter]) -> None:
+    def __init__(
+        self, name: str, factory: Callable[[], Adapter], port_named: PortNamed
+    ) -> None:
         self._name = name
         self._factory = factory
+        self._port_named = port_named
 
     @property
     def name(self) -> str:
@@ -144,7 +145,8 @@ class InProcessTarget:
 
     def open(self) -> CheckedSession:
         """Make a new adapter. Raises ``TargetError`` when its constructor fails."""
-        return CheckedSession(self._name, _Call(self._name, guarded(self._name, self._factory)))
+        adapter = guarded(self._name, self._factory)
+        return CheckedSession(self._name, _Call(self._name, adapter), self._port_named)
 
 
 class _Call:

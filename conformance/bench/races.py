@@ -29,7 +29,7 @@ def main() -> int:
     parser.add_argument("--scene", action="append", choices=sorted(SCENES), help="only this one")
     parser.add_argument("--twin", choices=sorted(ZOO), help="instead of the reference")
     options = parser.parse_args()
-    kit = Kit() if options.twin is None else ZOO[options.twin].kit
+    kit = Kit() if options.twin is None else ZOO[options.twin].parts["kit"]
     _show(HEADINGS)
     broken = undecided = False
     for name in options.scene or SCENES:

@@ -13,8 +13,7 @@ from ..suites.fixture import Fixture
 from ..suites.judge import Breach
 from ..suites.run import ITEMS_MAX, Run
 from ..suites.suite import AnyJudge, Conversation, Exchange
-from ..systems.catalogue import PORTS
-from ..systems.catalogue import suite_named
+from ..systems.catalogue import port_named, suite_named
 
 __all__ = ["Replay", "replay"]
 
@@ -74,7 +73,7 @@ def replay(
 
 def _operations(fixture: Fixture, where: str) -> list[Operation]:
     """What each step asks for. Raises ``InputError`` for what the fixture's port does not have."""
-    port = PORTS[fixture.document["port"]]
+    port = port_named(fixture.document["port"])
     for number, request in enumerate(fixture.requests):
         if request["do"] not in port.operations or request["do"] == "hello":
             raise InputError(

@@ -14,6 +14,7 @@ import click
 from checkvalve.spec.notation.errors import InputError
 from checkvalve.spec.notation.labels import counted
 
+from ..systems.catalogue import SYSTEMS
 from .options import Seconds
 from .outcome import BAD_INPUT, EXPECTED, UNKNOWN, VIOLATED
 
@@ -22,13 +23,7 @@ if TYPE_CHECKING:
     from ..engines.conduct import Engine
     from ..results import CaseRow
 
-__all__ = ["SUITE_NAMES", "command"]
-
-SUITE_NAMES = (
-    "queue", "storm.input", "storm.status", "storm.acker", "storm.spout", "storm.partition",
-    "storm.topology", "timer", "kafka.purgatory", "kafka.races",
-)
-"""The names in the catalogue of suites, whose import would take longer than help may."""
+__all__ = ["command"]
 
 _CODES = {"violated": VIOLATED, "error": BAD_INPUT, "unknown": UNKNOWN, "passed": EXPECTED}
 _COLOURS = {"violated": "bold red", "passed": "green", "flaky": "bold yellow",
@@ -38,7 +33,7 @@ _COLOURS = {"violated": "bold red", "passed": "green", "flaky": "bold yellow",
 @click.command("conform")
 @click.argument("targets", nargs=-1, required=True, metavar="TARGET...")
 @click.option("--suite", default="queue", show_default=True, metavar="SUITE",
-              help=f"The suite to run: {', '.join(SUITE_NAMES)}.")
+              help=f"The suite to run: {', '.join(SYSTEMS)}.")
 @click.option("--cases", type=click.IntRange(1, 1_000_000),
               help="Cases, so many and no more; each tries some twenty programs.  [default: 36, "
                    "and more for the rules that these exercise too little]")

@@ -119,17 +119,17 @@ def natural(rule_id: str) -> list[tuple[int, str]]:
 
 
 def _suites_with(rule: Rule) -> list[str]:
-    from ..systems.catalogue import SUITES
+    from ..systems.catalogue import SYSTEMS
 
     # By id: an observer's machine cites a rule of another chapter (``seen_from_outside``).
-    return [suite.name for suite in SUITES.values() if suite.rule(rule.id) is not None]
+    return [name for name, system in SYSTEMS.items() if system.suite.rule(rule.id) is not None]
 
 
 def _twin_with(rule: Rule) -> str | None:
     """A broken twin that dies by the rule, in words."""
-    from ..zoo.hunt import zoos
+    from ..systems.catalogue import zoo
 
-    for name, twin in zoos().items():
+    for name, twin in zoo().items():
         if twin.rule == rule.id and not twin.equivalent:
             return f"the twin zoo:{name} of the suite {twin.suite}: {twin.bug}"
     return None
@@ -138,11 +138,11 @@ def _twin_with(rule: Rule) -> str | None:
 def _monitors(rule: Rule) -> Iterator[str]:
     from checkvalve.spec.chapters import chapter_of
 
-    from ..systems.catalogue import SUITES
+    from ..systems.catalogue import SYSTEMS
 
-    for suite in SUITES.values():
-        cited = suite.rule(rule.id)
-        for machine in () if cited is None else suite.machines(cited):
+    for system in SYSTEMS.values():
+        cited = system.suite.rule(rule.id)
+        for machine in () if cited is None else system.suite.machines(cited):
             yield f"{chapter_of(machine.__module__)}.{machine.__name__}"
 
 

@@ -1,13 +1,10 @@
-"""The tables of a port as Markdown, for docs/adapter-protocol.md."""
+"""The tables of a port as Markdown, for the pages of docs."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from ..systems.storm_topology.port import Word
 from .base import Argument, Operation, Port
 
-__all__ = ["operations_table", "policies_table", "settings_table", "words_table"]
+__all__ = ["operations_table", "policies_table", "settings_table"]
 
 
 def operations_table(port: Port) -> str:
@@ -28,18 +25,6 @@ def policies_table(port: Port) -> str:
     """One row a policy that ``hello`` may answer."""
     rows = ["| `policy` | meaning |", "|---|---|"]
     return "\n".join(rows + [f"| `{name}` | {words} |" for name, words in port.policies.items()])
-
-
-def words_table(words: Mapping[str, Word]) -> str:
-    """One row a word of a history: what follows it, and what it tells."""
-    rows = ["| event | tells |", "|---|---|"]
-    return "\n".join(rows + [
-        f"| `{' '.join([name, *word.fields])}` | {_meaning(word)} |"
-        for name, word in words.items()])
-
-
-def _meaning(word: Word) -> str:
-    return word.sentence.format_map({name: f"*{name}*" for name in word.fields})
 
 
 def _operation_row(operation: Operation) -> str:

@@ -1,9 +1,9 @@
 """What a system is: the record from which all that checkvalve says of a component comes.
 
 A folder of ``systems`` is one kind of component. Its ``__init__`` has the record, ``SYSTEM``;
-beside it stand ``port`` (``PORT``), ``suite`` (``SUITE``), ``twins`` (``TWINS``), and the adapters of
-what comes with checkvalve. These are imported when they are asked for: each may need a library of
-its own, and help has to be there at once.
+beside it stand ``port`` (``PORT``), ``suite`` (``SUITE``), ``twins`` (``TWINS``), and the adapters
+of what comes with checkvalve. These are imported when they are asked for: each may need a library
+of its own, and help has to be there at once.
 """
 
 from __future__ import annotations
@@ -48,10 +48,10 @@ class Shipped:
 class System:
     """One kind of component.
 
-    ``name`` is the name of its suite, and ``folder`` that of its package. ``about`` is a noun
-    phrase, and ``page`` the page of docs that has the tables of its port. The first of the
-    ``shipped`` is the reference that the suite is proved on. ``chapters`` are those whose bugs the
-    twins have, where they are not named as the suite.
+    ``name`` is the name of its suite and of its port, and ``folder`` that of its package. ``about``
+    is a noun phrase, and ``page`` the page of docs that has the tables of its port. The first of
+    the ``shipped`` is the reference that the suite is proved on. ``chapters`` are those whose bugs
+    the twins have, where they are not named as the suite.
     """
 
     name: str

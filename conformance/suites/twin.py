@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from ..ports.base import Adapter
 
 __all__ = ["Twin", "Twins"]
 
-Core = TypeVar("Core", bound=type[Any])
+Class = TypeVar("Class", bound=type[Any])
 
 
 @dataclass(frozen=True)
@@ -18,9 +18,9 @@ class Twin:
     """A reference with one bug: what it does, what it stands for, and which rule it breaks.
 
     ``rule`` is the id of the rule of ``suite`` that must kill it; ``bug`` says in a line what it
-    does wrong, ``history`` the real bug that it stands for. ``of`` makes the reference's adapter,
-    on which ``parts`` are set. ``equivalent`` says why no rule of the suite can tell it from its
-    original, which is ``original``, and is empty for all others.
+    does wrong, ``history`` the real bug that it stands for. ``of`` makes the adapter on which
+    ``parts`` are set. ``originals`` are targets without the bug, on which no fixture of it fails.
+    ``equivalent`` says why no rule of the suite can tell it from them, and is empty for all others.
     """
 
     name: str
@@ -29,9 +29,9 @@ class Twin:
     bug: str
     history: str
     of: Callable[[], Any]
-    parts: Mapping[str, Any] = field(default_factory=dict)
+    parts: Mapping[str, Any]
+    originals: tuple[str, ...]
     equivalent: str = ""
-    original: str = ""
 
     def adapter(self) -> Adapter:
         """A new adapter of this twin."""
@@ -44,16 +44,44 @@ class Twin:
         return made
 
 
-class Twins(dict[str, Twin]):
-    """The twins of a suite by name: each says what it is where its bug is written.
+def _as_core(bug: type[Any]) -> Mapping[str, Any]:
+    return {"core": bug}
 
-    ``of`` makes the adapter of the reference, and ``part`` is the attribute of it that a bug most
-    often takes the place of.
+
+class Twins(dict[str, Twin]):
+    """The twins of a suite by name; each says what it is where its bug is written.
+
+    ``of`` makes the adapter of the reference, ``originals`` are the references' names, and
+    ``parts_of`` says which attributes of the adapter a class with a bug takes the place of.
     """
 
-    def __init__(self, suite: str, of: Callable[[], Any], original: str, part: str = "core") -> None:
+    def __init__(
+        self, suite: str, of: Callable[[], Any], originals: tuple[str, ...],
+        parts_of: Callable[[type[Any]], Mapping[str, Any]] = _as_core,
+    ) -> None:
         super().__init__()
         self._suite = suite
         self._of = of
-        self._original = original
-        self._part = part
+        self._originals = originals
+        self._parts_of = parts_of
+
+    def twin(
+        self, name: str, rule: str, bug: str, history: str, **more: Any,
+    ) -> Callable[[Class], Class]:
+        """Mark a class as the bug of a twin; what there is ``more`` is as for ``add``."""
+        def mark(made: Class) -> Class:
+            self.add(name, rule, bug, history, parts=self._parts_of(made), **more)
+            return made
+
+        return mark
+
+    def add(
+        self, name: str, rule: str, bug: str, history: str, *, parts: Mapping[str, Any],
+        of: Callable[[], Any] | None = None, originals: tuple[str, ...] | None = None,
+        equivalent: str = "",
+    ) -> None:
+        """Add a twin with these parts; see ``Twin``."""
+        assert name not in self, name
+        self[name] = Twin(
+            name, self._suite, rule, bug, history, of or self._of, parts,
+            self._originals if originals is None else originals, equivalent)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from importlib import import_module
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from ...spec.notation.errors import InputError
 from ..ports.base import Port, excerpt
-from ..suites.suite import AnySuite
 from ..suites.system import Shipped, System
-from ..suites.twin import Twin
+
+if TYPE_CHECKING:
+    from ..suites.suite import AnySuite
+    from ..suites.twin import Twin
 
 __all__ = ["SYSTEMS", "port_named", "selected", "shipped", "suite_named", "system_of", "zoo"]
 
@@ -35,7 +37,7 @@ def _systems() -> Iterator[System]:
 
 
 SYSTEMS: Final[Mapping[str, System]] = {system.name: system for system in _systems()}
-"""By the name of their suite."""
+"""By name: that of their suite, and of their port."""
 
 
 def system_of(suite: str) -> System:
@@ -52,14 +54,10 @@ def suite_named(name: str) -> AnySuite:
 
 def port_named(name: object) -> Port:
     """The port of that name. Raises ``InputError`` where there is none."""
-    # Ports are named as their suites; one that is not is found all the same.
-    if isinstance(name, str) and name in SYSTEMS and SYSTEMS[name].port.name == name:
-        return SYSTEMS[name].port
-    ports = {system.port.name: system.port for system in SYSTEMS.values()}
-    if not isinstance(name, str) or name not in ports:
+    if not isinstance(name, str) or name not in SYSTEMS:
         raise InputError(
-            f"there is no port {excerpt(name)}", next_step=f"Use one of: {', '.join(ports)}.")
-    return ports[name]
+            f"there is no port {excerpt(name)}", next_step=f"Use one of: {', '.join(SYSTEMS)}.")
+    return SYSTEMS[name].port
 
 
 def shipped() -> Mapping[str, tuple[System, Shipped]]:

@@ -16,7 +16,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ...spec.notation.labels import counted
-from .hunt import Specimen, twins, zoos
+from ..suites.twin import Twin
+from ..systems.catalogue import zoo
+from .hunt import twins
 
 if TYPE_CHECKING:
     from ..results import CaseRow
@@ -43,9 +45,9 @@ class Find:
     cases: int
 
     @property
-    def twin(self) -> Specimen:
+    def twin(self) -> Twin:
         """The twin of that name."""
-        return zoos()[self.name]
+        return zoo()[self.name]
 
     @property
     def verdict(self) -> str:
@@ -99,7 +101,7 @@ def find(name: str, seed: int = 0) -> Find:
     """
     from ..suites.fixture import read_fixture
 
-    twin = zoos()[name]
+    twin = zoo()[name]
     rows = list(_rows(twin, seed))
     broken = [(at, row) for at, row in enumerate(rows, 1) if row.fixture]
     own = next((row for _, row in broken if row.rule == twin.rule), None)
@@ -109,7 +111,7 @@ def find(name: str, seed: int = 0) -> Find:
                 tuple(others), broken[0][0] if broken else 0, len(rows))
 
 
-def _rows(twin: Specimen, seed: int) -> Iterator[CaseRow]:
+def _rows(twin: Twin, seed: int) -> Iterator[CaseRow]:
     from ..campaigns.case import run_case
     from ..engines.conduct import Order, next_cases
     from ..results import VIOLATED

@@ -1,84 +1,28 @@
-"""The twins of every suite, and the hunt for them: which rule kills which twin."""
+"""The hunt for the twins of every suite: which rule kills which."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
-from ...spec.notation.errors import InputError
 from ...spec.notation.labels import counted
-from ..ports.base import Adapter
+from ..suites.twin import Twin
+from ..systems.catalogue import selected, suite_named
 
 if TYPE_CHECKING:
     from ..suites.fixture import Fixture
 
 __all__ = [
-    "KILLED", "EQUIVALENT", "Specimen", "SURVIVED", "Trophy", "hunt", "hunts", "twins", "zoos",
+    "EQUIVALENT", "KILLED", "SURVIVED", "Trophy", "hunt", "hunts", "twins",
 ]
 
 KILLED, SURVIVED, EQUIVALENT = "killed", "survived", "equivalent"
-
-_MODULES: Final = (
-    "queue", "storm_input", "storm_status", "storm_acker", "storm_spout", "storm_partition",
-    "storm_topology",
-    "kafka_timer", "kafka_purgatory", "kafka_races")
-"""Folders of ``systems``, each with ``twins`` that have a table ``ZOO`` of its twins by name."""
-
-_CHAPTERS: Final[Mapping[str, tuple[str, ...]]] = {
-    "timer": ("kafka.timer",),
-    "kafka.races": ("kafka.timer_races", "kafka.purgatory_races"),
-}
-"""The chapters whose bugs a suite's twins have, where they are not named as the suite."""
 
 _FOUND_ENOUGH: Final = 3
 _SHORT_ENOUGH: Final = 3
 """Steps of a fixture that is not worth a search for a shorter one."""
 _CASES_MAX: Final = 48
-
-
-class Specimen(Protocol):
-    """A twin: a reference with one seeded bug.
-
-    ``rule`` is the id of the rule of ``suite`` that must kill it; ``history`` the bug that it
-    stands for; ``equivalent`` says why no rule of the suite can tell it from its original,
-    and is empty for all others.
-    """
-
-    @property
-    def name(self) -> str:
-        """The twin's name, as it follows ``zoo:``."""
-        ...
-
-    @property
-    def suite(self) -> str:
-        """The suite that must kill it."""
-        ...
-
-    @property
-    def rule(self) -> str:
-        """The id of the rule that it breaks."""
-        ...
-
-    @property
-    def bug(self) -> str:
-        """What it does wrong, in one line."""
-        ...
-
-    @property
-    def history(self) -> str:
-        """The real bug that it stands for."""
-        ...
-
-    @property
-    def equivalent(self) -> str:
-        """Why no rule can tell it from the reference; empty if one can."""
-        ...
-
-    def adapter(self) -> Adapter:
-        """A new adapter of the twin."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -89,7 +33,7 @@ class Trophy:
     the ids of further rules that were seen broken; ``cases`` is how many were run.
     """
 
-    twin: Specimen
+    twin: Twin
     fixture: Fixture | None
     others: tuple[str, ...]
     cases: int
@@ -127,16 +71,6 @@ class Trophy:
         }
 
 
-def zoos() -> Mapping[str, Specimen]:
-    """All twins by name."""
-    found: dict[str, Specimen] = {}
-    for module in _MODULES:
-        table: Mapping[str, Specimen] = import_module(
-            f"..systems.{module}.twins", __package__).ZOO
-        found.update(table)
-    return found
-
-
 def hunts(suites: Iterable[str] = (), seed: int = 0) -> Iterator[Trophy]:
     """The hunt for each twin of some suites (all if none are named), one by one.
 
@@ -146,27 +80,13 @@ def hunts(suites: Iterable[str] = (), seed: int = 0) -> Iterator[Trophy]:
         yield hunt(twin, seed)
 
 
-def twins(suites: Iterable[str] = ()) -> Iterator[Specimen]:
-    """The twins of some suites (all if none are named), in the order of the tables."""
-    wanted, every = list(suites), list(zoos().values())
-    for name in wanted:
-        if not any(_selects(name, twin.suite) for twin in every):
-            known = dict.fromkeys(twin.suite for twin in every)
-            raise InputError(
-                f"no suite {name!r} has a zoo",
-                next_step=f"Those that have are {', '.join(known)}.")
-    for twin in every:
-        if not wanted or any(_selects(name, twin.suite) for name in wanted):
-            yield twin
+def twins(suites: Iterable[str] = ()) -> Iterator[Twin]:
+    """The twins of some suites (all if none are named), in the order of the systems."""
+    for system in selected(suites):
+        yield from system.twins.values()
 
 
-def _selects(name: str, suite: str) -> bool:
-    """By the suite's own name or that of its chapter, or as all that is below a name."""
-    names = (suite, *_CHAPTERS.get(suite, ()))
-    return any(each == name or each.startswith((f"{name}.", f"{name}_")) for each in names)
-
-
-def hunt(twin: Specimen, seed: int = 0, enough: int = _FOUND_ENOUGH) -> Trophy:
+def hunt(twin: Twin, seed: int = 0, enough: int = _FOUND_ENOUGH) -> Trophy:
     """Run the cases that look for the twin's rule, until ``enough`` of them have found it, or
     one has found a failure that is hardly longer than it must be.
 
@@ -176,7 +96,6 @@ def hunt(twin: Specimen, seed: int = 0, enough: int = _FOUND_ENOUGH) -> Trophy:
     from ..results import VIOLATED
     from ..suites.fixture import read_fixture
     from ..suites.run import capabilities
-    from ..systems.catalogue import suite_named
     from ..targets import resolve_target
 
     suite, target = suite_named(twin.suite), resolve_target(f"zoo:{twin.name}")

@@ -27,6 +27,7 @@ from ...chapters.host import load as load_chapter
 from ...cli import root
 from ...gate.report import Row
 from ...ports.base import Adapter, Message
+from ...systems.catalogue import port_named
 from .examples import TWINS, chapters, designs
 from .mutate import broken_bytes, broken_python, broken_tree, json_text, toml_text
 from .runner import Subject
@@ -118,11 +119,11 @@ def _tell(rows: tuple[Row, ...]) -> None:
 def _fixtures() -> tuple[tuple[str, str], ...]:
     """Failures as they are saved now, each with a target to replay it on."""
     from ...campaigns.case import RunSettings, plan, run_case
+    from ...systems.catalogue import zoo
     from ...targets import reference_of
-    from ...zoo.hunt import zoos
     found = []
     for name in TWINS:
-        suite = zoos()[name].suite
+        suite = zoo()[name].suite
         rows = (run_case(suite, f"zoo:{name}", case, RunSettings())
                 for case in plan(suite, cases=60, seed=0))
         text = next(row.fixture for row in rows if row.fixture)
@@ -201,7 +202,8 @@ class _Scripted:
 
     def open(self) -> CheckedSession:
         """A new instance of the child, with its mutations."""
-        return CheckedSession(self.name, _Line(_Child(self._make(), self._broken, self._reply)))
+        line = _Line(_Child(self._make(), self._broken, self._reply))
+        return CheckedSession(self.name, line, port_named)
 
 
 class _Child:

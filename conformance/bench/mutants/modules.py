@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from ...systems.catalogue import SYSTEMS
 from .tree import Project
 
 __all__ = ["ELSEWHERE", "GROUPS", "Group", "TARGETS", "group_of", "modules_of", "files_asked"]
@@ -63,14 +64,7 @@ GROUPS: Final[Mapping[str, Group]] = {
 }
 
 TARGETS: Final[Mapping[str, str]] = {
-    "reference": "queue", "reference.deferred": "queue", "reference.asyncio": "queue",
-    "reference.storm.input": "storm.input", "reference.storm.status": "storm.status",
-    "reference.storm.acker": "storm.acker", "reference.storm.spout": "storm.spout",
-    "reference.storm.partition": "storm.partition", "reference.storm.client": "storm.partition",
-    "reference.storm.topology": "storm.topology", "reference.timer": "timer",
-    "reference.timer.old": "timer", "reference.purgatory": "kafka.purgatory",
-    "reference.purgatory.old": "kafka.purgatory", "reference.kafka.races": "kafka.races",
-}
+    each.name: suite for suite, system in SYSTEMS.items() for each in system.references}
 """Each reference that can be a target, and its suite."""
 
 

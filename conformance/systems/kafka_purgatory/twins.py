@@ -5,8 +5,7 @@ What takes two threads to show is in the zoo of ``kafka.races``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
-from functools import partial
+from collections.abc import Hashable
 from typing import Final
 
 from ....reference.kafka.delayed_operation import DelayedOperation, Keys, Watch
@@ -14,15 +13,11 @@ from ....reference.kafka.old_purgatory import OldPurgatory
 from ....reference.kafka.purgatory import PURGE_INTERVAL, Purgatory
 from ....reference.kafka.timer import Timer
 from ....reference.kafka.watcher_lists import WatcherLists, Watchers
-from ...suites.twin import CoreTwin
+from ...suites.twin import Twins
 from .adapter import (
     ReferenceOldPurgatory, ReferencePurgatory, ReportingOperation,
 )
-from .twins_rounds import (
-    AnsweringThatNothingMoved, AnsweringThatTimeMoved, CancellingLast, CompletingAgainAfterAnError,
-    EndingAtTheFirstError, HorizonIncluded, SkippingThePurge, SwallowingErrors,
-    TimeoutsEndingAtAnError,
-)
+from .twins_rounds import ROUNDS, parts_of
 
 __all__ = ["TWINS"]
 
@@ -32,9 +27,16 @@ WALL_CLOCK_MS: Final = 20
 COARSE_TICK_MS: Final = 100
 
 
+TWINS: Final = Twins("kafka.purgatory", ReferencePurgatory, ("reference.purgatory",), parts_of)
+TWINS.update(ROUNDS)
+
+
 # ---- who completes --------------------------------------------------------------------------
 
 
+@TWINS.twin(
+    "kafka-385-completed-twice", "KAFKA-P1", "a completed request is completed again",
+    "KAFKA-385: satisfied and expired; the test of completed left out")
 class CompletedTwice(ReportingOperation):
     """``completed`` is set, and not asked."""
 
@@ -45,6 +47,9 @@ class CompletedTwice(ReportingOperation):
         return True
 
 
+@TWINS.twin(
+    "purgatory-expires-first", "KAFKA-P1ER", "the expiry callback comes before completion",
+    "the two lines of run exchanged")
 class ExpiringFirst(ReportingOperation):
     """The expiry callback comes before completion."""
 
@@ -53,6 +58,9 @@ class ExpiringFirst(ReportingOperation):
         self.force_complete()
 
 
+@TWINS.twin(
+    "purgatory-silent-expiry", "KAFKA-P21", "a timeout completes without the expiry callback",
+    "onExpiration left out of run")
 class NeverTellingOfExpiry(ReportingOperation):
     """A timeout completes, and nobody learns that it was one."""
 
@@ -60,6 +68,9 @@ class NeverTellingOfExpiry(ReportingOperation):
         self.force_complete()
 
 
+@TWINS.twin(
+    "purgatory-expiry-for-all", "KAFKA-P1ER", "whoever completes calls the expiry callback",
+    "onExpiration without the timer")
 class ExpiringWheneverCompleted(ReportingOperation):
     """Whoever completes calls the expiry callback too."""
 
@@ -68,6 +79,9 @@ class ExpiringWheneverCompleted(ReportingOperation):
         self.on_expiration()
 
 
+@TWINS.twin(
+    "purgatory-expiry-at-events", "KAFKA-P1ER", "what an event completes is told that it expired",
+    "onExpiration without the timer")
 class ExpiringAtEvents(Purgatory):
     """An event that completes a request tells it that it expired."""
 
@@ -80,6 +94,9 @@ class ExpiringAtEvents(Purgatory):
         return count
 
 
+@TWINS.twin(
+    "purgatory-force-as-try", "KAFKA-P23", "force completes only what is ready",
+    "forceComplete taken for tryComplete")
 class ForcedIfReady(ReportingOperation):
     """Force is taken for one more try."""
 
@@ -91,6 +108,9 @@ class ForcedIfReady(ReportingOperation):
         return self.name in self.ready and super().force_complete()
 
 
+@TWINS.twin(
+    "purgatory-claims-every-win", "KAFKA-P24", "force answers true although another was first",
+    "isCompleted for the CAS's answer")
 class ClaimingEveryWin(ReportingOperation):
     """``force_complete`` says that it is completed, not by whom."""
 
@@ -99,6 +119,10 @@ class ClaimingEveryWin(ReportingOperation):
         return True
 
 
+@TWINS.twin(
+    "kafka-1989-stays-in-timer", "KAFKA-P4",
+    "a completed request stays in the timer until its timeout",
+    "KAFKA-1989: completed requests fill the timer; no cancel in forceComplete")
 class StayingInTimer(ReportingOperation):
     """Whoever wins leaves the request in the timer."""
 
@@ -110,6 +134,9 @@ class StayingInTimer(ReportingOperation):
         return True
 
 
+@TWINS.twin(
+    "purgatory-no-tries", "KAFKA-P22", "a request that is ready waits for an event",
+    "both tries left out")
 class WithoutTries(ReportingOperation):
     """The requester does not try at all: an event will come."""
 
@@ -118,6 +145,10 @@ class WithoutTries(ReportingOperation):
         return False
 
 
+@TWINS.twin(
+    "purgatory-no-second-try", "KAFKA-P3",
+    "a request that became ready before it was watched waits for its timeout",
+    "no second tryComplete")
 class WithoutSecondTry(ReportingOperation):
     """The requester tries, watches, and goes to the timer."""
 
@@ -128,6 +159,9 @@ class WithoutSecondTry(ReportingOperation):
         return False
 
 
+@TWINS.twin(
+    "purgatory-second-try-untold", "KAFKA-P24",
+    "what the second try completes is answered as waiting", "the second try's answer dropped")
 class AnsweringAsWatched(ReportingOperation):
     """What the second try completes is answered as if it waited."""
 
@@ -139,6 +173,9 @@ class AnsweringAsWatched(ReportingOperation):
         return False
 
 
+@TWINS.twin(
+    "kafka-1952-try-per-key", "KAFKA-P10", "a request is tried once for each of its keys",
+    "KAFKA-1952: tryComplete in the loop that watches")
 class TryingPerKey(Purgatory):
     """A try before each key's list."""
 
@@ -152,6 +189,9 @@ class TryingPerKey(Purgatory):
 # ---- events ---------------------------------------------------------------------------------
 
 
+@TWINS.twin(
+    "purgatory-first-key-only", "KAFKA-P3W", "a request is watched for the first of its keys",
+    "a return in the loop")
 class WatchingTheFirstKey(Purgatory):
     """Only the first key's events find the request."""
 
@@ -159,6 +199,9 @@ class WatchingTheFirstKey(Purgatory):
         super()._watch(operation, list(keys)[:1])
 
 
+@TWINS.twin(
+    "purgatory-ends-at-first-pending", "KAFKA-P3",
+    "an event ends at the first request that is not ready", "break where continue belongs")
 class EndingAtTheFirstPending(Purgatory):
     """An event looks no further than the first request that is not ready."""
 
@@ -174,6 +217,9 @@ class EndingAtTheFirstPending(Purgatory):
         return count
 
 
+@TWINS.twin(
+    "purgatory-forces-the-watched", "KAFKA-P20", "an event completes what is not ready",
+    "forceComplete for tryComplete")
 class ForcingTheWatched(Purgatory):
     """An event completes whatever is on its list."""
 
@@ -183,6 +229,10 @@ class ForcingTheWatched(Purgatory):
         return super()._try_watched(key, watchers)
 
 
+@TWINS.twin(
+    "purgatory-counts-the-dead", "KAFKA-P8",
+    "what others completed is counted when it leaves the list",
+    "count after the removal, not after the try")
 class CountingTheDead(Purgatory):
     """What leaves the list is counted, whoever completed it."""
 
@@ -192,6 +242,9 @@ class CountingTheDead(Purgatory):
         return before - len(watchers)
 
 
+@TWINS.twin(
+    "purgatory-answers-the-left", "KAFKA-P8", "an event answers how many are left",
+    "the list's length for the count")
 class AnsweringTheLeft(Purgatory):
     """The answer is how many are left on the list."""
 
@@ -200,6 +253,10 @@ class AnsweringTheLeft(Purgatory):
         return len(watchers)
 
 
+@TWINS.twin(
+    "kafka-664-left-where-found", "KAFKA-P25",
+    "a request stays on the list on which an event found it",
+    "KAFKA-664: satisfied requests never removed from the watcher map")
 class LeavingTheFound(Purgatory):
     """What an event completes stays on its list."""
 
@@ -214,6 +271,9 @@ class _Keeping(WatcherLists):
         """The empty list stays in the map."""
 
 
+@TWINS.twin(
+    "kafka-2160-empty-lists-stay", "KAFKA-P7", "a key stays in the map when its list is empty",
+    "KAFKA-2160: empty watcher lists are never removed")
 class KeepingEmptyLists(Purgatory):
     """Empty lists stay in the map."""
 
@@ -225,6 +285,9 @@ class KeepingEmptyLists(Purgatory):
 # ---- cancelling -----------------------------------------------------------------------------
 
 
+@TWINS.twin(
+    "purgatory-cancel-completes", "KAFKA-P26", "requests cancelled for a key are completed",
+    "cancel taken for completion")
 class CompletingTheCancelled(Purgatory):
     """A cancel for a key completes what it cancels."""
 
@@ -235,6 +298,9 @@ class CompletingTheCancelled(Purgatory):
         return cancelled
 
 
+@TWINS.twin(
+    "purgatory-cancelled-expires", "KAFKA-P20", "requests cancelled for a key expire",
+    "KAFKA-2226, in sequence")
 class CancellingTheListAlone(Purgatory):
     """A key's requests stay in the timer, which runs them."""
 
@@ -242,6 +308,9 @@ class CancellingTheListAlone(Purgatory):
         return list(self.lists.take(key))
 
 
+@TWINS.twin(
+    "purgatory-cancelled-is-watched", "KAFKA-P25", "requests cancelled for a key stay on its list",
+    "the map's remove left out")
 class CancellingTheTimerAlone(Purgatory):
     """A key's requests stay on its list."""
 
@@ -255,6 +324,7 @@ class CancellingTheTimerAlone(Purgatory):
 # ---- time -----------------------------------------------------------------------------------
 
 
+@TWINS.twin("purgatory-untimed", "KAFKA-P2L", "requests never time out", "timerEnabled = false")
 class WithoutTimeouts(Purgatory):
     """No request enters the timer (timerEnabled = false)."""
 
@@ -262,6 +332,10 @@ class WithoutTimeouts(Purgatory):
         """Only events end it."""
 
 
+@TWINS.twin(
+    "purgatory-expires-after", "KAFKA-P2L",
+    "a request expires when its timeout is over, not when it is reached",
+    "MockTimer: now > expiration")
 class ExpiringAfter(Purgatory):
     """A timeout must be over, not reached: the test's timer compares strictly."""
 
@@ -269,6 +343,10 @@ class ExpiringAfter(Purgatory):
         return super().advance(now - 1)
 
 
+@TWINS.twin(
+    "kafka-4051-purgatory-clock-back", "KAFKA-P2L",
+    "the reaper's clock is set back, and requests do not expire",
+    "KAFKA-4051: a timer on the wall clock")
 class OnWallClock(Purgatory):
     """The reaper reads the wall clock, which is set back after a while."""
 
@@ -279,6 +357,9 @@ class OnWallClock(Purgatory):
         self._now = min(self._now, now)
 
 
+@TWINS.twin(
+    "purgatory-coarse-timer", "KAFKA-P20", "a request expires up to 99 ms early",
+    "a tick of 100 ms")
 class CoarseTimer(Purgatory):
     """A tick of 100 ms where 1 ms is promised: what is due within a tick is due at once."""
 
@@ -289,6 +370,10 @@ class CoarseTimer(Purgatory):
 # ---- sizes, estimate, purges ----------------------------------------------------------------
 
 
+@TWINS.twin(
+    "kafka-1616-delayed-as-estimated", "KAFKA-P4",
+    "the number of delayed requests includes the completed",
+    "KAFKA-1616: the purgatory's size and delayed metrics are wrong")
 class DelayedAsEstimated(Purgatory):
     """The estimate is shown as the number of delayed requests."""
 
@@ -297,6 +382,10 @@ class DelayedAsEstimated(Purgatory):
         return self.estimate
 
 
+@TWINS.twin(
+    "kafka-1616-subtracted-twice", "KAFKA-P4N",
+    "the completed are subtracted from a size that does not include them",
+    "KAFKA-1616: the purgatory's size and delayed metrics are wrong")
 class CompletedSubtractedTwice(Purgatory):
     """The completed are subtracted from the size of the timer, which has not got them."""
 
@@ -305,6 +394,9 @@ class CompletedSubtractedTwice(Purgatory):
         return max(0, 2 * self.timer.size - self.estimate)
 
 
+@TWINS.twin(
+    "purgatory-counts-per-key", "KAFKA-P5U", "the estimate counts a request once for each key",
+    "the text, point 1")
 class CountingPerKey(Purgatory):
     """A request is counted once for each of its keys."""
 
@@ -313,6 +405,10 @@ class CountingPerKey(Purgatory):
             super()._watch(operation, (key,))
 
 
+@TWINS.twin(
+    "purgatory-counts-pending-only", "KAFKA-P5",
+    "what the second try completes is watched and not counted",
+    "estimatedTotal++ after the second try")
 class CountingThePendingOnly(Purgatory):
     """What the second try completes is on the lists, and not counted."""
 
@@ -324,6 +420,10 @@ class CountingThePendingOnly(Purgatory):
         super()._begin_timeout(operation, now)
 
 
+@TWINS.twin(
+    "kafka-664-never-purged", "KAFKA-P6",
+    "completed requests stay on the lists that no event reaches",
+    "KAFKA-664: satisfied requests never removed from the watcher map")
 class NeverPurging(Purgatory):
     """What is completed leaves the lists if an event finds it, and else never."""
 
@@ -331,6 +431,9 @@ class NeverPurging(Purgatory):
         return 0
 
 
+@TWINS.twin(
+    "purgatory-purges-one-list", "KAFKA-P25", "a purge ends after one list",
+    "a return in the loop")
 class PurgingOneList(Purgatory):
     """A purge ends after its first list."""
 
@@ -338,6 +441,8 @@ class PurgingOneList(Purgatory):
         return sum(self._purge_list(key, watchers) for key, watchers in self.lists.items()[:1])
 
 
+@TWINS.twin(
+    "purgatory-impatient-purge", "KAFKA-P6E", "lists are purged one request too early", ">= for >")
 class ImpatientPurge(Purgatory):
     """A purge begins at the threshold, not above it."""
 
@@ -348,6 +453,10 @@ class ImpatientPurge(Purgatory):
         return moved
 
 
+@TWINS.twin(
+    "kafka-1989-purge-by-length", "KAFKA-P6E",
+    "long lists are purged although nothing on them is completed",
+    "KAFKA-1989: the purge triggered by watched()")
 class PurgingByLength(Purgatory):
     """The lists are purged when they are long, as in the old design."""
 
@@ -358,6 +467,9 @@ class PurgingByLength(Purgatory):
         return moved
 
 
+@TWINS.twin(
+    "purgatory-stale-estimate", "KAFKA-P5U", "the estimate is not set by a purge",
+    "the reset of E left out")
 class StaleEstimate(Purgatory):
     """A purge does not set the estimate."""
 
@@ -365,6 +477,9 @@ class StaleEstimate(Purgatory):
         """The estimate stays what it was."""
 
 
+@TWINS.twin(
+    "purgatory-estimate-from-nothing", "KAFKA-P5", "a purge sets the estimate to zero",
+    "E := 0 for E := |timer|")
 class EstimateFromNothing(Purgatory):
     """A purge sets the estimate to zero: the pending are forgotten."""
 
@@ -372,6 +487,9 @@ class EstimateFromNothing(Purgatory):
         self._estimate = 0
 
 
+@TWINS.twin(
+    "purgatory-purges-the-pending", "KAFKA-P3W", "a purge drops pending requests",
+    "the test of isCompleted left out")
 class PurgingThePending(Purgatory):
     """A purge does not ask whether a request is completed."""
 
@@ -382,6 +500,10 @@ class PurgingThePending(Purgatory):
 # ---- the old purgatory ----------------------------------------------------------------------
 
 
+@TWINS.twin(
+    "kafka-1989-old-expired-anyway", "KAFKA-P1ER",
+    "the expiry callback of a request that was completed long before",
+    "KAFKA-1989: expireNext calls onExpiration regardless", of=ReferenceOldPurgatory)
 class OldExpiringAnyway(OldPurgatory):
     """The expiry callback, then completion, whatever became of the request."""
 
@@ -390,6 +512,9 @@ class OldExpiringAnyway(OldPurgatory):
         operation.force_complete()
 
 
+@TWINS.twin(
+    "kafka-664-old-never-purged", "KAFKA-P6", "the old purgatory, without the purge of its lists",
+    "KAFKA-664: satisfied requests never removed from the watcher map", of=ReferenceOldPurgatory)
 class OldWithoutPurge(OldPurgatory):
     """Nothing but events takes a completed request off a list."""
 
@@ -398,151 +523,3 @@ class OldWithoutPurge(OldPurgatory):
 
 
 # ---- the table ------------------------------------------------------------------------------
-
-
-def _made_of(operation: type[ReportingOperation]) -> Callable[[], ReferencePurgatory]:
-    def make() -> ReferencePurgatory:
-        adapter = ReferencePurgatory()
-        adapter.operation = operation
-        return adapter
-
-    return make
-
-
-_new = partial(CoreTwin, suite="kafka.purgatory", of=ReferencePurgatory)
-_old = partial(CoreTwin, suite="kafka.purgatory", of=ReferenceOldPurgatory)
-
-
-def _of(operation: type[ReportingOperation], name: str, rule: str, bug: str, history: str,
-        ) -> CoreTwin:
-    return CoreTwin(name, "kafka.purgatory", rule, bug, history, Purgatory, _made_of(operation))
-
-
-_TWINS: Final = (
-    _of(CompletedTwice, "kafka-385-completed-twice", "KAFKA-P1",
-        "a completed request is completed again",
-        "KAFKA-385: satisfied and expired; the test of completed left out"),
-    _new(name="kafka-664-never-purged", rule="KAFKA-P6", core=NeverPurging,
-         bug="completed requests stay on the lists that no event reaches",
-         history="KAFKA-664: satisfied requests never removed from the watcher map"),
-    _new(name="kafka-664-left-where-found", rule="KAFKA-P25", core=LeavingTheFound,
-         bug="a request stays on the list on which an event found it",
-         history="KAFKA-664: satisfied requests never removed from the watcher map"),
-    _new(name="kafka-1616-delayed-as-estimated", rule="KAFKA-P4", core=DelayedAsEstimated,
-         bug="the number of delayed requests includes the completed",
-         history="KAFKA-1616: the purgatory's size and delayed metrics are wrong"),
-    _new(name="kafka-1616-subtracted-twice", rule="KAFKA-P4N", core=CompletedSubtractedTwice,
-         bug="the completed are subtracted from a size that does not include them",
-         history="KAFKA-1616: the purgatory's size and delayed metrics are wrong"),
-    _new(name="kafka-1952-try-per-key", rule="KAFKA-P10", core=TryingPerKey,
-         bug="a request is tried once for each of its keys",
-         history="KAFKA-1952: tryComplete in the loop that watches"),
-    _of(StayingInTimer, "kafka-1989-stays-in-timer", "KAFKA-P4",
-        "a completed request stays in the timer until its timeout",
-        "KAFKA-1989: completed requests fill the timer; no cancel in forceComplete"),
-    _old(name="kafka-1989-old-expired-anyway", rule="KAFKA-P1ER", core=OldExpiringAnyway,
-         bug="the expiry callback of a request that was completed long before",
-         history="KAFKA-1989: expireNext calls onExpiration regardless"),
-    _old(name="kafka-664-old-never-purged", rule="KAFKA-P6", core=OldWithoutPurge,
-         bug="the old purgatory, without the purge of its lists",
-         history="KAFKA-664: satisfied requests never removed from the watcher map"),
-    _new(name="kafka-1989-purge-by-length", rule="KAFKA-P6E", core=PurgingByLength,
-         bug="long lists are purged although nothing on them is completed",
-         history="KAFKA-1989: the purge triggered by watched()"),
-    _new(name="kafka-2160-empty-lists-stay", rule="KAFKA-P7", core=KeepingEmptyLists,
-         bug="a key stays in the map when its list is empty",
-         history="KAFKA-2160: empty watcher lists are never removed"),
-    _new(name="kafka-4051-purgatory-clock-back", rule="KAFKA-P2L", core=OnWallClock,
-         bug="the reaper's clock is set back, and requests do not expire",
-         history="KAFKA-4051: a timer on the wall clock"),
-    _of(ExpiringFirst, "purgatory-expires-first", "KAFKA-P1ER",
-        "the expiry callback comes before completion", "the two lines of run exchanged"),
-    _of(NeverTellingOfExpiry, "purgatory-silent-expiry", "KAFKA-P21",
-        "a timeout completes without the expiry callback", "onExpiration left out of run"),
-    _of(ExpiringWheneverCompleted, "purgatory-expiry-for-all", "KAFKA-P1ER",
-        "whoever completes calls the expiry callback", "onExpiration without the timer"),
-    _new(name="purgatory-expiry-at-events", rule="KAFKA-P1ER", core=ExpiringAtEvents,
-         bug="what an event completes is told that it expired",
-         history="onExpiration without the timer"),
-    _of(ForcedIfReady, "purgatory-force-as-try", "KAFKA-P23",
-        "force completes only what is ready", "forceComplete taken for tryComplete"),
-    _of(ClaimingEveryWin, "purgatory-claims-every-win", "KAFKA-P24",
-        "force answers true although another was first", "isCompleted for the CAS's answer"),
-    _of(AnsweringAsWatched, "purgatory-second-try-untold", "KAFKA-P24",
-        "what the second try completes is answered as waiting",
-        "the second try's answer dropped"),
-    _of(WithoutTries, "purgatory-no-tries", "KAFKA-P22",
-        "a request that is ready waits for an event", "both tries left out"),
-    _of(WithoutSecondTry, "purgatory-no-second-try", "KAFKA-P3",
-        "a request that became ready before it was watched waits for its timeout",
-        "no second tryComplete"),
-    _new(name="purgatory-first-key-only", rule="KAFKA-P3W", core=WatchingTheFirstKey,
-         bug="a request is watched for the first of its keys", history="a return in the loop"),
-    _new(name="purgatory-ends-at-first-pending", rule="KAFKA-P3", core=EndingAtTheFirstPending,
-         bug="an event ends at the first request that is not ready",
-         history="break where continue belongs"),
-    _new(name="purgatory-forces-the-watched", rule="KAFKA-P20", core=ForcingTheWatched,
-         bug="an event completes what is not ready", history="forceComplete for tryComplete"),
-    _new(name="purgatory-counts-the-dead", rule="KAFKA-P8", core=CountingTheDead,
-         bug="what others completed is counted when it leaves the list",
-         history="count after the removal, not after the try"),
-    _new(name="purgatory-answers-the-left", rule="KAFKA-P8", core=AnsweringTheLeft,
-         bug="an event answers how many are left", history="the list's length for the count"),
-    _new(name="purgatory-cancel-completes", rule="KAFKA-P26", core=CompletingTheCancelled,
-         bug="requests cancelled for a key are completed", history="cancel taken for completion"),
-    _new(name="purgatory-cancelled-expires", rule="KAFKA-P20", core=CancellingTheListAlone,
-         bug="requests cancelled for a key expire", history="KAFKA-2226, in sequence"),
-    _new(name="purgatory-cancelled-is-watched", rule="KAFKA-P25", core=CancellingTheTimerAlone,
-         bug="requests cancelled for a key stay on its list",
-         history="the map's remove left out"),
-    _new(name="purgatory-untimed", rule="KAFKA-P2L", core=WithoutTimeouts,
-         bug="requests never time out", history="timerEnabled = false"),
-    _new(name="purgatory-expires-after", rule="KAFKA-P2L", core=ExpiringAfter,
-         bug="a request expires when its timeout is over, not when it is reached",
-         history="MockTimer: now > expiration"),
-    _new(name="purgatory-coarse-timer", rule="KAFKA-P20", core=CoarseTimer,
-         bug="a request expires up to 99 ms early", history="a tick of 100 ms"),
-    _new(name="purgatory-counts-per-key", rule="KAFKA-P5U", core=CountingPerKey,
-         bug="the estimate counts a request once for each key", history="the text, point 1"),
-    _new(name="purgatory-counts-pending-only", rule="KAFKA-P5", core=CountingThePendingOnly,
-         bug="what the second try completes is watched and not counted",
-         history="estimatedTotal++ after the second try"),
-    _new(name="purgatory-purges-one-list", rule="KAFKA-P25", core=PurgingOneList,
-         bug="a purge ends after one list", history="a return in the loop"),
-    _new(name="purgatory-impatient-purge", rule="KAFKA-P6E", core=ImpatientPurge,
-         bug="lists are purged one request too early", history=">= for >"),
-    _new(name="purgatory-stale-estimate", rule="KAFKA-P5U", core=StaleEstimate,
-         bug="the estimate is not set by a purge", history="the reset of E left out"),
-    _new(name="purgatory-estimate-from-nothing", rule="KAFKA-P5", core=EstimateFromNothing,
-         bug="a purge sets the estimate to zero", history="E := 0 for E := |timer|"),
-    _new(name="purgatory-event-ends-at-error", rule="KAFKA-P28", core=EndingAtTheFirstError,
-         bug="an event ends at the first request that raises",
-         history="tryCompleteWatched of Kafka 0.9 to 3.9; KAFKA-17240 mends a neighbour of it"),
-    _new(name="purgatory-round-ends-at-error", rule="KAFKA-P27", core=TimeoutsEndingAtAnError,
-         bug="a timeout that raises keeps others from theirs",
-         history="timeouts run in the reaper's own thread, not in an executor"),
-    _new(name="purgatory-swallows-errors", rule="KAFKA-P29", core=SwallowingErrors,
-         bug="what a callback raises in an event is lost", history="catch (Throwable ignored)"),
-    _new(name="purgatory-error-skips-purge", rule="KAFKA-P25", core=SkippingThePurge,
-         bug="a round in which a callback raises does not purge",
-         history="the purge after, not in a finally"),
-    _of(CancellingLast, "purgatory-error-stays-in-timer", "KAFKA-P4",
-        "a request whose completion raises stays in the timer",
-        "cancel() after onComplete()"),
-    _of(CompletingAgainAfterAnError, "purgatory-error-completes-again", "KAFKA-P1",
-        "a request whose completion raises is completed again", "completed set after onComplete()"),
-    _new(name="purgatory-moved-always", rule="KAFKA-P30", core=AnsweringThatTimeMoved,
-         bug="a round answers that the timer moved, whatever it did",
-         history="advanceClock: the return value"),
-    _new(name="purgatory-moved-never", rule="KAFKA-P30", core=AnsweringThatNothingMoved,
-         bug="a round answers that the timer did not move",
-         history="advanceClock: the return value"),
-    _new(name="purgatory-horizon", rule="KAFKA-P20", core=HorizonIncluded,
-         bug="a request expires a round of the wheel early",
-         history="exp <= cur + n u in TimingWheel.add; timer_mutants"),
-    _new(name="purgatory-purges-the-pending", rule="KAFKA-P3W", core=PurgingThePending,
-         bug="a purge drops pending requests", history="the test of isCompleted left out"),
-)
-
-TWINS: Final[dict[str, CoreTwin]] = {twin.name: twin for twin in _TWINS}
-"""The twins by name; ``zoo:NAME`` is the target."""

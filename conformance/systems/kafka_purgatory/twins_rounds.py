@@ -1,29 +1,38 @@
 """Purgatories that go wrong when a callback raises, or in a round of the reaper.
 
-They are twins of ``kafka_purgatory``, which has the table.
+``twins`` has the others.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
+from typing import Any, Final
 
 from ....reference.kafka.purgatory import PURGE_INTERVAL, Purgatory
 from ....reference.kafka.timer import Timer
 from ....reference.kafka.watcher_lists import Watchers
+from ...suites.twin import Twins
 from ..kafka_timer.twins import HorizonIncluded as LongWheel
 from ..kafka_timer.twins import timer_of
-from .adapter import ReportingOperation
+from .adapter import ReferencePurgatory, ReportingOperation
 
-__all__ = [
-    "AnsweringThatNothingMoved", "AnsweringThatTimeMoved", "CancellingLast",
-    "CompletingAgainAfterAnError", "EndingAtTheFirstError", "HorizonIncluded", "SkippingThePurge",
-    "SwallowingErrors", "TimeoutsEndingAtAnError",
-]
+__all__ = ["ROUNDS", "parts_of"]
+
+
+def parts_of(bug: type[Any]) -> Mapping[str, type[Any]]:
+    """What a class takes the place of: the reference's core, or the requests on it."""
+    return {"operation" if issubclass(bug, ReportingOperation) else "core": bug}
+
+
+ROUNDS: Final = Twins("kafka.purgatory", ReferencePurgatory, ("reference.purgatory",), parts_of)
+"""These twins, which ``twins`` has too."""
 
 LongWheelTimer = timer_of(LongWheel)
 
 
-
+@ROUNDS.twin(
+    "purgatory-event-ends-at-error", "KAFKA-P28", "an event ends at the first request that raises",
+    "tryCompleteWatched of Kafka 0.9 to 3.9; KAFKA-17240 mends a neighbour of it")
 class EndingAtTheFirstError(Purgatory):
     """An event ends at the first request that raises, as in Kafka itself."""
 
@@ -47,6 +56,9 @@ class _StoppingTimer(Timer):
             self._ready.popleft().run()
 
 
+@ROUNDS.twin(
+    "purgatory-round-ends-at-error", "KAFKA-P27", "a timeout that raises keeps others from theirs",
+    "timeouts run in the reaper's own thread, not in an executor")
 class TimeoutsEndingAtAnError(Purgatory):
     """A timeout that raises keeps the others that are due from theirs, until the next round."""
 
@@ -54,6 +66,9 @@ class TimeoutsEndingAtAnError(Purgatory):
         super().__init__(purge_interval, timer=_StoppingTimer())
 
 
+@ROUNDS.twin(
+    "purgatory-swallows-errors", "KAFKA-P29", "what a callback raises in an event is lost",
+    "catch (Throwable ignored)")
 class SwallowingErrors(Purgatory):
     """What a callback raises in an event is lost."""
 
@@ -64,6 +79,9 @@ class SwallowingErrors(Purgatory):
             return 0
 
 
+@ROUNDS.twin(
+    "purgatory-error-skips-purge", "KAFKA-P25",
+    "a round in which a callback raises does not purge", "the purge after, not in a finally")
 class SkippingThePurge(Purgatory):
     """A round in which a callback raises does not purge."""
 
@@ -75,6 +93,9 @@ class SkippingThePurge(Purgatory):
         return moved
 
 
+@ROUNDS.twin(
+    "purgatory-error-stays-in-timer", "KAFKA-P4",
+    "a request whose completion raises stays in the timer", "cancel() after onComplete()")
 class CancellingLast(ReportingOperation):
     """The timer entry is cancelled after ``on_complete``, which may raise."""
 
@@ -87,6 +108,9 @@ class CancellingLast(ReportingOperation):
         return True
 
 
+@ROUNDS.twin(
+    "purgatory-error-completes-again", "KAFKA-P1",
+    "a request whose completion raises is completed again", "completed set after onComplete()")
 class CompletingAgainAfterAnError(ReportingOperation):
     """It counts as completed when ``on_complete`` has returned."""
 
@@ -99,6 +123,9 @@ class CompletingAgainAfterAnError(ReportingOperation):
         return True
 
 
+@ROUNDS.twin(
+    "purgatory-moved-always", "KAFKA-P30", "a round answers that the timer moved, whatever it did",
+    "advanceClock: the return value")
 class AnsweringThatTimeMoved(Purgatory):
     """A round answers that the timer moved, whatever it did."""
 
@@ -107,6 +134,9 @@ class AnsweringThatTimeMoved(Purgatory):
         return True
 
 
+@ROUNDS.twin(
+    "purgatory-moved-never", "KAFKA-P30", "a round answers that the timer did not move",
+    "advanceClock: the return value")
 class AnsweringThatNothingMoved(Purgatory):
     """The timer's answer is dropped."""
 
@@ -115,6 +145,9 @@ class AnsweringThatNothingMoved(Purgatory):
         return False
 
 
+@ROUNDS.twin(
+    "purgatory-horizon", "KAFKA-P20", "a request expires a round of the wheel early",
+    "exp <= cur + n u in TimingWheel.add; timer_mutants")
 class HorizonIncluded(Purgatory):
     """On wheels with exp <= cur + n u."""
 

@@ -6,8 +6,8 @@ time.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from dataclasses import dataclass
+from collections.abc import Hashable, Mapping
+from dataclasses import replace
 from threading import get_ident
 from typing import Any, Final
 
@@ -20,35 +20,58 @@ from ....reference.kafka.timing_wheel import (
     Counter, LockedTimerTaskEntry, LockedTimerTaskList, TimerTaskEntry, TimerTaskList, TimingWheel,
 )
 from ....reference.kafka.watcher_lists import LockedWatcherLists, Watchers
-from ...ports.base import Adapter
+from ...suites.twin import Twins
 from .adapter import Kit, ReferenceRaces
 
-__all__ = ["TWINS", "RaceTwin"]
+__all__ = ["TWINS"]
 
 
-@dataclass(frozen=True, slots=True)
-class RaceTwin:
-    """See ``catalogue.Specimen``. ``kit`` takes the place of the adapter's."""
+def _with_lists(kind: type[LockedWatcherLists]) -> Kit:
+    """A purgatory with other watcher lists."""
+    def init(self: Purgatory, *about: Any, lock: LockFactory, **more: Any) -> None:
+        Purgatory.__init__(self, *about, lock=lock, **more)
+        object.__setattr__(self, "lists", kind(lock, 1))
 
-    name: str
-    rule: str
-    bug: str
-    history: str
-    kit: Kit
-    suite: str = "kafka.races"
-    equivalent: str = ""
+    return Kit(purgatory=type(kind.__name__, (Purgatory,), {
+        "__slots__": (), "__init__": init, "__module__": __name__}))
 
-    def adapter(self) -> Adapter:
-        """A new adapter of this twin."""
-        adapter = ReferenceRaces()
-        adapter.kit = self.kit
-        adapter.name = f"zoo:{self.name}"
-        return adapter
+
+def _with_buckets(kind: type[LockedTimerTaskList]) -> Kit:
+    """A timer with other buckets."""
+    def init(self: TimingWheel, *about: Any) -> None:
+        TimingWheel.__init__(self, *about)
+        counter, lock = about[3], about[5]
+        object.__setattr__(self, "buckets", [kind(counter, lock) for _ in self.buckets])
+
+    wheel = type("Wheel", (TimingWheel,), {
+        "__slots__": (), "__init__": init, "__module__": __name__})
+    return Kit(timer=type(kind.__name__, (Timer,), {
+        "__slots__": (), "wheel": wheel, "__module__": __name__}))
+
+
+_PARTS: Final = {
+    Timer: "timer", Purgatory: "purgatory", DelayedOperation: "operation", Group: "group",
+    Partition: "partition"}
+
+
+def _parts_of(bug: type[Any]) -> Mapping[str, Kit]:
+    if issubclass(bug, LockedWatcherLists):
+        return {"kit": _with_lists(bug)}
+    if issubclass(bug, LockedTimerTaskList):
+        return {"kit": _with_buckets(bug)}
+    part = next(name for kind, name in _PARTS.items() if issubclass(bug, kind))
+    return {"kit": replace(Kit(), **{part: bug})}
+
+
+TWINS: Final = Twins("kafka.races", ReferenceRaces, ("reference.kafka.races",), _parts_of)
 
 
 # ---- completion -----------------------------------------------------------------------------
 
 
+@TWINS.twin(
+    "kafka-385-no-cas", "KAFKA-P1R", "completed is read, then written: both win",
+    "KAFKA-385: checkSatisfied against expire")
 class WithoutCas(DelayedOperation):
     """Whether it is completed is read, and then written."""
 
@@ -63,6 +86,9 @@ class WithoutCas(DelayedOperation):
         return True
 
 
+@TWINS.twin(
+    "kafka-1989-expired-anyway", "KAFKA-P1ER", "the timeout calls onExpiration though it lost",
+    "KAFKA-1989: the old purgatory's expireNext")
 class ExpiringAnyway(DelayedOperation):
     """The expiry callback comes whoever completed the request."""
 
@@ -73,6 +99,9 @@ class ExpiringAnyway(DelayedOperation):
         self.on_expiration()
 
 
+@TWINS.twin(
+    "kafka-1989-not-cancelled", "KAFKA-P4R", "a completed request stays in the timer",
+    "KAFKA-1989: completed operations kept until their timeout")
 class NotCancelling(DelayedOperation):
     """Whoever completes the request leaves it in the timer."""
 
@@ -82,6 +111,9 @@ class NotCancelling(DelayedOperation):
         """The entry stays in the timer."""
 
 
+@TWINS.twin(
+    "kafka-no-second-try", "KAFKA-P3", "no try after watching: a trigger in between is lost",
+    "KAFKA-1952: the fix that has to try, watch all, and try")
 class WithoutSecondTry(DelayedOperation):
     """The requester tries, and watches."""
 
@@ -94,6 +126,9 @@ class WithoutSecondTry(DelayedOperation):
         return False
 
 
+@TWINS.twin(
+    "kafka-no-recheck", "KAFKA-P4R", "nobody looks again after the request was put into the timer",
+    "DelayedOperationPurgatory: 'if (operation.isCompleted) operation.cancel()'")
 class WithoutRecheck(Purgatory):
     """Nobody looks again once the request is in the timer."""
 
@@ -106,6 +141,9 @@ class WithoutRecheck(Purgatory):
 # ---- locks of requests ----------------------------------------------------------------------
 
 
+@TWINS.twin(
+    "kafka-6653-try-lock", "KAFKA-P3", "a trigger that finds the request's lock taken gives up",
+    "KAFKA-6653: a holder that has tried already")
 class TryLock(DelayedOperation):
     """A trigger that finds the lock taken goes away: the holder will have tried."""
 
@@ -121,6 +159,10 @@ class TryLock(DelayedOperation):
             mutex.release()
 
 
+@TWINS.twin(
+    "kafka-8334-try-lock-flag", "KAFKA-P3",
+    "a trigger that finds the lock taken leaves a flag, at which other users of the lock do not "
+    "look", "KAFKA-8334: commits that time out")
 class AskingTryLock(DelayedOperation):
     """… it leaves a flag, and the next one to try looks at it; others who hold the lock do not."""
 
@@ -151,6 +193,9 @@ class AskingTryLock(DelayedOperation):
         return self.safe_try_complete() if self._asked and not done else done
 
 
+@TWINS.twin(
+    "kafka-lock-kept-at-error", "KAFKA-P9", "a try that raises keeps its lock",
+    "lock.lock() without try and finally")
 class KeepingALockAtAnError(DelayedOperation):
     """The lock is taken and given back by hand: an error passes the giving."""
 
@@ -164,6 +209,9 @@ class KeepingALockAtAnError(DelayedOperation):
         return done
 
 
+@TWINS.twin(
+    "kafka-5970-group-lock", "KAFKA-P9", "the purgatory is told under the group's lock",
+    "KAFKA-5970, KAFKA-6042: deadlock of two requests of a group")
 class TellingUnderGroupLock(Group):
     """The group tells the purgatory while it holds its lock."""
 
@@ -172,6 +220,10 @@ class TellingUnderGroupLock(Group):
             return super().change(request, key)
 
 
+@TWINS.twin(
+    "kafka-7697-partition-lock", "KAFKA-P9",
+    "fetches are completed while leaderIsrUpdateLock is shared",
+    "KAFKA-7697: deadlock of fetches and a writer")
 class CompletingUnderPartitionLock(Partition):
     """Fetches are completed while the partition's lock is still shared."""
 
@@ -197,6 +249,9 @@ class _ListLocks(LockedWatcherLists):
                 super().watch(operation, (key,))
 
 
+@TWINS.twin(
+    "kafka-3994-list-lock", "KAFKA-P9", "requests are tried under their list's lock",
+    "KAFKA-3994: deadlock of a group and its requests")
 class TryingUnderListLock(Purgatory):
     """A list's lock is held while its requests are tried."""
 
@@ -215,6 +270,9 @@ class TryingUnderListLock(Purgatory):
             return super().check_and_complete(key)
 
 
+@TWINS.twin(
+    "kafka-no-identity-test", "KAFKA-P3I", "an emptied list takes the key's new one with it",
+    "removeKeyIfEmpty: 'if the current key is no longer correlated to the watchers'")
 class _RemovingAny(LockedWatcherLists):
     """The key goes if the list that the sweeper has is empty, whose ever it is by now."""
 
@@ -225,6 +283,9 @@ class _RemovingAny(LockedWatcherLists):
                 shard.take(key)
 
 
+@TWINS.twin(
+    "kafka-no-emptiness-test", "KAFKA-P3I", "a list that was empty a moment ago is removed",
+    "removeKeyIfEmpty: 'if (watchers != null && watchers.isEmpty)'")
 class _RemovingFull(LockedWatcherLists):
     """The key goes because its list was empty a moment ago."""
 
@@ -235,6 +296,9 @@ class _RemovingFull(LockedWatcherLists):
                 shard.take(key)
 
 
+@TWINS.twin(
+    "kafka-2160-empty-lists", "KAFKA-P7L", "empty lists are never removed",
+    "KAFKA-2160: a map that grows with its keys")
 class _KeepingEmpty(LockedWatcherLists):
     """A list stays, empty or not."""
 
@@ -242,6 +306,9 @@ class _KeepingEmpty(LockedWatcherLists):
         """The empty list stays in the map."""
 
 
+@TWINS.twin(
+    "kafka-found-before-entered", "KAFKA-P3I", "a list may be removed before it is entered",
+    "watchForOperation: getAndMaybePut and watch under one lock")
 class _FindingBefore(LockedWatcherLists):
     """The list is found under the lock, and entered after."""
 
@@ -254,16 +321,6 @@ class _FindingBefore(LockedWatcherLists):
                     shard.watch(operation, (key,))
             if watchers is not None:
                 watchers[operation] = None
-
-
-def _with_lists(kind: type[LockedWatcherLists]) -> Kit:
-    """A purgatory with other watcher lists."""
-    def init(self: Purgatory, *about: Any, lock: LockFactory, **more: Any) -> None:
-        Purgatory.__init__(self, *about, lock=lock, **more)
-        object.__setattr__(self, "lists", kind(lock, 1))
-
-    return Kit(purgatory=type(kind.__name__, (Purgatory,), {
-        "__slots__": (), "__init__": init, "__module__": __name__}))
 
 
 # ---- wheels ---------------------------------------------------------------------------------
@@ -279,6 +336,9 @@ class _ReattachingWheel(TimingWheel):
         return super().add(entry)
 
 
+@TWINS.twin(
+    "kafka-2226-untested", "KAFKA-W1CR", "a task that is cancelled during its cascade runs",
+    "KAFKA-2226: cancel against cascade")
 class UntestedEntry(Timer):
     """A task that was cancelled while its entry was in no bucket is placed again."""
 
@@ -286,6 +346,9 @@ class UntestedEntry(Timer):
     wheel = _ReattachingWheel
 
 
+@TWINS.twin(
+    "kafka-2226-unchecked", "KAFKA-W2L", "an entry is taken out of a bucket that it has left",
+    "KAFKA-2226: an entry in two lists")
 class _UncheckedList(LockedTimerTaskList):
     """An entry is unlinked by whoever has the lock of the bucket that it was in."""
 
@@ -337,6 +400,10 @@ class _ImpatientWheel(TimingWheel):
         super().__init__(tick, size, start, counter, *about)
 
 
+@TWINS.twin(
+    "kafka-impatient-counter", "KAFKA-W2L",
+    "an entry is not counted where others count at each of three tries: it takes three preemptions",
+    "taskCounter.getAndIncrement: a compare-and-set that tries until it succeeds")
 class ImpatientTimer(Timer):
     """What others count meanwhile makes a thread try again, but not for ever."""
 
@@ -348,6 +415,9 @@ class ImpatientTimer(Timer):
         self._counter = self._wheel.counter
 
 
+@TWINS.twin(
+    "kafka-unlocked-bucket", "KAFKA-W1L", "two threads link entries at a time, and one is lost",
+    "TimerTaskList.add: synchronized")
 class _UnlockedList(LockedTimerTaskList):
     """Entries are linked without the bucket's lock."""
 
@@ -357,6 +427,9 @@ class _UnlockedList(LockedTimerTaskList):
         TimerTaskList.add(self, entry)
 
 
+@TWINS.twin(
+    "kafka-task-lock-in-flush", "KAFKA-P9", "a flush and a cancel take two locks in two orders",
+    "TimerTask.cancel against TimerTaskList.flush: task, list, entry")
 class _AskingUnderTaskLock(Timer):
     """A flush asks for the task's lock, to see whether it is cancelled, while it has the bucket's;
     who cancels has the task's and asks for the bucket's."""
@@ -369,6 +442,9 @@ class _AskingUnderTaskLock(Timer):
             super()._place(entry)
 
 
+@TWINS.twin(
+    "kafka-entry-before-bucket", "KAFKA-P9", "an entry's lock is taken before its bucket's",
+    "TimerTaskList.remove: synchronized of list, then of entry")
 class _EntryFirst(LockedTimerTaskList):
     """An entry is unlinked under its own lock and then the bucket's; it is linked the other way
     round."""
@@ -381,6 +457,9 @@ class _EntryFirst(LockedTimerTaskList):
             TimerTaskList.remove(self, entry)
 
 
+@TWINS.twin(
+    "kafka-estimate-lock", "KAFKA-P9", "watching and purging take two locks in two orders",
+    "watchForOperation and advanceClock, with a lock for estimatedTotalOperations")
 class CountingUnderListLock(Purgatory):
     """Watching takes the map's lock and then the estimate's; a purge sets the estimate and looks
     for the lists under its lock."""
@@ -398,19 +477,6 @@ class CountingUnderListLock(Purgatory):
             return super().purge()
 
 
-def _with_buckets(kind: type[LockedTimerTaskList]) -> Kit:
-    """A timer with other buckets."""
-    def init(self: TimingWheel, *about: Any) -> None:
-        TimingWheel.__init__(self, *about)
-        counter, lock = about[3], about[5]
-        object.__setattr__(self, "buckets", [kind(counter, lock) for _ in self.buckets])
-
-    wheel = type("Wheel", (TimingWheel,), {
-        "__slots__": (), "__init__": init, "__module__": __name__})
-    return Kit(timer=type(kind.__name__, (Timer,), {
-        "__slots__": (), "wheel": wheel, "__module__": __name__}))
-
-
 class _WithoutSecondLook(TimingWheel):
     """What was seen before the lock still counts."""
 
@@ -421,6 +487,9 @@ class _WithoutSecondLook(TimingWheel):
         return super()._made_overflow()
 
 
+@TWINS.twin(
+    "kafka-two-overflows", "KAFKA-W10", "no second look: two overflow wheels for one level",
+    "KAFKA-2112: addOverflowWheel")
 class TwoOverflows(Timer):
     """Two threads that need an overflow wheel make one each."""
 
@@ -441,99 +510,11 @@ class _PublishedTooEarly(TimingWheel):
         return self.overflow
 
 
+@TWINS.twin(
+    "kafka-2112-not-volatile", "KAFKA-W11", "the overflow wheel is used before it is initialised",
+    "KAFKA-2112: overflowWheel is not volatile")
 class UninitialisedOverflow(Timer):
     """The field that holds the overflow wheel is not volatile."""
 
     __slots__ = ()
     wheel = _PublishedTooEarly
-
-
-_TWINS: Final = (
-    RaceTwin(
-        "kafka-385-no-cas", "KAFKA-P1R", "completed is read, then written: both win",
-        "KAFKA-385: checkSatisfied against expire", Kit(operation=WithoutCas)),
-    RaceTwin(
-        "kafka-1989-expired-anyway", "KAFKA-P1ER", "the timeout calls onExpiration though it lost",
-        "KAFKA-1989: the old purgatory's expireNext", Kit(operation=ExpiringAnyway)),
-    RaceTwin(
-        "kafka-1989-not-cancelled", "KAFKA-P4R", "a completed request stays in the timer",
-        "KAFKA-1989: completed operations kept until their timeout", Kit(operation=NotCancelling)),
-    RaceTwin(
-        "kafka-no-second-try", "KAFKA-P3", "no try after watching: a trigger in between is lost",
-        "KAFKA-1952: the fix that has to try, watch all, and try", Kit(operation=WithoutSecondTry)),
-    RaceTwin(
-        "kafka-no-recheck", "KAFKA-P4R", "nobody looks again after the request was put into the "
-        "timer", "DelayedOperationPurgatory: 'if (operation.isCompleted) operation.cancel()'",
-        Kit(purgatory=WithoutRecheck)),
-    RaceTwin(
-        "kafka-6653-try-lock", "KAFKA-P3", "a trigger that finds the request's lock taken gives up",
-        "KAFKA-6653: a holder that has tried already", Kit(operation=TryLock)),
-    RaceTwin(
-        "kafka-8334-try-lock-flag", "KAFKA-P3", "a trigger that finds the lock taken leaves a "
-        "flag, at which other users of the lock do not look",
-        "KAFKA-8334: commits that time out", Kit(operation=AskingTryLock)),
-    RaceTwin(
-        "kafka-3994-list-lock", "KAFKA-P9", "requests are tried under their list's lock",
-        "KAFKA-3994: deadlock of a group and its requests", Kit(purgatory=TryingUnderListLock)),
-    RaceTwin(
-        "kafka-5970-group-lock", "KAFKA-P9", "the purgatory is told under the group's lock",
-        "KAFKA-5970, KAFKA-6042: deadlock of two requests of a group",
-        Kit(group=TellingUnderGroupLock)),
-    RaceTwin(
-        "kafka-7697-partition-lock", "KAFKA-P9", "fetches are completed while leaderIsrUpdateLock "
-        "is shared", "KAFKA-7697: deadlock of fetches and a writer",
-        Kit(partition=CompletingUnderPartitionLock)),
-    RaceTwin(
-        "kafka-task-lock-in-flush", "KAFKA-P9", "a flush and a cancel take two locks in two orders",
-        "TimerTask.cancel against TimerTaskList.flush: task, list, entry", Kit(
-            timer=_AskingUnderTaskLock)),
-    RaceTwin(
-        "kafka-entry-before-bucket", "KAFKA-P9", "an entry's lock is taken before its bucket's",
-        "TimerTaskList.remove: synchronized of list, then of entry", _with_buckets(_EntryFirst)),
-    RaceTwin(
-        "kafka-estimate-lock", "KAFKA-P9", "watching and purging take two locks in two orders",
-        "watchForOperation and advanceClock, with a lock for estimatedTotalOperations",
-        Kit(purgatory=CountingUnderListLock)),
-    RaceTwin(
-        "kafka-lock-kept-at-error", "KAFKA-P9", "a try that raises keeps its lock",
-        "lock.lock() without try and finally", Kit(operation=KeepingALockAtAnError)),
-    RaceTwin(
-        "kafka-no-identity-test", "KAFKA-P3I", "an emptied list takes the key's new one with it",
-        "removeKeyIfEmpty: 'if the current key is no longer correlated to the watchers'",
-        _with_lists(_RemovingAny)),
-    RaceTwin(
-        "kafka-no-emptiness-test", "KAFKA-P3I", "a list that was empty a moment ago is removed",
-        "removeKeyIfEmpty: 'if (watchers != null && watchers.isEmpty)'",
-        _with_lists(_RemovingFull)),
-    RaceTwin(
-        "kafka-found-before-entered", "KAFKA-P3I", "a list may be removed before it is entered",
-        "watchForOperation: getAndMaybePut and watch under one lock",
-        _with_lists(_FindingBefore)),
-    RaceTwin(
-        "kafka-2160-empty-lists", "KAFKA-P7L", "empty lists are never removed",
-        "KAFKA-2160: a map that grows with its keys", _with_lists(_KeepingEmpty)),
-    RaceTwin(
-        "kafka-2226-untested", "KAFKA-W1CR", "a task that is cancelled during its cascade runs",
-        "KAFKA-2226: cancel against cascade", Kit(timer=UntestedEntry)),
-    RaceTwin(
-        "kafka-2226-unchecked", "KAFKA-W2L", "an entry is taken out of a bucket that it has left",
-        "KAFKA-2226: an entry in two lists", _with_buckets(_UncheckedList)),
-    RaceTwin(
-        "kafka-unlocked-bucket", "KAFKA-W1L", "two threads link entries at a time, and one is lost",
-        "TimerTaskList.add: synchronized", _with_buckets(_UnlockedList)),
-    RaceTwin(
-        "kafka-impatient-counter", "KAFKA-W2L", "an entry is not counted where others count at "
-        "each of three tries: it takes three preemptions",
-        "taskCounter.getAndIncrement: a compare-and-set that tries until it succeeds",
-        Kit(timer=ImpatientTimer)),
-    RaceTwin(
-        "kafka-two-overflows", "KAFKA-W10", "no second look: two overflow wheels for one level",
-        "KAFKA-2112: addOverflowWheel", Kit(timer=TwoOverflows)),
-    RaceTwin(
-        "kafka-2112-not-volatile", "KAFKA-W11", "the overflow wheel is used before it is "
-        "initialised", "KAFKA-2112: overflowWheel is not volatile",
-        Kit(timer=UninitialisedOverflow)),
-)
-
-TWINS: Final = {twin.name: twin for twin in _TWINS}
-"""The twins by name; each is resolved as the target ``zoo:<name>``."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from ....reference.kafka.delay_queue import DelayQueue
@@ -11,7 +11,7 @@ from ....reference.kafka.timer import Timer
 from ....reference.kafka.timing_wheel import (
     TimerTask, TimerTaskEntry, TimerTaskList, TimingWheel,
 )
-from ...suites.twin import CoreTwin
+from ...suites.twin import Twins
 from .timers import ReferenceOldTimer, ReferenceTimer, SchedTimer
 
 __all__ = ["TWINS", "OpenTimer", "OpenWheel"]
@@ -104,9 +104,21 @@ def timer_of(wheel: type[TimingWheel]) -> type[OpenTimer]:
     return type(f"Timer{wheel.__name__}", (OpenTimer,), {"wheel": wheel})
 
 
+def _parts_of(bug: type[Any]) -> Mapping[str, Any]:
+    return {"core": timer_of(bug) if issubclass(bug, TimingWheel) else bug}
+
+
+TWINS: Final = Twins("timer", ReferenceTimer, ("reference.timer",), _parts_of)
+_OLD: Final = ("reference.timer.old",)
+_MUTANT: Final = "a line of TimingWheel that is easily left out; timer_mutants"
+
+
 # ---- clocks ---------------------------------------------------------------------------------
 
 
+@TWINS.twin(
+    "timer-clock-not-moved", "KAFKA-W23", "flush without advanceClock",
+    _MUTANT)
 class ClockNotMovedAtFlush(OpenTimer):
     """A flush without advanceClock."""
 
@@ -114,6 +126,9 @@ class ClockNotMovedAtFlush(OpenTimer):
         self.empty(bucket, self._place)
 
 
+@TWINS.twin(
+    "timer-overflow-not-advanced", "KAFKA-W23", "advanceClock stops at the lowest wheel",
+    _MUTANT)
 class OverflowNotAdvanced(OpenWheel):
     """advanceClock stops at the lowest wheel."""
 
@@ -122,6 +137,9 @@ class OverflowNotAdvanced(OpenWheel):
             self.clock = time - time % self.tick
 
 
+@TWINS.twin(
+    "timer-overflow-from-zero", "KAFKA-W23", "an overflow wheel's clock starts at 0",
+    "KAFKA-2112: an overflow wheel was used before it was initialised")
 class OverflowFromZero(OpenWheel):
     """A new overflow wheel's clock is 0."""
 
@@ -129,6 +147,9 @@ class OverflowFromZero(OpenWheel):
         return self.with_overflow(self.interval, 0)
 
 
+@TWINS.twin(
+    "timer-clock-not-rounded", "KAFKA-W23", "clocks are not rounded to ticks",
+    _MUTANT)
 class ClockNotRounded(OpenWheel):
     """Clocks are set to the time, not to the beginning of a tick."""
 
@@ -142,6 +163,9 @@ class ClockNotRounded(OpenWheel):
             wheel = wheel.overflow
 
 
+@TWINS.twin(
+    "timer-wall-clock", "KAFKA-W23", "the wall clock is set back by 5 ms",
+    "KAFKA-4051: requests did not expire until the clock had caught up")
 class WallClockSetBack(Timer):
     """Told by a wall clock, which somebody sets back by 5 ms when it shows 12."""
 
@@ -171,6 +195,9 @@ class WallClockSetBack(Timer):
 # ---- which bucket ---------------------------------------------------------------------------
 
 
+@TWINS.twin(
+    "timer-tick-early", "KAFKA-W22", "expired if exp <= cur + u",
+    _MUTANT)
 class ExpiredOneTickEarly(OpenWheel):
     """exp <= cur + u: the next tick's tasks run now."""
 
@@ -178,6 +205,9 @@ class ExpiredOneTickEarly(OpenWheel):
         return deadline <= self.clock + self.tick
 
 
+@TWINS.twin(
+    "timer-tick-late", "KAFKA-W23", "expired only if exp < cur",
+    _MUTANT)
 class ExpiredOnlyBeforeClock(OpenWheel):
     """exp < cur: the present tick's tasks wait for a bucket that has just been flushed."""
 
@@ -185,6 +215,10 @@ class ExpiredOnlyBeforeClock(OpenWheel):
         return deadline < self.clock
 
 
+@TWINS.twin(
+    "timer-horizon", "KAFKA-W22", "covered if exp <= cur + n u",
+    "a line of TimingWheel that is easily left out; timer_mutants; equivalent only as long as "
+    "buckets that expire together leave the queue from the lowest wheel up")
 class HorizonIncluded(OpenWheel):
     """exp <= cur + n u: the present tick's bucket is used for the tick n later."""
 
@@ -224,6 +258,9 @@ class JavaQueue(DelayQueue[TimerTaskList]):
         heap[at] = row
 
 
+@TWINS.twin(
+    "timer-horizon-in-java", "KAFKA-W22", "covered if exp <= cur + n u, with Java's DelayQueue",
+    "the same on Kafka's own classes, where a run of all rules in turn let it pass")
 class HorizonInJava(OpenTimer):
     """The same on the queue that Kafka has: buckets of one time leave it in any order."""
 
@@ -234,6 +271,9 @@ class HorizonInJava(OpenTimer):
         self._queue = self._wheel.queue = JavaQueue()    # type: ignore[misc]
 
 
+@TWINS.twin(
+    "timer-slot-from-clock", "KAFKA-W22", "bucket (exp - cur) / u",
+    _MUTANT)
 class SlotFromClock(OpenWheel):
     """The bucket is chosen by the distance from the clock."""
 
@@ -241,6 +281,9 @@ class SlotFromClock(OpenWheel):
         return number - self.clock // self.tick
 
 
+@TWINS.twin(
+    "timer-coarse-overflow", "KAFKA-W22", "overflow wheels with the tick u n n",
+    _MUTANT)
 class CoarseOverflow(OpenWheel):
     """An overflow wheel's tick is u n n."""
 
@@ -249,6 +292,9 @@ class CoarseOverflow(OpenWheel):
             self.interval * self.size, self.clock - self.clock % (self.interval * self.size))
 
 
+@TWINS.twin(
+    "timer-eager-overflow", "KAFKA-W30", "a wheel more with each add",
+    "overflow wheels are made on demand; without end they cost n buckets each")
 class EagerOverflow(OpenWheel):
     """Each add makes another wheel, whether it is needed or not."""
 
@@ -258,6 +304,9 @@ class EagerOverflow(OpenWheel):
         return super().add(entry)
 
 
+@TWINS.twin(
+    "timer-no-cascade", "KAFKA-W22", "an overflow bucket's tasks run when it expires",
+    _MUTANT)
 class RunWithoutCascade(OpenTimer):
     """The tasks of an overflow bucket run when it expires."""
 
@@ -273,6 +322,9 @@ class RunWithoutCascade(OpenTimer):
 # ---- the queue of buckets -------------------------------------------------------------------
 
 
+@TWINS.twin(
+    "timer-not-offered-again", "KAFKA-W23", "a bucket is offered once in its life",
+    _MUTANT)
 class NotOfferedAgain(OpenWheel):
     """A bucket is offered when it is used for the first time only."""
 
@@ -286,6 +338,10 @@ class NotOfferedAgain(OpenWheel):
         self.offered: list[TimerTaskList] = []
 
 
+@TWINS.twin(
+    "timer-offered-always", "KAFKA-W29", "a bucket is offered for each of its tasks",
+    "a line of TimingWheel that is easily left out; timer_mutants; tasks run in time, but the "
+    "queue is as long as with a queue of tasks")
 class OfferedAlways(OpenWheel):
     """A bucket is offered for each task that it gets."""
 
@@ -294,6 +350,13 @@ class OfferedAlways(OpenWheel):
         return True
 
 
+@TWINS.twin(
+    "timer-expiration-kept", "KAFKA-W23", "a flushed bucket keeps its expiration",
+    _MUTANT,
+    equivalent=(
+        "A bucket is used next for another tick, at least n ticks later, so its "
+        "expiration changes all the same, and it is offered. (timer_mutants: "
+        "KAFKA-W1 to W6 hold; only W5R breaks, which nobody outside can see.)"))
 class ExpirationKept(OpenTimer):
     """A flushed bucket keeps its expiration."""
 
@@ -321,6 +384,9 @@ class _Stuck(TimerTaskEntry):
         pass
 
 
+@TWINS.twin(
+    "timer-cancelled-runs", "KAFKA-W21", "a cancelled task stays in its bucket, and runs",
+    "KAFKA-2226: cancel during a cascade")
 class CancelledStaysLinked(OpenTimer):
     """cancel() only makes the task forget its entry, and nobody asks (KAFKA-2226)."""
 
@@ -334,6 +400,9 @@ class CancelledStaysLinked(OpenTimer):
     _enter = _place
 
 
+@TWINS.twin(
+    "timer-added-twice", "KAFKA-W20", "a task that is added again is in two buckets",
+    "KAFKA-2226: an entry in two lists; KAFKA-385: a request ended twice")
 class AddedTwice(CancelledStaysLinked):
     """Who adds a task again leaves its older entry where it is."""
 
@@ -354,12 +423,18 @@ class _Counted(TimerTaskEntry):
             found.counter.value += 1
 
 
+@TWINS.twin(
+    "timer-cancelled-counted", "KAFKA-W28", "cancel does not decrement the counter",
+    "KAFKA-1616: the purgatory's size was wrong")
 class CancelledIsCounted(OpenTimer):
     """A cancelled task is counted for ever."""
 
     entry = _Counted
 
 
+@TWINS.twin(
+    "timer-cascade-counted", "KAFKA-W28", "a cascade increments the counter",
+    "KAFKA-2226: the counter followed the lists, not the tasks")
 class CascadeIsCounted(OpenTimer):
     """A task that is cascaded is counted again."""
 
@@ -372,6 +447,9 @@ class CascadeIsCounted(OpenTimer):
 # ---- what a drive does and answers ----------------------------------------------------------
 
 
+@TWINS.twin(
+    "timer-answers-always", "KAFKA-W34", "a drive answers that something was due, whatever was",
+    "SystemTimer.advanceClock: the return value")
 class AnsweringAlways(Timer):
     """Whoever drives it learns that something was due."""
 
@@ -380,6 +458,9 @@ class AnsweringAlways(Timer):
         return True
 
 
+@TWINS.twin(
+    "timer-answers-what-is-left", "KAFKA-W34", "a drive answers whether something is still due",
+    "SystemTimer.advanceClock: the bucket of the last poll")
 class AnsweringWhatIsLeft(Timer):
     """The answer is that of the last poll, which found nothing."""
 
@@ -388,6 +469,10 @@ class AnsweringWhatIsLeft(Timer):
         return self._queue.poll(now) is not None
 
 
+@TWINS.twin(
+    "timer-one-bucket-a-drive", "KAFKA-W36",
+    "a late drive expires one bucket, and no other that is due",
+    "SystemTimer.advanceClock: if where while belongs")
 class OneBucketADrive(Timer):
     """A drive expires one bucket; for the next one somebody has to come again."""
 
@@ -396,6 +481,10 @@ class OneBucketADrive(Timer):
         bucket.flush(self._place)
 
 
+@TWINS.twin(
+    "timer-ends-at-error", "KAFKA-W35",
+    "after a task that raises the others wait for the next call",
+    "tasks run in the driver's own thread, not in an executor")
 class EndingAtTheFirstError(Timer):
     """A task that raises ends the run of all that are due; they wait for the next call."""
 
@@ -407,6 +496,9 @@ class EndingAtTheFirstError(Timer):
 # ---- other timers ---------------------------------------------------------------------------
 
 
+@TWINS.twin(
+    "timer-old-strict", "KAFKA-W25", "runs only when now > deadline", "MockTimer of Kafka's tests",
+    of=ReferenceOldTimer, originals=_OLD)
 class StrictlyAfter(OldTimer):
     """A task runs when the time is past its deadline, as MockTimer of Kafka's tests has it."""
 
@@ -418,6 +510,9 @@ class StrictlyAfter(OldTimer):
         return None if found is None else found + 1
 
 
+@TWINS.twin(
+    "timer-old-early", "KAFKA-W24", "a deadline 1 ms too early",
+    "hiResClockMs is truncated to whole ms", of=ReferenceOldTimer, originals=_OLD)
 class OneUnitEarly(OldTimer):
     """A delay that was truncated to whole units is too short."""
 
@@ -425,6 +520,9 @@ class OneUnitEarly(OldTimer):
         super().add(task, now - 1 if task.delay else now)
 
 
+@TWINS.twin(
+    "timer-old-keeps-all", "KAFKA-W31", "what ran is held as well",
+    "KAFKA-664: satisfied requests were never removed", of=ReferenceOldTimer, originals=_OLD)
 class NothingLeaves(OldTimer):
     """Tasks that ran are counted as well, as are requests that were completed (KAFKA-664)."""
 
@@ -457,85 +555,13 @@ class _Timeout(ReferenceOldTimer):
     policy = "timeout"
 
 
+@TWINS.twin(
+    "timer-unclamped", "KAFKA-W26", "a delay of 0 ms is taken as it is",
+    "mock timers of node:test (Node.js 20)", of=_Timeout, originals=())
 class Unclamped(OldTimer):
     """A delay of 0 is one of 0, as node:test's mock timers have it."""
 
 
-# ---- the table ------------------------------------------------------------------------------
-
-
-def _twin(
-    name: str, rule: str, bug: str, history: str, core: type[Any], *,
-    of: Callable[[], Any] = ReferenceTimer, equivalent: str = "",
-) -> CoreTwin:
-    made = timer_of(core) if issubclass(core, TimingWheel) else core
-    return CoreTwin(f"timer-{name}", "timer", f"KAFKA-{rule}", bug, history, made, of, equivalent)
-
-
-_MUTANT: Final = "a line of TimingWheel that is easily left out; timer_mutants"
-
-_ALL: Final = (
-    _twin("clock-not-moved", "W23", "flush without advanceClock", _MUTANT, ClockNotMovedAtFlush),
-    _twin("overflow-not-advanced", "W23", "advanceClock stops at the lowest wheel", _MUTANT,
-          OverflowNotAdvanced),
-    _twin("overflow-from-zero", "W23", "an overflow wheel's clock starts at 0",
-          "KAFKA-2112: an overflow wheel was used before it was initialised", OverflowFromZero),
-    _twin("clock-not-rounded", "W23", "clocks are not rounded to ticks", _MUTANT, ClockNotRounded),
-    _twin("wall-clock", "W23", "the wall clock is set back by 5 ms",
-          "KAFKA-4051: requests did not expire until the clock had caught up", WallClockSetBack),
-    _twin("tick-early", "W22", "expired if exp <= cur + u", _MUTANT, ExpiredOneTickEarly),
-    _twin("tick-late", "W23", "expired only if exp < cur", _MUTANT, ExpiredOnlyBeforeClock),
-    _twin("horizon", "W22", "covered if exp <= cur + n u", f"{_MUTANT}; equivalent only as long "
-          "as buckets that expire together leave the queue from the lowest wheel up",
-          HorizonIncluded),
-    _twin("horizon-in-java", "W22", "covered if exp <= cur + n u, with Java's DelayQueue",
-          "the same on Kafka's own classes, where a run of all rules in turn let it pass",
-          HorizonInJava),
-    _twin("slot-from-clock", "W22", "bucket (exp - cur) / u", _MUTANT, SlotFromClock),
-    _twin("coarse-overflow", "W22", "overflow wheels with the tick u n n", _MUTANT,
-          CoarseOverflow),
-    _twin("eager-overflow", "W30", "a wheel more with each add",
-          "overflow wheels are made on demand; without end they cost n buckets each",
-          EagerOverflow),
-    _twin("no-cascade", "W22", "an overflow bucket's tasks run when it expires", _MUTANT,
-          RunWithoutCascade),
-    _twin("not-offered-again", "W23", "a bucket is offered once in its life", _MUTANT,
-          NotOfferedAgain),
-    _twin("offered-always", "W29", "a bucket is offered for each of its tasks",
-          f"{_MUTANT}; tasks run in time, but the queue is as long as with a queue of tasks",
-          OfferedAlways),
-    _twin("cancelled-runs", "W21", "a cancelled task stays in its bucket, and runs",
-          "KAFKA-2226: cancel during a cascade", CancelledStaysLinked),
-    _twin("added-twice", "W20", "a task that is added again is in two buckets",
-          "KAFKA-2226: an entry in two lists; KAFKA-385: a request ended twice", AddedTwice),
-    _twin("cancelled-counted", "W28", "cancel does not decrement the counter",
-          "KAFKA-1616: the purgatory's size was wrong", CancelledIsCounted),
-    _twin("cascade-counted", "W28", "a cascade increments the counter",
-          "KAFKA-2226: the counter followed the lists, not the tasks", CascadeIsCounted),
-    _twin("answers-always", "W34", "a drive answers that something was due, whatever was",
-          "SystemTimer.advanceClock: the return value", AnsweringAlways),
-    _twin("answers-what-is-left", "W34", "a drive answers whether something is still due",
-          "SystemTimer.advanceClock: the bucket of the last poll", AnsweringWhatIsLeft),
-    _twin("one-bucket-a-drive", "W36", "a late drive expires one bucket, and no other that is due",
-          "SystemTimer.advanceClock: if where while belongs", OneBucketADrive),
-    _twin("ends-at-error", "W35", "after a task that raises the others wait for the next call",
-          "tasks run in the driver's own thread, not in an executor", EndingAtTheFirstError),
-    _twin("old-strict", "W25", "runs only when now > deadline",
-          "MockTimer of Kafka's tests", StrictlyAfter, of=ReferenceOldTimer),
-    _twin("old-early", "W24", "a deadline 1 ms too early",
-          "hiResClockMs is truncated to whole ms", OneUnitEarly, of=ReferenceOldTimer),
-    _twin("old-keeps-all", "W31", "what ran is held as well",
-          "KAFKA-664: satisfied requests were never removed", NothingLeaves,
-          of=ReferenceOldTimer),
-    _twin("lifo", "W27", "of two tasks of one deadline the later one runs first",
-          "a heap without a counter of insertions", object, of=_Lifo),
-    _twin("unclamped", "W26", "a delay of 0 ms is taken as it is",
-          "mock timers of node:test (Node.js 20)", Unclamped, of=_Timeout),
-    _twin("expiration-kept", "W23", "a flushed bucket keeps its expiration", _MUTANT,
-          ExpirationKept, equivalent=(
-              "A bucket is used next for another tick, at least n ticks later, so its expiration "
-              "changes all the same, and it is offered. (timer_mutants: KAFKA-W1 to W6 hold; only "
-              "W5R breaks, which nobody outside can see.)")),
-)
-
-TWINS: Final = {twin.name: twin for twin in _ALL}
+TWINS.add(
+    "timer-lifo", "KAFKA-W27", "of two tasks of one deadline the later one runs first",
+    "a heap without a counter of insertions", parts={}, of=_Lifo, originals=("sched",))

@@ -6,54 +6,29 @@ says. Each names the bug of a real library that it stands for.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from itertools import islice
 from typing import Any, Final
 
-from ....reference.queue import BoundedQueue, NotYet, Overflow, Step, Ticket
+from ....reference.queue import EMPTY, BoundedQueue, NotYet, Overflow, Step, Ticket
+from ...suites.twin import Twins
 from .reference import DeferredQueue, ReferenceQueue
 
-__all__ = ["TWINS", "Twin"]
+__all__ = ["TWINS"]
 
 Core = BoundedQueue[Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Twin:
-    """A queue with one bug: what it does, what it stands for, and which rule it breaks.
-
-    ``rule`` is the id of that rule, ``breaks`` what it promises. ``deferred``: the bug lives
-    between a wake-up and the waiter's run, so that waiters must run at ``settle`` only.
-    ``overflow`` is what it does where there is no room, ``policy`` what it says.
-    """
-
-    name: str
-    rule: str
-    bug: str
-    history: str
-    breaks: str
-    core: type[Core]
-    deferred: bool = False
-    suite: str = "queue"
-    equivalent: str = ""
-    overflow: Overflow = Overflow.WAIT
-    policy: str = "wait"
-
-    def adapter(self) -> DeferredQueue:
-        """A new adapter of this twin, behind the port ``queue``."""
-        kind: Callable[[], DeferredQueue] = DeferredQueue if self.deferred else ReferenceQueue
-        adapter = kind()
-        adapter.overflow, adapter.policy = self.overflow, self.policy  # type: ignore[misc]
-        # On the instance: the bug is a value here, not one more class.
-        adapter.core = self.core          # type: ignore[misc]
-        adapter.name = f"zoo:{self.name}"  # type: ignore[misc]
-        return adapter
+TWINS: Final = Twins("queue", ReferenceQueue, ("reference",))
 
 
 # ---- wake-ups -------------------------------------------------------------------------------
 
 
+@TWINS.twin(
+    "swallowed-wakeup", "QUEUE-10", "a cancelled waiter keeps the wake-up that it had been given",
+    "bpo-27585 (asyncio.Lock), cpython #108042, python/asyncio #265, python/asyncio #268",
+    of=DeferredQueue)
 class SwallowedWakeup(Core):
     """A waiter that is cancelled after it was woken keeps the wake-up."""
 
@@ -63,6 +38,9 @@ class SwallowedWakeup(Core):
         return Step(step.answer) if woken else step
 
 
+@TWINS.twin(
+    "deaf-producer", "QUEUE-7", "poll makes room and wakes no waiting put",
+    "anyio #143: a sender not woken after receive_nowait")
 class DeafProducer(Core):
     """``poll`` makes room and tells no waiting put."""
 
@@ -70,6 +48,9 @@ class DeafProducer(Core):
         return super().poll()._replace(woken=())
 
 
+@TWINS.twin(
+    "deaf-consumer", "QUEUE-8", "offer brings an item and wakes no waiting take",
+    "tokio #8075: a receiver not woken")
 class DeafConsumer(Core):
     """``offer`` brings an item and tells no waiting take."""
 
@@ -80,6 +61,9 @@ class DeafConsumer(Core):
 # ---- items ----------------------------------------------------------------------------------
 
 
+@TWINS.twin(
+    "lossy-cancel", "QUEUE-9", "a take cancelled after its wake-up loses the item",
+    "bpo-23812: a cancelled asyncio.Queue.get loses an item", of=DeferredQueue)
 class LossyCancel(Core):
     """A take that is cancelled after it was woken takes its item with it."""
 
@@ -89,6 +73,10 @@ class LossyCancel(Core):
         super()._leave(ticket)
 
 
+@TWINS.twin(
+    "doubled-on-cancel", "QUEUE-6",
+    "a take cancelled after its wake-up leaves its item there twice",
+    "the careless mending of bpo-23812", of=DeferredQueue)
 class DoubledOnCancel(Core):
     """A take that is cancelled after it was woken gives back an item that never left."""
 
@@ -98,6 +86,9 @@ class DoubledOnCancel(Core):
         super()._leave(ticket)
 
 
+@TWINS.twin(
+    "ghost-put", "QUEUE-9", "the item of a cancelled put arrives all the same",
+    "a permit taken before its data exists and forgotten on cancel")
 class GhostPut(Core):
     """A put that is cancelled while it waits is admitted all the same."""
 
@@ -113,6 +104,9 @@ class GhostPut(Core):
         return item
 
 
+@TWINS.twin(
+    "silent-drop", "QUEUE-1", "a full queue accepts an offer and drops its oldest item",
+    "drop-tail for refuse, without a word in the accounts")
 class SilentDrop(Core):
     """A full queue accepts an offer, and forgets its oldest item to make room."""
 
@@ -125,6 +119,9 @@ class SilentDrop(Core):
 # ---- capacity -------------------------------------------------------------------------------
 
 
+@TWINS.twin(
+    "one-too-many", "QUEUE-1", "the queue holds one item above its capacity",
+    "the watermark compared with > for >=")
 class OneTooMany(Core):
     """Room is counted with ``<=`` where ``<`` was meant."""
 
@@ -132,6 +129,9 @@ class OneTooMany(Core):
         return len(self._items) <= self.capacity
 
 
+@TWINS.twin(
+    "refuses-early", "QUEUE-2", "an offer is refused while one place is free",
+    "rsocket #264: off by one")
 class RefusesEarly(Core):
     """An offer is refused while one place is still free."""
 
@@ -141,6 +141,10 @@ class RefusesEarly(Core):
         return super().offer(item)
 
 
+@TWINS.twin(
+    "handed-back", "QUEUE-9", "the item of a cancelled taker goes back above the capacity",
+    "anyio #147, its review: handing a cancelled item to the buffer exceeds its size",
+    of=DeferredQueue)
 class HandedBack(Core):
     """An item is handed to a taker when it is woken, and put back if the taker is cancelled:
     its place may have been given away by then.
@@ -173,6 +177,9 @@ class HandedBack(Core):
 # ---- order ----------------------------------------------------------------------------------
 
 
+@TWINS.twin(
+    "last-in-first-out", "QUEUE-3", "the youngest item leaves first",
+    "a stack where a queue was meant")
 class LastInFirstOut(Core):
     """The youngest item leaves first."""
 
@@ -181,6 +188,9 @@ class LastInFirstOut(Core):
         return self._items.pop()
 
 
+@TWINS.twin(
+    "youngest-put-first", "QUEUE-12", "of the waiting puts, the youngest is admitted first",
+    "cpython #83055: the order of puts on a full queue")
 class YoungestPutFirst(Core):
     """Of the puts that wait for room, the youngest is admitted first."""
 
@@ -192,67 +202,50 @@ class YoungestPutFirst(Core):
         yield from islice(reversed(self._puts), max(0, self.capacity - len(self._items)))
 
 
-_TWINS: Final = (
-    Twin("swallowed-wakeup", "QUEUE-10",
-         "a cancelled waiter keeps the wake-up that it had been given",
-         "bpo-27585 (asyncio.Lock), cpython #108042, python/asyncio #265, python/asyncio #268",
-         "a waiter that could complete is woken: cancelling one wakes the next",
-         SwallowedWakeup, deferred=True),
-    Twin("deaf-producer", "QUEUE-7",
-         "poll makes room and wakes no waiting put",
-         "anyio #143: a sender not woken after receive_nowait",
-         "a blocked producer wakes when there is room", DeafProducer),
-    Twin("deaf-consumer", "QUEUE-8",
-         "offer brings an item and wakes no waiting take",
-         "tokio #8075: a receiver not woken", "a blocked consumer wakes when there is an item",
-         DeafConsumer),
-    Twin("lossy-cancel", "QUEUE-9",
-         "a take cancelled after its wake-up loses the item",
-         "bpo-23812: a cancelled asyncio.Queue.get loses an item", "nothing is lost",
-         LossyCancel, deferred=True),
-    Twin("doubled-on-cancel", "QUEUE-6",
-         "a take cancelled after its wake-up leaves its item there twice",
-         "the careless mending of bpo-23812", "nothing is delivered twice",
-         DoubledOnCancel, deferred=True),
-    Twin("ghost-put", "QUEUE-9",
-         "the item of a cancelled put arrives all the same",
-         "a permit taken before its data exists and forgotten on cancel",
-         "a cancelled waiter has no effect", GhostPut),
-    Twin("says-oldest-drops-newest", "QUEUE-17",
-         "a queue that promises to drop its oldest item drops what arrives",
-         "onBackpressureLatest and onBackpressureDrop taken for each other",
-         "what is dropped is what was promised", Core, overflow=Overflow.DROP_NEWEST,
-         policy="drop-oldest"),
-    Twin("says-newest-drops-oldest", "QUEUE-17",
-         "a queue that promises to drop what arrives drops its oldest item",
-         "a deque(maxlen) where the oldest items are the ones that count",
-         "what is dropped is what was promised", Core, overflow=Overflow.DROP_OLDEST,
-         policy="drop-newest"),
-    Twin("silent-drop", "QUEUE-1",
-         "a full queue accepts an offer and drops its oldest item",
-         "drop-tail for refuse, without a word in the accounts",
-         "a full queue refuses; nothing is lost", SilentDrop),
-    Twin("one-too-many", "QUEUE-1",
-         "the queue holds one item above its capacity",
-         "the watermark compared with > for >=", "never more items than the capacity",
-         OneTooMany),
-    Twin("refuses-early", "QUEUE-2",
-         "an offer is refused while one place is free",
-         "rsocket #264: off by one", "an offer is refused only when the queue is full",
-         RefusesEarly),
-    Twin("handed-back", "QUEUE-9",
-         "the item of a cancelled taker goes back above the capacity",
-         "anyio #147, its review: handing a cancelled item to the buffer exceeds its size",
-         "never more items than the capacity", HandedBack, deferred=True),
-    Twin("last-in-first-out", "QUEUE-3",
-         "the youngest item leaves first",
-         "a stack where a queue was meant", "items leave in the order in which they entered",
-         LastInFirstOut),
-    Twin("youngest-put-first", "QUEUE-12",
-         "of the waiting puts, the youngest is admitted first",
-         "cpython #83055: the order of puts on a full queue",
-         "waiting producers are admitted in the order in which they came", YoungestPutFirst),
-)
+@TWINS.twin(
+    "hides-the-last", "QUEUE-4", "poll says empty while one item is inside", "an index off by one")
+class HidesTheLast(Core):
+    """The last item does not come out."""
 
-TWINS: Final[dict[str, Twin]] = {twin.name: twin for twin in _TWINS}
-"""The twins by name; ``zoo:NAME`` is the target."""
+    def poll(self) -> Step[Any]:
+        return super().poll() if len(self._items) > 1 else Step(EMPTY)
+
+
+@TWINS.twin(
+    "refused-comes-out", "QUEUE-5", "an item that was refused comes out all the same",
+    "a producer that is told no, and offers again: the item is in twice")
+class RefusedComesOut(Core):
+    """What is refused is kept aside, and comes out when there is nothing else."""
+
+    _aside: tuple[Any, ...] = ()
+
+    def offer(self, item: Any) -> Step[bool]:
+        step = super().offer(item)
+        self._aside = self._aside if step.answer else (item,)
+        return step
+
+    def poll(self) -> Step[Any]:
+        aside, self._aside = self._aside, ()
+        return Step(aside[0]) if aside and not self._items else super().poll()
+
+
+@TWINS.twin(
+    "counts-the-waiting", "QUEUE-11", "the size includes the puts that wait",
+    "a size that is read off two lists: qsize() of a queue with pending senders")
+class CountsTheWaiting(Core):
+    """Waiting puts count as items."""
+
+    def __len__(self) -> int:
+        return super().__len__() + len(self._puts)
+
+
+TWINS.add(
+    "says-oldest-drops-newest", "QUEUE-17",
+    "a queue that promises to drop its oldest item drops what arrives",
+    "onBackpressureLatest and onBackpressureDrop taken for each other",
+    parts={"overflow": Overflow.DROP_NEWEST, "policy": "drop-oldest"})
+TWINS.add(
+    "says-newest-drops-oldest", "QUEUE-17",
+    "a queue that promises to drop what arrives drops its oldest item",
+    "a deque(maxlen) where the oldest items are the ones that count",
+    parts={"overflow": Overflow.DROP_OLDEST, "policy": "drop-newest"})

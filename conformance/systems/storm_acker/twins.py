@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from typing import Final
 
 from ....reference.storm.acker import BUCKETS, Acker, Entry, Tell, Telling
 from ....reference.storm.rotating import RotatingMap
-from ...suites.twin import CoreTwin
+from ...suites.twin import Twins
 from .adapter import ReferenceAcker
 
 __all__ = ["TWINS"]
@@ -18,9 +17,15 @@ DOUBLE_BITS: Final = 53
 Tells = tuple[Tell, ...]
 
 
+TWINS: Final = Twins("storm.acker", ReferenceAcker, ("reference.storm.acker",))
+
+
 # ---- time -----------------------------------------------------------------------------------
 
 
+@TWINS.twin(
+    "storm-2786-no-ticks", "STORM-A29", "ticks do not reach the acker, whose entries never go",
+    "STORM-2786: no ticks to system components")
 class WithoutTicks(Acker):
     """No tick reaches the acker."""
 
@@ -28,6 +33,9 @@ class WithoutTicks(Acker):
         return ()
 
 
+@TWINS.twin(
+    "storm-1245-two-buckets", "STORM-A28", "the acker forgets one tick too early",
+    "STORM-1245: two buckets at the acker, as at the spout")
 class OneBucketLess(Acker):
     """The acker has as many buckets as the spout, and forgets before the spout gives up."""
 
@@ -35,6 +43,9 @@ class OneBucketLess(Acker):
         super().__init__(max(1, buckets - 1))
 
 
+@TWINS.twin(
+    "acker-one-bucket-more", "STORM-A29", "an entry lives for one tick too many",
+    "N and N + 1 mixed up")
 class OneBucketMore(Acker):
     """An entry lives for one tick too many."""
 
@@ -42,6 +53,9 @@ class OneBucketMore(Acker):
         super().__init__(buckets + 1)
 
 
+@TWINS.twin(
+    "acker-ack-renews", "STORM-A29", "an ACK renews the entry",
+    "what Storm's documentation says of acks")
 class RenewingAtAck(Acker):
     """An ACK renews the entry, as Storm's documentation says."""
 
@@ -49,6 +63,9 @@ class RenewingAtAck(Acker):
         self._renew(root, entry)
 
 
+@TWINS.twin(
+    "acker-fail-does-not-renew", "STORM-A28", "a FAIL does not renew the entry",
+    "put left out where the code puts")
 class NotRenewingAtFail(Acker):
     """FAIL marks the entry and leaves its lifetime as it is."""
 
@@ -57,6 +74,9 @@ class NotRenewingAtFail(Acker):
         return self._conclude(root)
 
 
+@TWINS.twin(
+    "acker-reset-does-not-renew", "STORM-A28",
+    "a RESET_TIMEOUT does not renew the acker's own entry", "put left out where the code puts")
 class NotRenewingAtReset(Acker):
     """RESET_TIMEOUT is passed on, but the acker's own entry goes as if it had not come."""
 
@@ -75,6 +95,9 @@ class _Copying(RotatingMap[int, Entry]):
         self._buckets[0][key] = value
 
 
+@TWINS.twin(
+    "acker-copies-left", "STORM-A29", "a renewed entry stays in its old bucket too",
+    "RotatingMap.put without the removal from the other buckets")
 class LeavingCopies(Acker):
     """What is renewed stays in its old bucket too, and goes with it."""
 
@@ -83,6 +106,9 @@ class LeavingCopies(Acker):
         self._entries = _Copying(buckets)
 
 
+@TWINS.twin(
+    "acker-tells-of-expiry", "STORM-A30", "an entry that expires has its spout told fail",
+    "the timeout decided twice, at the acker and at the spout")
 class TellingOfExpiry(Acker):
     """Whoever is known is told fail when the entry expires: a spout would fail it twice."""
 
@@ -95,6 +121,9 @@ class TellingOfExpiry(Acker):
 # ---- algebra --------------------------------------------------------------------------------
 
 
+@TWINS.twin(
+    "acker-or-init", "STORM-A22", "INIT is or-ed, not xored, into the value",
+    "or in the place of xor")
 class OringInit(Acker):
     """INIT is or-ed into the value: right only where it comes first."""
 
@@ -102,6 +131,9 @@ class OringInit(Acker):
         return entry.value | value
 
 
+@TWINS.twin(
+    "acker-or-ack", "STORM-A22", "an ACK is or-ed, not xored, into the value",
+    "or in the place of xor")
 class OringAck(Acker):
     """An ACK is or-ed into the value, which so never comes back to zero."""
 
@@ -109,6 +141,9 @@ class OringAck(Acker):
         return entry.value | value
 
 
+@TWINS.twin(
+    "acker-ids-in-doubles", "STORM-A21", "ids lose all but 53 of their 64 bits",
+    "numbers of JavaScript and JSON")
 class InDoubles(Acker):
     """Ids are kept as floating-point numbers: the high bits of a value are lost."""
 
@@ -119,6 +154,9 @@ class InDoubles(Acker):
 # ---- order ----------------------------------------------------------------------------------
 
 
+@TWINS.twin(
+    "acker-complete-without-init", "STORM-A20",
+    "a zero value counts as complete before INIT has come", "the test of the spout task left out")
 class CompleteWithoutInit(Acker):
     """A zero value is taken for complete although INIT has not come."""
 
@@ -126,6 +164,9 @@ class CompleteWithoutInit(Acker):
         return Telling.ACK if entry.value == 0 else super()._telling(entry)
 
 
+@TWINS.twin(
+    "acker-early-ack-ignored", "STORM-A22", "an ACK that comes before INIT is dropped",
+    "messages out of order")
 class IgnoringEarlyAck(Acker):
     """An ACK that comes before INIT is of a root that nobody knows, and is dropped."""
 
@@ -133,6 +174,9 @@ class IgnoringEarlyAck(Acker):
         return super().ack(root, value) if root in self._entries else ()
 
 
+@TWINS.twin(
+    "acker-early-fail-forgotten", "STORM-A24", "INIT clears the mark of a FAIL that came before",
+    "messages out of order")
 class ForgettingEarlyFail(Acker):
     """INIT makes a clean entry: a FAIL that came before is forgotten."""
 
@@ -143,6 +187,9 @@ class ForgettingEarlyFail(Acker):
         return super().init(root, value, task)
 
 
+@TWINS.twin(
+    "acker-init-starts-anew", "STORM-A22", "INIT overwrites what earlier messages left",
+    "messages out of order")
 class InitStartingAnew(Acker):
     """INIT puts an entry of its own over the one that an earlier ACK has made."""
 
@@ -151,6 +198,10 @@ class InitStartingAnew(Acker):
         return super().init(root, value, task)
 
 
+@TWINS.twin(
+    "storm-3300-unknown-reset", "STORM-A28",
+    "a RESET_TIMEOUT of an unknown root ends the acker and all its entries",
+    "STORM-3300: reset_timeout for an unknown id")
 class DyingOfUnknownReset(Acker):
     """A RESET_TIMEOUT of an unknown root ends the acker; another one starts with no entries."""
 
@@ -164,6 +215,9 @@ class DyingOfUnknownReset(Acker):
 # ---- answers --------------------------------------------------------------------------------
 
 
+@TWINS.twin(
+    "acker-fail-first", "STORM-A26", "a mark takes precedence over a value of zero",
+    "the two tests of Acker.execute exchanged")
 class FailFirst(Acker):
     """A mark takes precedence over a value of zero."""
 
@@ -173,6 +227,9 @@ class FailFirst(Acker):
         return super()._telling(entry)
 
 
+@TWINS.twin(
+    "acker-fails-unfinished", "STORM-A25", "a tree that is not complete yet is told fail",
+    "else in the place of else if")
 class FailingAtOnce(Acker):
     """A tree that is known and not complete is taken for failed."""
 
@@ -181,6 +238,9 @@ class FailingAtOnce(Acker):
         return Telling.FAIL if due is None and entry.task is not None else due
 
 
+@TWINS.twin(
+    "acker-keeps-the-entry", "STORM-A23", "a root is told of again and again",
+    "remove left out after the answer")
 class KeepingTheEntry(Acker):
     """What has been told is not forgotten, and told again with the next message."""
 
@@ -188,6 +248,9 @@ class KeepingTheEntry(Acker):
         """Nothing goes but with the ticks."""
 
 
+@TWINS.twin(
+    "acker-tells-the-first-task", "STORM-A31", "all answers go to the first spout task",
+    "emit in the place of emitDirect")
 class TellingTheFirstTask(Acker):
     """Answers go to the first spout task, whoever emitted the root."""
 
@@ -195,6 +258,9 @@ class TellingTheFirstTask(Acker):
         return 1
 
 
+@TWINS.twin(
+    "acker-swallows-reset", "STORM-A27", "a RESET_TIMEOUT is not passed on to the spout",
+    "the acker's half of the reset alone")
 class SwallowingReset(Acker):
     """A RESET_TIMEOUT renews the acker's entry, and the spout never hears of it."""
 
@@ -203,6 +269,12 @@ class SwallowingReset(Acker):
         return tuple(each for each in told if each.telling is not Telling.RESET_TIMEOUT)
 
 
+@TWINS.twin(
+    "storm-17-acker-mixes-trees", "STORM-A21", "two trees with one root id share an entry",
+    "STORM-17: root ids chosen blindly",
+    equivalent=(
+        "an acker knows a root by its id alone (see the chapter storm.collision); "
+        "only the spout can tell, and storm-17-id-given-twice is killed"))
 class MixingTrees(Acker):
     """Two roots with one id, drawn at random, share an entry: both trees time out.
 
@@ -210,71 +282,3 @@ class MixingTrees(Acker):
     the two apart. It is the spout that must not give one id to two messages; the twin
     ``storm-17-id-given-twice`` of the suite ``storm.spout`` does, and is killed.
     """
-
-
-_twin = partial(CoreTwin, suite="storm.acker", of=ReferenceAcker)
-KEPT, EXPIRES, AT_ONCE = "STORM-A28", "STORM-A29", "STORM-A22"
-
-_TWINS: Final = (
-    _twin(name="storm-2786-no-ticks", rule=EXPIRES, core=WithoutTicks,
-          bug="ticks do not reach the acker, whose entries never go",
-          history="STORM-2786: no ticks to system components"),
-    _twin(name="storm-3300-unknown-reset", rule=KEPT, core=DyingOfUnknownReset,
-          bug="a RESET_TIMEOUT of an unknown root ends the acker and all its entries",
-          history="STORM-3300: reset_timeout for an unknown id"),
-    _twin(name="storm-1245-two-buckets", rule=KEPT, core=OneBucketLess,
-          bug="the acker forgets one tick too early",
-          history="STORM-1245: two buckets at the acker, as at the spout"),
-    _twin(name="storm-17-acker-mixes-trees", rule="STORM-A21", core=MixingTrees,
-          bug="two trees with one root id share an entry",
-          history="STORM-17: root ids chosen blindly",
-          equivalent="an acker knows a root by its id alone (see the chapter storm.collision); "
-                     "only the spout can tell, and storm-17-id-given-twice is killed"),
-    _twin(name="acker-one-bucket-more", rule=EXPIRES, core=OneBucketMore,
-          bug="an entry lives for one tick too many", history="N and N + 1 mixed up"),
-    _twin(name="acker-ack-renews", rule=EXPIRES, core=RenewingAtAck,
-          bug="an ACK renews the entry", history="what Storm's documentation says of acks"),
-    _twin(name="acker-fail-does-not-renew", rule=KEPT, core=NotRenewingAtFail,
-          bug="a FAIL does not renew the entry", history="put left out where the code puts"),
-    _twin(name="acker-reset-does-not-renew", rule=KEPT, core=NotRenewingAtReset,
-          bug="a RESET_TIMEOUT does not renew the acker's own entry",
-          history="put left out where the code puts"),
-    _twin(name="acker-copies-left", rule=EXPIRES, core=LeavingCopies,
-          bug="a renewed entry stays in its old bucket too",
-          history="RotatingMap.put without the removal from the other buckets"),
-    _twin(name="acker-tells-of-expiry", rule="STORM-A30", core=TellingOfExpiry,
-          bug="an entry that expires has its spout told fail",
-          history="the timeout decided twice, at the acker and at the spout"),
-    _twin(name="acker-or-init", rule=AT_ONCE, core=OringInit,
-          bug="INIT is or-ed, not xored, into the value", history="or in the place of xor"),
-    _twin(name="acker-or-ack", rule=AT_ONCE, core=OringAck,
-          bug="an ACK is or-ed, not xored, into the value", history="or in the place of xor"),
-    _twin(name="acker-ids-in-doubles", rule="STORM-A21", core=InDoubles,
-          bug="ids lose all but 53 of their 64 bits", history="numbers of JavaScript and JSON"),
-    _twin(name="acker-complete-without-init", rule="STORM-A20", core=CompleteWithoutInit,
-          bug="a zero value counts as complete before INIT has come",
-          history="the test of the spout task left out"),
-    _twin(name="acker-early-ack-ignored", rule=AT_ONCE, core=IgnoringEarlyAck,
-          bug="an ACK that comes before INIT is dropped", history="messages out of order"),
-    _twin(name="acker-early-fail-forgotten", rule="STORM-A24", core=ForgettingEarlyFail,
-          bug="INIT clears the mark of a FAIL that came before",
-          history="messages out of order"),
-    _twin(name="acker-init-starts-anew", rule=AT_ONCE, core=InitStartingAnew,
-          bug="INIT overwrites what earlier messages left", history="messages out of order"),
-    _twin(name="acker-fail-first", rule="STORM-A26", core=FailFirst,
-          bug="a mark takes precedence over a value of zero",
-          history="the two tests of Acker.execute exchanged"),
-    _twin(name="acker-fails-unfinished", rule="STORM-A25", core=FailingAtOnce,
-          bug="a tree that is not complete yet is told fail",
-          history="else in the place of else if"),
-    _twin(name="acker-keeps-the-entry", rule="STORM-A23", core=KeepingTheEntry,
-          bug="a root is told of again and again", history="remove left out after the answer"),
-    _twin(name="acker-tells-the-first-task", rule="STORM-A31", core=TellingTheFirstTask,
-          bug="all answers go to the first spout task", history="emit in the place of emitDirect"),
-    _twin(name="acker-swallows-reset", rule="STORM-A27", core=SwallowingReset,
-          bug="a RESET_TIMEOUT is not passed on to the spout",
-          history="the acker's half of the reset alone"),
-)
-
-TWINS: Final[dict[str, CoreTwin]] = {twin.name: twin for twin in _TWINS}
-"""The twins by name; ``zoo:NAME`` is the target."""

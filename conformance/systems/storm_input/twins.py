@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from ....reference.storm.task_input import NOTHING, Arrival, Phase, TaskInput
-from ...suites.twin import CoreTwin
+from ...suites.twin import Twins
 from .adapter import ReferenceInput
 
 __all__ = ["TWINS"]
@@ -19,9 +19,15 @@ __all__ = ["TWINS"]
 Core = TaskInput[Any]
 
 
+TWINS: Final = Twins("storm.input", ReferenceInput, ("reference.storm.input",))
+
+
 # ---- how the task drains its two queues -------------------------------------------------------
 
 
+@TWINS.twin(
+    "D1", "STORM-I1", "one tuple of recvQ and one of the overflowQ in turn",
+    "the text's 'tasks alternate', read literally")
 class Alternating(Core):
     """One tuple of recvQ, one of the overflowQ, in turn."""
 
@@ -34,6 +40,9 @@ class Alternating(Core):
         return self._process(queue)
 
 
+@TWINS.twin(
+    "D2", "STORM-I1", "the size of the overflowQ is read after recvQ was drained",
+    "JCQueue.consumeImpl")
 class SizedAfterDraining(Core):
     """recvQ until it is seen empty; only then the size of the overflowQ."""
 
@@ -50,6 +59,9 @@ class SizedAfterDraining(Core):
         return self._process(self._recvq)
 
 
+@TWINS.twin(
+    "D2-sizes", "STORM-I1", "recvQ's size is read before the overflowQ's",
+    "a mending of D2 that does not mend it")
 class RecvqSizedFirst(Core):
     """The two sizes in the other order."""
 
@@ -62,6 +74,8 @@ class RecvqSizedFirst(Core):
             self._phase = Phase.RECVQ
 
 
+@TWINS.twin(
+    "D3", "STORM-I10", "recvQ is drained without a bound", "JCQueue.consumeImpl, its first phase")
 class Draining(Core):
     """recvQ is drained until it is empty, whatever comes in meanwhile."""
 
@@ -69,6 +83,9 @@ class Draining(Core):
         return bool(self._recvq)
 
 
+@TWINS.twin(
+    "D3-budgets", "STORM-I10", "an interrupted round begins anew",
+    "JCQueue.consumeImpl with an exit condition")
 class Forgetful(Core):
     """Each call of the consumer begins a new round."""
 
@@ -79,6 +96,9 @@ class Forgetful(Core):
 # ---- where a remote tuple goes ----------------------------------------------------------------
 
 
+@TWINS.twin(
+    "D9", "STORM-I1", "a remote tuple goes to recvQ whenever that has room",
+    "the check for an empty overflowQ left out")
 class WheneverThereIsRoom(Core):
     """A remote tuple goes to recvQ whenever that has room, overflowQ or not."""
 
@@ -86,6 +106,7 @@ class WheneverThereIsRoom(Core):
         return True
 
 
+@TWINS.twin("D7-above", "STORM-I4", "the overflowQ holds one tuple above its limit", "> for >=")
 class LimitPlusOne(Core):
     """The length is compared with > instead of >=."""
 
@@ -93,6 +114,7 @@ class LimitPlusOne(Core):
         return self.overflow_limit == 0 or len(self._overflowq) <= self.overflow_limit
 
 
+@TWINS.twin("D7-below", "STORM-I5", "a tuple is dropped below the limit", "off by one")
 class LimitMinusOne(Core):
     """A tuple is dropped that would just have fitted."""
 
@@ -100,6 +122,9 @@ class LimitMinusOne(Core):
         return self.overflow_limit == 0 or len(self._overflowq) + 1 < self.overflow_limit
 
 
+@TWINS.twin(
+    "D7-head", "STORM-I4", "at the limit the head of the overflowQ is dropped",
+    "drop-oldest where drop-tail was promised")
 class DroppingTheHead(Core):
     """The oldest tuple of the overflowQ is dropped to make room."""
 
@@ -110,6 +135,8 @@ class DroppingTheHead(Core):
         return True
 
 
+@TWINS.twin(
+    "D7-silent", "STORM-I9", "dropped tuples are not counted", "a loss that no metric shows")
 class DroppingSilently(Core):
     """What is dropped is not counted."""
 
@@ -117,6 +144,9 @@ class DroppingSilently(Core):
         return False
 
 
+@TWINS.twin(
+    "D7-block", "STORM-I11", "the receiving thread waits at the overflow limit",
+    "what the overflowQ is there to avoid: two workers that block each other")
 class BlockingAtTheLimit(Core):
     """At the limit the receiving thread waits, and whatever else arrives waits behind it."""
 
@@ -130,6 +160,7 @@ class BlockingAtTheLimit(Core):
         return Arrival(tuple(kept), ())
 
 
+@TWINS.twin("STORM-744", "STORM-I2", "recvQ has no bound", "STORM-744: an unbounded message_queue")
 class Unbounded(Core):
     """recvQ takes whatever comes."""
 
@@ -137,6 +168,9 @@ class Unbounded(Core):
         return True
 
 
+@TWINS.twin(
+    "local-overflow", "STORM-I2", "local tuples go to the overflowQ as well",
+    "no back pressure inside the worker")
 class LocalOverflowing(Core):
     """A local sender that finds recvQ full goes to the overflowQ too."""
 
@@ -144,6 +178,8 @@ class LocalOverflowing(Core):
         return super()._take_in(batch, tuple_) or self._overflow(tuple_)
 
 
+@TWINS.twin(
+    "local-refused", "STORM-I3", "a local tuple is refused while one place is free", "off by one")
 class LocalRefusing(Core):
     """A local sender is refused while one place is free."""
 
@@ -151,6 +187,9 @@ class LocalRefusing(Core):
         return len(self._recvq) + 1 < self.capacity and super()._take_in(batch, tuple_)
 
 
+@TWINS.twin(
+    "spills-early", "STORM-I8", "a remote tuple goes to recvQ only if that is empty",
+    "the overflowQ taken for a queue of its own")
 class SpillingEarly(Core):
     """A remote tuple goes to recvQ only if that is empty."""
 
@@ -158,6 +197,9 @@ class SpillingEarly(Core):
         return super()._is_open() and not self._recvq
 
 
+@TWINS.twin(
+    "STORM-3376", "STORM-I6", "what arrives first is accepted and gone",
+    "STORM-3376: the callback was set after the port was opened")
 class NotYetListening(Core):
     """What arrives before anybody listens is acknowledged, and gone."""
 
@@ -169,6 +211,9 @@ class NotYetListening(Core):
         return super().transfer(sender, tuples)
 
 
+@TWINS.twin(
+    "STORM-996", "STORM-I1", "a transfer is delivered out of order",
+    "STORM-996: notifyInterestChanged against flushMessages")
 class OutOfOrderTransfer(Core):
     """The tuples of one transfer are delivered in another order."""
 
@@ -178,6 +223,9 @@ class OutOfOrderTransfer(Core):
         return Arrival(arrival.kept[::-1], arrival.spilled)
 
 
+@TWINS.twin(
+    "processed-twice", "STORM-I7", "the last tuple of a round is processed again",
+    "removed after processing, with an interruption between")
 class DeliveringTwice(Core):
     """A tuple is taken from the queue after it was processed; an interruption does it again."""
 
@@ -193,6 +241,9 @@ class DeliveringTwice(Core):
 # ---- batches ----------------------------------------------------------------------------------
 
 
+@TWINS.twin(
+    "D10", "STORM-I1", "what spills overtakes the receiving thread's batch",
+    "JCQueue.BatchInserter in WorkerState.transferLocalBatch")
 class KeepingItsBatch(Core):
     """The receiving thread's batch outlives its transfer, and what spills passes it by."""
 
@@ -207,6 +258,9 @@ class KeepingItsBatch(Core):
         return Arrival(tuple(kept), ())
 
 
+@TWINS.twin(
+    "STORM-342", "STORM-I1", "a tuple passes those in its sender's cache",
+    "STORM-342, 350, 797: publishing races the flush of a cache")
 class PassingItsBatch(Core):
     """A local tuple goes straight into recvQ while older ones are in its sender's batch."""
 
@@ -217,64 +271,12 @@ class PassingItsBatch(Core):
         return super()._take_in(batch, tuple_)
 
 
+@TWINS.twin(
+    "STORM-2306-flush", "STORM-I12", "flush tuples are ignored",
+    "storm#review-2241: flushing was enabled from the system's conf only")
 class DeafToFlushes(Core):
     """A flush tuple does nothing."""
 
     def flush(self, sender: str | None = None) -> int:
         """Batches stay where they are."""
         return 0
-
-
-def _twin(name: str, rule: str, bug: str, history: str, core: type[Core]) -> CoreTwin:
-    return CoreTwin(name, "storm.input", rule, bug, history, core, ReferenceInput)
-
-
-_TWINS: Final = (
-    _twin("D1", "STORM-I1", "one tuple of recvQ and one of the overflowQ in turn",
-          "the text's 'tasks alternate', read literally", Alternating),
-    _twin("D2", "STORM-I1", "the size of the overflowQ is read after recvQ was drained",
-          "JCQueue.consumeImpl", SizedAfterDraining),
-    _twin("D2-sizes", "STORM-I1", "recvQ's size is read before the overflowQ's",
-          "a mending of D2 that does not mend it", RecvqSizedFirst),
-    _twin("D3", "STORM-I10", "recvQ is drained without a bound",
-          "JCQueue.consumeImpl, its first phase", Draining),
-    _twin("D3-budgets", "STORM-I10", "an interrupted round begins anew",
-          "JCQueue.consumeImpl with an exit condition", Forgetful),
-    _twin("D7-block", "STORM-I11", "the receiving thread waits at the overflow limit",
-          "what the overflowQ is there to avoid: two workers that block each other",
-          BlockingAtTheLimit),
-    _twin("D7-head", "STORM-I4", "at the limit the head of the overflowQ is dropped",
-          "drop-oldest where drop-tail was promised", DroppingTheHead),
-    _twin("D7-above", "STORM-I4", "the overflowQ holds one tuple above its limit",
-          "> for >=", LimitPlusOne),
-    _twin("D7-below", "STORM-I5", "a tuple is dropped below the limit", "off by one",
-          LimitMinusOne),
-    _twin("D7-silent", "STORM-I9", "dropped tuples are not counted",
-          "a loss that no metric shows", DroppingSilently),
-    _twin("D9", "STORM-I1", "a remote tuple goes to recvQ whenever that has room",
-          "the check for an empty overflowQ left out", WheneverThereIsRoom),
-    _twin("D10", "STORM-I1", "what spills overtakes the receiving thread's batch",
-          "JCQueue.BatchInserter in WorkerState.transferLocalBatch", KeepingItsBatch),
-    _twin("STORM-342", "STORM-I1", "a tuple passes those in its sender's cache",
-          "STORM-342, 350, 797: publishing races the flush of a cache", PassingItsBatch),
-    _twin("STORM-744", "STORM-I2", "recvQ has no bound",
-          "STORM-744: an unbounded message_queue", Unbounded),
-    _twin("STORM-996", "STORM-I1", "a transfer is delivered out of order",
-          "STORM-996: notifyInterestChanged against flushMessages", OutOfOrderTransfer),
-    _twin("STORM-2306-flush", "STORM-I12", "flush tuples are ignored",
-          "storm#review-2241: flushing was enabled from the system's conf only",
-          DeafToFlushes),
-    _twin("STORM-3376", "STORM-I6", "what arrives first is accepted and gone",
-          "STORM-3376: the callback was set after the port was opened", NotYetListening),
-    _twin("local-overflow", "STORM-I2", "local tuples go to the overflowQ as well",
-          "no back pressure inside the worker", LocalOverflowing),
-    _twin("local-refused", "STORM-I3", "a local tuple is refused while one place is free",
-          "off by one", LocalRefusing),
-    _twin("spills-early", "STORM-I8", "a remote tuple goes to recvQ only if that is empty",
-          "the overflowQ taken for a queue of its own", SpillingEarly),
-    _twin("processed-twice", "STORM-I7", "the last tuple of a round is processed again",
-          "removed after processing, with an interruption between", DeliveringTwice),
-)
-
-TWINS: Final[dict[str, CoreTwin]] = {twin.name: twin for twin in _TWINS}
-"""The twins by name; ``zoo:NAME`` is the target."""

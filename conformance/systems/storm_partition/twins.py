@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Any, Final
 
 from ....reference.storm.offsets import ClientPartition, OffsetManager
 from ....reference.storm.spout import Fetch, PartitionManager
-from ...suites.twin import CoreTwin
+from ...suites.twin import Twins
 from .adapter import ReferenceClient, ReferencePartition
 
 __all__ = ["TWINS"]
@@ -17,9 +16,16 @@ OFFSETS_BEHIND: Final = 1
 """STORM-399 had 100000; as many messages make no better test."""
 
 
+TWINS: Final = Twins(
+    "storm.partition", ReferencePartition, ("reference.storm.partition", "reference.storm.client"))
+
+
 # ---- what has left the log ------------------------------------------------------------------
 
 
+@TWINS.twin(
+    "storm-643-gone-sought-for-ever", "STORM-K30",
+    "a failed offset that has left the log is sought for ever", "STORM-643, 644, 646, 647, 1131")
 class SeekingTheGone(PartitionManager):
     """A failed offset that the log no longer has is sought for ever."""
 
@@ -27,6 +33,9 @@ class SeekingTheGone(PartitionManager):
         """Nothing is ever let go of."""
 
 
+@TWINS.twin(
+    "storm-511-out-of-range", "STORM-K30",
+    "a position below the log's beginning is never corrected", "STORM-511")
 class StuckOutOfRange(PartitionManager):
     """Where the log begins later than what is asked for, the same is asked for again."""
 
@@ -38,6 +47,9 @@ class StuckOutOfRange(PartitionManager):
         return super().fetched(records, reached)
 
 
+@TWINS.twin(
+    "storm-1455-stale-starts-over", "STORM-K24", "one stale offset sets the position back",
+    "STORM-1455")
 class StartingOverWhenStale(PartitionManager):
     """One failed offset that has gone sets the position back to what was there after it."""
 
@@ -48,6 +60,9 @@ class StartingOverWhenStale(PartitionManager):
             self._emitted_to = min(stale) + 1
 
 
+@TWINS.twin(
+    "storm-2608-gone-stays-pending", "STORM-K30",
+    "what has left the log stays pending, and holds up the commit", "STORM-2608")
 class KeepingTheGonePending(PartitionManager):
     """What has gone is no longer sought, and stays pending: the commit stands still."""
 
@@ -55,6 +70,9 @@ class KeepingTheGonePending(PartitionManager):
         self._failed -= set(range(start, reached)) - present
 
 
+@TWINS.twin(
+    "storm-2546-void-stops-commit", "STORM-K30",
+    "a commit does not pass a void that compaction has left", "STORM-2546, 2505, 2639")
 class StoppingAtVoids(PartitionManager):
     """The commit goes from one acked offset to the next, and a void is not acked."""
 
@@ -76,6 +94,9 @@ class StoppingAtVoids(PartitionManager):
 # ---- what is pending ------------------------------------------------------------------------
 
 
+@TWINS.twin(
+    "partition-pending-at-emit", "STORM-K20", "an offset is pending only from its emit on",
+    "D13: the notes' pseudo-code")
 class PendingAtEmit(PartitionManager):
     """An offset is pending from its emit on, as the notes' pseudo-code may be read (D13)."""
 
@@ -90,6 +111,9 @@ class PendingAtEmit(PartitionManager):
         return offset
 
 
+@TWINS.twin(
+    "partition-failed-not-pending", "STORM-K20", "a failed offset is not pending",
+    "fail takes the offset out of pending")
 class FailedNotPending(PartitionManager):
     """A failed offset leaves pending until it is fetched again."""
 
@@ -98,6 +122,9 @@ class FailedNotPending(PartitionManager):
         self._pending.discard(offset)
 
 
+@TWINS.twin(
+    "partition-commits-the-highest", "STORM-K20",
+    "the commit is the highest acked offset plus one", "max in the place of min")
 class CommittingTheHighest(PartitionManager):
     """The commit is the highest acked offset plus one."""
 
@@ -109,6 +136,9 @@ class CommittingTheHighest(PartitionManager):
         return max(self._committed, getattr(self, "_highest", 0))
 
 
+@TWINS.twin(
+    "partition-commits-zero", "STORM-K22", "with nothing pending the commit is 0",
+    "the default of an empty set")
 class CommittingZeroWhenIdle(PartitionManager):
     """With nothing pending the commit is that of an empty set: 0."""
 
@@ -116,6 +146,9 @@ class CommittingZeroWhenIdle(PartitionManager):
         return min(self._pending, default=0)
 
 
+@TWINS.twin(
+    "partition-commit-names-the-last", "STORM-K23", "a start begins one after the commit",
+    "the last offset done mixed up with the next to do")
 class CommittingTheLast(PartitionManager):
     """A commit says which offset was done last; the next start begins after it, not at it."""
 
@@ -123,6 +156,9 @@ class CommittingTheLast(PartitionManager):
         super().__init__(committed and committed + 1, **settings)
 
 
+@TWINS.twin(
+    "storm-399-behind-is-lost", "STORM-K27", "what failed too far behind is not emitted again",
+    "STORM-399: maxOffsetBehind")
 class BehindIsLost(PartitionManager):
     """What is too far behind is neither replayed nor waited for."""
 
@@ -131,6 +167,9 @@ class BehindIsLost(PartitionManager):
             super()._schedule(offset)
 
 
+@TWINS.twin(
+    "partition-first-ack-counts", "STORM-K20", "of tuples that share an id the first ack counts",
+    "storm#partition-manager: a Scheme that makes several tuples of a message")
 class FirstAckCounts(PartitionManager):
     """A message is done with the first ack that has its id, whoever else has it."""
 
@@ -141,6 +180,8 @@ class FirstAckCounts(PartitionManager):
 # ---- what is emitted again ------------------------------------------------------------------
 
 
+@TWINS.twin(
+    "partition-ignores-failed", "STORM-K27", "what failed is never emitted again", "fail left out")
 class IgnoringFailed(PartitionManager):
     """Fetches always go on where the last one ended."""
 
@@ -151,6 +192,9 @@ class IgnoringFailed(PartitionManager):
         return False
 
 
+@TWINS.twin(
+    "storm-2666-replays-the-acked", "STORM-K24", "a replay emits what was acked meanwhile",
+    "STORM-2666, 3301")
 class ReplayingAll(PartitionManager):
     """A replay emits all it has fetched, the acked and the pending too."""
 
@@ -158,6 +202,9 @@ class ReplayingAll(PartitionManager):
         return True
 
 
+@TWINS.twin(
+    "partition-new-first", "STORM-K29", "what failed waits until there is nothing new",
+    "fill begins at emittedTo")
 class NewFirst(PartitionManager):
     """What failed is emitted again only when there is nothing new."""
 
@@ -173,6 +220,9 @@ class NewFirst(PartitionManager):
         return went_on or super()._is_replay()
 
 
+@TWINS.twin(
+    "partition-retries-at-once", "STORM-K35", "the delay of a retry is not waited for",
+    "storm#partition-manager: shouldReEmitMsg")
 class RetryingAtOnce(PartitionManager):
     """The delay is computed, and not waited for."""
 
@@ -180,6 +230,9 @@ class RetryingAtOnce(PartitionManager):
         return frozenset(self._failed)
 
 
+@TWINS.twin(
+    "partition-one-delay", "STORM-K35", "the delay of a retry does not grow",
+    "storm#partition-manager: nextDelay")
 class WaitingForOneDelay(PartitionManager):
     """Every retry waits as long as the first one."""
 
@@ -188,6 +241,10 @@ class WaitingForOneDelay(PartitionManager):
         self._due_at[offset] = self._now + self.backoff.delay(1)
 
 
+@TWINS.twin(
+    "partition-held-up-by-a-retry", "STORM-K26",
+    "nothing new is read while something waits for its retry",
+    "storm#partition-manager: nextFailedMessageToRetry without a look at the time")
 class HeldUpByARetry(PartitionManager):
     """While something waits for its retry nothing else is read."""
 
@@ -195,6 +252,8 @@ class HeldUpByARetry(PartitionManager):
         return None if self._failed and not self._due() else super().wants()
 
 
+@TWINS.twin(
+    "storm-2413-retries-for-ever", "STORM-K28", "the retry limit is not respected", "STORM-2413")
 class RetryingForEver(PartitionManager):
     """The retry limit is read, and not looked at."""
 
@@ -202,6 +261,9 @@ class RetryingForEver(PartitionManager):
         return True
 
 
+@TWINS.twin(
+    "storm-2014-one-retry-more", "STORM-K28", "a message is emitted once more than the limit says",
+    "STORM-2014")
 class OneRetryMore(PartitionManager):
     """The first emit counts as a retry."""
 
@@ -210,6 +272,9 @@ class OneRetryMore(PartitionManager):
             self._failures[offset] - 1)
 
 
+@TWINS.twin(
+    "storm-2844-starts-from-earliest", "STORM-K25", "a restart emits what is below the commit",
+    "STORM-2844, 2835")
 class StartingFromEarliest(PartitionManager):
     """A start reads the log from its beginning, whatever was committed."""
 
@@ -218,6 +283,9 @@ class StartingFromEarliest(PartitionManager):
         self._emitted_to = 0
 
 
+@TWINS.twin(
+    "partition-emits-at-the-end", "STORM-K32", "an offset is emitted that the log does not have",
+    "an index off by one")
 class EmittingAtTheEnd(PartitionManager):
     """At the end of the log the next offset is emitted, though nobody has written it yet."""
 
@@ -231,6 +299,9 @@ class EmittingAtTheEnd(PartitionManager):
 # ---- how many are outstanding ---------------------------------------------------------------
 
 
+@TWINS.twin(
+    "partition-over-the-maximum", "STORM-K31", "one message more is outstanding than may be",
+    "> in the place of >=")
 class OverTheMaximum(PartitionManager):
     """The test is whether the maximum is exceeded."""
 
@@ -238,6 +309,10 @@ class OverTheMaximum(PartitionManager):
         return 0 < self.outstanding_max < self._outstanding()
 
 
+@TWINS.twin(
+    "storm-2343-failures-stop-reading", "STORM-K27",
+    "failed messages count as outstanding, and so are never emitted again",
+    "STORM-2343: more failures than maxUncommittedOffsets")
 class FailedStayOutstanding(PartitionManager):
     """What failed goes on counting: as many failures as the maximum stop all reading."""
 
@@ -245,6 +320,7 @@ class FailedStayOutstanding(PartitionManager):
         return len(self._under_way | self._failed)
 
 
+@TWINS.twin("storm-2639-voids-counted", "STORM-K30", "voids count as outstanding", "STORM-2639")
 class CountingVoids(PartitionManager):
     """What is outstanding is counted by its first and its last offset, voids and all."""
 
@@ -252,6 +328,9 @@ class CountingVoids(PartitionManager):
         return max(self._under_way) - min(self._under_way) + 1 if self._under_way else 0
 
 
+@TWINS.twin(
+    "storm-2549-acked-stop-reading", "STORM-K26",
+    "acked messages count as outstanding until they are committed", "STORM-2549")
 class CountingFromTheCommit(PartitionManager):
     """All above the commit counts as outstanding, acked or not."""
 
@@ -262,6 +341,10 @@ class CountingFromTheCommit(PartitionManager):
 # ---- the client's manager -------------------------------------------------------------------
 
 
+@TWINS.twin(
+    "storm-3301-waiting-not-purged", "STORM-K25",
+    "what was read again is emitted although it was committed meanwhile", "STORM-3301, 2835, 2666",
+    of=ReferenceClient)
 class WaitingNotPurged(ClientPartition):
     """After a commit, what is below it and was read again goes on waiting to be emitted."""
 
@@ -278,6 +361,9 @@ class _Unwary(OffsetManager):
         self.emitted.add(offset)
 
 
+@TWINS.twin(
+    "storm-2505-voids-not-seen", "STORM-K30", "an acked offset after a void is never committed",
+    "STORM-2505", of=ReferenceClient)
 class VoidsNotSeen(ClientPartition):
     """The next offset to commit is the one after the last, and no other."""
 
@@ -291,6 +377,9 @@ class _Gapless(OffsetManager):
         return False
 
 
+@TWINS.twin(
+    "client-jumps-over-all", "STORM-K20", "what is still under way is taken for a void",
+    "OffsetManager.findNextCommitOffset without its look at emittedOffsets", of=ReferenceClient)
 class JumpingOverAll(ClientPartition):
     """Every gap in the acked offsets is taken for a void."""
 
@@ -304,6 +393,9 @@ class _Jumping(OffsetManager):
         return max(self.acked, default=self.committed - 1) + 1
 
 
+@TWINS.twin(
+    "storm-2546-gone-retry", "STORM-K30", "a retry that compaction has removed stops the rest",
+    "STORM-2546", of=ReferenceClient)
 class SeekingTheGoneInTheLog(ClientPartition):
     """A retry that compaction has taken out of the log is sought for ever."""
 
@@ -314,6 +406,9 @@ class SeekingTheGoneInTheLog(ClientPartition):
 # ---- its end, and a successor ---------------------------------------------------------------
 
 
+@TWINS.twin(
+    "storm-2296-successor-knows-nothing", "STORM-K24",
+    "a change of the leader has everything emitted again", "STORM-2296")
 class SuccessorStartingAnew(PartitionManager):
     """The manager for the new leader knows nothing but the commit."""
 
@@ -321,6 +416,9 @@ class SuccessorStartingAnew(PartitionManager):
         """The successor takes nothing over."""
 
 
+@TWINS.twin(
+    "storm-2361-acks-astray", "STORM-K21",
+    "acks do not reach the manager after a change of the leader", "STORM-2361")
 class AcksGoingAstray(PartitionManager):
     """After a change of the leader, acks are routed to the manager that was."""
 
@@ -332,101 +430,11 @@ class AcksGoingAstray(PartitionManager):
         return offset in getattr(self, "_astray", set()) or super().ack(offset)
 
 
+@TWINS.twin(
+    "storm-810-close-without-commit", "STORM-K21", "an orderly end records no position",
+    "STORM-810")
 class ClosingWithoutCommit(PartitionManager):
     """An orderly end records nothing."""
 
     def close(self) -> int:
         return self._committed
-
-
-_twin = partial(CoreTwin, suite="storm.partition", of=ReferencePartition)
-SAFE, GOES_ON, GONE = "STORM-K20", "STORM-K21", "STORM-K30"
-REPEATED, REPLAYED, BOUNDED = "STORM-K24", "STORM-K27", "STORM-K28"
-_client = partial(CoreTwin, suite="storm.partition", of=ReferenceClient)
-
-_TWINS: Final = (
-    _twin(name="storm-643-gone-sought-for-ever", rule=GONE, core=SeekingTheGone,
-          bug="a failed offset that has left the log is sought for ever",
-          history="STORM-643, 644, 646, 647, 1131"),
-    _twin(name="storm-511-out-of-range", rule=GONE, core=StuckOutOfRange,
-          bug="a position below the log's beginning is never corrected", history="STORM-511"),
-    _twin(name="storm-1455-stale-starts-over", rule=REPEATED, core=StartingOverWhenStale,
-          bug="one stale offset sets the position back", history="STORM-1455"),
-    _twin(name="storm-399-behind-is-lost", rule=REPLAYED, core=BehindIsLost,
-          bug="what failed too far behind is not emitted again",
-          history="STORM-399: maxOffsetBehind"),
-    _twin(name="storm-2608-gone-stays-pending", rule=GONE, core=KeepingTheGonePending,
-          bug="what has left the log stays pending, and holds up the commit",
-          history="STORM-2608"),
-    _twin(name="storm-2546-void-stops-commit", rule=GONE, core=StoppingAtVoids,
-          bug="a commit does not pass a void that compaction has left",
-          history="STORM-2546, 2505, 2639"),
-    _twin(name="storm-2296-successor-knows-nothing", rule=REPEATED, core=SuccessorStartingAnew,
-          bug="a change of the leader has everything emitted again", history="STORM-2296"),
-    _twin(name="storm-2361-acks-astray", rule=GOES_ON, core=AcksGoingAstray,
-          bug="acks do not reach the manager after a change of the leader",
-          history="STORM-2361"),
-    _twin(name="storm-810-close-without-commit", rule=GOES_ON, core=ClosingWithoutCommit,
-          bug="an orderly end records no position", history="STORM-810"),
-    _twin(name="storm-2343-failures-stop-reading", rule=REPLAYED, core=FailedStayOutstanding,
-          bug="failed messages count as outstanding, and so are never emitted again",
-          history="STORM-2343: more failures than maxUncommittedOffsets"),
-    _twin(name="storm-2549-acked-stop-reading", rule="STORM-K26", core=CountingFromTheCommit,
-          bug="acked messages count as outstanding until they are committed",
-          history="STORM-2549"),
-    _twin(name="storm-2666-replays-the-acked", rule=REPEATED, core=ReplayingAll,
-          bug="a replay emits what was acked meanwhile", history="STORM-2666, 3301"),
-    _twin(name="storm-2844-starts-from-earliest", rule="STORM-K25", core=StartingFromEarliest,
-          bug="a restart emits what is below the commit", history="STORM-2844, 2835"),
-    _twin(name="storm-2413-retries-for-ever", rule=BOUNDED, core=RetryingForEver,
-          bug="the retry limit is not respected", history="STORM-2413"),
-    _twin(name="storm-2014-one-retry-more", rule=BOUNDED, core=OneRetryMore,
-          bug="a message is emitted once more than the limit says", history="STORM-2014"),
-    _twin(name="storm-2639-voids-counted", rule=GONE, core=CountingVoids,
-          bug="voids count as outstanding", history="STORM-2639"),
-    _client(name="storm-2505-voids-not-seen", rule=GONE, core=VoidsNotSeen,
-            bug="an acked offset after a void is never committed", history="STORM-2505"),
-    _client(name="storm-2546-gone-retry", rule=GONE, core=SeekingTheGoneInTheLog,
-            bug="a retry that compaction has removed stops the rest", history="STORM-2546"),
-    _client(name="storm-3301-waiting-not-purged", rule="STORM-K25", core=WaitingNotPurged,
-            bug="what was read again is emitted although it was committed meanwhile",
-            history="STORM-3301, 2835, 2666"),
-    _client(name="client-jumps-over-all", rule=SAFE, core=JumpingOverAll,
-            bug="what is still under way is taken for a void",
-            history="OffsetManager.findNextCommitOffset without its look at emittedOffsets"),
-    _twin(name="partition-first-ack-counts", rule=SAFE, core=FirstAckCounts,
-          bug="of tuples that share an id the first ack counts",
-          history="storm#partition-manager: a Scheme that makes several tuples of a message"),
-    _twin(name="partition-retries-at-once", rule="STORM-K35", core=RetryingAtOnce,
-          bug="the delay of a retry is not waited for",
-          history="storm#partition-manager: shouldReEmitMsg"),
-    _twin(name="partition-one-delay", rule="STORM-K35", core=WaitingForOneDelay,
-          bug="the delay of a retry does not grow", history="storm#partition-manager: nextDelay"),
-    _twin(name="partition-held-up-by-a-retry", rule="STORM-K26", core=HeldUpByARetry,
-          bug="nothing new is read while something waits for its retry",
-          history="storm#partition-manager: nextFailedMessageToRetry without a look at the time"),
-    _twin(name="partition-pending-at-emit", rule=SAFE, core=PendingAtEmit,
-          bug="an offset is pending only from its emit on",
-          history="D13: the notes' pseudo-code"),
-    _twin(name="partition-failed-not-pending", rule=SAFE, core=FailedNotPending,
-          bug="a failed offset is not pending", history="fail takes the offset out of pending"),
-    _twin(name="partition-commits-the-highest", rule=SAFE, core=CommittingTheHighest,
-          bug="the commit is the highest acked offset plus one",
-          history="max in the place of min"),
-    _twin(name="partition-commits-zero", rule="STORM-K22", core=CommittingZeroWhenIdle,
-          bug="with nothing pending the commit is 0", history="the default of an empty set"),
-    _twin(name="partition-commit-names-the-last", rule="STORM-K23", core=CommittingTheLast,
-          bug="a start begins one after the commit",
-          history="the last offset done mixed up with the next to do"),
-    _twin(name="partition-ignores-failed", rule=REPLAYED, core=IgnoringFailed,
-          bug="what failed is never emitted again", history="fail left out"),
-    _twin(name="partition-new-first", rule="STORM-K29", core=NewFirst,
-          bug="what failed waits until there is nothing new", history="fill begins at emittedTo"),
-    _twin(name="partition-over-the-maximum", rule="STORM-K31", core=OverTheMaximum,
-          bug="one message more is outstanding than may be", history="> in the place of >="),
-    _twin(name="partition-emits-at-the-end", rule="STORM-K32", core=EmittingAtTheEnd,
-          bug="an offset is emitted that the log does not have", history="an index off by one"),
-)
-
-TWINS: Final[dict[str, CoreTwin]] = {twin.name: twin for twin in _TWINS}
-"""The twins by name; ``zoo:NAME`` is the target."""

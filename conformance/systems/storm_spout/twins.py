@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Final
 
 from ....reference.storm.spout import Call, Outcome, SpoutMisuse, SpoutPending
-from ...suites.twin import CoreTwin
+from ...suites.twin import Twins
 from .adapter import ReferenceSpout
 
 __all__ = ["TWINS"]
@@ -15,9 +14,15 @@ Calls = tuple[Call[str], ...]
 Spout = SpoutPending[str]
 
 
+TWINS: Final = Twins("storm.spout", ReferenceSpout, ("reference.storm.spout",))
+
+
 # ---- the maximum ----------------------------------------------------------------------------
 
 
+@TWINS.twin(
+    "spout-over-the-maximum", "STORM-K40",
+    "a round begins with as many pending as the maximum allows", "> in the place of >=")
 class OverTheMaximum(Spout):
     """The test is whether pending exceeds the maximum."""
 
@@ -25,6 +30,9 @@ class OverTheMaximum(Spout):
         return 0 < self.limit < len(self)
 
 
+@TWINS.twin(
+    "spout-limit-of-one-task", "STORM-K41", "an executor of two tasks stops at the maximum of one",
+    "SpoutExecutor: (* p num-tasks) left out")
 class OneLimitForAll(Spout):
     """The maximum of one task is that of the executor, however many tasks it has."""
 
@@ -32,6 +40,9 @@ class OneLimitForAll(Spout):
         super().__init__(max_pending, 1, buckets)
 
 
+@TWINS.twin(
+    "spout-looks-at-every-emit", "STORM-K41", "the maximum cuts a round short",
+    "the one look of a round made many")
 class LookingAtEveryEmit(Spout):
     """The maximum stops a round in its middle: the rest of the round is lost to the spout."""
 
@@ -41,6 +52,9 @@ class LookingAtEveryEmit(Spout):
         return super().emit(root, message)
 
 
+@TWINS.twin(
+    "storm-17-id-given-twice", "STORM-K42",
+    "a root id that is pending is given to another message", "STORM-17: root ids chosen blindly")
 class GivingAnIdTwice(Spout):
     """An id that is pending is given to a second message, which takes the first one's place."""
 
@@ -51,6 +65,9 @@ class GivingAnIdTwice(Spout):
 # ---- callbacks ------------------------------------------------------------------------------
 
 
+@TWINS.twin(
+    "spout-calls-again", "STORM-K43", "a root stays pending after ack()",
+    "get in the place of remove")
 class CallingAgain(Spout):
     """A root stays pending when it is acked: a later fail, or the timeout, calls again."""
 
@@ -59,6 +76,10 @@ class CallingAgain(Spout):
         return () if message is None else (Call(Outcome.ACK, message),)
 
 
+@TWINS.twin(
+    "storm-1595-fail-by-timeout", "STORM-K44",
+    "what the acker fails reaches the spout only by its timeout",
+    "STORM-1595: a fail that arrives late")
 class FailingOnlyByTimeout(Spout):
     """What the acker fails is left to the timeout."""
 
@@ -66,6 +87,9 @@ class FailingOnlyByTimeout(Spout):
         return ()
 
 
+@TWINS.twin(
+    "spout-acks-the-late", "STORM-K43", "an ack after the timeout calls ack() after fail()",
+    "late acks not ignored")
 class AckingTheLate(Spout):
     """An ack that comes after the timeout calls ack() for a message that has failed."""
 
@@ -83,6 +107,9 @@ class AckingTheLate(Spout):
 # ---- time -----------------------------------------------------------------------------------
 
 
+@TWINS.twin(
+    "storm-3514-no-timeouts", "STORM-K46", "a root that is not heard of stays pending for ever",
+    "STORM-3514: message timeouts disabled")
 class WithoutTimeouts(Spout):
     """Message timeouts are disabled: what is lost stays pending."""
 
@@ -90,6 +117,10 @@ class WithoutTimeouts(Spout):
         return ()
 
 
+@TWINS.twin(
+    "storm-549-place-kept", "STORM-K41",
+    "a root that timed out goes on counting towards the maximum",
+    "STORM-549: lost tuples occupy max.spout.pending")
 class KeepingTheTimedOut(Spout):
     """A root that times out has fail() called, and goes on taking a place."""
 
@@ -102,6 +133,9 @@ class KeepingTheTimedOut(Spout):
         return calls
 
 
+@TWINS.twin(
+    "spout-one-bucket", "STORM-K45", "a root may time out with the very next tick",
+    "one bucket for two")
 class OneBucket(Spout):
     """The spout's map has one bucket: a root emitted just before a tick fails with it."""
 
@@ -109,6 +143,9 @@ class OneBucket(Spout):
         super().__init__(max_pending, tasks, buckets - 1)
 
 
+@TWINS.twin(
+    "spout-three-buckets", "STORM-K46", "a root times out a tick too late",
+    "the acker's number of buckets")
 class ThreeBuckets(Spout):
     """The spout's map has as many buckets as the acker's."""
 
@@ -116,50 +153,11 @@ class ThreeBuckets(Spout):
         super().__init__(max_pending, tasks, buckets + 1)
 
 
+@TWINS.twin(
+    "spout-deaf-to-resets", "STORM-K45", "a RESET_TIMEOUT does not renew the spout's root",
+    "the acker's half of the reset alone")
 class DeafToResets(Spout):
     """A RESET_TIMEOUT that the acker passes on is ignored."""
 
     def reset_timeout(self, root: int) -> Calls:
         return ()
-
-
-_twin = partial(CoreTwin, suite="storm.spout", of=ReferenceSpout)
-BELOW, ONE_CALL, NOT_EARLY, NOT_LATE = "STORM-K41", "STORM-K43", "STORM-K45", "STORM-K46"
-
-_TWINS: Final = (
-    _twin(name="storm-17-id-given-twice", rule="STORM-K42", core=GivingAnIdTwice,
-          bug="a root id that is pending is given to another message",
-          history="STORM-17: root ids chosen blindly"),
-    _twin(name="storm-3514-no-timeouts", rule=NOT_LATE, core=WithoutTimeouts,
-          bug="a root that is not heard of stays pending for ever",
-          history="STORM-3514: message timeouts disabled"),
-    _twin(name="storm-549-place-kept", rule=BELOW, core=KeepingTheTimedOut,
-          bug="a root that timed out goes on counting towards the maximum",
-          history="STORM-549: lost tuples occupy max.spout.pending"),
-    _twin(name="storm-1595-fail-by-timeout", rule="STORM-K44", core=FailingOnlyByTimeout,
-          bug="what the acker fails reaches the spout only by its timeout",
-          history="STORM-1595: a fail that arrives late"),
-    _twin(name="spout-limit-of-one-task", rule=BELOW, core=OneLimitForAll,
-          bug="an executor of two tasks stops at the maximum of one",
-          history="SpoutExecutor: (* p num-tasks) left out"),
-    _twin(name="spout-over-the-maximum", rule="STORM-K40", core=OverTheMaximum,
-          bug="a round begins with as many pending as the maximum allows",
-          history="> in the place of >="),
-    _twin(name="spout-looks-at-every-emit", rule=BELOW, core=LookingAtEveryEmit,
-          bug="the maximum cuts a round short", history="the one look of a round made many"),
-    _twin(name="spout-calls-again", rule=ONE_CALL, core=CallingAgain,
-          bug="a root stays pending after ack()", history="get in the place of remove"),
-    _twin(name="spout-acks-the-late", rule=ONE_CALL, core=AckingTheLate,
-          bug="an ack after the timeout calls ack() after fail()",
-          history="late acks not ignored"),
-    _twin(name="spout-one-bucket", rule=NOT_EARLY, core=OneBucket,
-          bug="a root may time out with the very next tick", history="one bucket for two"),
-    _twin(name="spout-three-buckets", rule=NOT_LATE, core=ThreeBuckets,
-          bug="a root times out a tick too late", history="the acker's number of buckets"),
-    _twin(name="spout-deaf-to-resets", rule=NOT_EARLY, core=DeafToResets,
-          bug="a RESET_TIMEOUT does not renew the spout's root",
-          history="the acker's half of the reset alone"),
-)
-
-TWINS: Final[dict[str, CoreTwin]] = {twin.name: twin for twin in _TWINS}
-"""The twins by name; ``zoo:NAME`` is the target."""

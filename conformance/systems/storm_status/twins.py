@@ -6,42 +6,33 @@ of docs/sources (D4, D5, …) whose reading of the text it takes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Final
 
 from ....reference.storm.status import RemoteFlags, Sent, Status, StatusTracker, Steps
+from ...suites.twin import Twins
 from .adapter import ReferenceStatus
 
-__all__ = ["TWINS", "StatusTwin"]
+__all__ = ["TWINS"]
 
 Put = Callable[[], object]
 
 
-@dataclass(frozen=True, slots=True)
-class StatusTwin:
-    """Two workers of which one has a bug: see ``catalogue.Specimen``."""
+def _parts_of(bug: type[StatusTracker] | type[RemoteFlags]) -> Mapping[str, type]:
+    return {"tracker" if issubclass(bug, StatusTracker) else "view": bug}
 
-    name: str
-    rule: str
-    bug: str
-    history: str
-    tracker: type[StatusTracker] = StatusTracker
-    view: type[RemoteFlags] = RemoteFlags
-    suite: str = "storm.status"
-    equivalent: str = ""
 
-    def adapter(self) -> ReferenceStatus:
-        """A new adapter of this twin, behind the port ``storm.status``."""
-        adapter = ReferenceStatus()
-        adapter.tracker, adapter.view = self.tracker, self.view
-        adapter.name = f"zoo:{self.name}"
-        return adapter
+TWINS: Final = Twins(
+    "storm.status", ReferenceStatus, ("reference.storm.status",), _parts_of)
 
 
 # ---- the receiving worker: what is marked and told --------------------------------------------
 
 
+@TWINS.twin(
+    "STORM-3141", "STORM-O1", "only the first task is known to the tracker",
+    "STORM-3141: tuples for an executor's other tasks")
 class FirstTaskOnly(StatusTracker):
     """Only an executor's first task is known to the tracker."""
 
@@ -49,6 +40,9 @@ class FirstTaskOnly(StatusTracker):
         return task == min(self._flags) and super()._mark(task, before)
 
 
+@TWINS.twin(
+    "STORM-3141-review", "STORM-O1", "told at every spill but the first",
+    "STORM-3141, in review: getAndSet without its negation")
 class NotNegated(StatusTracker):
     """``recordBackPressure`` returns what getAndSet returns: whether the flag was set before."""
 
@@ -58,6 +52,9 @@ class NotNegated(StatusTracker):
         return was_set
 
 
+@TWINS.twin(
+    "STORM-1087", "STORM-O1", "backpressure is never switched on",
+    "STORM-1087: automatic backpressure stuck off")
 class NeverOn(StatusTracker):
     """No task is ever marked: backpressure is off."""
 
@@ -65,6 +62,7 @@ class NeverOn(StatusTracker):
         return False
 
 
+@TWINS.twin("no-reminder", "STORM-O2", "ON is told once, and not again", "a lost ON stays lost")
 class NoReminder(StatusTracker):
     """ON is told once."""
 
@@ -72,6 +70,7 @@ class NoReminder(StatusTracker):
         return False
 
 
+@TWINS.twin("early-reminder", "STORM-O4", "the reminder comes one tuple early", ">= for >")
 class EarlyReminder(StatusTracker):
     """The growth is compared with >= instead of >."""
 
@@ -79,6 +78,9 @@ class EarlyReminder(StatusTracker):
         return before - self._told_at[task] >= self.reminder
 
 
+@TWINS.twin(
+    "PR-2502-review", "STORM-O1", "a flag is looked up, and set later",
+    "storm#review-2502: a task is moved between two maps while the receiver writes")
 class LookingInTwoMaps(StatusTracker):
     """A task is looked up in one map, and moved to the other one later.
 
@@ -96,6 +98,9 @@ class LookingInTwoMaps(StatusTracker):
             yield from self._tell()
 
 
+@TWINS.twin(
+    "put-last", "STORM-O6", "the tuple is put after its flag was set",
+    "WorkerState.transferLocalBatch: ON is sent, then the tuple is put")
 class MarkedBeforePut(StatusTracker):
     """The flag is set, and only then the tuple is put into the overflowQ."""
 
@@ -108,6 +113,9 @@ class MarkedBeforePut(StatusTracker):
         yield ()
 
 
+@TWINS.twin(
+    "STORM-3751", "STORM-O1", "a stray tuple ends the receiving thread",
+    "STORM-3751: a tuple for a task that is no longer local")
 class DyingOfStrays(StatusTracker):
     """A tuple for a task that is no longer here ends the receiving thread."""
 
@@ -119,6 +127,9 @@ class DyingOfStrays(StatusTracker):
         return super().spill(task, before, put)
 
 
+@TWINS.twin(
+    "strays", "STORM-O12", "a stray tuple makes its task a backlogged one",
+    "a worker that answers for tasks it lost in a rebalance")
 class TellingOfStrays(StatusTracker):
     """A tuple for a task that is no longer here makes the task a backlogged one."""
 
@@ -129,6 +140,9 @@ class TellingOfStrays(StatusTracker):
         return super().spill(task, before, put)
 
 
+@TWINS.twin(
+    "STORM-3148", "STORM-O5", "the system task is reported as backlogged",
+    "STORM-3148: task -1 in a status, and the client fails on it")
 class SystemTask(StatusTracker):
     """The system task, -1, counts as one that may be backlogged."""
 
@@ -137,6 +151,9 @@ class SystemTask(StatusTracker):
         return replace(status, blocked=status.blocked | {-1}) if status.blocked else status
 
 
+@TWINS.twin(
+    "one-task", "STORM-O5", "a status names one backlogged task only",
+    "a delta where a snapshot was promised")
 class OneTaskAStatus(StatusTracker):
     """A status names the task that was marked first, not all of them."""
 
@@ -148,6 +165,9 @@ class OneTaskAStatus(StatusTracker):
 # ---- the receiving worker: OFF, repetition, new connections -----------------------------------
 
 
+@TWINS.twin(
+    "D6", "STORM-O8", "nothing is ever told again",
+    "WorkerState.refreshBackPressureStatus; JStorm #404: a lost 'stop'")
 class NeverRepeating(StatusTracker):
     """What was told once is not told again."""
 
@@ -155,6 +175,9 @@ class NeverRepeating(StatusTracker):
         return False
 
 
+@TWINS.twin(
+    "STORM-1949", "STORM-O8", "an OFF that was lost is not told again",
+    "STORM-1949: the flag was changed before its writing had succeeded")
 class NeverRepeatingOff(StatusTracker):
     """The flag is cleared before OFF is known to have been written, and then is forgotten."""
 
@@ -162,6 +185,9 @@ class NeverRepeatingOff(StatusTracker):
         return bool(self.blocked) and super()._is_repetition_due()
 
 
+@TWINS.twin(
+    "repeating", "STORM-O13", "the status is told at every check, changed or not",
+    "a mutant of the repetition: each check for every n-th")
 class RepeatingAlways(StatusTracker):
     """The status is told at every check, changed or not."""
 
@@ -169,6 +195,9 @@ class RepeatingAlways(StatusTracker):
         return True
 
 
+@TWINS.twin(
+    "repeating-from-then-on", "STORM-O13", "once it was told again, it is at every check",
+    "a count of checks that nobody sets back")
 class RepeatingFromThenOn(StatusTracker):
     """The checks are counted, and not counted anew when the status has been told."""
 
@@ -177,6 +206,9 @@ class RepeatingFromThenOn(StatusTracker):
         return self._checks >= self.repeat
 
 
+@TWINS.twin(
+    "silent-off", "STORM-O3", "OFF waits for the next repetition",
+    "a sender that is held back for no reason")
 class SilentOff(StatusTracker):
     """The check clears the flags and tells nobody, until the next repetition."""
 
@@ -188,6 +220,7 @@ class SilentOff(StatusTracker):
         return super().check(overflow_sizes)
 
 
+@TWINS.twin("off-early", "STORM-O5", "OFF is told with one tuple left", "off by one")
 class OffTooEarly(StatusTracker):
     """One tuple is left in the overflowQ, and OFF is told."""
 
@@ -196,6 +229,9 @@ class OffTooEarly(StatusTracker):
         return super().check({task: size - 1 for task, size in overflow_sizes.items() if size})
 
 
+@TWINS.twin(
+    "D4-number", "STORM-O10", "the number is taken after the flags were read",
+    "BackPressureStatus's constructor")
 class NumberedAfterReading(StatusTracker):
     """The number is taken after the flags were read."""
 
@@ -209,6 +245,8 @@ class NumberedAfterReading(StatusTracker):
         yield tuple(Sent(each, status) for each in self._connections if only in (None, each))
 
 
+@TWINS.twin(
+    "D5", "STORM-O10", "a new connection is added after its snapshot", "Server.authenticated")
 class AddedAfterSnapshot(StatusTracker):
     """A new connection gets its snapshot first, and is added to those that are told later."""
 
@@ -220,6 +258,9 @@ class AddedAfterSnapshot(StatusTracker):
         yield ()
 
 
+@TWINS.twin(
+    "no-snapshot", "STORM-O7", "a new connection gets no snapshot",
+    "a sender that waits for the next change")
 class NoSnapshot(StatusTracker):
     """A new connection is told of the next change only."""
 
@@ -231,6 +272,9 @@ class NoSnapshot(StatusTracker):
 # ---- the sending worker -----------------------------------------------------------------------
 
 
+@TWINS.twin(
+    "D4", "STORM-O9", "the sender believes every status, however old",
+    "StormClientHandler: the id is never compared")
 class BelievingAll(RemoteFlags):
     """Numbers are not compared."""
 
@@ -238,6 +282,9 @@ class BelievingAll(RemoteFlags):
         return True
 
 
+@TWINS.twin(
+    "global-throttle", "STORM-O9", "a sender stops for all tasks as soon as one is backlogged",
+    "Storm 1.x: one 'throttle' flag for the topology")
 class GlobalThrottle(RemoteFlags):
     """One flag for all: where any task is backlogged, the sender holds back from everybody."""
 
@@ -246,6 +293,9 @@ class GlobalThrottle(RemoteFlags):
         self._flags = dict.fromkeys(self._flags, any(self._flags.values()))
 
 
+@TWINS.twin(
+    "all-is-news", "STORM-O9", "the sender says of every status that it is news",
+    "an answer that nobody looks at")
 class SayingAllIsNews(RemoteFlags):
     """An older status is ignored, and said to be news."""
 
@@ -255,6 +305,9 @@ class SayingAllIsNews(RemoteFlags):
         return True
 
 
+@TWINS.twin(
+    "D4-incarnation", "STORM-O9", "numbers are compared across restarts",
+    "ids restart at 0 with the worker")
 class OneIncarnation(RemoteFlags):
     """Numbers are compared across restarts of the worker, where they begin anew."""
 
@@ -262,6 +315,9 @@ class OneIncarnation(RemoteFlags):
         return status.number > self._newest[status.worker][1]
 
 
+@TWINS.twin(
+    "STORM-3763", "STORM-O9", "the first status of a connection is ignored",
+    "STORM-3763: sent before the handshake was over, and ignored")
 class DeafDuringHandshake(RemoteFlags):
     """The first status of a new connection comes before the handshake is over."""
 
@@ -277,6 +333,9 @@ class DeafDuringHandshake(RemoteFlags):
         return super().hear(status)
 
 
+@TWINS.twin(
+    "forgetting", "STORM-O9", "flags are forgotten when the connection breaks",
+    "a reconnecting sender floods a backlogged task")
 class ForgettingOnDisconnect(RemoteFlags):
     """A sender that lost its connection forgets what it was told."""
 
@@ -286,6 +345,9 @@ class ForgettingOnDisconnect(RemoteFlags):
         self._flags = dict.fromkeys(self._flags, False)
 
 
+@TWINS.twin(
+    "STORM-2744", "STORM-O9", "OFF is not applied",
+    "STORM-2744, STORM-1696: backpressure stays on")
 class OnlyOn(RemoteFlags):
     """What a status says of free tasks is not applied."""
 
@@ -309,80 +371,7 @@ class FailingOnSystemTask(RemoteFlags):
             super()._apply(status)
 
 
-def _twins() -> Iterable[StatusTwin]:
-    yield from _of_trackers()
-    yield StatusTwin(
-        "D4", "STORM-O9", "the sender believes every status, however old",
-        "StormClientHandler: the id is never compared", view=BelievingAll)
-    yield StatusTwin(
-        "global-throttle", "STORM-O9", "a sender stops for all tasks as soon as one is backlogged",
-        "Storm 1.x: one 'throttle' flag for the topology", view=GlobalThrottle)
-    yield StatusTwin(
-        "all-is-news", "STORM-O9", "the sender says of every status that it is news",
-        "an answer that nobody looks at", view=SayingAllIsNews)
-    yield StatusTwin(
-        "D4-incarnation", "STORM-O9", "numbers are compared across restarts",
-        "ids restart at 0 with the worker", view=OneIncarnation)
-    yield StatusTwin(
-        "STORM-3763", "STORM-O9", "the first status of a connection is ignored",
-        "STORM-3763: sent before the handshake was over, and ignored", view=DeafDuringHandshake)
-    yield StatusTwin(
-        "STORM-3148-client", "STORM-O9", "the system task in a status ends the reading of it",
-        "STORM-3148: an index out of bounds in the client aborts the rest of the status",
-        tracker=SystemTaskInStatus, view=FailingOnSystemTask)
-    yield StatusTwin(
-        "forgetting", "STORM-O9", "flags are forgotten when the connection breaks",
-        "a reconnecting sender floods a backlogged task", view=ForgettingOnDisconnect)
-    yield StatusTwin(
-        "STORM-2744", "STORM-O9", "OFF is not applied",
-        "STORM-2744, STORM-1696: backpressure stays on", view=OnlyOn)
-
-
-def _of_trackers() -> Iterable[StatusTwin]:
-    rows: tuple[tuple[str, str, str, str, type[StatusTracker]], ...] = (
-        ("STORM-3141", "STORM-O1", "only the first task is known to the tracker",
-         "STORM-3141: tuples for an executor's other tasks", FirstTaskOnly),
-        ("STORM-3141-review", "STORM-O1", "told at every spill but the first",
-         "STORM-3141, in review: getAndSet without its negation", NotNegated),
-        ("STORM-1087", "STORM-O1", "backpressure is never switched on",
-         "STORM-1087: automatic backpressure stuck off", NeverOn),
-        ("no-reminder", "STORM-O2", "ON is told once, and not again", "a lost ON stays lost",
-         NoReminder),
-        ("early-reminder", "STORM-O4", "the reminder comes one tuple early", ">= for >",
-         EarlyReminder),
-        ("PR-2502-review", "STORM-O1", "a flag is looked up, and set later",
-         "storm#review-2502: a task is moved between two maps while the receiver writes",
-         LookingInTwoMaps),
-        ("put-last", "STORM-O6", "the tuple is put after its flag was set",
-         "WorkerState.transferLocalBatch: ON is sent, then the tuple is put", MarkedBeforePut),
-        ("STORM-3751", "STORM-O1", "a stray tuple ends the receiving thread",
-         "STORM-3751: a tuple for a task that is no longer local", DyingOfStrays),
-        ("strays", "STORM-O12", "a stray tuple makes its task a backlogged one",
-         "a worker that answers for tasks it lost in a rebalance", TellingOfStrays),
-        ("STORM-3148", "STORM-O5", "the system task is reported as backlogged",
-         "STORM-3148: task -1 in a status, and the client fails on it", SystemTask),
-        ("one-task", "STORM-O5", "a status names one backlogged task only",
-         "a delta where a snapshot was promised", OneTaskAStatus),
-        ("D6", "STORM-O8", "nothing is ever told again",
-         "WorkerState.refreshBackPressureStatus; JStorm #404: a lost 'stop'", NeverRepeating),
-        ("STORM-1949", "STORM-O8", "an OFF that was lost is not told again",
-         "STORM-1949: the flag was changed before its writing had succeeded", NeverRepeatingOff),
-        ("repeating", "STORM-O13", "the status is told at every check, changed or not",
-         "a mutant of the repetition: each check for every n-th", RepeatingAlways),
-        ("repeating-from-then-on", "STORM-O13", "once it was told again, it is at every check",
-         "a count of checks that nobody sets back", RepeatingFromThenOn),
-        ("silent-off", "STORM-O3", "OFF waits for the next repetition",
-         "a sender that is held back for no reason", SilentOff),
-        ("off-early", "STORM-O5", "OFF is told with one tuple left", "off by one", OffTooEarly),
-        ("D4-number", "STORM-O10", "the number is taken after the flags were read",
-         "BackPressureStatus's constructor", NumberedAfterReading),
-        ("D5", "STORM-O10", "a new connection is added after its snapshot",
-         "Server.authenticated", AddedAfterSnapshot),
-        ("no-snapshot", "STORM-O7", "a new connection gets no snapshot",
-         "a sender that waits for the next change", NoSnapshot),
-    )
-    return (StatusTwin(*row) for row in rows)
-
-
-TWINS: Final[dict[str, StatusTwin]] = {twin.name: twin for twin in _twins()}
-"""The twins by name; ``zoo:NAME`` is the target."""
+TWINS.add(
+    "STORM-3148-client", "STORM-O9", "the system task in a status ends the reading of it",
+    "STORM-3148: an index out of bounds in the client aborts the rest of the status",
+    parts={"tracker": SystemTaskInStatus, "view": FailingOnSystemTask})

@@ -7,8 +7,8 @@ or two.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from ....reference.storm.acker import Telling
@@ -21,20 +21,51 @@ from ....reference.storm.spout import Call, SpoutPending
 from ....reference.storm.status import RemoteFlags, Status, StatusTracker
 from ....reference.storm.topologies import Topology
 from ....reference.storm.worker import Parts, Place, Worker
-from ...ports.base import Adapter
 from ...ports.base import Message as Request
+from ...suites.twin import Twins
 from ..storm_input.twins import KeepingItsBatch, PassingItsBatch
 from .adapter import ReferenceTopology
 
-__all__ = ["TopologyTwin", "TWINS"]
+__all__ = ["TWINS"]
 
 PENDING_BOUND: Final = 2
 """STORM-3073 had 1024; one execution of a bolt here emits up to four messages."""
 
 
+class _TwinTopology(ReferenceTopology):
+    """The adapter of a twin. ``without`` are the faults that it does not offer, for they would
+    show another bug than its own."""
+
+    without: frozenset[str] = frozenset()
+
+    def _hello(self, message: Request) -> Request:
+        greeting = super()._hello(message)
+        return greeting | {"can": [each for each in greeting["can"] if each not in self.without]}
+
+
+_PARTS: Final = {
+    StatusTracker: "tracker", RemoteFlags: "flags", SpoutTask: "spout", AckerTask: "acker",
+    BoltTask: "bolt"}
+"""An acker is a bolt, too: the first that fits counts."""
+
+
+def _parts_of(bug: type[Any]) -> Mapping[str, Any]:
+    if issubclass(bug, Worker):
+        return {"worker_type": bug}
+    part = next(name for kind, name in _PARTS.items() if issubclass(bug, kind))
+    return {"parts": replace(Parts(), **{part: bug})}
+
+
+TWINS: Final = Twins(
+    "storm.topology", _TwinTopology, ("reference.storm.topology",), _parts_of)
+
+
 # ---- status ---------------------------------------------------------------------------------
 
 
+@TWINS.twin(
+    "cluster-D6-no-repetition", "STORM-C13", "a lost OFF is never told again",
+    "storm#D6; JStorm #404, STORM-1949")
 class NoRepetition(StatusTracker):
     """The status is told when it changes, and never again."""
 
@@ -60,6 +91,9 @@ class DeafAtFirst(RemoteFlags):
         self._is_ready.discard(worker)
 
 
+@TWINS.twin(
+    "cluster-global-throttle", "STORM-C24", "one backlogged task stops the messages for all",
+    "STORM-886 in 1.0: one throttle for a topology, on or off")
 class GlobalThrottle(RemoteFlags):
     """One task is backlogged, and the worker sends to none: a throttle that is on or off."""
 
@@ -71,6 +105,9 @@ class GlobalThrottle(RemoteFlags):
 # ---- executors ------------------------------------------------------------------------------
 
 
+@TWINS.twin(
+    "cluster-gated-spout", "STORM-C13", "the spout stops consuming while it has something pending",
+    "storm#waits; STORM-292")
 class GatedSpout(SpoutTask):
     """The spout treats its recvQ as a bolt does."""
 
@@ -103,6 +140,9 @@ class StoppingSpout(SpoutTask):
         return _stopping(self, super().call)
 
 
+@TWINS.twin(
+    "cluster-swallows", "STORM-C25", "what a bolt raises is caught and logged",
+    "001#replay: nobody acks or fails its tuple")
 class SwallowingBolt(BoltTask):
     """What user code raises is logged; the bolt goes on, and its tuple is never acked."""
 
@@ -111,6 +151,9 @@ class SwallowingBolt(BoltTask):
             super().process(message)
 
 
+@TWINS.twin(
+    "cluster-greedy-bolt", "STORM-C6", "the bolt consumes while it has something pending",
+    "storm#waits")
 class GreedyBolt(BoltTask):
     """The bolt goes on consuming, whatever is pending."""
 
@@ -179,12 +222,18 @@ class AckingTheFailed(Basic):
         out.ack(message)
 
 
+@TWINS.twin(
+    "cluster-basic-acks-all", "STORM-C20", "a basic bolt's failed tuple is acked",
+    "BasicBoltExecutor: an ack in the place of FailedException's fail")
 class CarelessBolt(BoltTask):
     """See ``AckingTheFailed``."""
 
     basic = AckingTheFailed
 
 
+@TWINS.twin(
+    "cluster-fail-by-timeout", "STORM-C21", "what a bolt fails is left to the timeout",
+    "STORM-1595: a fail that arrives late")
 class DeafToFails(AckerTask):
     """A bolt's FAIL is left to the timeout."""
 
@@ -193,6 +242,10 @@ class DeafToFails(AckerTask):
             super().process(message)
 
 
+@TWINS.twin(
+    "cluster-deaf-to-resets", "STORM-C22",
+    "a request for more time does not reach the spout's roots",
+    "the acker's half of the reset alone")
 class DeafToResets(SpoutTask):
     """The executor knows ack and fail alone."""
 
@@ -201,6 +254,8 @@ class DeafToResets(SpoutTask):
             super().hear_of(root, telling)
 
 
+@TWINS.twin(
+    "cluster-one-bucket", "STORM-C22", "a root times out with the next tick", "one bucket for two")
 class OneBucketSpout(SpoutTask):
     """A pending root times out with the next tick."""
 
@@ -209,6 +264,9 @@ class OneBucketSpout(SpoutTask):
         self.roots = SpoutPending(self.roots.limit, buckets=1, acking=self.roots.acking)
 
 
+@TWINS.twin(
+    "cluster-early-ack", "STORM-C8", "a tuple is acked before its children are emitted",
+    "storm#acker, XOR facts")
 class EarlyAck(BoltTask):
     """A tuple is acked before what is emitted from it: the acker never hears of that."""
 
@@ -221,6 +279,9 @@ class EarlyAck(BoltTask):
             self._ack_values.pop(anchor)
 
 
+@TWINS.twin(
+    "cluster-double-ack", "STORM-C13", "a tuple is acked twice",
+    "storm#acker, XOR facts: not idempotent")
 class DoubleAck(BoltTask):
     """Every tuple is acked twice; the two cancel."""
 
@@ -231,6 +292,9 @@ class DoubleAck(BoltTask):
         super().ack(message)
 
 
+@TWINS.twin(
+    "cluster-doubled", "STORM-C11", "every tuple is emitted twice",
+    "storm#rotating: a duplicate is always another attempt")
 class DoubledBolt(BoltTask):
     """Every tuple is emitted twice."""
 
@@ -240,6 +304,8 @@ class DoubledBolt(BoltTask):
         super().emit(value, inputs)
 
 
+@TWINS.twin(
+    "cluster-told-twice", "STORM-C9", "ack() and fail() are called twice", "storm#ack-xor-fail")
 class TwiceTold(SpoutTask):
     """Every callback of the spout is called twice."""
 
@@ -247,6 +313,9 @@ class TwiceTold(SpoutTask):
         super().conclude([call for each in calls for call in (each, each)])
 
 
+@TWINS.twin(
+    "cluster-eager-spout", "STORM-C7", "the maximum of pending roots is ignored",
+    "storm#executors")
 class EagerSpout(SpoutTask):
     """The maximum is not looked at."""
 
@@ -255,6 +324,9 @@ class EagerSpout(SpoutTask):
         self.roots = SpoutPending(0)
 
 
+@TWINS.twin(
+    "cluster-forgetful-spout", "STORM-C12", "what failed is not emitted again",
+    "STORM-643: a fail that removes the pending offset")
 class ForgetfulSpout(SpoutTask):
     """What failed is not emitted again, and counts as done."""
 
@@ -264,6 +336,9 @@ class ForgetfulSpout(SpoutTask):
             self.partition.ack(attempt.offset)
 
 
+@TWINS.twin(
+    "cluster-hasty-spout", "STORM-C10", "a message is emitted again while it is pending",
+    "STORM-2666")
 class HastySpout(SpoutTask):
     """A message is emitted again while its first attempt is pending."""
 
@@ -276,6 +351,9 @@ class HastySpout(SpoutTask):
 # ---- workers --------------------------------------------------------------------------------
 
 
+@TWINS.twin(
+    "cluster-STORM-3751", "STORM-C14", "a tuple for a task that is gone ends the worker",
+    "STORM-3751")
 class UnguardedReceiver(Worker):
     """A tuple for a task that is no longer here is looked up all the same."""
 
@@ -283,6 +361,9 @@ class UnguardedReceiver(Worker):
         self.inputs[message.to].transfer(str(message.sender), (message,))
 
 
+@TWINS.twin(
+    "cluster-STORM-329", "STORM-C15", "the transfer thread waits for a dead worker",
+    "STORM-329, STORM-404, STORM-510")
 class FaithfulToTheDead(Worker):
     """The transfer thread waits for a worker that is not connected."""
 
@@ -290,6 +371,9 @@ class FaithfulToTheDead(Worker):
         return False
 
 
+@TWINS.twin(
+    "cluster-STORM-1087", "STORM-C5", "the limit of the overflowQ has no effect",
+    "STORM-1087: backpressure stuck off")
 class Unlimited(Worker):
     """The limit of the overflowQs is not read."""
 
@@ -299,6 +383,8 @@ class Unlimited(Worker):
             inbox.overflow_limit = 0  # type: ignore[misc]
 
 
+@TWINS.twin(
+    "cluster-STORM-744", "STORM-C4", "a full recvQ takes local tuples all the same", "STORM-744")
 class Forced(Worker):
     """A local tuple enters recvQ whether or not there is room."""
 
@@ -310,6 +396,9 @@ class Forced(Worker):
         return super().transfer(message)
 
 
+@TWINS.twin(
+    "cluster-same-life", "STORM-C2", "a worker's restarts are not counted",
+    "storm#D4: ids restart at 0")
 class SameLife(Worker):
     """After a restart the worker counts as if it had always been there."""
 
@@ -317,6 +406,10 @@ class SameLife(Worker):
         super().__init__(topology, Place(place.number, 0, place.worker_of), *about, **more)
 
 
+@TWINS.twin(
+    "cluster-not-writable", "STORM-C23",
+    "messages are written to a connection that is not writable",
+    "JStorm #404: what a channel cannot take is kept on the heap")
 class WritingAnyway(Worker):
     """The transfer thread does not ask whether a connection is writable."""
 
@@ -324,6 +417,8 @@ class WritingAnyway(Worker):
         return super().drain(lambda peer: True)
 
 
+@TWINS.twin(
+    "cluster-no-flushes", "STORM-C13", "nobody flushes the tasks' batches", "storm#review-2241")
 class WithoutFlushes(Worker):
     """Nobody flushes: the last messages of a batch stay there."""
 
@@ -331,6 +426,7 @@ class WithoutFlushes(Worker):
         return False
 
 
+@TWINS.twin("cluster-STORM-3376", "STORM-C3", "messages are dropped and not counted", "STORM-3376")
 class SilentDrop(Worker):
     """What has no connection is dropped, and nobody counts it."""
 
@@ -339,6 +435,7 @@ class SilentDrop(Worker):
         return True
 
 
+@TWINS.twin("cluster-STORM-996", "STORM-C1", "a batch is sent out of order", "STORM-996")
 class Shuffled(Worker):
     """What was taken together for one task is sent in the reverse order."""
 
@@ -347,6 +444,9 @@ class Shuffled(Worker):
         return {peer: messages[::-1] for peer, messages in taken.items()}
 
 
+@TWINS.twin(
+    "cluster-sent-twice", "STORM-C1", "the end of a batch is sent twice",
+    "at least once on a connection that promises at most once")
 class SentTwice(Worker):
     """The last message of every batch is sent once more."""
 
@@ -355,6 +455,7 @@ class SentTwice(Worker):
         return {peer: [*messages, messages[-1]] for peer, messages in taken.items()}
 
 
+@TWINS.twin("cluster-STORM-2983", "STORM-C13", "the transfer thread is not started", "STORM-2983")
 class WithoutTransferThread(Worker):
     """What is to leave the worker waits for a thread that nobody has started."""
 
@@ -362,135 +463,31 @@ class WithoutTransferThread(Worker):
         return {}
 
 
-# ---- the table ------------------------------------------------------------------------------
-
-
-class _TwinTopology(ReferenceTopology):
-    """The adapter of a twin. ``without`` are operations that it does not offer."""
-
-    without: frozenset[str] = frozenset()
-
-    def _hello(self, message: Request) -> Request:
-        greeting = super()._hello(message)
-        return greeting | {"can": [each for each in greeting["can"] if each not in self.without]}
-
-
-@dataclass(frozen=True)
-class TopologyTwin:
-    """A cluster with one seeded bug; see ``catalogue.Specimen``.
-
-    ``without`` are faults that it is spared, since they would show another bug than its own.
-    """
-
-    name: str
-    rule: str
-    bug: str
-    history: str
-    parts: Parts = Parts()
-    worker: type[Worker] = Worker
-    circles: bool = False
-    without: frozenset[str] = frozenset()
-    suite: str = "storm.topology"
-    equivalent: str = ""
-
-    def adapter(self) -> Adapter:
-        """A new adapter of this twin."""
-        made = _TwinTopology()
-        made.name = f"zoo:{self.name}"
-        made.parts, made.worker_type, made.circles = self.parts, self.worker, self.circles
-        made.without = self.without
-        return made
-
-
-_TWINS: Final = (
-    TopologyTwin("cluster-D6-no-repetition", "STORM-C13", "a lost OFF is never told again",
-                 "storm#D6; JStorm #404, STORM-1949", Parts(tracker=NoRepetition)),
-    TopologyTwin("cluster-STORM-3763", "STORM-C13", "the status at a new connection is ignored, "
-                 "and no other follows", "STORM-3763",
-                 Parts(tracker=NoRepetition, flags=DeafAtFirst),
-                 without=frozenset({"lose_status"})),
-    TopologyTwin("cluster-STORM-3637", "STORM-C13", "bolts that feed each other are let through",
-                 "STORM-3637", circles=True),
-    TopologyTwin("cluster-gated-spout", "STORM-C13", "the spout stops consuming while it has "
-                 "something pending", "storm#waits; STORM-292", Parts(spout=GatedSpout)),
-    TopologyTwin("cluster-greedy-bolt", "STORM-C6",
-                 "the bolt consumes while it has something pending",
-                 "storm#waits", Parts(bolt=GreedyBolt)),
-    TopologyTwin("cluster-STORM-3073", "STORM-C14", "pendingEmits throws when it is full",
-                 "STORM-3073", Parts(spout=CappedSpout, bolt=CappedBolt)),
-    TopologyTwin("cluster-overtaking", "STORM-C1", "what is emitted overtakes what is pending",
-                 "a mutant of Executor.send, which a turn without interruption hides",
-                 Parts(spout=OvertakingSpout, bolt=OvertakingBolt)),
-    TopologyTwin("cluster-basic-acks-all", "STORM-C20", "a basic bolt's failed tuple is acked",
-                 "BasicBoltExecutor: an ack in the place of FailedException's fail",
-                 Parts(bolt=CarelessBolt)),
-    TopologyTwin("cluster-fail-by-timeout", "STORM-C21",
-                 "what a bolt fails is left to the timeout",
-                 "STORM-1595: a fail that arrives late", Parts(acker=DeafToFails)),
-    TopologyTwin("cluster-deaf-to-resets", "STORM-C22",
-                 "a request for more time does not reach the spout's roots",
-                 "the acker's half of the reset alone", Parts(spout=DeafToResets)),
-    TopologyTwin("cluster-one-bucket", "STORM-C22", "a root times out with the next tick",
-                 "one bucket for two", Parts(spout=OneBucketSpout)),
-    TopologyTwin("cluster-not-writable", "STORM-C23",
-                 "messages are written to a connection that is not writable",
-                 "JStorm #404: what a channel cannot take is kept on the heap",
-                 worker=WritingAnyway),
-    TopologyTwin("cluster-global-throttle", "STORM-C24",
-                 "one backlogged task stops the messages for all", "STORM-886 in 1.0: one throttle "
-                 "for a topology, on or off", Parts(flags=GlobalThrottle)),
-    TopologyTwin("cluster-D10-order", "STORM-C1", "what spills overtakes the receiving thread's "
-                 "batch", "storm#D10", Parts(inbox=PassingItsBatch)),
-    TopologyTwin("cluster-D10-kept", "STORM-C13", "the receiving thread keeps a batch that is not "
-                 "full", "storm#D10", Parts(inbox=KeepingItsBatch)),
-    TopologyTwin("cluster-no-flushes", "STORM-C13", "nobody flushes the tasks' batches",
-                 "storm#review-2241", worker=WithoutFlushes),
-    TopologyTwin("cluster-skipped-head", "STORM-C1", "the retry skips a head that is blocked",
-                 "storm#D8", Parts(spout=SkippingSpout, bolt=SkippingBolt)),
-    TopologyTwin("cluster-STORM-3751", "STORM-C14",
-                 "a tuple for a task that is gone ends the worker",
-                 "STORM-3751", worker=UnguardedReceiver),
-    TopologyTwin("cluster-stops-alone", "STORM-C25",
-                 "user code raises, and its executor stops alone",
-                 "STORM-1750, STORM-2142, STORM-2194",
-                 Parts(spout=StoppingSpout, bolt=StoppingBolt)),
-    TopologyTwin("cluster-swallows", "STORM-C25", "what a bolt raises is caught and logged",
-                 "001#replay: nobody acks or fails its tuple",
-                 Parts(bolt=SwallowingBolt)),
-    TopologyTwin("cluster-STORM-329", "STORM-C15", "the transfer thread waits for a dead worker",
-                 "STORM-329, STORM-404, STORM-510", worker=FaithfulToTheDead),
-    TopologyTwin("cluster-STORM-2983", "STORM-C13", "the transfer thread is not started",
-                 "STORM-2983", worker=WithoutTransferThread),
-    TopologyTwin("cluster-STORM-996", "STORM-C1", "a batch is sent out of order", "STORM-996",
-                 worker=Shuffled),
-    TopologyTwin("cluster-sent-twice", "STORM-C1", "the end of a batch is sent twice",
-                 "at least once on a connection that promises at most once", worker=SentTwice),
-    TopologyTwin("cluster-STORM-3376", "STORM-C3", "messages are dropped and not counted",
-                 "STORM-3376", worker=SilentDrop),
-    TopologyTwin("cluster-STORM-744", "STORM-C4", "a full recvQ takes local tuples all the same",
-                 "STORM-744", worker=Forced),
-    TopologyTwin("cluster-STORM-1087", "STORM-C5", "the limit of the overflowQ has no effect",
-                 "STORM-1087: backpressure stuck off", worker=Unlimited),
-    TopologyTwin("cluster-same-life", "STORM-C2", "a worker's restarts are not counted",
-                 "storm#D4: ids restart at 0", worker=SameLife),
-    TopologyTwin("cluster-doubled", "STORM-C11", "every tuple is emitted twice",
-                 "storm#rotating: a duplicate is always another attempt", Parts(bolt=DoubledBolt)),
-    TopologyTwin("cluster-told-twice", "STORM-C9", "ack() and fail() are called twice",
-                 "storm#ack-xor-fail", Parts(spout=TwiceTold)),
-    TopologyTwin("cluster-early-ack", "STORM-C8",
-                 "a tuple is acked before its children are emitted",
-                 "storm#acker, XOR facts", Parts(bolt=EarlyAck)),
-    TopologyTwin("cluster-double-ack", "STORM-C13", "a tuple is acked twice",
-                 "storm#acker, XOR facts: not idempotent", Parts(bolt=DoubleAck)),
-    TopologyTwin("cluster-eager-spout", "STORM-C7", "the maximum of pending roots is ignored",
-                 "storm#executors", Parts(spout=EagerSpout)),
-    TopologyTwin("cluster-forgetful-spout", "STORM-C12", "what failed is not emitted again",
-                 "STORM-643: a fail that removes the pending offset",
-                 Parts(spout=ForgetfulSpout)),
-    TopologyTwin("cluster-hasty-spout", "STORM-C10",
-                 "a message is emitted again while it is pending",
-                 "STORM-2666", Parts(spout=HastySpout)),
-)
-
-TWINS: Final[dict[str, TopologyTwin]] = {twin.name: twin for twin in _TWINS}
-"""The twins by name."""
+TWINS.add(
+    "cluster-STORM-3763", "STORM-C13",
+    "the status at a new connection is ignored, and no other follows", "STORM-3763",
+    parts={"parts": Parts(tracker=NoRepetition, flags=DeafAtFirst),
+           "without": frozenset({"lose_status"})})
+TWINS.add(
+    "cluster-STORM-3637", "STORM-C13", "bolts that feed each other are let through", "STORM-3637",
+    parts={"circles": True})
+TWINS.add(
+    "cluster-STORM-3073", "STORM-C14", "pendingEmits throws when it is full", "STORM-3073",
+    parts={"parts": Parts(spout=CappedSpout, bolt=CappedBolt)})
+TWINS.add(
+    "cluster-overtaking", "STORM-C1", "what is emitted overtakes what is pending",
+    "a mutant of Executor.send, which a turn without interruption hides",
+    parts={"parts": Parts(spout=OvertakingSpout, bolt=OvertakingBolt)})
+TWINS.add(
+    "cluster-D10-order", "STORM-C1", "what spills overtakes the receiving thread's batch",
+    "storm#D10", parts={"parts": Parts(inbox=PassingItsBatch)})
+TWINS.add(
+    "cluster-D10-kept", "STORM-C13", "the receiving thread keeps a batch that is not full",
+    "storm#D10", parts={"parts": Parts(inbox=KeepingItsBatch)})
+TWINS.add(
+    "cluster-skipped-head", "STORM-C1", "the retry skips a head that is blocked", "storm#D8",
+    parts={"parts": Parts(spout=SkippingSpout, bolt=SkippingBolt)})
+TWINS.add(
+    "cluster-stops-alone", "STORM-C25", "user code raises, and its executor stops alone",
+    "STORM-1750, STORM-2142, STORM-2194",
+    parts={"parts": Parts(spout=StoppingSpout, bolt=StoppingBolt)})

@@ -1,0 +1,137 @@
+"""What every system has to keep, asked of each record: no false alarm, and no twin that gets away.
+
+A system that is added to ``systems/catalogue.py`` is tested here without a line of its own.
+"""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from functools import cache
+from pathlib import Path
+from statistics import median
+
+import pytest
+
+from checkvalve.conformance.campaigns.case import RunSettings, plan, run_case
+from checkvalve.conformance.campaigns.replay import replay
+from checkvalve.conformance.campaigns.summary import NOT_APPLICABLE, NOT_EXERCISED
+from checkvalve.conformance.engines.conduct import Order, conduct
+from checkvalve.conformance.results import PASSED, VIOLATED, CaseRow
+from checkvalve.conformance.suites.system import System
+from checkvalve.conformance.suites.twin import Twin
+from checkvalve.conformance.systems.catalogue import SYSTEMS, system_of, zoo
+from checkvalve.conformance.systems.pages import stale_pages
+from checkvalve.conformance.targets import resolve_target
+from checkvalve.conformance.zoo.hunt import KILLED, Trophy, hunt
+
+ROOT = Path(__file__).resolve().parent.parent
+STEPS_MAX = 12
+
+each_system = pytest.mark.parametrize("system", SYSTEMS.values(), ids=SYSTEMS)
+each_reference = pytest.mark.parametrize(
+    ("suite", "reference"),
+    [(system.name, each.name) for system in SYSTEMS.values() for each in system.references])
+
+
+@cache
+def trophy_of(name: str) -> Trophy:
+    """What the hunt for a twin came to, with its first failure."""
+    return hunt(zoo()[name], enough=1)
+
+
+def rows(suite: str, target: str, seed: int, programs: int = 2) -> list[CaseRow]:
+    """Some cases of a suite, spread over its rules."""
+    cases = plan(suite, cases=len(system_of(suite).suite.rules()), seed=seed)
+    return [run_case(suite, target, case, RunSettings(programs=programs))
+            for case in cases[::max(1, len(cases) // 3)]]
+
+
+@each_system
+def test_a_record_holds_together(system: System) -> None:
+    """Its suite and its port have its name, and the reference comes first."""
+    assert system.suite.name == system.suite.port == system.port.name == system.name
+    assert system.reference in system.references
+    assert all(twin.suite == system.name for twin in system.twins.values())
+    assert all(each.is_program and system.program(each) or system.adapter(each)
+               for each in system.references)
+
+
+def test_no_name_is_given_twice() -> None:
+    """Neither to two targets nor to two twins: ``zoo:NAME`` is one target."""
+    targets = [each.name for system in SYSTEMS.values() for each in system.shipped]
+    twins = [name for system in SYSTEMS.values() for name in system.twins]
+    assert len(targets) == len(set(targets))
+    assert len(twins) == len(set(twins))
+
+
+def test_every_table_in_the_readme_and_the_docs_is_that_of_the_records() -> None:
+    """``make pages`` writes them."""
+    assert stale_pages(ROOT) == {}
+
+
+@each_reference
+def test_a_reference_passes_and_every_rule_that_applies_is_exercised(
+    suite: str, reference: str
+) -> None:
+    """Each rule could have been broken in some step, but for those that take a special target.
+
+    Where few programs do not do, as many as a user's run has must.
+    """
+    special = system_of(suite).suite.takes_more
+    for programs in (4, RunSettings().programs):
+        summary, _ = conduct(reference, Order(suite, settings=RunSettings(programs=programs)))
+        verdicts = {each.rule.id: each.verdict for each in summary.results}
+        assert VIOLATED not in verdicts.values()
+        bad = {rule: verdict for rule, verdict in verdicts.items()
+               if verdict not in (PASSED, NOT_APPLICABLE)
+               and (verdict != NOT_EXERCISED or rule not in special)}
+        if not bad:
+            return
+    assert bad == {}
+
+
+@each_reference
+def test_a_reference_does_the_same_behind_the_protocol(suite: str, reference: str) -> None:
+    """As a program that speaks JSON lines: the same verdicts, steps and counts."""
+    program = f"command:{shlex.quote(sys.executable)} -m checkvalve.conformance.serve {reference}"
+    for there, here in zip(rows(suite, program, 1), rows(suite, reference, 1), strict=True):
+        assert (there.verdict, there.steps, there.exercised) == (
+            PASSED, here.steps, here.exercised), there.message
+
+
+@pytest.mark.parametrize("twin", zoo().values(), ids=zoo())
+def test_a_twin_is_killed_by_its_rule_or_argued_equivalent(twin: Twin) -> None:
+    """Its fixture is short, fails again in the same step, and not on what has no bug."""
+    if twin.equivalent:
+        assert {row.verdict for row in rows(twin.suite, f"zoo:{twin.name}", 0, 10)} == {PASSED}
+        return
+    trophy = trophy_of(twin.name)
+    assert trophy.verdict == KILLED, trophy.others
+    assert trophy.fixture is not None
+    assert trophy.fixture.length <= STEPS_MAX
+    assert replay(trophy.fixture, resolve_target(f"zoo:{twin.name}")).same
+    for original in twin.originals:
+        assert replay(trophy.fixture, resolve_target(original)).breach is None
+
+
+@each_system
+def test_half_of_the_fixtures_have_at_most_six_steps(system: System) -> None:
+    """Those of every fourth twin; none has more than twelve."""
+    some = [twin.name for twin in system.twins.values() if not twin.equivalent][::4]
+    assert median(found.fixture.length for found in map(trophy_of, some) if found.fixture) <= 6
+
+
+@each_system
+def test_every_rule_has_a_twin_that_breaks_it(system: System) -> None:
+    """A rule without one has not been shown to detect anything."""
+    assert {rule.id for rule in system.suite.rules()} == {
+        twin.rule for twin in system.twins.values() if not twin.equivalent}
+
+
+@each_system
+def test_two_runs_give_identical_rows(system: System) -> None:
+    """A row is a pure function of suite, target, case and settings, its fixture included."""
+    twin = next(iter(system.twins.values()))
+    for target in (system.reference.name, f"zoo:{twin.name}"):
+        assert rows(system.name, target, 5) == rows(system.name, target, 5)

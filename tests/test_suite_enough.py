@@ -35,7 +35,7 @@ from checkvalve.spec.queues.bounded import BoundedQueue
 QUICK = RunSettings(programs=3)
 NARROW = RunSettings(programs=3, candidates=1)
 SMALL = {"C": 1, "K": 4, "T": 2, "W": 2}
-TERMS = Terms(1, 0, 0, 1, 1, 1, {})
+TERMS = Terms(1, 0, 0, 1, 1, 1, {}, {})
 
 
 def use(adapter: type[Adapter], monkeypatch: pytest.MonkeyPatch) -> str:

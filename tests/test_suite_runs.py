@@ -20,12 +20,11 @@ from checkvalve.conformance.suites.judge import Breach, from_root
 from checkvalve.conformance.suites.run import Run, capabilities, run_program
 from checkvalve.conformance.suites.shrink import shrink
 from checkvalve.conformance.suites.suite import Act, Program
-from checkvalve.conformance.systems.catalogue import suite_named
+from checkvalve.conformance.systems.catalogue import port_named, suite_named, zoo
 from checkvalve.conformance.systems.queue.dropping import DroppingDeque
 from checkvalve.conformance.systems.queue.reference import ReferenceQueue
 from checkvalve.conformance.systems.queue.suite import SUITE as QUEUE_SUITE
 from checkvalve.conformance.targets import reference_of, resolve_target
-from checkvalve.conformance.systems.catalogue import zoo
 from checkvalve.spec.notation.errors import InputError, TargetError
 
 SUITE = QUEUE_SUITE
@@ -120,7 +119,7 @@ def test_a_target_that_gets_well_while_its_program_is_shrunk_is_flaky(
         return found
 
     planned = plan("queue", cases=4, seed=0)[index]
-    target = InProcessTarget("d", adapter)
+    target = InProcessTarget("d", adapter, port_named)
     whole = case._Search(SUITE, "d", target, planned, RunSettings()).row()
     assert (whole.verdict, whole.follows != "{}") == (VIOLATED, index == 3)
     monkeypatch.setattr(case, "shrink", shrink_and_mend)
@@ -143,7 +142,7 @@ def test_after_a_failure_nothing_more_is_asked_of_a_target() -> None:
             super().start(capacity)
 
     planned, = plan("queue", cases=1, seed=0)
-    target = InProcessTarget("d", Dying)
+    target = InProcessTarget("d", Dying, port_named)
     row = case._Search(SUITE, "d", target, planned, RunSettings(programs=9)).row()
     assert (row.verdict, started) == (ERROR, 3) and "out of order" in row.message
 

@@ -27,6 +27,7 @@ from checkvalve.conformance.systems.kafka_races.scenes import SCENES
 from checkvalve.conformance.systems.storm_input.adapter import ReferenceInput
 from checkvalve.conformance.systems.storm_topology.adapter import ReferenceTopology
 from checkvalve.conformance.systems.storm_topology.runs import Happened, Terms, follow
+from checkvalve.spec.engines.candidates import CandidateSets
 from checkvalve.spec.engines.monitor import LostTrack, Monitor
 from checkvalve.spec.kafka.observed_races import ObservedRaces
 from checkvalve.spec.notation import bind
@@ -127,8 +128,8 @@ def test_a_history_whose_machine_loses_track_is_not_judged() -> None:
 
 def test_races_whose_machine_loses_track_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     """The search of all schedules says how many histories it could not judge."""
-    lost = Monitor(bind(ObservedRaces, **race_search.CONSTANTS), max_states=0)
-    monkeypatch.setattr(race_search, "_fresh", lambda: lost)
+    lost = CandidateSets(bind(ObservedRaces, **race_search.CONSTANTS), 0)
+    monkeypatch.setattr(race_search, "_sets", lambda: lost)
     searched = race_search.search_races(Kit(), SCENES["a heartbeat"], preemptions=0)
     assert searched.undecided == searched.histories > 0
 

@@ -374,7 +374,7 @@ class _ImpatientCounter(Counter):
         self._seen: dict[int, int] = {}
 
     @property
-    def value(self) -> int:         # type: ignore[override]
+    def value(self) -> int:
         """The number, which the thread is seen to read."""
         number = self._seen[get_ident()] = self._number
         return number

@@ -77,6 +77,7 @@ CHAPTERS = {
     "kafka.races_seen": "that the races are what their observer accepts",
     "kafka.observed_races": "what can be seen of a timer and a purgatory that threads share",
     "queues.bounded": "a bounded queue with waiting producers and consumers",
+    "queues.bounded_seen": "that a bounded queue is what the observers of queues accept",
     "queues.dropping": "which item a bounded queue drops that says it drops",
     "queues.conserved": "what a queue must conserve, whatever order it keeps",
     "design.net": "the net that a design file becomes",

@@ -126,7 +126,7 @@ class _Side:
         """What a step shows; None if it is left out."""
         method = self._view.shows_actions.get(step[0])
         if method is None:
-            return ()
+            return self._shown(step) if step[0] in self._view.same else ()
         before, now = self._interpreter.look(state), self._after.look(after)
         found = method(self._view, before, now, **dict(step[1]))
         return None if found is LEFT_OUT else self._shown(found)

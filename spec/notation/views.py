@@ -48,10 +48,12 @@ class View(Generic[M]):
 
     ``history`` is what the view has to remember of a run, such as the numbers that an observer
     gives to things in the order in which it meets them; a hashable value, which a method may
-    replace.
+    replace. ``same`` names actions that the observer sees as what they are: by their own name, and
+    with their arguments.
     """
 
     history: Hashable = ()
+    same: ClassVar[tuple[str, ...]] = ()
     shows_actions: ClassVar[dict[str, Callable[..., Any]]] = {}
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -82,7 +84,7 @@ class View(Generic[M]):
     @classmethod
     def check(cls, machine: type[Machine]) -> None:
         """Raise InputError for a method that has the name of no action of the machine."""
-        for name in cls.shows_actions:
+        for name in (*cls.shows_actions, *cls.same):
             if name not in machine.actions_declared:
                 raise InputError(
                     f"{cls.__name__} says what {name} shows, which is no action of "

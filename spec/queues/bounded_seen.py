@@ -1,0 +1,173 @@
+"""The bounded queue, as the observers of a queue see it; and what they say of broken ones.
+
+Theory. ``bounded`` allows whatever a queue may do that waits; its observers are machines, too. An
+orderly queue is a bounded one, a bounded one conserves what it holds, and so both hold of an
+orderly one. Everything but the instant at which somebody who waits is admitted or served is seen.
+
+The variants are what real queues have done wrong. Each is the bounded queue with one line changed,
+and each is refused by the rule by which a suite finds it in an implementation.
+
+Source: ``bounded``, ``conserved``, ``dropping``.
+"""
+
+from __future__ import annotations
+
+from ..notation import action, require, upto
+from ..notation.views import View
+from ..refinements import refines, refused
+from .bounded import BoundedQueue, OrderlyQueue
+from .conserved import ConservingQueue
+
+__all__ = [
+    "EXPECTATIONS", "AsCustodianSeen", "DeafConsumer", "DeafProducer", "DroppingInSilence",
+    "GhostPut", "LosingWithTheTaker", "OneTooMany", "QueueSeen", "RefusingEarly",
+    "SwallowingWakeUps", "YoungestFirst",
+]
+
+
+class QueueSeen(View[BoundedQueue]):
+    """All calls, all answers, and that everything has run that can run."""
+
+    same = (
+        "offer_accepted", "offer_refused", "poll_item", "poll_empty", "sized", "put_done",
+        "put_waits", "take_item", "take_waits", "woken_put", "woken_take", "cancelled_put",
+        "cancelled_take", "too_late_for_put", "too_late_for_take", "settled",
+    )
+
+
+class AsCustodianSeen(View[BoundedQueue]):
+    """What a custodian of items is told: neither sizes nor who is late."""
+
+    same = (
+        "offer_accepted", "offer_refused", "poll_item", "poll_empty", "put_done", "put_waits",
+        "take_item", "take_waits", "woken_put", "woken_take", "cancelled_put", "cancelled_take",
+        "too_late_for_put",
+    )
+
+
+# --- one line wrong --------------------------------------------------------------------------
+
+class OneTooMany(BoundedQueue):
+    """The length is compared with > where it has to be >=."""
+
+    @action
+    def offer_accepted(self) -> None:
+        """Into a place that there is not."""
+        require(len(self.inside) <= self.C)
+        self.enter(self.name_item())
+
+
+class DroppingInSilence(BoundedQueue):
+    """A full queue makes room: its oldest item goes, and nobody is told."""
+
+    @action
+    def offer_accepted(self) -> None:
+        """Always accepted, whatever it costs."""
+        if len(self.inside) >= self.C:
+            self.inside.pop()
+        self.enter(self.name_item())
+
+
+class RefusingEarly(BoundedQueue):
+    """An offer is refused while one place is free."""
+
+    @action
+    def offer_refused(self) -> None:
+        """Off by one."""
+        require(len(self.inside) + 1 >= self.C)
+        self.name_item()
+
+
+class YoungestFirst(BoundedQueue):
+    """A stack where a queue was meant."""
+
+    def leave(self, item: int) -> None:
+        """From the tail."""
+        require(len(self.inside) > 0 and self.inside[-1] == item)
+        for _ in range(len(self.inside)):
+            other = self.inside.pop()
+            if other != item:
+                self.inside.push(other)
+
+
+class LosingWithTheTaker(BoundedQueue):
+    """A take that is cancelled after it was served takes its item with it (bpo-23812)."""
+
+    @action(ticket=upto(BoundedQueue.T))
+    def cancelled_take(self, ticket: int) -> None:
+        """It looks as if it had waited all the while."""
+        require(ticket in self.takes or self.holds[ticket] < self.K)
+        self.stop_waiting_take(ticket)
+        self.holds[ticket] = self.K
+
+
+class GhostPut(BoundedQueue):
+    """A put that is cancelled stays in line, and its item enters some time."""
+
+    @action(item=upto(BoundedQueue.K))
+    def cancelled_put(self, item: int) -> None:
+        """Only the caller thinks that it is gone."""
+        require(item in self.puts)
+
+
+class DeafProducer(BoundedQueue):
+    """Nobody wakes a put when there is room."""
+
+    @action(internal=True, fair=True, place=upto(BoundedQueue.W))
+    def admit(self, place: int) -> None:
+        """It would have to ask again."""
+        require(place < 0)
+
+    @action
+    def settled(self) -> None:
+        """All has run that runs of itself."""
+        require(len(self.admitted) == 0 and len(self.takes) == 0)
+        require(all(item == self.K for item in self.holds))
+
+
+class DeafConsumer(BoundedQueue):
+    """Nobody wakes a take when there is an item."""
+
+    @action(internal=True, fair=True, place=upto(BoundedQueue.W))
+    def serve(self, place: int) -> None:
+        """It would have to ask again."""
+        require(place < 0)
+
+    @action
+    def settled(self) -> None:
+        """All has run that runs of itself."""
+        require(len(self.admitted) == 0 and len(self.puts) == 0)
+
+
+class SwallowingWakeUps(DeafConsumer):
+    """A waiter that is cancelled after it was woken wakes nobody else (bpo-27585)."""
+
+    @action
+    def settled(self) -> None:
+        """Where a woken one was cancelled, the next one waits on."""
+        require(len(self.takes) == 0 or self.take_withdrew)
+        super().settled()
+
+
+SIZE = {"K": "K", "T": "T", "W": "W", "C": "C"}
+
+SEEN = refines(OrderlyQueue, BoundedQueue, "an orderly queue is a bounded one", shows=QueueSeen,
+               seen_by=SIZE, C=(1, 2), K=2, T=1, W=1)
+CONSERVED = refines(BoundedQueue, ConservingQueue, "it loses, makes and doubles nothing",
+                    shows=AsCustodianSeen, seen_by={"K": "K", "T": "T"}, C=(1, 2), K=3, T=1, W=1)
+
+EXPECTATIONS = (
+    SEEN, CONSERVED,
+    *(refused(variant, rule, about, like=SEEN, C=1, **constants)
+      for variant, rule, about, constants in (
+        (OneTooMany, "QUEUE-1", "one item above the capacity", {}),
+        (DroppingInSilence, "QUEUE-1", "a full queue drops its oldest item", {}),
+        (RefusingEarly, "QUEUE-2", "an offer is refused too early", {}),
+        (DeafProducer, "QUEUE-7", "room wakes no waiting put", {}),
+        (DeafConsumer, "QUEUE-8", "an item wakes no waiting take", {}),
+        (SwallowingWakeUps, "QUEUE-10", "a cancelled waiter keeps the wake-up", {"T": 2, "W": 2}),
+    )),
+    refused(YoungestFirst, "QUEUE-3", "the youngest item leaves first", like=SEEN, C=2),
+    refused(LosingWithTheTaker, "QUEUE-9", "a cancelled take loses its item", like=CONSERVED, C=1),
+    refused(GhostPut, "QUEUE-9", "a cancelled put arrives all the same", like=CONSERVED, C=1),
+)

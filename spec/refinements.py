@@ -16,7 +16,7 @@ from .engines.follow import conditions_without_rule
 from .expectations import Values, points_of
 from .notation.errors import InputError
 from .notation.machine import Machine, constants_of
-from .notation.views import View
+from .notation.views import View, check_view
 
 __all__ = ["Refinement", "refines", "refused"]
 
@@ -51,7 +51,7 @@ class Refinement:
         if not (inspect.isclass(view) and issubclass(view, View)):
             raise InputError(f"what {self.machine.__name__} shows is {view!r}, and no view",
                              next_step="Give a class that is derived from View: shows=….")
-        self.shows.check(self.machine)
+        check_view(self.shows, self.machine)
         rules = [rule.id for rule in self.observer.rules_declared if rule.kind == "guard"]
         self._only("rule", self.observer, [self.rule] if self.rule else [], rules)
         self._only("constant", self.machine, (name for name, _ in self.grid),

@@ -23,7 +23,7 @@ from ..notation.bound import BoundMachine
 from ..notation.errors import InternalError
 from ..notation.labels import counted
 from ..notation.layout import Slots
-from ..notation.views import LEFT_OUT, Seen, View, steps_of
+from ..notation.views import LEFT_OUT, Seen, View, check_view, steps_of
 from .follow import LOST, ROOM_ENDS, Follower
 from .interpreter import Interpreter, State, Step, show_step
 from .monitor import STATES_MAX, Failure, Monitor
@@ -68,7 +68,7 @@ class _Side:
 
     def __init__(self, seeing: Seeing) -> None:
         bound = seeing.machine
-        seeing.view.check(bound.machine)
+        check_view(seeing.view, bound.machine)
         self._observer = seeing.observer.machine
         self._view = seeing.view()
         self._interpreter = bound.interpreter

@@ -14,7 +14,7 @@ from .errors import InputError
 from .machine import Machine
 from .types import DomainLike
 
-__all__ = ["LEFT_OUT", "Seen", "View", "see", "shown", "steps_of"]
+__all__ = ["LEFT_OUT", "Seen", "View", "check_view", "see", "shown", "steps_of"]
 
 Seen = tuple[str, tuple[tuple[str, int], ...]]
 """A step of the observer's machine: an action with its arguments."""
@@ -81,15 +81,15 @@ class View(Generic[M]):
         """What may be asked where the machine can take no step at all; as ``asked``."""
         return ()
 
-    @classmethod
-    def check(cls, machine: type[Machine]) -> None:
-        """Raise InputError for a method that has the name of no action of the machine."""
-        for name in (*cls.shows_actions, *cls.same):
-            if name not in machine.actions_declared:
-                raise InputError(
-                    f"{cls.__name__} says what {name} shows, which is no action of "
-                    f"{machine.__name__}",
-                    next_step=f"Its actions are {', '.join(machine.actions_declared)}.")
+
+def check_view(view: type[View[Any]], machine: type[Machine]) -> None:
+    """Raise InputError for a method of a view that has the name of no action of the machine."""
+    for name in (*view.shows_actions, *view.same):
+        if name not in machine.actions_declared:
+            raise InputError(
+                f"{view.__name__} says what {name} shows, which is no action of "
+                f"{machine.__name__}",
+                next_step=f"Its actions are {', '.join(machine.actions_declared)}.")
 
 
 def steps_of(found: Any, observer: type[Machine]) -> tuple[Seen, ...]:

@@ -1,0 +1,164 @@
+"""Backpressure status, as its observers see it.
+
+Theory. ``status`` has U, N and T with their steps, of one task. ``observed_status`` holds the network
+in its hands: it sees each spill with what N tells, each check with what T tells, each status that
+arrives, is overtaken or lost, and may look at U's flag. Tuples on their way, and those that find
+room in recvQ, are hidden. What is shown is the protocol under its lock (``LockedSpill``): there a
+spill, and a check, is one step. Where the tuple is put after the lock is given back
+(``LockedStatus``), the observer sees N begin and finish.
+
+The observer knows a task that drains its overflowQ, and not one that takes a tuple from it. So a
+task that has begun goes on to the end, and nothing comes between. A check that finds nothing to do
+may come at any time. U's flag is looked at whenever anybody likes.
+
+``observed_topology`` has two observers for what follows in a cluster: how long an overflowQ gets
+(``OverflowSeen``), and who is held back (``FlagSeen``).
+
+Source: ``status``, ``status_mutants``, ``observed_status``, ``observed_topology``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from ...notation.views import Seen, View, see, shown
+from ...refinements import refines, refused
+from ..topologies.observed_topology import ObservedFlag, ObservedOverflow
+from .observed_status import ObservedStatus, Taken
+from .status import LockedSpill, LockedStatus, StatusAsWritten
+from .status_mutants import (
+    FailingOnSystemTask, ForgetfulOfReminders, HastyReminders, LateReminders, LookingInTwoMaps,
+    NegatedRecord, NeverTellingOn, RemindingOnly,
+)
+
+__all__ = ["EXPECTATIONS", "FlagSeen", "OverflowSeen", "SpillSeen", "StatusSeen"]
+
+class StatusSeen(View[LockedSpill]):
+    """``history``: whether the task drains its overflowQ, how many statuses were told, and the
+    numbers of those on their way, in the channel's order."""
+
+    history: tuple[bool, int, tuple[int, ...]] = (False, 0, ())
+
+    def follows(self, machine: LockedSpill, action: str) -> bool:
+        """A task that has begun to drain its overflowQ goes on."""
+        return not self.history[0] or action == "process_overflow"
+
+    @shown
+    def set_flag(self, before: LockedSpill, after: LockedSpill) -> Seen:
+        return see("spilled", task=0, told=self.told(before, after))
+
+    @shown
+    def check(self, before: LockedSpill, after: LockedSpill) -> Seen:
+        return see("checked", told=self.told(before, after))
+
+    def told(self, before: StatusAsWritten, after: StatusAsWritten) -> int:
+        """0, or 1 and the flags of the status that this step has written."""
+        if len(after.channel) == len(before.channel):
+            return 0
+        drains, count, under_way = self.history
+        self.history = drains, count + 1, (*under_way, count)
+        return 1 + int(after.channel[-1].on)
+
+    @shown
+    def process_overflow(self, before: LockedSpill, after: LockedSpill) -> Seen | None:
+        self.history = after.overflowq > 0, *self.history[1:]
+        return None if self.history[0] else see("drained", task=0)
+
+    @shown
+    def hear(self, before: LockedSpill, after: LockedSpill) -> Seen:
+        return see("delivered", index=self.first(), taken=Taken.UNTOLD)
+
+    @shown
+    def lose(self, before: LockedSpill, after: LockedSpill) -> Seen:
+        return see("lost_on_its_way", index=self.first())
+
+    @shown
+    def fall_behind(self, before: LockedSpill, after: LockedSpill) -> None:
+        drains, count, under_way = self.history
+        self.history = drains, count, (*under_way[1:], under_way[0])
+
+    def first(self) -> int:
+        """Where the observer has the status at the channel's head: it lists the oldest first."""
+        drains, count, (head, *others) = self.history
+        self.history = drains, count, tuple(others)
+        return sum(other < head for other in others)
+
+    def asked(self, machine: LockedSpill) -> Iterable[Seen]:
+        """A check without news, and U's flag."""
+        if not self.history[0]:
+            if not (machine.backlogged and machine.overflowq == 0):
+                yield see("checked", told=0)
+            yield see("flags_seen", flags=machine.blocked)
+
+
+class SpillSeen(StatusSeen):
+    """The same, where the tuple is put after the lock is given back."""
+
+    @shown
+    def set_flag(self, before: LockedSpill, after: LockedSpill) -> Seen:
+        return see("spill_begun", task=0, told=self.told(before, after))
+
+    @shown
+    def put(self, before: LockedSpill, after: LockedSpill) -> Seen:
+        return see("finished", told=0)
+
+
+class OverflowSeen(View[StatusAsWritten]):
+    """The length of the overflowQ, and the statuses that are lost."""
+
+    @shown
+    def lose(self, before: StatusAsWritten, after: StatusAsWritten) -> Seen:
+        return see("loses_status")
+
+    def asked(self, machine: StatusAsWritten) -> Iterable[Seen]:
+        """At any time."""
+        longest = 1 + machine.W + machine.H + machine.L * (machine.R + 1)
+        yield see("holds", overflowq=min(machine.overflowq, longest + 1))
+
+
+class FlagSeen(View[StatusAsWritten]):
+    """What U hears, and that it holds tuples back."""
+
+    @shown
+    def hear(self, before: StatusAsWritten, after: StatusAsWritten) -> Seen:
+        return see("hears", blocked=before.channel[0].on)
+
+    def asked(self, machine: StatusAsWritten) -> Iterable[Seen]:
+        """Whether a tuple would be sent."""
+        if not machine.may_send():
+            yield see("holds_back")
+
+
+ROOM = ("self.spilled_so_far < self.S", "self.told < self.K")
+ONE_TASK = {"n": 1, "A": 1, "R": "R", "P": 2, "K": 4, "S": 4}
+LENGTH = {"W": "W", "H": "H", "R": "R", "L": "L"}
+
+SEEN = refines(LockedSpill, ObservedStatus, "statuses are told and believed as they have to be",
+               shows=StatusSeen, seen_by=ONE_TASK, room=ROOM, R=(0, 1), H=1, W=1, M=5)
+PUTTING = replace(SEEN, machine=LockedStatus, shows=SpillSeen)
+LENGTHS = refines(LockedSpill, ObservedOverflow, "the overflowQ is as long as it may be",
+                  shows=OverflowSeen, seen_by=LENGTH, L=(0, 1), R=1, H=1, W=1)
+FLAGS = refines(LockedSpill, ObservedFlag, "only a sender that heard ON holds back",
+                shows=FlagSeen)
+
+EXPECTATIONS = (
+    SEEN, LENGTHS, FLAGS,
+    *(refused(variant, rule, about, like=SEEN, R=1) for variant, rule, about in (
+        (NegatedRecord, "STORM-O1", "getAndSet without negation (STORM-3141)"),
+        (NeverTellingOn, "STORM-O1", "no ON when the flag is set"),
+        (RemindingOnly, "STORM-O1", "reminders, and no ON before"),
+        (LookingInTwoMaps, "STORM-O1", "looked up in one map, moved in two"),
+        (HastyReminders, "STORM-O4", ">= instead of > before a reminder"),
+        (ForgetfulOfReminders, "STORM-O2", "an ON is told once, and not again"),
+        (LateReminders, "STORM-O2", "a reminder comes one tuple late"),
+        (FailingOnSystemTask, "STORM-O9", "a client fails on task -1 (STORM-3148)"),
+    )),
+    refused(LockedSpill, "STORM-O8", "nothing makes good what was lost (D6)", like=SEEN, R=1, L=1,
+            M=7),
+    refused(LockedSpill, "STORM-O9", "a sender believes what was overtaken (D4)", like=SEEN, R=1,
+            unordered=1),
+    refused(LockedStatus, "STORM-O6", "cleared before the tuple is put", like=PUTTING),
+    refused(ForgetfulOfReminders, "STORM-C19", "a lost ON, and no reminder", like=LENGTHS, L=1),
+    refused(LateReminders, "STORM-C19", "one tuple too many for a reminder", like=LENGTHS, L=1),
+)

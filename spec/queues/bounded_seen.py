@@ -73,7 +73,7 @@ class RefusingEarly(BoundedQueue):
 
     @action
     def offer_refused(self) -> None:
-        """Off by one."""
+        """One place too early."""
         require(len(self.inside) + 1 >= self.C)
         self.name_item()
 
@@ -82,7 +82,7 @@ class YoungestFirst(BoundedQueue):
     """A stack where a queue was meant."""
 
     def leave(self, item: int) -> None:
-        """From the tail."""
+        """The item at the tail leaves first."""
         require(len(self.inside) > 0 and self.inside[-1] == item)
         for _ in range(len(self.inside)):
             other = self.inside.pop()
@@ -158,14 +158,14 @@ CONSERVED = refines(BoundedQueue, ConservingQueue, "it loses, makes and doubles 
 
 EXPECTATIONS = (
     SEEN, CONSERVED,
-    *(refused(variant, rule, about, like=SEEN, C=1, **constants)
-      for variant, rule, about, constants in (
-        (OneTooMany, "QUEUE-1", "one item above the capacity", {}),
-        (DroppingInSilence, "QUEUE-1", "a full queue drops its oldest item", {}),
-        (RefusingEarly, "QUEUE-2", "an offer is refused too early", {}),
-        (DeafProducer, "QUEUE-7", "room wakes no waiting put", {}),
-        (DeafConsumer, "QUEUE-8", "an item wakes no waiting take", {}),
-        (SwallowingWakeUps, "QUEUE-10", "a cancelled waiter keeps the wake-up", {"T": 2, "W": 2}),
+    *(refused(variant, rule, about, like=SEEN, C=1, T=T, W=T)
+      for variant, rule, about, T in (
+        (OneTooMany, "QUEUE-1", "one item above the capacity", 1),
+        (DroppingInSilence, "QUEUE-1", "a full queue drops its oldest item", 1),
+        (RefusingEarly, "QUEUE-2", "an offer is refused too early", 1),
+        (DeafProducer, "QUEUE-7", "room wakes no waiting put", 1),
+        (DeafConsumer, "QUEUE-8", "an item wakes no waiting take", 1),
+        (SwallowingWakeUps, "QUEUE-10", "a cancelled waiter keeps the wake-up", 2),
     )),
     refused(YoungestFirst, "QUEUE-3", "the youngest item leaves first", like=SEEN, C=2),
     refused(LosingWithTheTaker, "QUEUE-9", "a cancelled take loses its item", like=CONSERVED, C=1),

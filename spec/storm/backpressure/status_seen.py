@@ -1,9 +1,9 @@
 """Backpressure status, as its observers see it.
 
-Theory. ``status`` has U, N and T with their steps, of one task. ``observed_status`` holds the network
-in its hands: it sees each spill with what N tells, each check with what T tells, each status that
-arrives, is overtaken or lost, and may look at U's flag. Tuples on their way, and those that find
-room in recvQ, are hidden. What is shown is the protocol under its lock (``LockedSpill``): there a
+Theory. ``status`` has U, N and T with their steps, of one task. ``observed_status`` holds the
+network in its hands: it sees each spill with what N tells, each check with what T tells, each
+status that arrives, is overtaken or lost, and may look at U's flag. Tuples on their way, and those
+that find room in recvQ, are hidden. What is shown is the protocol under its lock (``LockedSpill``): there a
 spill, and a check, is one step. Where the tuple is put after the lock is given back
 (``LockedStatus``), the observer sees N begin and finish.
 
@@ -112,7 +112,7 @@ class OverflowSeen(View[StatusAsWritten]):
         return see("loses_status")
 
     def asked(self, machine: StatusAsWritten) -> Iterable[Seen]:
-        """At any time."""
+        """The length of the overflowQ, at any time."""
         longest = 1 + machine.W + machine.H + machine.L * (machine.R + 1)
         yield see("holds", overflowq=min(machine.overflowq, longest + 1))
 
@@ -131,8 +131,8 @@ class FlagSeen(View[StatusAsWritten]):
 
 
 ROOM = ("self.spilled_so_far < self.S", "self.told < self.K")
-ONE_TASK = {"n": 1, "A": 1, "R": "R", "P": 2, "K": 4, "S": 4}
-LENGTH = {"W": "W", "H": "H", "R": "R", "L": "L"}
+ONE_TASK: dict[str, int | str] = {"n": 1, "A": 1, "R": "R", "P": 2, "K": 4, "S": 4}
+LENGTH: dict[str, int | str] = {"W": "W", "H": "H", "R": "R", "L": "L"}
 
 SEEN = refines(LockedSpill, ObservedStatus, "statuses are told and believed as they have to be",
                shows=StatusSeen, seen_by=ONE_TASK, room=ROOM, R=(0, 1), H=1, W=1, M=5)

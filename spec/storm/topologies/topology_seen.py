@@ -41,7 +41,7 @@ class LaneSeen(View[Topology]):
         return see("processes", number=before.recvq[Task.BOLT][0].root)
 
     def at_rest(self, machine: Topology) -> Iterable[Seen]:
-        """Nobody can go on."""
+        """No task can go on."""
         yield see("comes_to_rest")
 
 
@@ -87,7 +87,7 @@ class RootSeen(View[Topology]):
 
 
 class RunSeen(View[Topology]):
-    """How it ends."""
+    """Whether the run comes to rest, or stalls."""
 
     def at_rest(self, machine: Topology) -> Iterable[Seen]:
         """With all roots acked, or not."""
@@ -98,7 +98,7 @@ class LoopSeen(View[LoopingBolts]):
     """Two bolts in a circle: their run has no end, unless they get stuck."""
 
     def at_rest(self, machine: LoopingBolts) -> Iterable[Seen]:
-        """Both wait."""
+        """Each of the bolts waits for the other."""
         yield see("stalls")
 
 

@@ -3,8 +3,8 @@
 Theory. ``status`` has U, N and T with their steps, of one task. ``observed_status`` holds the
 network in its hands: it sees each spill with what N tells, each check with what T tells, each
 status that arrives, is overtaken or lost, and may look at U's flag. Tuples on their way, and those
-that find room in recvQ, are hidden. What is shown is the protocol under its lock (``LockedSpill``): there a
-spill, and a check, is one step. Where the tuple is put after the lock is given back
+that find room in recvQ, are hidden. What is shown is the protocol under its lock (``LockedSpill``):
+there a spill, and a check, is one step. Where the tuple is put after the lock is given back
 (``LockedStatus``), the observer sees N begin and finish.
 
 The observer knows a task that drains its overflowQ, and not one that takes a tuple from it. So a

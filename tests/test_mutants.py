@@ -21,9 +21,10 @@ from checkvalve.conformance.bench.mutants.modules import (
     GROUPS, TARGETS, group_of, modules_of, files_asked,
 )
 from checkvalve.conformance.bench.mutants.operators import OPERATORS, Mutant, mutants_of
-from checkvalve.conformance.bench.mutants.report import Tally, publish, table, tally
+from checkvalve.conformance.bench.mutants.report import Tally, origin, publish, table, tally
 from checkvalve.conformance.bench.mutants.stand import SURVIVED, TESTS, Fate
-from checkvalve.conformance.bench.mutants.tree import here
+from checkvalve.conformance.bench.mutants.survey import Survey, killers_of
+from checkvalve.conformance.bench.mutants.tree import Project, here
 from checkvalve.conformance.cli.outcome import run
 from checkvalve.conformance.targets import known_targets
 from checkvalve.spec.notation.errors import InputError
@@ -287,6 +288,39 @@ def test_the_table_is_put_between_its_marks(tmp_path: Path) -> None:
     assert page.read_text().splitlines() == [
         "Before.", "<!-- figures of make mutants -->", "|     | n |", "|:----|--:|",
         "| all | 1 |", "<!-- end of figures -->", "End."]
+
+def test_a_function_that_the_survey_does_not_know_is_shown_to_what_reaches_its_module() -> None:
+    """It was renamed since; of one that is known, only what reaches it is asked."""
+    known = Survey(
+        seconds={"tests/t.py::far": 1.0, "tests/t.py::near": 2.0, "tests/t.py::other": 0.1},
+        reached={"tests/t.py::far": ["reference.queue:b"], "tests/t.py::other": ["reference.x:a"],
+                 "tests/t.py::near": ["reference.queue:a", "reference.queue:b"]})
+
+    def asked(function: str) -> list[str]:
+        return killers_of(mutant(function), known, ["tests/t.py"], suites=False, seconds=9)
+
+    assert asked("a") == ["tests/t.py::near"]
+    assert asked("renamed") == ["tests/t.py::far", "tests/t.py::near"]
+
+
+def test_a_comment_or_a_docstring_changes_no_digest(tmp_path: Path) -> None:
+    """Code does; so what is known of a mutant outlives what is only said about it."""
+    def digest(text: str) -> str:
+        (tmp_path / "m.py").write_text(text)
+        return Project(tmp_path).digest(tmp_path / "m.py")
+
+    first = digest('"""One."""\n\ndef f(a):\n    """Two."""\n    return a + 1\n')
+    assert first == digest('# A word.\ndef f(a):\n    """Three."""\n\n    return a + 1  # one\n')
+    assert first != digest('def f(a):\n    return a + 2\n')
+
+
+def test_the_figures_say_which_commits_which_command_and_which_machine_they_are_from() -> None:
+    """Of several commits how many mutants each; on one line where there is one."""
+    one, other = Fate(TESTS, commit="a1"), Fate(TESTS, commit="b2")
+    told = origin([one, one, other], 61.4, "make mutants").replace("\n", " ")
+    assert "at the commits a1 (2), b2 (1); by `make mutants`" in told
+    assert "61 minutes of processor time" in told and f"{os.cpu_count()} processors" in told
+    assert "at the commit a1;" in origin([one], 1.0, "make mutants").replace("\n", " ")
 
 
 @pytest.mark.parametrize("text", ["[other]\n", "[survivor]\na = 1\n", "[survivor]\na = ''\n", "["])

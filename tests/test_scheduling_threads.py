@@ -195,3 +195,19 @@ def test_only_a_search_counts_preemptions() -> None:
     last = every("counting", 2)[-1]
     assert replay(SCENES["counting"], MODULES, last.schedule).preemptions == 0
     assert {each.preemptions for each in every("counting", 2)} == {0, 1, 2}
+
+
+def test_a_piece_of_a_drawn_schedule_has_from_one_step_to_as_many_as_were_allowed() -> None:
+    """And each number of them is drawn."""
+    for most in (1, 3):
+        drawn = [wander(walking, MODULES, seed, steps_max=most).schedule for seed in range(30)]
+        assert {piece.steps for schedule in drawn for piece in schedule} == set(range(1, most + 1))
+
+
+def test_a_task_that_could_go_on_waits_for_nothing() -> None:
+    """It stands on a line, or at its beginning; and when it has run it is over."""
+    with Scheduler(MODULES) as scheduler:
+        task = scheduler.spawn("a", Counter().count)
+        assert scheduler.standing(task).words() == "a stands at its beginning"
+        assert "a stands at scheduling_toys.py:" in scheduler.run(task, 1).words()
+        assert scheduler.run(task).words() == "a is over"

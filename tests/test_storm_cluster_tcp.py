@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections import Counter
 from dataclasses import asdict, replace
@@ -9,6 +10,7 @@ from dataclasses import asdict, replace
 import pytest
 
 from checkvalve.conformance.systems.storm_topology.runs import RULES, Terms, judged, terms_of
+from checkvalve.reference.drivers import tcp
 from checkvalve.reference.drivers.tcp import HaltLag, Measured, measure
 from checkvalve.reference.drivers.tcp_faults import (
     Books, Row, history_of, is_at_rest, run_with_faults,
@@ -125,14 +127,35 @@ def test_a_run_rests_when_its_spout_is_done_and_all_workers_have_settled(
 
 def test_a_tuple_is_lost_once_whoever_counted_it() -> None:
     """Of five that went into a connection that broke, one came out, one was processed, and one
-    was counted by a worker: the other two were lost with it."""
+    was counted by a worker: the other two were lost with it. What went into one that holds is
+    still on its way."""
     def row(at: int, what: str, number: int, *before: str) -> Row:
         return at, what, [*before, "1", "0", "3", str(number)]
 
     sent = [row(number, "sent", number, "way") for number in range(5)]
-    page = [*sent, (7, "broke", ["way"]), row(8, "lost", 2)]
+    page = [*sent, row(6, "sent", 5, "other way"), (7, "broke", ["way"]), row(8, "lost", 2)]
     other: list[Row] = [row(5, "got", 0, "way"), (6, "processed", ["3", "1", "0", "1"])]
     history = history_of(Books({(0, 0): page, (1, 0): other}, []), ended=True)
     assert Counter(event.about for event in history if event.what == "lost") == {
         (1, 0, 3, number): 1 for number in (2, 3, 4)}
     assert history[-1].what == "rested"
+
+
+def test_a_worker_stays_connected_until_it_has_said_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A connection that breaks is made again, also after the others were told to stop."""
+    monkeypatch.setattr(tcp, "RECONNECT_SECONDS", 0)
+    worker = tcp.TcpWorker(0, {
+        "topology": "word-count", "ports": {"0": 0, "1": 0}, "messages": 1, "settings": {},
+        "seconds": 1.0, "slow_seconds": 0.0})
+    worker.stopped.set()
+    tries = 0
+
+    async def breaks(_peer: int) -> None:
+        nonlocal tries
+        tries += 1
+        worker._has_ended = tries == 3
+        raise ConnectionResetError
+
+    monkeypatch.setattr(worker, "_reach", breaks)
+    asyncio.run(worker.reach(1))
+    assert tries == 3

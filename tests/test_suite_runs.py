@@ -10,16 +10,16 @@ import pytest
 
 from checkvalve.conformance.adapters.session import InProcessTarget
 from checkvalve.conformance.campaigns import case
-from checkvalve.conformance.campaigns.case import RunSettings, plan, run_case
+from checkvalve.conformance.campaigns.case import CANDIDATES_MAX, RunSettings, plan, run_case
 from checkvalve.conformance.campaigns.replay import Replay, _outcome, replay
 from checkvalve.conformance.ports.base import Adapter
 from checkvalve.conformance.results import ERROR, FLAKY, VIOLATED, Case
 from checkvalve.conformance.suites.fixture import Fixture, read_fixture
 from checkvalve.conformance.suites.history import HistorySuite
-from checkvalve.conformance.suites.judge import Breach, from_root
+from checkvalve.conformance.suites.judge import Breach, _alternatives, from_root
 from checkvalve.conformance.suites.run import Run, capabilities, run_program
 from checkvalve.conformance.suites.shrink import shrink
-from checkvalve.conformance.suites.suite import Act, Program
+from checkvalve.conformance.suites.suite import Act, Answer, Program
 from checkvalve.conformance.systems.catalogue import port_named, suite_named, zoo
 from checkvalve.conformance.systems.queue.dropping import DroppingDeque
 from checkvalve.conformance.systems.queue.reference import ReferenceQueue
@@ -87,6 +87,16 @@ def test_cases_are_planned_within_bounds_and_each_has_a_seed_of_its_own() -> Non
     for cases, seed in ((0, 0), (1_000_001, 0), (1, -1), (1, 2**53)):
         with pytest.raises(InputError, match="must be a whole number from"):
             plan("queue", cases=cases, seed=seed)
+
+
+def test_settings_out_of_their_bounds_are_refused() -> None:
+    """By name, with the bounds."""
+    for name, most in (("capacity", 64), ("programs", 10_000), ("candidates", CANDIDATES_MAX)):
+        for value in (1, most):
+            RunSettings(**{name: value})
+        for value in (0, most + 1):
+            with pytest.raises(InputError, match=f"{name} must be a whole number from 1 to {most}"):
+                RunSettings(**{name: value})
 
 
 def test_a_target_that_dies_while_its_breach_is_seen_again_is_an_error(
@@ -166,6 +176,15 @@ def test_a_replay_tells_the_breach_of_the_fixtures_own_rule(saved: Fixture) -> N
     assert again.same and again.breach is not None and again.left_at is None
     assert again.breach.rule.id == saved.rule_id
     assert again.breach.step == saved.length - 1 == len(again.words) - 1
+
+
+def test_a_fixture_with_other_settings_than_its_suite_has_is_refused(saved: Fixture) -> None:
+    """It would be judged by machines of another size; the message says what to use."""
+    changed = replace(saved, document=saved.document | {
+        "settings": {**saved.document["settings"], "speed": 3}})
+    with pytest.raises(InputError, match="no such settings") as found:
+        replay(changed, resolve_target("reference"), "f.json")
+    assert found.value.where == "f.json" and "capacity" in found.value.next_step
 
 
 def test_a_replay_on_a_target_that_is_right_has_no_breach(saved: Fixture) -> None:
@@ -356,3 +375,13 @@ def test_a_suite_of_histories_tries_a_quarter_as_many_programs_rounded_up() -> N
         programs: list[Program] = []
         suite.explore(can, suite.rules()[0], 3, examples, programs.append)
         assert len(set(programs)) == len(programs) == tried
+
+
+def test_an_answer_is_offered_only_in_the_place_of_its_own_kind_of_step() -> None:
+    """Where one reply shows steps of several kinds; one that names no kind fits anywhere."""
+    offers = Answer("full", ("refuse", ()), instead_of=("accept", "refuse"))
+    counts = Answer("2 items", ("size", ()), instead_of=("size",))
+    anywhere = Answer("nothing", ("rest", ()))
+    every = (offers, counts, anywhere)
+    assert _alternatives(every, ("accept", ()), []) == (offers, anywhere)
+    assert _alternatives(every, ("size", ()), []) == (counts, anywhere)

@@ -121,12 +121,18 @@ def killers_of(
 ) -> list[str]:
     """The killers that reach the function of a mutant: the suites, then tests of some files.
 
-    Among each the fastest come first; of the tests as many as take ``seconds`` in all.
+    Among each the fastest come first; of the tests as many as take ``seconds`` in all. The survey
+    of a test file is older than a function that was renamed since: of one that it does not know,
+    these are the killers that reach its module.
     """
     there = f"{mutant.module}:{mutant.function}"
+    if not any(there in reached for reached in known.reached.values()):
+        there = f"{mutant.module}:"
     files = set(tests)
     reaching = sorted((known.seconds[one], one) for one, reached in known.reached.items()
-                      if there in reached or _file_of(one) == ELSEWHERE.get(mutant.module))
+                      if any(name == there or there.endswith(":") and name.startswith(there)
+                             for name in reached)
+                      or _file_of(one) == ELSEWHERE.get(mutant.module))
     chosen = [one for _, one in reaching if one.startswith(SUITE)] if suites else []
     left = seconds
     for cost, one in reaching:

@@ -155,7 +155,7 @@ def test_what_fails_before_a_guard_is_a_fault_though_the_guard_says_the_same() -
         "        self.a += 1\n"
         "    @action\n"
         "    def late(self):\n"
-        "        assert self.a < 2\n"
+        "        assert not self.a >= 2\n"
         "        require(self.a >= 2 and self.b)\n"
         "        self.a = 0\n"
         "    @always('R-1', MUST, 'random', source='none')\n"

@@ -12,7 +12,10 @@ import io
 import json
 import sys
 
-__all__ = ["ESCAPE", "write_all"]
+__all__ = ["ESCAPE", "SHOW_TRACEBACK", "write_all"]
+
+SHOW_TRACEBACK = "CHECKVALVE_TRACEBACK"
+"""Set this environment variable to see where an error came from."""
 
 ESCAPE = "checkvalve.escape"
 """The name of the error handler that writes what cannot be encoded as ``\\uXXXX``."""

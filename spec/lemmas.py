@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from .engines.verdict import Budget, Outcome, Verdict
+from .verdicts.verdict import Budget, Outcome, Verdict
 
 if TYPE_CHECKING:
     import z3

@@ -9,15 +9,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from .chapters import Chapter
-from .engines.deadline import OutOfTime
 from .engines.search import check_rules, instances
-from .engines.verdict import Budget, Outcome, Verdict
 from .expectations import Expectation
 from .lemmas import decide
 from .notation.bound import bind
 from .notation.errors import InputError
 from .notation.machine import Machine, constants_of
 from .refinements import Refinement
+from .verdicts.deadline import OutOfTime
+from .verdicts.verdict import Budget, Outcome, Verdict
 
 __all__ = ["Deciding", "Row", "verify", "verify_chapter"]
 

@@ -20,9 +20,9 @@ from checkvalve.spec.design.net import Net
 from checkvalve.spec.design.rows import Place, Row, Table
 from checkvalve.spec.design.stuck import Blocked
 from checkvalve.spec.design.translate import Aim, translate
-from checkvalve.spec.engines.interpreter import State, Step
 from checkvalve.spec.notation import bind
 from checkvalve.spec.notation.errors import ModelFault
+from checkvalve.spec.notation.interpreter import State, Step
 
 __all__ = ["complaints", "deadlock_of"]
 

@@ -18,8 +18,8 @@ from random_designs import random_design
 
 from checkvalve.conformance.designs import check_design
 from checkvalve.spec.design.findings import DesignReport
-from checkvalve.spec.engines.verdict import Budget, Outcome
 from checkvalve.spec.notation.errors import InputError
+from checkvalve.spec.verdicts.verdict import Budget, Outcome
 
 BUDGET = Budget(max_states=3_000)
 

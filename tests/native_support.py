@@ -10,13 +10,13 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from checkvalve.spec.engines.verdict import Value
 from checkvalve.spec.notation.evaluate import apply, evaluate, initial_slots
 from checkvalve.spec.notation.expr import (
     FALSE, TRUE, Bool, EmptyQueue, Expr, Int, Lit, Queue, Read, ReadAfter, Record, SlotType,
     add, and_, at, eq, field as field_of, floordiv, ite, le, length, lt, max_, min_, mod, mul,
     neg, not_, or_, pop, push, record, sub,
 )
+from checkvalve.spec.notation.model import Value
 from checkvalve.spec.notation.model import Fault, LoweredAction, LoweredRule, Model, Slot
 from checkvalve.spec.notation.rules import MUST, Kind, Rule
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from checkvalve.spec.engines.interpreter import State, Step
 from checkvalve.spec.engines.monitor import LostTrack
 from checkvalve.spec.notation import BoundMachine
+from checkvalve.spec.notation.interpreter import State, Step
 from checkvalve.spec.notation.rules import Rule
 
 

@@ -22,8 +22,8 @@ from checkvalve.spec.design.check import Part, Settings, decide_deadlock, parts
 from checkvalve.spec.design.findings import DesignReport, RepairStep
 from checkvalve.spec.design.language import Design
 from checkvalve.spec.design.repair import repair
-from checkvalve.spec.engines.verdict import Budget, Outcome
 from checkvalve.spec.notation.errors import InputError
+from checkvalve.spec.verdicts.verdict import Budget, Outcome
 
 BUDGET = Budget(max_states=3_000)
 

@@ -12,10 +12,10 @@ from checkvalve.conformance.bench.lowering import Walk
 from checkvalve.spec.design.check import Settings, check
 from checkvalve.spec.design.loader import load
 from checkvalve.spec.engines import search
-from checkvalve.spec.engines.deadline import Deadline, OutOfTime
 from checkvalve.spec.engines.search import Engine, check_rules
-from checkvalve.spec.engines.verdict import Budget, Outcome, Verdict
 from checkvalve.spec.notation import MUST, Machine, action, always, bind, fifo, integer, require
+from checkvalve.spec.verdicts.deadline import Deadline, OutOfTime
+from checkvalve.spec.verdicts.verdict import Budget, Outcome, Verdict
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from checkvalve.spec.engines.candidates import CandidateSets
-from checkvalve.spec.engines.interpreter import Interpreter
 from checkvalve.spec.engines.monitor import LostTrack, Monitor, why_refused
 from checkvalve.spec.notation import (
     MUST, Machine, action, array, bind, guard_rule, integer, require, subset, upto,
 )
 from checkvalve.spec.notation.errors import ModelFault
+from checkvalve.spec.notation.interpreter import Interpreter
 from checkvalve.spec.notation.types import Overflow
 
 from plain_monitor import PlainMonitor

@@ -14,7 +14,7 @@ from checkvalve.spec.design.invariants import conserved
 from checkvalve.spec.design.language import Design
 from checkvalve.spec.design.repair import repair
 from checkvalve.spec.design.translate import Aim, translate
-from checkvalve.spec.engines.verdict import Budget, Outcome
+from checkvalve.spec.verdicts.verdict import Budget, Outcome
 
 EXAMPLES = Path(__file__).parent.parent / "examples" / "designs"
 BUDGET = Budget(max_states=4_000)

@@ -25,8 +25,8 @@ from checkvalve.spec.design.check import Part, Settings, decide_deadlock, parts
 from checkvalve.spec.design.findings import DesignReport, Finding, Repair
 from checkvalve.spec.design.language import Design
 from checkvalve.spec.design.repair import repair, with_repair
-from checkvalve.spec.engines.verdict import Budget, Outcome
 from checkvalve.spec.notation.errors import InputError
+from checkvalve.spec.verdicts.verdict import Budget, Outcome
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples" / "designs"
 STUCK = sorted(path.stem for path in EXAMPLES.glob("*-deadlocked.yaml"))

@@ -11,9 +11,9 @@ import pytest
 from checkvalve.conformance.designs import check_design, check_file
 from checkvalve.spec.design.check import Settings
 from checkvalve.spec.engines.search import check_rules, instances
-from checkvalve.spec.engines.verdict import Budget, Outcome
 from checkvalve.spec.flow import credit
 from checkvalve.spec.notation import bind
+from checkvalve.spec.verdicts.verdict import Budget, Outcome
 
 EXAMPLES = sorted((Path(__file__).parent.parent / "examples" / "designs").glob("*.yaml"))
 

@@ -9,12 +9,13 @@ import re
 import runpy
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 from unittest import mock
 
+import networkx
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -205,6 +206,70 @@ def test_imports_run_one_way(package: str, not_of: tuple[str, ...]) -> None:
         for _, name in modules_imported(node, path)
         if any(f"{name}.".startswith(f"{other}.") for other in not_of)
     ] == []
+
+
+def module_of(path: Path) -> str:
+    """The absolute name of the module in a file."""
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(("checkvalve", *(parts[:-1] if parts[-1] == "__init__" else parts)))
+
+
+def package_of(module: str) -> str:
+    """The folder of a module; one that stands beside the packages of spec, reference or
+    conformance is a room of its own."""
+    file = ROOT / Path(*module.split(".")[1:])
+    return module if file.is_dir() or module.count(".") == 2 else module.rpartition(".")[0]
+
+
+def running_statements(node: ast.AST) -> Iterator[ast.AST]:
+    """All statements that run some time, those within functions among them."""
+    for child in ast.iter_child_nodes(node):
+        if not is_for_types_only(child):
+            yield child
+            yield from running_statements(child)
+
+
+@cache
+def imports_of_modules() -> frozenset[tuple[str, str]]:
+    """Who imports whom among our own modules."""
+    ours = {module_of(path): path for path in python_files(*PACKAGES)}
+    found = set()
+    for name, path in ours.items():
+        for statement in running_statements(tree_of(path)):
+            wanted = [other for _, other in modules_imported(statement, path) if other in ours]
+            # The last is the narrowest: the module that was meant, not the package it is in.
+            deepest = [other for other in wanted
+                       if not any(each.startswith(f"{other}.") for each in wanted)]
+            found |= {(name, other) for other in deepest if other != name}
+    return frozenset(found)
+
+
+def circles(edges: Iterable[tuple[str, str]]) -> list[list[str]]:
+    """The groups whose members lead to each other."""
+    groups = networkx.strongly_connected_components(networkx.DiGraph(list(edges)))
+    return [sorted(group) for group in groups if len(group) > 1]
+
+
+def test_no_imports_of_modules_go_round_in_a_circle() -> None:
+    """Nor where one of them stands inside of a function: a module can be read after another."""
+    assert circles(imports_of_modules()) == []
+
+
+def test_no_imports_of_packages_go_round_in_a_circle() -> None:
+    """Folders lie in layers: the notation below the engines, suites below systems."""
+    between = {(package_of(one), package_of(other)) for one, other in imports_of_modules()}
+    assert circles(edge for edge in between if edge[0] != edge[1]) == []
+
+
+def test_what_all_systems_share_knows_none_of_them() -> None:
+    """Ports, adapters, suites and campaigns name no folder of systems, nor does one system's
+    folder know the list of all."""
+    shared = ("adapters", "campaigns", "cli", "engines", "gate", "ports", "suites", "zoo")
+    folders = "checkvalve.conformance.systems."
+    assert sorted(
+        (one, other) for one, other in imports_of_modules()
+        if (one.split(".")[2:3] or [""])[0] in shared and other.startswith(folders)
+        and other != f"{folders}catalogue") == []
 
 
 def test_heavy_packages_are_imported_where_they_are_used() -> None:

@@ -16,9 +16,9 @@ from checkvalve.spec.engines.native.successors import (
     Checks, emit_inspect, emit_successors_by_rows,
 )
 from checkvalve.spec.engines.search import check_rules, instances
-from checkvalve.spec.engines.verdict import Budget, Outcome, Verdict
 from checkvalve.spec.notation import InputError, NotationError, bind
 from checkvalve.spec.notation.bound import BoundMachine
+from checkvalve.spec.verdicts.verdict import Budget, Outcome, Verdict
 from checkvalve.spec.verify import verify
 
 PLACES = 2_400

@@ -18,9 +18,9 @@ from checkvalve.conformance.bench.oracles.tlc import jar_of_tlc, run_tlc, violat
 from checkvalve.spec.chapters import Chapter, chapters
 from checkvalve.spec.engines.search import check_rules, instances
 from checkvalve.spec.engines.tla import export
-from checkvalve.spec.engines.verdict import Outcome
 from checkvalve.spec.notation import Machine, bind
 from checkvalve.spec.notation.errors import ModelFault
+from checkvalve.spec.verdicts.verdict import Outcome
 
 from random_machines import machines
 

@@ -9,13 +9,13 @@ import pytest
 from random_machines import define
 
 from checkvalve.spec.engines.graph import explore_with_interpreter
-from checkvalve.spec.engines.verdict import Budget
 from checkvalve.spec.notation import (
     MUST, Machine, ModelFault, NotationError, action, always, array, assume, bind, boolean, choice,
     const, each, eventually_always, fifo, integer, leads_to, never_stuck, one_of, record, require,
     step, subset, table, upto,
 )
 from checkvalve.spec.notation.evaluate import apply, evaluate, initial_slots
+from checkvalve.spec.verdicts.verdict import Budget
 
 STATES = 150
 

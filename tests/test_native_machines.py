@@ -7,10 +7,10 @@ from checkvalve.conformance.bench.chain import Chain, states_of_chain
 from checkvalve.conformance.bench.explorer import Case, measure
 from checkvalve.spec.engines.graph import explore_with_interpreter
 from checkvalve.spec.engines.native import graph
-from checkvalve.spec.engines.verdict import Budget
 from checkvalve.spec.flow.credit import Link
 from checkvalve.spec.notation import BoundMachine, InternalError, bind
 from checkvalve.spec.storm.inputs.queue import AlternatingInput, TaskInput
+from checkvalve.spec.verdicts.verdict import Budget
 
 MACHINES = [
     bind(Link, C=4, b=2, L=2), bind(TaskInput, C=1, M=1, R=1, S=1),

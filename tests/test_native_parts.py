@@ -20,8 +20,8 @@ from checkvalve.spec.engines.native.jit import compile_model
 from checkvalve.spec.engines.native.layout import MAX_WORDS
 from checkvalve.spec.engines.native.values import _RANGES
 from checkvalve.spec.engines.search import check_rules
-from checkvalve.spec.engines.verdict import Budget, Outcome
 from checkvalve.spec.notation import MUST, Machine, action, always, bind, integer, require
+from checkvalve.spec.verdicts.verdict import Budget, Outcome
 
 from native_support import chain
 

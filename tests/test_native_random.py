@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import pytest
 from checkvalve.spec.engines.native import NativeResult, engine, explore, graph, jit
-from checkvalve.spec.engines.verdict import Budget, Value
 from checkvalve.spec.notation.evaluate import apply, evaluate, initial_slots
+from checkvalve.spec.notation.model import Value
 from checkvalve.spec.notation.model import Model
+from checkvalve.spec.verdicts.verdict import Budget
 
 from native_support import Expected, broken_rules, rich_model
 

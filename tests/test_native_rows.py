@@ -8,11 +8,11 @@ import pytest
 from checkvalve.spec.engines.native import Layout, explore, graph, jit
 from checkvalve.spec.engines.native.code import UNROLLED_WORDS
 from checkvalve.spec.engines.native.shapes import Shapes
-from checkvalve.spec.engines.verdict import Budget
 from checkvalve.spec.notation.expr import (
     Bool, EmptyQueue, Expr, Int, Lit, Queue, Read, Record, add, and_, eq, le, length, lt, or_, push,
 )
 from checkvalve.spec.notation.model import LoweredAction, Model, Slot
+from checkvalve.spec.verdicts.verdict import Budget
 
 from native_support import model_of, rule, search
 

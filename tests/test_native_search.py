@@ -10,11 +10,12 @@ import pytest
 from checkvalve.spec.engines.native import Layout, TooWide, engine, explore, graph
 from checkvalve.spec.engines.native.control import CHUNK, Shared
 from checkvalve.spec.engines.native.jit import compile_model
-from checkvalve.spec.engines.verdict import Budget, Value
 from checkvalve.spec.notation.expr import (
     FALSE, TRUE, Bool, EmptyQueue, Int, Lit, Queue, Read, Record, add, lt, ne, not_,
 )
+from checkvalve.spec.notation.model import Value
 from checkvalve.spec.notation.model import Fault, LoweredAction, LoweredRule, Model, Slot
+from checkvalve.spec.verdicts.verdict import Budget
 
 from native_support import chain, model_of, rule
 

@@ -14,7 +14,7 @@ from checkvalve.conformance.chapters.file import load_chapter
 from checkvalve.conformance.chapters.wire import row_from, row_to
 from checkvalve.conformance.cli import root
 from checkvalve.conformance.cli.outcome import run
-from checkvalve.spec.engines.verdict import Budget
+from checkvalve.spec.verdicts.verdict import Budget
 from checkvalve.spec.verify import Row, verify
 
 CHAPTER = """import ctypes, os, sys, threading, time

@@ -11,13 +11,14 @@ from checkvalve.spec.engines.prove import prove
 from checkvalve.spec.engines.prove.explain import slot_out_of_range
 from checkvalve.spec.engines.prove.terms import QueueTerm, Remainders, _element, _floordiv, _mod
 from checkvalve.spec.engines.prove.unroll import OutOfBudget, Unrolling
-from checkvalve.spec.engines.verdict import Budget, Outcome, Value
 from checkvalve.spec.notation import (
     MUST, Machine, action, always, bind, boolean, const, fifo, integer, require,
 )
 from checkvalve.spec.notation.errors import InternalError
 from checkvalve.spec.notation.lower import lower
+from checkvalve.spec.notation.model import Value
 from checkvalve.spec.notation.model import LoweredRule, Model
+from checkvalve.spec.verdicts.verdict import Budget, Outcome
 
 NUMBERS = range(-7, 8)
 

@@ -12,11 +12,12 @@ import pytest
 import z3
 from checkvalve.spec.engines.prove import bounded, prove
 from checkvalve.spec.engines.prove.terms import QueueTerm, Remainders, Translation
-from checkvalve.spec.engines.verdict import Outcome, Value
 from checkvalve.spec.notation import expr as e
 from checkvalve.spec.notation.errors import ModelFault
 from checkvalve.spec.notation.evaluate import apply, evaluate, initial_slots
+from checkvalve.spec.notation.model import Value
 from checkvalve.spec.notation.model import LoweredAction, Model
+from checkvalve.spec.verdicts.verdict import Outcome
 
 from native_support import RandomModel, rich_model
 

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 from checkvalve.spec.engines.prove import ProverVerdict, bounded, prove
-from checkvalve.spec.engines.verdict import Budget, Outcome
 from checkvalve.spec.flow.credit import Link, LinkAsWritten
 from checkvalve.spec.notation import (
     MUST, Machine, action, always, bind, const, fifo, integer, leads_to, require,
@@ -17,6 +16,7 @@ from checkvalve.spec.notation.errors import ModelFault
 from checkvalve.spec.notation.expr import ConstRef, Expr, le, lt, sub
 from checkvalve.spec.notation.lower import lower
 from checkvalve.spec.notation.model import LoweredRule, Model
+from checkvalve.spec.verdicts.verdict import Budget, Outcome
 
 C, B, L = ConstRef("C"), ConstRef("b"), ConstRef("L")
 

@@ -9,16 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from checkvalve.spec.engines.interpreter import State
 from checkvalve.spec.engines.refine import Seeing, decide
 from checkvalve.spec.engines.report import trace_lines
-from checkvalve.spec.engines.verdict import Budget, Outcome, Verdict
 from checkvalve.spec.notation import (
     MUST, Machine, action, bind, const, guard_rule, integer, one_of, require, subset, table, upto,
 )
 from checkvalve.spec.notation.errors import InputError
+from checkvalve.spec.notation.interpreter import State
 from checkvalve.spec.notation.views import LEFT_OUT, Seen, View, see, shown
 from checkvalve.spec.refinements import refines, refused
+from checkvalve.spec.verdicts.verdict import Budget, Outcome, Verdict
 
 IN_TURN = guard_rule("T-1", MUST, "What goes in first comes out first.", source="the test")
 NOT_FULL = guard_rule("T-2", MUST, "There is never more inside than has room.", source="the test")

@@ -8,13 +8,13 @@ import pytest
 
 from checkvalve.spec.engines.monitor import Monitor
 from checkvalve.spec.engines.search import check_rules, instances
-from checkvalve.spec.engines.verdict import Budget, Outcome
 from checkvalve.spec.flow.credit import Link
 from checkvalve.spec.notation import (
     MUST, Machine, action, always, bind, boolean, eventually_always, fifo, guard_rule, integer,
     leads_to, never_stuck, require, upto,
 )
 from checkvalve.spec.storm.inputs.queue import TaskInput
+from checkvalve.spec.verdicts.verdict import Budget, Outcome
 
 
 class Lamp(Machine):

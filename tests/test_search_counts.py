@@ -6,9 +6,7 @@ import re
 
 import pytest
 
-from checkvalve.spec.engines.interpreter import Interpreter
 from checkvalve.spec.engines.search import check_rules, instances
-from checkvalve.spec.engines.verdict import Budget, Outcome
 from checkvalve.spec.flow.credit import Link
 from checkvalve.spec.notation import (
     MUST, Machine, action, always, bind, boolean, const, fifo, integer, leads_to, require, step,
@@ -16,6 +14,8 @@ from checkvalve.spec.notation import (
 )
 from checkvalve.spec.notation.bound import BoundMachine
 from checkvalve.spec.notation.errors import InputError, ModelFault
+from checkvalve.spec.notation.interpreter import Interpreter
+from checkvalve.spec.verdicts.verdict import Budget, Outcome
 
 
 class Counter(Machine):

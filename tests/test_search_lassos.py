@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from checkvalve.spec.engines.search import Engine, check_rules
-from checkvalve.spec.engines.verdict import Outcome
 from checkvalve.spec.notation import (
     MUST, Machine, action, bind, boolean, integer, leads_to, require,
 )
+from checkvalve.spec.verdicts.verdict import Outcome
 
 
 class Carousel(Machine):

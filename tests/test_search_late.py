@@ -7,10 +7,10 @@ from itertools import count
 import pytest
 
 from checkvalve.spec.engines import native, search
-from checkvalve.spec.engines.native_refusal import NotNative
 from checkvalve.spec.engines.search import Engine, check_rules, instances
-from checkvalve.spec.engines.verdict import Budget, Outcome, Verdict
 from checkvalve.spec.notation import MUST, Machine, action, always, bind, integer, leads_to, require
+from checkvalve.spec.verdicts.native_refusal import NotNative
+from checkvalve.spec.verdicts.verdict import Budget, Outcome, Verdict
 
 STEPS = 40
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from checkvalve.spec.engines.verdict import Value
 from checkvalve.spec.notation import expr as e
 from checkvalve.spec.notation.errors import ModelFault
 from checkvalve.spec.notation.evaluate import apply, evaluate
+from checkvalve.spec.notation.model import Value
 from checkvalve.spec.notation.model import LoweredAction
 from checkvalve.spec.notation.show import show
 

@@ -6,11 +6,11 @@ import pytest
 
 from checkvalve.spec.engines.graph import explore_with_interpreter
 from checkvalve.spec.engines.search import check_rules, instances
-from checkvalve.spec.engines.verdict import Budget, Trace
 from checkvalve.spec.notation import Machine, bind
 from checkvalve.spec.storm.backpressure.joining import JoiningAsWritten
 from checkvalve.spec.storm.backpressure.status import LockedSpill, StatusAsWritten
 from checkvalve.spec.storm.inputs.batching import BatchingAsWritten
+from checkvalve.spec.verdicts.verdict import Budget, Trace
 
 
 def counterexample(machine: type[Machine], rule: str, **constants: int) -> Trace:

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 from checkvalve.spec.engines.search import check_rules, instances
-from checkvalve.spec.engines.verdict import Verdict
 from checkvalve.spec.notation import Machine, bind
 from checkvalve.spec.storm.topologies.topology import (
     BoundedPending, Kind, SpoutThatStopsConsuming, Task, Topology, destination,
 )
+from checkvalve.spec.verdicts.verdict import Verdict
 
 
 def stuck(machine: type[Machine], **constants: Any) -> Verdict:

@@ -6,9 +6,9 @@ import random
 
 import pytest
 
-from checkvalve.spec.engines.interpreter import Step
 from checkvalve.spec.engines.monitor import Monitor
 from checkvalve.spec.notation import Machine, bind
+from checkvalve.spec.notation.interpreter import Step
 from checkvalve.spec.queues.bounded import BoundedQueue, OrderlyQueue
 from checkvalve.spec.queues.conserved import ConservingQueue
 

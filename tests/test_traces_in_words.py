@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from checkvalve.spec.engines.report import changes, show_slot, trace_lines
-from checkvalve.spec.engines.verdict import Trace, TraceStep, Value
 from checkvalve.spec.notation.expr import Bool, Int, Queue, Record, SlotType, lit
+from checkvalve.spec.notation.model import Value
 from checkvalve.spec.notation.model import Slot
+from checkvalve.spec.verdicts.verdict import Trace, TraceStep
 
 COLOUR = Int(lit(0), lit(2), ("red", "green", "blue"))
 HUED = Record("Hued", (("hue", COLOUR), ("lit", Bool())))

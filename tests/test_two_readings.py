@@ -8,12 +8,12 @@ from random_machines import define, machines, source_text
 
 from checkvalve.spec.engines.graph import explore_with_interpreter
 from checkvalve.spec.engines.search import Engine, check_rules, instances
-from checkvalve.spec.engines.verdict import Budget, Verdict
 from checkvalve.spec.notation import (
     MUST, BoundMachine, Machine, ModelFault, action, always, array, bind, const, integer, require,
     upto,
 )
 from checkvalve.spec.notation.evaluate import apply, evaluate
+from checkvalve.spec.verdicts.verdict import Budget, Verdict
 
 SMALL = Budget(max_states=60)
 # Shrinking a machine means compiling hundreds of them: minutes, for little more insight

@@ -9,10 +9,10 @@ import pytest
 from checkvalve.conformance.systems.catalogue import zoo
 from checkvalve.spec.chapters import Chapter, chapters
 from checkvalve.spec.engines.search import check_rules, instances
-from checkvalve.spec.engines.verdict import Outcome
 from checkvalve.spec.notation import (
     MUST, Machine, action, always, assume, bind, const, integer, require,
 )
+from checkvalve.spec.verdicts.verdict import Outcome
 from checkvalve.spec.witnesses.book import Witness, confirm, witnesses
 from checkvalve.spec.witnesses.classes import mutant_named, mutants
 from checkvalve.spec.witnesses.mutate import edits

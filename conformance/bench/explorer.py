@@ -16,10 +16,10 @@ from pathlib import Path
 from statistics import median
 
 from checkvalve.spec.engines.native import NativeResult, explore
-from checkvalve.spec.engines.verdict import Budget
 from checkvalve.spec.notation import BoundMachine, InternalError, bind
 from checkvalve.spec.notation.model import LoweredRule
 from checkvalve.spec.storm.inputs.queue import TaskInput
+from checkvalve.spec.verdicts.verdict import Budget
 
 from . import lowering
 from .chain import Chain, states_of_chain

@@ -12,13 +12,13 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
-from checkvalve.spec.engines.deadline import Deadline
 from checkvalve.spec.engines.native.jit import compile_model
 from checkvalve.spec.engines.search import check_rules
-from checkvalve.spec.engines.verdict import Budget
 from checkvalve.spec.notation import (
     MUST, Array, Machine, action, array, bind, const, integer, never_stuck, require, upto,
 )
+from checkvalve.spec.verdicts.deadline import Deadline
+from checkvalve.spec.verdicts.verdict import Budget
 
 __all__ = ["Walk", "main", "phases"]
 

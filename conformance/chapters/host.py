@@ -16,11 +16,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any, Final
 
-from checkvalve.spec.engines.verdict import Budget
+from checkvalve.spec.verdicts.verdict import Budget
 from checkvalve.spec.verify import Deciding
 
 from ..adapters.host import confine, end_process, limited_memory, private_pipes
-from ..cli.outcome import SHOW_TRACEBACK
+from ..streams import SHOW_TRACEBACK
 from .file import fault_of, load_chapter
 from .wire import row_to
 

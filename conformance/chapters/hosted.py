@@ -11,10 +11,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from checkvalve.spec.engines.verdict import Budget, Outcome, Verdict
 from checkvalve.spec.notation.errors import (
     CheckvalveError, InputError, InternalError, TargetError,
 )
+from checkvalve.spec.verdicts.verdict import Budget, Outcome, Verdict
 from checkvalve.spec.verify import Row
 
 from ..adapters.child import SESSION_BYTES_MAX

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from checkvalve.spec.engines.verdict import Outcome, Trace, TraceStep, Verdict
+from checkvalve.spec.verdicts.verdict import Outcome, Trace, TraceStep, Verdict
 from checkvalve.spec.verify import Row
 
 __all__ = ["row_from", "row_to"]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from checkvalve.spec.design.check import Engine
     from checkvalve.spec.design.findings import DesignReport
     from checkvalve.spec.design.language import Design
-    from checkvalve.spec.engines.verdict import Budget
+    from checkvalve.spec.verdicts.verdict import Budget
 
 __all__ = ["command"]
 
@@ -126,8 +126,8 @@ def _repaired(report: DesignReport, budget: Budget, say: bool) -> DesignReport:
     """The report with a repair for its deadlock, or what was tried, where there is one."""
     if all(finding.outcome.value != "violated" for finding in report.findings):
         return report
-    from checkvalve.spec.design.repair import with_repair
     from ..designs.text import repair_lines
+    from checkvalve.spec.design.repair import with_repair
     report = with_repair(report, budget)
     for finding in report.findings:
         if say and finding.repair is not None:

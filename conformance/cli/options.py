@@ -70,7 +70,7 @@ def budget_options(command: F) -> F:
         *args: Any, max_memory: int | None, max_seconds: float | None,
         max_states: int | None, **rest: Any,
     ) -> Any:
-        from checkvalve.spec.engines.verdict import Budget
+        from checkvalve.spec.verdicts.verdict import Budget
         budget = Budget(max_memory, max_seconds, max_states)
         return command(*args, budget=budget, **rest)
     return with_budget  # type: ignore[return-value]

@@ -22,6 +22,8 @@ import click
 
 from checkvalve.spec.notation.errors import CheckvalveError, InputError, InternalError
 
+from ..streams import SHOW_TRACEBACK
+
 __all__ = [
     "BAD_INPUT", "BROKEN_PIPE", "INTERNAL", "INTERRUPTED", "EXPECTED", "TERMINATED", "UNKNOWN",
     "VIOLATED", "run",
@@ -37,9 +39,6 @@ _UNWRITABLE = (
 """What the system says of an output that takes no more."""
 
 _WHAT_CHARS_MAX = 2000
-
-SHOW_TRACEBACK = "CHECKVALVE_TRACEBACK"
-"""Set this environment variable to see where an error came from."""
 
 
 def run(group: click.Command, arguments: list[str], program: str = "checkvalve") -> int:

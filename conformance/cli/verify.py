@@ -16,7 +16,7 @@ from .options import budget_options
 from .outcome import EXPECTED, UNKNOWN, VIOLATED
 
 if TYPE_CHECKING:
-    from checkvalve.spec.engines.verdict import Budget
+    from checkvalve.spec.verdicts.verdict import Budget
     from checkvalve.spec.verify import Row
 
 __all__ = ["command"]
@@ -90,7 +90,7 @@ def _code(rows: Iterable[Row]) -> int:
 
 def _summary(group: list[Row]) -> str:
     """One line for all rows of an expectation."""
-    from checkvalve.spec.engines.verdict import mark
+    from checkvalve.spec.verdicts.verdict import mark
     first = group[0]
     wrong = [row for row in group if not row.as_expected]
     known = {mark(row.verdict.outcome, row.as_expected) for row in group}
@@ -147,7 +147,7 @@ def _constants(row: Row) -> str:
 
 
 def _lines(group: list[Row]) -> Iterator[str]:
-    from checkvalve.spec.engines.verdict import mark
+    from checkvalve.spec.verdicts.verdict import mark
     for row in group:
         found = row.verdict
         yield (

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from checkvalve.spec.design.check import Settings
     from checkvalve.spec.design.findings import DesignReport
     from checkvalve.spec.design.language import Design
-    from checkvalve.spec.engines.verdict import Budget
+    from checkvalve.spec.verdicts.verdict import Budget
 
 __all__ = ["check_design", "check_file", "load_file"]
 

@@ -8,8 +8,8 @@ from checkvalve.spec.design.findings import (
     DesignReport, Finding, GraphCycle, Repair, RepairStep, in_short,
 )
 from checkvalve.spec.design.stuck import Blocked
-from checkvalve.spec.engines.verdict import Outcome, mark
 from checkvalve.spec.notation.labels import counted
+from checkvalve.spec.verdicts.verdict import Outcome, mark
 
 __all__ = ["lines", "numbered", "repair_lines"]
 

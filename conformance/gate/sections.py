@@ -29,7 +29,7 @@ __all__ = ["chapter_rows", "design_rows", "suite_rows"]
 
 def design_rows(subject: str, file: Path, designs: Designs) -> tuple[Row, ...]:
     """Check one design: a row for each property that its author expects something of."""
-    from checkvalve.spec.engines.verdict import Budget
+    from checkvalve.spec.verdicts.verdict import Budget
 
     from ..designs import check_file
 

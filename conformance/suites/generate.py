@@ -12,10 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from random import Random
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from ...spec.notation.rules import Rule
-from .suite import Act, Course, Program, Suite
+from .exchange import Act, Course, Program
+
+if TYPE_CHECKING:
+    from .suite import Suite
 
 __all__ = ["GENERATOR", "LENGTH_MAX", "explore"]
 

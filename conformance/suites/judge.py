@@ -9,14 +9,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ...spec.engines.candidates import Candidates, CandidateSets
-from ...spec.engines.interpreter import Step
 from ...spec.engines.monitor import STATES_MAX, Failure, LostTrack, Monitor
 from ...spec.notation.bound import bind
 from ...spec.notation.errors import InternalError
+from ...spec.notation.interpreter import Step
 from ...spec.notation.rules import Rule
-from .suite import Answer, Exchange, Suite, Watch
+from .exchange import Answer, Exchange, Watch
+
+if TYPE_CHECKING:
+    from .suite import Suite
 
 __all__ = ["Breach", "Judge", "from_root"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from ...spec.engines.interpreter import Step
 from ...spec.notation.errors import InputError, TargetError
+from ...spec.notation.interpreter import Step
 from ..ports.base import PROTOCOL_VERSION, Message, Session, excerpt
 from .suite import Act, Answer, Exchange, show_json
 

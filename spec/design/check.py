@@ -15,8 +15,8 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Literal
 
-from ..engines.deadline import Deadline, OutOfTime
-from ..engines.verdict import Budget, Outcome, Trace, Verdict
+from ..verdicts.deadline import Deadline, OutOfTime
+from ..verdicts.verdict import Budget, Outcome, Trace, Verdict
 from .explain import end_marking, helping, marking_of, steps_of, told_waits
 from .findings import DesignReport, Finding, GraphCycle
 from .language import Design, Flow, Kind

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import accumulate
 
-from ..engines.verdict import Trace
+from ..verdicts.verdict import Trace
 from .ahead import Ahead
 from .language import Design, Kind, StepKind, Task
 from .rows import Place, Table

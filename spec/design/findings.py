@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..engines.verdict import Outcome
+from ..verdicts.verdict import Outcome
 from .language import Design
 from .stuck import Blocked
 

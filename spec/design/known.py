@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache
 from typing import cast
 
 from ..expectations import Expectation, expect
@@ -18,10 +19,9 @@ from ..notation import Machine, const, table
 from ..notation.labels import counted
 from .language import Design, Flow, Kind, Link, Merging, Task
 from .links import Unbounded
-from .net import Net
 from .translate import Aim, translate
 
-__all__ = ["EXPECTATIONS"]
+__all__ = ["expectations"]
 
 SLOTS = (2, 2, 1)
 """The capacities of the ring's links: five slots for its elements."""
@@ -62,17 +62,17 @@ def _constant(value: int | tuple[object, ...]) -> object:
     return const(value) if isinstance(value, int) else table(value)
 
 
-def _machine(name: str, design: Design, aim: Aim) -> type[Machine]:
+def _machine(net: type[Machine], name: str, design: Design, aim: Aim) -> type[Machine]:
     """The net of a design as a machine of its own, whose constants are the design's table."""
     constants = translate(design, aim).constants()
-    found = type(name, (Net,), {
-        "__module__": Net.__module__, "__doc__": f"The design {name} as a net.",
+    found = type(name, (net,), {
+        "__module__": net.__module__, "__doc__": f"The design {name} as a net.",
         **{key: _constant(value) for key, value in constants.items()},
     })
     return cast("type[Machine]", found)
 
 
-def _loops() -> Iterator[Expectation]:
+def _loops(net: type[Machine]) -> Iterator[Expectation]:
     dropping, failing = (replace(FEEDBACK, flow=f) for f in (Flow.DROP_OLDEST, Flow.FAIL))
     unbounded = replace(FEEDBACK, flow=Flow.UNBOUNDED, capacity=None)
     growing = Aim(Unbounded(8, abstract=False))
@@ -101,17 +101,20 @@ def _loops() -> Iterator[Expectation]:
          replace(FEEDBACK, capacity=2, initial=1), Aim()),
     ]
     for name, rule, verdict, about, entry, feedback, aim in rows:
-        yield expect(_machine(name, _loop(entry, feedback), aim), rule, verdict, about)
+        yield expect(_machine(net, name, _loop(entry, feedback), aim), rule, verdict, about)
 
 
-def _rings() -> Iterator[Expectation]:
+def _rings(net: type[Machine]) -> Iterator[Expectation]:
     slots = sum(SLOTS)
     for held in range(slots + 1):
         yield expect(
-            _machine(f"RingOf{slots}Slots{held}Held", _ring(held), Aim()), "DESIGN-1",
+            _machine(net, f"RingOf{slots}Slots{held}Held", _ring(held), Aim()), "DESIGN-1",
             "violated" if held in (0, slots) else "holds",
             f"a ring with {counted(held, 'element')} in {slots} slots",
         )
 
 
-EXPECTATIONS = (*_loops(), *_rings())
+@cache
+def expectations(net: type[Machine]) -> tuple[Expectation, ...]:
+    """What is expected of these designs, each a machine that is a net."""
+    return (*_loops(net), *_rings(net))

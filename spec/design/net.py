@@ -104,5 +104,5 @@ def __getattr__(name: str) -> Any:
     needs none of them."""
     if name != "EXPECTATIONS":
         raise AttributeError(name)
-    from .known import EXPECTATIONS
-    return EXPECTATIONS
+    from .known import expectations
+    return expectations(Net)

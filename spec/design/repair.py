@@ -18,9 +18,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import count
 
-from ..engines.deadline import Deadline, OutOfTime
-from ..engines.verdict import Budget, Outcome
 from ..notation.errors import InputError
+from ..verdicts.deadline import Deadline, OutOfTime
+from ..verdicts.verdict import Budget, Outcome
 from .changes import KINDS, Change, KindOfChange, Scope
 from .check import Part, Settings, decide_deadlock, parts
 from .findings import DesignReport, Finding, Repair, RepairStep

@@ -16,9 +16,9 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from ..notation.bound import BoundMachine
+from ..notation.interpreter import State, Step, choices
 from ..notation.rules import Rule
 from .effects import Effects, Packed, Refusal
-from .interpreter import State, Step, choices
 
 __all__ = ["KEPT", "STATES_MAX", "CandidateSets", "Candidates", "LostTrack", "lost_track"]
 

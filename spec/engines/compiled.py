@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ..notation.bound import BoundMachine
 from ..notation.errors import ModelFault
+from ..notation.interpreter import show_step
 from ..notation.labels import counted
 from ..notation.model import Fault, LoweredRule
-from .deadline import Deadline, OutOfTime
+from ..verdicts.deadline import Deadline, OutOfTime
+from ..verdicts.native_refusal import NotNative
+from ..verdicts.searched import LOWERING, SAFETY, budget_spent, fault_error, method_of, violated
+from ..verdicts.verdict import Budget, Outcome, Verdict
 from .graph import Graph
-from .interpreter import show_step
-from .native_refusal import NotNative
 from .replay import HasRule, fair_steps, trace_of
-from .search import LOWERING, SAFETY, budget_spent, fault_error, method_of, violated
-from .verdict import Budget, Outcome, Verdict
 
 if TYPE_CHECKING:
     from .liveness import Lasso

@@ -18,10 +18,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from ..notation.interpreter import Interpreter, State, Step
 from ..notation.machine import Machine
 from ..notation.rules import Rule
 from ..notation.types import Disabled
-from .interpreter import Interpreter, State, Step
 
 __all__ = ["Effects", "Packed", "Refusal"]
 

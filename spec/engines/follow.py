@@ -11,10 +11,10 @@ import ast
 from typing import Final
 
 from ..notation.bound import BoundMachine
+from ..notation.interpreter import Step
 from ..notation.machine import Machine
 from ..notation.source import syntax_of_file
 from .candidates import STATES_MAX, Candidates, CandidateSets, LostTrack
-from .interpreter import Step
 from .monitor import Failure, why_refused
 
 __all__ = ["LOST", "ROOM_ENDS", "Follower", "conditions_without_rule"]

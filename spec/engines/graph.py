@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..notation.errors import ModelFault
-from .interpreter import Interpreter, State, show_step
-from .verdict import Budget
+from ..notation.interpreter import Interpreter, State, show_step
+from ..verdicts.verdict import Budget
 
 __all__ = ["Graph", "Row", "explore_with_interpreter"]
 

@@ -20,7 +20,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from .deadline import Deadline
+from ..verdicts.deadline import Deadline
 from .graph import Graph, Row
 
 __all__ = ["Lasso", "find_lasso", "find_recurring"]

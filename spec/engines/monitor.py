@@ -18,11 +18,11 @@ from types import FrameType, TracebackType
 from typing import Any
 
 from ..notation.bound import BoundMachine
+from ..notation.interpreter import Args, Interpreter, State, Step, show_step
 from ..notation.rules import Rule
 from ..notation.source import syntax_of_file
 from ..notation.types import Disabled
 from .candidates import STATES_MAX, Candidates, CandidateSets, LostTrack, lost_track
-from .interpreter import Args, Interpreter, State, Step, show_step
 
 __all__ = ["STATES_MAX", "Failure", "LostTrack", "Monitor", "why_refused"]
 

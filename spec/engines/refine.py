@@ -21,13 +21,13 @@ from typing import Any
 
 from ..notation.bound import BoundMachine
 from ..notation.errors import InternalError
+from ..notation.interpreter import Interpreter, State, Step, show_step
 from ..notation.labels import counted
 from ..notation.layout import Slots
 from ..notation.views import LEFT_OUT, Seen, View, check_view, steps_of
+from ..verdicts.verdict import Budget, Outcome, Trace, TraceStep, Verdict
 from .follow import LOST, ROOM_ENDS, Follower
-from .interpreter import Interpreter, State, Step, show_step
 from .monitor import STATES_MAX, Failure, Monitor
-from .verdict import Budget, Outcome, Trace, TraceStep, Verdict
 
 __all__ = ["Seeing", "decide"]
 

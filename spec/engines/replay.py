@@ -12,12 +12,12 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from ..notation.errors import InternalError
+from ..notation.interpreter import Args, Interpreter, State, show_step
 from ..notation.labels import counted
 from ..notation.layout import Slots
 from ..notation.rules import Rule
-from .deadline import Deadline
-from .interpreter import Args, Interpreter, State, show_step
-from .verdict import Trace, TraceStep
+from ..verdicts.deadline import Deadline
+from ..verdicts.verdict import Trace, TraceStep
 
 __all__ = ["HasRule", "fair_steps", "trace_of"]
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ..notation.expr import Bool, Int, Queue, Record, SlotType
+from ..notation.interpreter import show_step
 from ..notation.model import Slot
-from .interpreter import show_step
-from .verdict import Trace, Value
+from ..notation.model import Value
+from ..verdicts.verdict import Trace
 
 __all__ = ["changes", "show_slot", "trace_lines"]
 

@@ -9,14 +9,15 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from ..notation.bound import BoundMachine
-from ..notation.errors import InputError, ModelFault
+from ..notation.errors import InputError
+from ..notation.interpreter import Args, Interpreter, choices
 from ..notation.labels import counted
 from ..notation.rules import Rule
-from .deadline import Clock, Deadline, OutOfTime
+from ..verdicts.deadline import Clock, Deadline, OutOfTime
+from ..verdicts.searched import budget_spent, covered_by, LOWERING, method_of, SAFETY, violated
+from ..verdicts.verdict import Budget, Outcome, Verdict
 from .graph import Graph, explore_with_interpreter
-from .interpreter import Args, Interpreter, choices
 from .replay import HasRule, fair_steps, trace_of
-from .verdict import Budget, Outcome, Trace, Verdict
 
 __all__ = ["Engine", "RuleInstance", "check_rules", "instances"]
 
@@ -30,9 +31,6 @@ FALLBACK_SECONDS = 60.0
 nothing; it is a hundred times slower, and nobody waits for ever unasked."""
 GRACE_SECONDS = 0.2
 """What may still be spent on the states at hand when the time is over."""
-
-SAFETY = ("always", "step", "never stuck")
-LOWERING = "lowering the machine"
 
 
 @dataclass(frozen=True)
@@ -215,30 +213,6 @@ def _covered(graph: Graph) -> int:
     return max(0, graph.depth[min(expanded, len(graph.depth) - 1)] - 1)
 
 
-def budget_spent(which: str, states: int, covered: int) -> str:
-    """Why a search ended early, and what it had covered by then."""
-    return f"the budget of {which} was spent after {covered_by(states, covered)}"
-
-
-def covered_by(states: int, covered: int) -> str:
-    """What a search that ended early had seen."""
-    return f"{counted(states, 'state')}; all states up to depth {covered} were covered"
-
-
-def method_of(kind: str, complete: bool) -> str:
-    """How a rule of a kind is decided by a search that visited all states, or did not."""
-    if not complete:
-        return "search, incomplete"
-    return "exhaustive" if kind in SAFETY else "exhaustive, weak fairness"
-
-
-def violated(base: Verdict, kind: str, trace: Trace, complete: bool) -> Verdict:
-    """The verdict with its trace. What was found breadth first is the shortest way there,
-    also where the search ended with it."""
-    method = method_of(kind, complete) if complete else "search, up to the violation"
-    return replace(base, outcome=Outcome.VIOLATED, method=method, trace=trace)
-
-
 def _violation(
     interpreter: Interpreter, graph: Graph, item: HasRule, deadline: Deadline
 ) -> list[int] | None:
@@ -279,6 +253,3 @@ def _lasso(
     return (None, None) if lasso is None else (list(lasso.steps), lasso.loop)
 
 
-def fault_error(message: str, where: str, steps: tuple[str, ...]) -> ModelFault:
-    """The error for a machine that leaves its ranges, found by an engine."""
-    return ModelFault(message, where, "Widen the declared range, or add a guard.", steps)

@@ -4,6 +4,7 @@ A chapter is plain Python. See docs/notation.md for the language, and
 ``checkvalve.spec.flow.credit`` for a chapter explained line by line.
 """
 
+from . import show as _show  # noqa: F401  with it, expressions print themselves
 from .bound import BoundMachine, bind
 from .errors import (
     CheckvalveError, InputError, InternalError, ModelFault, NotationError, TargetError,

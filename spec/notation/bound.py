@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 from .declared import check_declared
 from .errors import CheckvalveError, InputError, line_in
 from .labels import brief
-from .machine import Machine, constants_of
 from .layout import slots_of
+from .machine import Machine, constants_of
 from .model import LoweredRule, Model, Slot
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..engines.interpreter import Interpreter
+    from .interpreter import Interpreter
 
 __all__ = ["BoundMachine", "bind"]
 
@@ -35,7 +35,7 @@ class BoundMachine:
     @cached_property
     def interpreter(self) -> Interpreter:
         """The machine as CPython runs it: the oracle."""
-        from ..engines.interpreter import Interpreter
+        from .interpreter import Interpreter
         return Interpreter(self.machine, self.constants)
 
     @cached_property

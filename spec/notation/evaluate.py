@@ -1,7 +1,7 @@
 """The reference reading of the expression tree: slow, plain, and Python's own meaning.
 
 Engines are tested against it, and traces that a solver found are replayed with it. Values
-are those of :data:`checkvalve.spec.engines.verdict.Value`: ints (booleans as 0 and 1),
+are those of :data:`checkvalve.spec.verdicts.verdict.Value`: ints (booleans as 0 and 1),
 records as tuples of their fields, queues as tuples of their elements, head first.
 """
 
@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import cast
 
-from ..engines.verdict import Value
 from .errors import ModelFault
 from .expr import ConstRef, EmptyQueue, Expr, Lit, Op, Read, ReadAfter
+from .model import Value
 from .model import LoweredAction, Model
 
 __all__ = ["apply", "evaluate", "initial_slots"]

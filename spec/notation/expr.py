@@ -97,9 +97,11 @@ class Expr:
         """The direct subexpressions, left to right."""
         return ()
 
+    _shown: ClassVar[Callable[[Expr], str] | None] = None
+    """How a node is printed: ``show``, which is written in terms of nodes, puts itself here."""
+
     def __repr__(self) -> str:
-        from .show import show  # printing is never on a hot path
-        return show(self)
+        return object.__repr__(self) if Expr._shown is None else Expr._shown(self)
 
     def __reduce__(self) -> tuple[object, ...]:
         return _rebuild, (type(self), self._key)

@@ -89,7 +89,7 @@ class _Lowering:
         )
 
     def _choices(self, over: tuple[tuple[str, Any], ...]) -> list[tuple[tuple[str, int], ...]]:
-        from ..engines.interpreter import choices
+        from .interpreter import choices
         return choices(over, self.constants)
 
     # --- state ---------------------------------------------------------------------------

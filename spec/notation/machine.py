@@ -1,7 +1,7 @@
 """Machines: typed, bounded state with named guarded actions and rules about it.
 
 A chapter defines a class. CPython runs its methods as they stand (see
-``checkvalve.spec.engines.interpreter``); the compiling engines read the source of the same
+``checkvalve.spec.notation.interpreter``); the compiling engines read the source of the same
 methods (see ``lower``). A variant is a subclass that overrides what differs.
 """
 

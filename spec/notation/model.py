@@ -13,7 +13,11 @@ from .expr import Expr, SlotType
 from .labels import show_step
 from .rules import Rule
 
-__all__ = ["Fault", "LoweredAction", "LoweredRule", "Model", "Slot"]
+__all__ = ["Fault", "LoweredAction", "LoweredRule", "Model", "Slot", "Value"]
+
+Value = int | tuple["Value", ...]
+"""A slot's value: an int (booleans as 0 and 1), a record as the tuple of its fields, or a
+queue as the tuple of its elements, head first."""
 
 
 @dataclass(frozen=True)

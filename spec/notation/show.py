@@ -129,3 +129,6 @@ def _labelled(node: Op, index: int, part: _Text) -> _Text:
 def _wrap(part: _Text, needed: int) -> str:
     text, strength = part
     return text if strength >= needed else f"({text})"
+
+
+Expr._shown = show

@@ -10,11 +10,11 @@ from importlib import resources
 from typing import Any
 
 from ..chapters import chapters
-from ..engines.interpreter import Interpreter, Step
 from ..engines.replay import trace_of
 from ..engines.search import RuleInstance
 from ..notation.bound import bind
 from ..notation.errors import CheckvalveError
+from ..notation.interpreter import Interpreter, Step
 from ..notation.labels import show_step
 from ..notation.machine import Machine
 from ..notation.rules import Rule

@@ -7,12 +7,12 @@ from math import prod
 from typing import Any
 
 from ..chapters import Chapter
-from ..engines.interpreter import Interpreter, Step
 from ..engines.search import RuleInstance, check_rules, instances
-from ..engines.verdict import Budget
 from ..notation.bound import BoundMachine, bind
 from ..notation.errors import CheckvalveError, ModelFault
+from ..notation.interpreter import Interpreter, Step
 from ..notation.machine import Machine, values_of
+from ..verdicts.verdict import Budget
 from .book import REFUSES, Witness
 from .classes import Mutant, mutants
 

@@ -17,8 +17,8 @@ from typing import Any, Final
 
 import click
 
-from checkvalve.spec.engines.verdict import Budget
 from checkvalve.spec.notation.errors import TargetError
+from checkvalve.spec.verdicts.verdict import Budget
 
 from ...adapters.process import converse
 from ...adapters.session import CheckedSession

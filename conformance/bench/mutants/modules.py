@@ -40,7 +40,7 @@ GROUPS: Final[Mapping[str, Group]] = {
         suites=True),
     "search": Group(
         ("spec.engines.search", "spec.engines.graph", "spec.engines.compiled",
-         "spec.engines.interpreter", "spec.engines.report"), _VERDICTS),
+         "spec.notation.interpreter", "spec.engines.report"), _VERDICTS),
     "liveness": Group(("spec.engines.liveness",), _VERDICTS),
     "replay": Group(
         ("spec.engines.replay", "conformance.campaigns.replay", "conformance.suites.run",

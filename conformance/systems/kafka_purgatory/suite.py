@@ -8,8 +8,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from ....spec.engines.interpreter import Step
 from ....spec.kafka.observed_purgatory import PERIODS, TIMEOUTS, Callback, ObservedPurgatory
+from ....spec.notation.interpreter import Step
 from ....spec.notation.rules import Rule
 from ...ports.base import Message, Session
 from ...suites.plain import PlainConversation, Seen

@@ -14,10 +14,10 @@ from functools import lru_cache
 from ....reference.drivers.interleavings import explore
 from ....reference.drivers.scheduling import Scheduler, Segment
 from ....spec.engines.candidates import CandidateSets
-from ....spec.engines.interpreter import Step
 from ....spec.engines.monitor import LostTrack, Monitor
 from ....spec.kafka.observed_races import ObservedRaces
 from ....spec.notation import bind
+from ....spec.notation.interpreter import Step
 from ....spec.notation.rules import Rule
 from ...ports.base import Message
 from .adapter import Bench, Kit

@@ -13,9 +13,9 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from ....spec.engines.interpreter import Step
 from ....spec.kafka.observed_races import Call, ObservedRaces
 from ....spec.notation.errors import InputError, TargetError
+from ....spec.notation.interpreter import Step
 from ....spec.notation.rules import Rule
 from ...ports.base import Message, Session, excerpt
 from ...suites.plain import PlainConversation, Seen

@@ -7,9 +7,9 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from ....spec.engines.interpreter import Step
 from ....spec.kafka.observed_timer import Law, ObservedTimer
 from ....spec.notation.errors import InputError
+from ....spec.notation.interpreter import Step
 from ....spec.notation.rules import Rule
 from ...ports.base import Message, Session, excerpt, is_count
 from ...suites.plain import PlainConversation, Seen

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from ....spec.engines.interpreter import Step
 from ....spec.notation.errors import InputError, TargetError
+from ....spec.notation.interpreter import Step
 from ....spec.queues.bounded import BoundedQueue, OrderlyQueue
 from ....spec.queues.conserved import ConservingQueue
 from ....spec.queues.dropping import DroppingQueue, Promise

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from ....spec.engines.interpreter import Step
+from ....spec.notation.interpreter import Step
 from ....spec.storm.acking.observed_acker import ObservedAcker, Told
 from ...ports.base import Message, Session
 from ...suites.plain import PlainConversation, Seen

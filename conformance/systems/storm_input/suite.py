@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from ....spec.engines.interpreter import Step
 from ....spec.notation.errors import InputError, TargetError
+from ....spec.notation.interpreter import Step
 from ....spec.storm.inputs.observed_input import ObservedInput
 from ...ports.base import PROTOCOL_VERSION, Message, Session, excerpt
 from ...suites.suite import Act, Answer, Exchange, Fuller, Suite, Watch, show_json

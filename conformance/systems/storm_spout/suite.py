@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from ....spec.engines.interpreter import Step
+from ....spec.notation.interpreter import Step
 from ....spec.storm.spouts.observed_spout import Due, ObservedSpout
 from ...ports.base import Message, Session
 from ...suites.plain import PlainConversation, Seen

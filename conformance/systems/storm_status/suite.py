@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from ....spec.engines.interpreter import Step
 from ....spec.notation.errors import InputError, TargetError
+from ....spec.notation.interpreter import Step
 from ....spec.storm.backpressure.observed_status import ObservedStatus, Taken
 from ...ports.base import PROTOCOL_VERSION, Message, Session, excerpt
 from ...suites.suite import Act, Answer, Exchange, Fuller, Suite, Watch, show_json

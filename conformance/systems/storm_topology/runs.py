@@ -18,10 +18,10 @@ from typing import Final
 from ....reference.storm.cluster import Happened
 from ....reference.storm.topologies import Topology, deploy
 from ....spec.engines.candidates import CandidateSets
-from ....spec.engines.interpreter import Step
 from ....spec.engines.monitor import STATES_MAX, Failure, LostTrack, Monitor
 from ....spec.notation.bound import bind
 from ....spec.notation.errors import InputError, ModelFault, TargetError
+from ....spec.notation.interpreter import Step
 from ....spec.notation.machine import Machine
 from ....spec.notation.rules import Rule
 from ....spec.storm.topologies.observed_topology import (

@@ -11,8 +11,8 @@ from typing import Literal
 
 from ...notation.errors import InternalError
 from ...notation.model import Fault, LoweredRule, Model
-from ..deadline import OutOfTime
-from ..verdict import Budget
+from ...verdicts.deadline import OutOfTime
+from ...verdicts.verdict import Budget
 from .control import (
     BLOCK, CHUNK, SHARED_WORDS, THREAD_WORDS, Shared, Status, Thread, recent_states,
 )

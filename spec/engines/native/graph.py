@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 from ...notation.expr import Expr
 from ...notation.labels import counted
 from ...notation.model import Fault, Model
-from ..deadline import Deadline
-from ..verdict import Budget, Value
+from ...notation.model import Value
+from ...verdicts.deadline import Deadline
+from ...verdicts.verdict import Budget
 from .control import Shared, Thread
 from .engine import Search, Stop
 from .jit import compile_model

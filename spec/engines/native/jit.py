@@ -11,8 +11,8 @@ import llvmlite.ir as ir
 
 from ...notation.expr import Expr
 from ...notation.model import LoweredRule, Model
-from ..deadline import Deadline
-from ..native_refusal import NotNative
+from ...verdicts.deadline import Deadline
+from ...verdicts.native_refusal import NotNative
 from .code import UNROLLED_WORDS
 from .control import block_states
 from .layout import Layout

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from ...notation.errors import InputError
 from ...notation.expr import Bool, Expr, Int, Lit, Op, Queue, Record, SlotType, substitute
 from ...notation.model import Model, Slot
-from ..native_refusal import NotNative
-from ..verdict import Value
+from ...notation.model import Value
+from ...verdicts.native_refusal import NotNative
 
 __all__ = ["MAX_WORDS", "PRESENT", "Cell", "Layout", "Piece", "TooWide", "bits_of", "number"]
 

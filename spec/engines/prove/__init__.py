@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from ...notation.expr import Expr
 from ...notation.model import LoweredRule, Model
-from ..verdict import Budget
+from ...verdicts.verdict import Budget
 from .result import ProverVerdict
 
 __all__ = ["ProverVerdict", "bounded", "prove"]

@@ -13,7 +13,7 @@ from ...notation.evaluate import evaluate, initial_slots
 from ...notation.expr import Expr
 from ...notation.labels import counted
 from ...notation.model import LoweredRule, Model
-from ..verdict import Budget, Outcome, Trace
+from ...verdicts.verdict import Budget, Outcome, Trace
 from .explain import describe, is_true, slot_out_of_range, why_violated
 from .result import ProverVerdict
 from .terms import Unsupported

@@ -8,8 +8,8 @@ from ...notation.errors import InternalError
 from ...notation.evaluate import evaluate
 from ...notation.expr import Expr, Int, Op, Queue, Record, SlotType
 from ...notation.model import LoweredRule, Model
+from ...notation.model import Value
 from ...notation.show import show
-from ..verdict import Value
 
 __all__ = ["describe", "is_true", "slot_out_of_range", "why_violated"]
 

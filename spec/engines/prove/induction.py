@@ -12,7 +12,7 @@ from ...notation.expr import Expr
 from ...notation.labels import counted
 from ...notation.model import LoweredRule, Model
 from ...notation.show import show
-from ..verdict import Budget, Outcome
+from ...verdicts.verdict import Budget, Outcome
 from .bmc import Search
 from .explain import describe
 from .result import ProverVerdict

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from ..verdict import Verdict
+from ...verdicts.verdict import Verdict
 
 __all__ = ["ProverVerdict"]
 

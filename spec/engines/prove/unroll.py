@@ -13,7 +13,8 @@ from ...notation.errors import InternalError
 from ...notation.evaluate import apply
 from ...notation.expr import Expr
 from ...notation.model import LoweredAction, LoweredRule, Model
-from ..verdict import Budget, Trace, TraceStep, Value
+from ...notation.model import Value
+from ...verdicts.verdict import Budget, Trace, TraceStep
 from .terms import (
     QueueTerm,
     Remainders,

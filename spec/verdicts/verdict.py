@@ -8,13 +8,10 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from ..notation.labels import show_step
+from ..notation.model import Value
 from .deadline import Clock, Deadline
 
-__all__ = ["Budget", "Outcome", "Trace", "TraceStep", "Value", "Verdict", "mark"]
-
-Value = int | tuple["Value", ...]
-"""A slot's value: an int (booleans as 0 and 1), a record as the tuple of its fields, or a
-queue as the tuple of its elements, head first."""
+__all__ = ["Budget", "Outcome", "Trace", "TraceStep", "Verdict", "mark"]
 
 
 class Outcome(Enum):

@@ -10,14 +10,14 @@ import itertools
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ..notation.errors import (
+from .errors import (
     CheckvalveError, InputError, InternalError, ModelFault, line_in, raised_here,
 )
-from ..notation.labels import show_step, show_value
-from ..notation.layout import Layout
-from ..notation.machine import Action, Machine, values_of
-from ..notation.rules import Rule
-from ..notation.types import Disabled, Overflow
+from .labels import show_step, show_value
+from .layout import Layout
+from .machine import Action, Machine, values_of
+from .rules import Rule
+from .types import Disabled, Overflow
 
 __all__ = ["Args", "Interpreter", "State", "Step", "choices", "show_step", "show_value"]
 

@@ -1,0 +1,141 @@
+"""What is said between a suite and a target: acts, answers, and what an exchange has shown."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+from ...spec.notation.interpreter import Step
+from ...spec.notation.machine import Machine
+from ...spec.notation.rules import Rule
+from ..ports.base import Message
+
+__all__ = [
+    "Act", "Answer", "Conversation", "Course", "Exchange", "Fuller", "Program", "Watch",
+]
+
+
+class Act(NamedTuple):
+    """One thing that a program does: an operation of the port.
+
+    ``pick`` says which of the tickets that are out an operation on a ticket is about: it
+    counts from the oldest, round and round. ``about`` are the fields of its request where
+    the program itself sets them.
+    """
+
+    do: str
+    pick: int = 0
+    about: tuple[tuple[str, int | str], ...] = ()
+
+
+Program = tuple[Act, ...]
+
+Course = tuple[str | tuple[Act, ...], ...]
+"""A course of events: in this order, an operation that picks at random, or one of some acts."""
+
+
+class Fuller(NamedTuple):
+    """What makes the test of a rule whole, beyond the operations that the rule needs.
+
+    A target that offers none of ``takes`` is tested by the rule in a weaker form: then
+    ``finds``, a noun phrase, is not looked for.
+    """
+
+    takes: tuple[str, ...]
+    finds: str
+
+    def in_words(self) -> str:
+        """What was not looked for, and the operation that would allow it."""
+        return f"{self.finds}: that takes {' or '.join(self.takes)}"
+
+
+class Answer(NamedTuple):
+    """An answer that an implementation may or may not be allowed to give.
+
+    ``words`` tells a reader, ``step`` is the step of the machines that it would show (first),
+    ``then`` are those that it could not but show after that. ``instead_of`` are the actions in
+    whose place it may stand, where one reply shows steps of several kinds; empty: any.
+    """
+
+    words: str
+    step: Step
+    then: tuple[Step, ...] = ()
+    instead_of: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """One request with its reply, what the reply showed, and what it could have shown.
+
+    ``outcome`` is what the reply itself shows (None: nothing happened), ``events`` what rode
+    on it; the outcome comes first unless ``vouches``: then it says that all is over and
+    told. ``possible`` are the outcomes that there could be in place of this one,
+    ``completions`` the events in place of each event. ``judged`` is false where the target
+    says that something may or may not have happened: nothing that follows can be judged.
+    """
+
+    request: Message
+    reply: Message
+    words: str
+    outcome: Step | None = None
+    events: tuple[Step, ...] = ()
+    vouches: bool = False
+    possible: tuple[Answer, ...] = ()
+    completions: tuple[Answer, ...] = ()
+    judged: bool = True
+
+    def observed(self) -> Iterator[tuple[Step, bool]]:
+        """What was seen, in the order in which it is judged; and whether it is an event."""
+        if self.outcome is not None and not self.vouches:
+            yield self.outcome, False
+        for event in self.events:
+            yield event, True
+        if self.outcome is not None and self.vouches:
+            yield self.outcome, False
+
+
+class Conversation(Protocol):
+    """One session with a target, which remembers what items and tickets are about."""
+
+    @property
+    def can(self) -> Collection[str]:
+        """The operations that the target says it can do."""
+        ...
+
+    def makes_sense(self, act: Act) -> bool:
+        """Whether an act can be requested now, within the limits of the machines."""
+        ...
+
+    def say(self, act: Act) -> Exchange:
+        """Request an act. Raises ``TargetError`` when the target fails to answer."""
+        ...
+
+    def act_for(self, request: Mapping[str, Any]) -> Act | None:
+        """The act that makes a fixture's request; None if its ticket is no longer out.
+
+        Raises ``InputError`` for a request that this suite would never have made here.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class Watch:
+    """A machine to judge by.
+
+    A variant that adds one rule to another machine names it in ``adds``: whatever it
+    refuses while ``base`` explains the run breaks that rule. It is watched only in the
+    cases that look for the rule. A machine that stands ``apart`` allows what the others
+    forbid, and holds a target to its own promises: neither follows from the other.
+    """
+
+    machine: type[Machine]
+    adds: Rule | None = None
+    base: type[Machine] | None = None
+    apart: bool = False
+
+    def rules(self) -> tuple[Rule, ...]:
+        """The rules that an implementation can be seen to break through this machine."""
+        if self.adds is not None:
+            return (self.adds,)
+        return tuple(rule for rule in self.machine.rules_declared if rule.kind == "guard")

@@ -1,0 +1,1 @@
+"""What every engine answers, and in what time: verdicts, budgets and deadlines."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from .chapters import Chapter
@@ -15,6 +15,7 @@ from .lemmas import decide
 from .notation.bound import bind
 from .notation.errors import InputError
 from .notation.machine import Machine, constants_of
+from .notation.model import Slot
 from .refinements import Refinement
 from .verdicts.deadline import OutOfTime
 from .verdicts.verdict import Budget, Outcome, Verdict
@@ -25,7 +26,8 @@ __all__ = ["Deciding", "Row", "verify", "verify_chapter"]
 @dataclass(frozen=True)
 class Row:
     """One promise with what was found. ``constants`` has ``all`` for those that a proof
-    left symbolic; ``steps`` is the length of the trace, if there is one."""
+    left symbolic; ``steps`` is the length of the trace, if there is one. ``slots`` says how the
+    values in its states are shown; empty if they are texts already."""
 
     chapter: str
     machine: str
@@ -34,6 +36,7 @@ class Row:
     about: str
     expected: str
     verdict: Verdict
+    slots: Mapping[str, Slot] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def as_expected(self) -> bool:
@@ -134,17 +137,25 @@ class Deciding:
                 lemma = self._chapter.lemmas[number - self._lemmas_from]
                 return replace(promised, verdict=decide(lemma, self._budget))
             if number in self._seen:
-                return replace(promised, verdict=_look_on(
-                    self._seen[number], promised.constants, self._budget))
+                found = _look_on(self._seen[number], promised.constants, self._budget)
+                return _found(promised, found, self._seen[number].machine, promised.constants)
             expectation = self._expectations[number]
             constants = self._points[number]
             if expectation.for_all:
-                return replace(promised, verdict=_prove(expectation, constants, self._budget))
+                found = _prove(expectation, constants, self._budget)
+                return _found(promised, found, expectation.machine, constants)
             key = _key(expectation.machine, constants, expectation.rule)
             if key not in self._decided:
                 self._decided |= _search(
                     self._chapter, expectation.machine, constants, self._budget)
-            return replace(promised, verdict=self._decided[key])
+            return _found(promised, self._decided[key], expectation.machine, constants)
+
+
+def _found(
+    promised: Row, verdict: Verdict, machine: type[Machine], constants: dict[str, Any]
+) -> Row:
+    slots = () if verdict.trace is None else bind(machine, **constants).slots
+    return replace(promised, verdict=verdict, slots={slot.name: slot for slot in slots})
 
 
 _UNDECIDED = Verdict(Outcome.UNKNOWN, "not decided")

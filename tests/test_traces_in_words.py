@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import json
+import sys
+from enum import IntEnum
+
 import pytest
 
+from checkvalve.conformance.chapters.wire import row_from, row_to
+from checkvalve.spec.chapters import Chapter
 from checkvalve.spec.engines.report import changes, show_slot, trace_lines
+from checkvalve.spec.expectations import expect
+from checkvalve.spec.notation import (
+    MUST, Machine, action, always, array, choice, require, subset,
+)
 from checkvalve.spec.notation.expr import Bool, Int, Queue, Record, SlotType, lit
-from checkvalve.spec.notation.model import Value
-from checkvalve.spec.notation.model import Slot
+from checkvalve.spec.notation.model import Slot, Value
 from checkvalve.spec.verdicts.verdict import Trace, TraceStep
+from checkvalve.spec.verify import verify
 
 COLOUR = Int(lit(0), lit(2), ("red", "green", "blue"))
 HUED = Record("Hued", (("hue", COLOUR), ("lit", Bool())))
@@ -62,3 +72,51 @@ def test_a_lasso_says_where_it_begins_to_repeat(loop: int, place: int, words: st
     lines = list(trace_lines(Trace({"x": 0}, steps(3), loop), {}))
     assert len(lines) == 4 and [words in line for line in lines].index(True) == place
     assert sum("--" in line for line in lines) == 1
+
+
+class Light(IntEnum):
+    """Two lights of one crossing."""
+
+    NORTH = 0
+    EAST = 1
+
+
+class Hue(IntEnum):
+    """What a light shows."""
+
+    RED = 0
+    GREEN = 1
+
+
+class Crossing(Machine):
+    """Two lights, of which each may turn green."""
+
+    shows = array(Light, choice(Hue, Hue.RED))
+    waiting = subset(Light, init=(Light.NORTH,))
+
+    @action(light=Light)
+    def turn(self, light: Light) -> None:
+        """A light turns green, and nobody waits there any more."""
+        require(self.shows[light] == Hue.RED)
+        self.shows[light] = Hue.GREEN
+        self.waiting.discard(light)
+
+    @always("CROSS-1", MUST, "The north is red.", source="a test")
+    def north_is_red(self) -> bool:
+        """Which nothing keeps."""
+        return self.shows[Light.NORTH] == Hue.RED
+
+
+EXPECTATIONS = (expect(Crossing, "CROSS-1", "violated", "nobody keeps it"),)
+
+
+@pytest.mark.parametrize("told_by_a_child", [False, True])
+def test_a_trace_of_a_verification_has_the_names_of_enumerations(told_by_a_child: bool) -> None:
+    """Of values, of arguments, and of the places of arrays and sets; also from another process."""
+    row, = verify([Chapter("crossing", sys.modules[__name__])])
+    if told_by_a_child:
+        row = row_from(json.loads(json.dumps(row_to(row))))
+    assert row.verdict.trace is not None
+    line, = trace_lines(row.verdict.trace, row.slots)
+    assert " ".join(line.split()) == (
+        "1. turn(light=north) shows[north]: red -> green; waiting{north}: true -> false")

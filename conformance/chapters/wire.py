@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
+from checkvalve.spec.engines.report import show_slot
+from checkvalve.spec.notation.labels import show_value
+from checkvalve.spec.notation.model import Slot
 from checkvalve.spec.verdicts.verdict import Outcome, Trace, TraceStep, Verdict
 from checkvalve.spec.verify import Row
 
@@ -19,7 +23,7 @@ def row_to(row: Row) -> dict[str, Any]:
     return {
         **{name: getattr(row, name) for name in _TEXTS}, "constants": row.constants,
         "verdict": {
-            "outcome": found.outcome.value, "trace": _trace_to(found.trace),
+            "outcome": found.outcome.value, "trace": _trace_to(found.trace, row.slots),
             "shown": found.shown,
             **{name: getattr(found, name) for name in _PLAIN},
         },
@@ -35,13 +39,22 @@ def row_from(document: dict[str, Any]) -> Row:
     return Row(constants=constants, verdict=verdict, **{name: document[name] for name in _TEXTS})
 
 
-def _trace_to(trace: Trace | None) -> dict[str, Any] | None:
+def _trace_to(trace: Trace | None, slots: Mapping[str, Slot]) -> dict[str, Any] | None:
     if trace is None:
         return None
     return {
-        "initial": dict(trace.initial), "loop": trace.loop,
-        "steps": [[step.action, step.args, dict(step.state), step.shows] for step in trace.steps],
+        "initial": _shown(trace.initial, slots), "loop": trace.loop,
+        "steps": [[step.action, [[name, show_value(value)] for name, value in step.args],
+                   _shown(step.state, slots), step.shows] for step in trace.steps],
     }
+
+
+def _shown(state: Mapping[str, Any], slots: Mapping[str, Slot]) -> dict[str, Any]:
+    """A state in the words of its machine, which the parent does not have."""
+    return {
+        slots[name].title or name if name in slots else name:
+            show_slot(value, slots[name].type if name in slots else None)
+        for name, value in state.items()}
 
 
 def _trace_from(document: dict[str, Any] | None) -> Trace | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
@@ -11,13 +10,14 @@ from typing import TYPE_CHECKING
 import click
 
 from checkvalve.spec.notation.labels import counted
+from checkvalve.spec.notation.rules import natural
 
 from .outcome import EXPECTED
 
 if TYPE_CHECKING:
     from checkvalve.spec.notation.rules import Rule
 
-__all__ = ["Entry", "Uses", "command", "entries", "natural"]
+__all__ = ["Entry", "Uses", "command", "entries"]
 
 
 @dataclass(frozen=True)
@@ -110,12 +110,6 @@ def entries(names: Iterable[str] = ()) -> Iterator[Entry]:
                     None if used.test else _untested(rule),
                     _twin_with(rule) if witness is None else str(witness),
                 )
-
-
-def natural(rule_id: str) -> list[tuple[int, str]]:
-    """A key by which QUEUE-2 comes before QUEUE-10."""
-    parts = re.findall(r"\d+|\D+", rule_id)
-    return [(int(part), "") if part.isdecimal() else (0, part) for part in parts]
 
 
 def _suites_with(rule: Rule) -> list[str]:

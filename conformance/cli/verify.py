@@ -164,7 +164,7 @@ def _show_traces(group: list[Row]) -> None:
     for row in group:
         if row.verdict.trace is not None:
             click.echo(f"      the shortest way, with {_constants(row)}:")
-            for line in trace_lines(row.verdict.trace, {}):
+            for line in trace_lines(row.verdict.trace, row.slots):
                 click.echo(f"      {line}")
             if row.verdict.reason:
                 click.echo(f"      {row.verdict.reason}.")

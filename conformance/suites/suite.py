@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from ...spec.engines.monitor import STATES_MAX
 from ...spec.notation.machine import Machine
-from ...spec.notation.rules import Rule
+from ...spec.notation.rules import Rule, natural
 from ..ports.base import Session
 from .exchange import (
     Act, Answer, Conversation, Course, Exchange, Fuller, Program, Watch,
@@ -254,13 +254,9 @@ _LESS = (32, 16, 8, 4, 3, 2, 1)
 
 
 def by_number(rules: Iterable[Rule]) -> tuple[Rule, ...]:
-    """Some rules, each once, in the order of their ids: QUEUE-2 comes before QUEUE-10."""
-    return tuple(sorted({rule.id: rule for rule in rules}.values(), key=_number))
-
-
-def _number(rule: Rule) -> tuple[str, int, str]:
-    name, _, digits = rule.id.rpartition("-")
-    return name, int(digits) if digits.isdecimal() else 0, rule.id
+    """Some rules, each once, in the order of their ids: STORM-I2 comes before STORM-I10."""
+    return tuple(sorted({rule.id: rule for rule in rules}.values(),
+                        key=lambda rule: natural(rule.id)))
 
 
 def show_json(value: Any) -> str:

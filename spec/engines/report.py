@@ -34,8 +34,10 @@ def changes(
     parts = []
     for name, value in after.items():
         if value != before[name]:
-            kind = slots[name].type if name in slots else None
-            parts.append(f"{name}: {show_slot(before[name], kind)} -> {show_slot(value, kind)}")
+            slot = slots.get(name)
+            kind, title = (slot.type, slot.title) if slot else (None, "")
+            was, now = show_slot(before[name], kind), show_slot(value, kind)
+            parts.append(f"{title or name}: {was} -> {now}")
     return "; ".join(parts) or "nothing changes"
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from . import expr as e
 from .errors import InputError, ModelFault
-from .labels import brief
+from .labels import brief, show_value
 from .machine import Machine, constant_value, domain_names, number, values_of
 from .model import Slot
 from .types import (
@@ -79,24 +79,32 @@ def element_at(decl: ArrayDecl, index: int, constants: Constants) -> Decl:
 
 # --- slots -------------------------------------------------------------------------------
 
-def slots_of(name: str, decl: Decl, constants: Constants) -> Iterator[Slot]:
-    """The flat slots of one variable, in the order in which values are flattened."""
+def slots_of(
+    name: str, decl: Decl, constants: Constants, title: str = ""
+) -> Iterator[Slot]:
+    """The flat slots of one variable, in the order in which values are flattened.
+
+    ``title`` is what readers know it by, if that is not its name.
+    """
+    title = title or name
     if isinstance(decl, ArrayDecl):
         for index in values_of(decl.domain, constants):
             element = element_at(decl, int(index), constants)
-            yield from slots_of(f"{name}[{int(index)}]", element, constants)
+            yield from slots_of(f"{name}[{int(index)}]", element, constants,
+                                f"{title}[{show_value(index)}]")
     elif isinstance(decl, SetDecl):
         for value in values_of(decl.domain, constants):
-            yield Slot(f"{name}{{{int(value)}}}", e.BOOL, e.lit(int(value) in decl.init))
+            yield Slot(f"{name}{{{int(value)}}}", e.BOOL, e.lit(int(value) in decl.init),
+                       f"{title}{{{show_value(value)}}}")
     elif isinstance(decl, FifoDecl):
         item_type = scalar_type(decl.element, constants)
         kind = e.Queue(item_type, expression_of(decl.capacity, constants))
         queue: e.Expr = e.EmptyQueue(kind)
         for item in decl.init:
             queue = e.push(queue, _literal(item, item_type))
-        yield Slot(name, kind, queue)
+        yield Slot(name, kind, queue, title)
     else:
-        yield Slot(name, scalar_type(decl, constants), _initial(decl, constants))
+        yield Slot(name, scalar_type(decl, constants), _initial(decl, constants), title)
 
 
 def _initial(decl: Decl, constants: Constants) -> e.Expr:

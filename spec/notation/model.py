@@ -23,11 +23,13 @@ queue as the tuple of its elements, head first."""
 @dataclass(frozen=True)
 class Slot:
     """One piece of state. An array of n elements becomes n slots, ``name[0]`` and so on;
-    a set becomes one boolean slot per possible member, ``name{0}`` and so on."""
+    a set becomes one boolean slot per possible member, ``name{0}`` and so on. ``title`` is the
+    name for readers: where the domain is an enumeration it has the members' names."""
 
     name: str
     type: SlotType
     init: Expr
+    title: str = ""
 
 
 @dataclass(frozen=True)

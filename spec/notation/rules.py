@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -13,7 +14,7 @@ from .types import DomainLike, checked_domain
 
 __all__ = [
     "MUST", "SHOULD", "Kind", "Rule", "Strength", "always", "eventually_always",
-    "guard_rule", "leads_to", "never_stuck", "seen_from_outside", "step",
+    "guard_rule", "leads_to", "natural", "never_stuck", "seen_from_outside", "step",
 ]
 
 
@@ -100,6 +101,12 @@ def guard_rule(id: str, strength: Strength, statement: str, *, source: str) -> R
     """A rule that ``require(condition, RULE)`` cites inside actions."""
     _checked(id, strength, statement, source)
     return Rule(id, strength, statement, source, "guard")
+
+
+def natural(rule_id: str) -> list[tuple[int, str]]:
+    """A key that sorts ids as people do: QUEUE-2 comes before QUEUE-10, STORM-I2 before I10."""
+    parts = re.findall(r"\d+|\D+", rule_id)
+    return [(int(part), "") if part.isdecimal() else (0, part) for part in parts]
 
 
 def seen_from_outside(rules: Iterable[Rule], id: str) -> Rule:

@@ -109,8 +109,23 @@ def test_a_circle_of_bolts_that_is_let_through_stalls() -> None:
         ping_pong()
 
 
-@pytest.mark.parametrize("topology", [*TOPOLOGIES.values(), ping_pong(circles=True)],
-                         ids=lambda topology: topology.name)
+EVERY_TOPOLOGY = pytest.mark.parametrize(
+    "topology", [*TOPOLOGIES.values(), ping_pong(circles=True)], ids=lambda each: each.name)
+
+
+@EVERY_TOPOLOGY
+def test_a_message_has_as_many_parts_at_the_sinks_as_is_said_of_its_topology(
+    topology: Topology
+) -> None:
+    """By that number the rules tell whether all of a message has arrived."""
+    one = replace(scenario(topology, 0), faults=(), workers=1, settings=Settings(capacity=64))
+    parts = {message: {event.about for event in run(one)
+                       if event.what == "reached" and event.about[0] == message}
+             for message in range(one.messages)}
+    assert {len(of) for of in parts.values()} == {topology.parts}
+
+
+@EVERY_TOPOLOGY
 def test_a_bolt_emits_as_much_as_is_said_of_it_and_no_more(topology: Topology) -> None:
     """What one execution emits at most is what rules hold its pendingEmits to; so it is exact."""
     one = replace(scenario(topology, 0), faults=(), workers=1, settings=Settings(capacity=64))

@@ -218,10 +218,6 @@ def _look_on(refinement: Refinement, constants: dict[str, Any], budget: Budget) 
         return decide_refinement(seeing, budget)
 
 
-_PROOF_SECONDS = 120.0
-"""What a proof may take, where the user says nothing."""
-
-
 def _prove(expectation: Expectation, constants: dict[str, Any], budget: Budget) -> Verdict:
     from .engines.prove import prove
     from .notation.lower import lower

@@ -88,7 +88,7 @@ _RELIABILITY: Final = (
          "storm.spout.PendingWithoutTimeouts storm.acker.LossyAcker"),
     _row("STORM-549", "what timed out goes on taking a place", "storm-549-place-kept"),
     _row("STORM-17", "two roots get the same id",
-         "storm-17-id-given-twice storm-17-acker-mixes-trees", "storm.collision.TwoRoots"),
+         "storm-17-id-given-twice", "storm.collision.TwoRoots"),
     _row("STORM-1595", "a fail reaches the spout only by its timeout",
          "storm-1595-fail-by-timeout"),
     _row("STORM-643, STORM-644, STORM-646, STORM-647, STORM-1131",

@@ -496,10 +496,6 @@ class SharedLock:
         self.write = _Writing(scheduler, name, self)
         self._scheduler = scheduler
 
-    def readers_but(self, task: Task | None) -> list[Task | None]:
-        """Those who read, without one."""
-        return [reader for reader in self.reads if reader is not task]
-
     def holders(self) -> tuple[str, ...]:
         """Who writes or reads."""
         return tuple(_name_of(each) for each in ([self.writer] if self.writes else self.reads))

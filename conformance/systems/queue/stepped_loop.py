@@ -72,10 +72,6 @@ class SteppedLoop(asyncio.AbstractEventLoop):
             self._run(self._ready.popleft())
         raise Unrest(f"not at rest after {CALLBACKS_MAX} callbacks at one instant")
 
-    def next_timer(self) -> float | None:
-        """The earliest instant, in seconds, at which a timer is due."""
-        return self._timers[0][0] if self._timers else None
-
     def _run(self, handle: asyncio.Handle) -> None:
         if not handle.cancelled():
             handle._run()

@@ -267,18 +267,3 @@ class SwallowingReset(Acker):
     def reset_timeout(self, root: int) -> Tells:
         told = super().reset_timeout(root)
         return tuple(each for each in told if each.telling is not Telling.RESET_TIMEOUT)
-
-
-@TWINS.twin(
-    "storm-17-acker-mixes-trees", "STORM-A21", "two trees with one root id share an entry",
-    "STORM-17: root ids chosen blindly",
-    equivalent=(
-        "an acker knows a root by its id alone (see the chapter storm.collision); "
-        "only the spout can tell, and storm-17-id-given-twice is killed"))
-class MixingTrees(Acker):
-    """Two roots with one id, drawn at random, share an entry: both trees time out.
-
-    No change to the reference: an acker knows a root by its id alone, so no acker can tell
-    the two apart. It is the spout that must not give one id to two messages; the twin
-    ``storm-17-id-given-twice`` of the suite ``storm.spout`` does, and is killed.
-    """

@@ -22,7 +22,7 @@ from ...notation.model import Model
 from ...notation.types import ConstDecl
 from .module import Module
 
-__all__ = ["TlaExport", "export", "to_tla"]
+__all__ = ["TlaExport", "export"]
 
 
 @dataclass(frozen=True)
@@ -32,13 +32,6 @@ class TlaExport:
     name: str
     tla: str
     cfg: str
-
-
-def to_tla(machine: Model | BoundMachine) -> str:
-    """The text of the TLA+ module of a machine; see :func:`export`."""
-    if isinstance(machine, BoundMachine):
-        return export(machine).tla
-    return Module(machine).text()
 
 
 def export(

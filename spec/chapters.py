@@ -120,6 +120,11 @@ class Chapter:
         return tuple(each for each in promised if isinstance(each, Refinement))
 
     @property
+    def unseen(self) -> dict[str, str]:
+        """For rules that nothing outside a mechanism can show, a sentence that says why."""
+        return dict(getattr(self.module, "UNSEEN", {}))
+
+    @property
     def lemmas(self) -> tuple[Lemma, ...]:
         """The claims of a chapter about an algebra; InputError if that is no table of such."""
         return self._table("LEMMAS", Lemma)

@@ -29,7 +29,8 @@ class Refinement:
     broken variant is refused. ``seen_by`` gives the observer its constants: numbers, or
     what to compute from the machine's, as text. ``room`` has
     conditions of the observer, as text, that bound what it follows: a run that meets one ends
-    there, and breaks nothing. Raises InputError for what machine and observer do not have.
+    there, and breaks nothing. ``beside`` names rules that a variant breaks as well, in a way that
+    this refusal does not show. Raises InputError for what machine and observer do not have.
     """
 
     machine: type[Machine]
@@ -40,6 +41,7 @@ class Refinement:
     grid: tuple[tuple[str, Values], ...] = ()
     seen_by: tuple[tuple[str, int | str], ...] = ()
     room: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         both: tuple[object, ...] = self.machine, self.observer
@@ -117,7 +119,7 @@ def refines(
 
 def refused(
     variant: type[Machine], rule: str, about: str = "", *, like: Refinement,
-    seen_by: Mapping[str, int | str] | None = None, **grid: Values,
+    seen_by: Mapping[str, int | str] | None = None, beside: Iterable[str] = (), **grid: Values,
 ) -> Refinement:
     """Some run of a broken variant is refused, by that rule of the observer.
 
@@ -128,4 +130,4 @@ def refused(
                  if name in variant.constants_declared} | grid
     observers = dict(like.seen_by) | dict(seen_by or {})
     return replace(like, machine=variant, rule=rule, about=about, grid=tuple(constants.items()),
-                   seen_by=tuple(observers.items()))
+                   seen_by=tuple(observers.items()), beside=tuple(beside))

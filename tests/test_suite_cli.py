@@ -160,7 +160,7 @@ def test_every_rule_of_the_book_says_where_it_is_used(
     book = {rule["id"]: rule for rule in document["rules"]}
     assert len(book) == len(document["rules"])
     for rule in book.values():
-        assert bool(rule["uses"]["test"]) == (rule["untested"] is None)
+        assert bool(rule["uses"]["test"] or rule["through"]) == (rule["untested"] is None)
     assert book["QUEUE-3"]["uses"]["test"] == ["queue"]
     assert "queues.bounded.BoundedQueue" in book["QUEUE-3"]["uses"]["monitor"]
     assert book["FLOW-1"]["uses"]["proof"]

@@ -36,7 +36,10 @@ class Uses:
 
 @dataclass(frozen=True)
 class Entry:
-    """One rule of the book. ``untested`` says why no suite tests it, or is None.
+    """One rule of the book.
+
+    ``through`` says through which rules of an observer it is tested, where no suite tests it
+    directly, and by which refinement; ``untested`` why nothing outside can show it, or is None.
 
     ``broken_by`` is a small change of a machine that breaks the rule, a step that an observer
     refuses by it, or a broken twin; None where none is known, so that the rule may say nothing.
@@ -50,6 +53,7 @@ class Entry:
     read_on: list[str]
     chapter: str
     uses: Uses
+    through: list[str]
     untested: str | None
     broken_by: str | None
 
@@ -71,11 +75,24 @@ def command(chapters: tuple[str, ...], as_json: bool) -> int:
             click.echo(click.style(f"\n{chapter}", bold=True))
         for line in _lines(entry):
             click.echo(line)
-    tested = sum(entry.untested is None for entry in found)
+    for line in _totals(found):
+        click.echo(line)
     breakable = sum(entry.broken_by is not None for entry in found)
-    click.echo(f"\n{counted(len(found), 'rule')}; {tested} of them tested on implementations; "
-               f"a small change of its machine breaks {breakable}.")
+    click.echo(f"A small change of its machine breaks {breakable} of {len(found)}.")
     return EXPECTED
+
+
+def _totals(found: list[Entry]) -> Iterator[str]:
+    """The three numbers: of all rules, and of those that are a MUST."""
+    for what, some in ((counted(len(found), "rule"), found),
+                       ("Of those that are a MUST", [e for e in found if e.strength == "MUST"])):
+        direct = sum(bool(entry.uses.test) for entry in some)
+        through = sum(bool(entry.through) for entry in some)
+        rest = len(some) - direct - through
+        share = f" ({(direct + through) / len(some):.0%} are tested)" if some else ""
+        lead = "\n" if some is found else ""
+        yield (f"{lead}{what}: {direct} tested on implementations directly, {through} through an "
+               f"observer's rule by a refinement, {rest} not to be seen from outside{share}.")
 
 
 def entries(names: Iterable[str] = ()) -> Iterator[Entry]:
@@ -86,6 +103,7 @@ def entries(names: Iterable[str] = ()) -> Iterator[Entry]:
     from checkvalve.spec.chapters import Chapter
     from checkvalve.spec.chapters import chapters as book
     from checkvalve.spec.citations import citations
+    from checkvalve.spec.reach import unseen, ways
     from checkvalve.spec.witnesses.book import witnesses
 
     def uses(rule: Rule, chapter: Chapter) -> Uses:
@@ -97,6 +115,7 @@ def entries(names: Iterable[str] = ()) -> Iterator[Entry]:
         return Uses(list(dict.fromkeys(proof)), _suites_with(rule), list(_monitors(rule)))
 
     selected = list(book(names))
+    tied, hidden = ways(book()), unseen(book())
     seen: set[str] = set()
     for chapter in selected:
         for rule in sorted(chapter.rules, key=lambda rule: natural(rule.id)):
@@ -107,7 +126,7 @@ def entries(names: Iterable[str] = ()) -> Iterator[Entry]:
                 yield Entry(
                     rule.id, rule.strength.value, rule.statement, rule.source,
                     [cited.where for cited in citations(rule.source)], chapter.name, used,
-                    None if used.test else _untested(rule),
+                    *_reach(rule, used, tied, hidden),
                     _twin_with(rule) if witness is None else str(witness),
                 )
 
@@ -140,12 +159,15 @@ def _monitors(rule: Rule) -> Iterator[str]:
             yield f"{chapter_of(machine.__module__)}.{machine.__name__}"
 
 
-def _untested(rule: object) -> str:
-    kind = getattr(rule, "kind", "")
-    if kind == "guard":
-        return "no suite watches a machine that cites it"
-    return (f"it speaks of states of the machine ({kind}), which an implementation does not "
-            "show; verify decides it")
+def _reach(
+    rule: Rule, used: Uses, tied: dict[str, list[str]], hidden: dict[str, str]
+) -> tuple[list[str], str | None]:
+    """Through what the rule is tested, or why it is not."""
+    if used.test:
+        return [], None
+    through = tied.get(rule.id, [])
+    why = hidden.get(rule.id, f"no refinement ties it to an observer; it is about {rule.kind}")
+    return through, None if through else why
 
 
 def _lines(entry: Entry) -> Iterator[str]:
@@ -159,5 +181,7 @@ def _lines(entry: Entry) -> Iterator[str]:
             yield f"      {how}: {', '.join(where)}"
     if entry.broken_by:
         yield f"      broken by: {entry.broken_by}"
+    for way in entry.through:
+        yield f"      tested through {way}"
     if entry.untested:
         yield f"      untested: {entry.untested}"

@@ -106,3 +106,16 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(name)
     from .known import expectations
     return expectations(Net)
+
+
+UNSEEN = {
+    "DESIGN-1":
+        "It is about designs, which are files and not implementations: checkvalve check decides "
+        "it.",
+    "DESIGN-2":
+        "It is about the places of a design, which is a file and not an implementation: "
+        "checkvalve check decides it.",
+    "DESIGN-3":
+        "It is about a task of a design, which is a file: checkvalve check says whether it may "
+        "starve.",
+}

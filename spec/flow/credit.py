@@ -264,3 +264,32 @@ EXPECTATIONS = (
     expect(GrantingByTheText, "FLOW-E4", "violated",
            "003#E4: necessary, as the text says, and not sufficient", C=4),
 )
+
+UNSEEN = {
+    "FLOW-1":
+        "The tokens on a link lie in five places, and no port of an implementation counts all of "
+        "them at one instant.",
+    "FLOW-2":
+        "What is in flight to B is in the network, where neither end of a link can count it.",
+    "FLOW-3":
+        "A link that is stuck looks like one whose sender has no data: only the machine knows "
+        "what A would send.",
+    "FLOW-4":
+        "The room that other tokens claim is spread over both ends and the network at the same "
+        "instant.",
+    "FLOW-5":
+        "How many freed slots a permit stands for is an affair of the receiver; the sender sees a "
+        "sum.",
+    "FLOW-E1":
+        "It is false of a right link, as its expectation says, so no implementation is to keep "
+        "it.",
+    "FLOW-E2":
+        "It is false of a right link where tokens are in flight, so no implementation is to keep "
+        "it.",
+    "FLOW-E3":
+        "It is false of a right link from its first permit on, so no implementation is to keep "
+        "it.",
+    "FLOW-E4":
+        "It is the text's weaker bound, and false of a right link, so no implementation is to "
+        "keep it.",
+}

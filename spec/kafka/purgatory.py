@@ -534,3 +534,11 @@ EXPECTATIONS = (
     expect(NeverPurging, "KAFKA-P6M", "violated",
            "lists that are never purged keep alive what is on them", **TWO),
 )
+
+UNSEEN = {
+    "KAFKA-P2":
+        "No call takes a completion back: that a request is not completed anew is KAFKA-P1.",
+    "KAFKA-PE1":
+        "It is false once a key was cancelled, so no implementation is to keep it; what holds is "
+        "KAFKA-P4N.",
+}

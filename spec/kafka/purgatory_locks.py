@@ -231,3 +231,8 @@ EXPECTATIONS = (
     expect(CompletingWithoutWriters, DEADLOCK, "holds",
            "KAFKA-7697 takes writers to be seen: without them there is no deadlock"),
 )
+
+UNSEEN = {
+    "KAFKA-P9X":
+        "Who holds a lock together with whom is not shown; that nobody gets stuck is KAFKA-P9.",
+}

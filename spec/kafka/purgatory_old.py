@@ -114,3 +114,9 @@ EXPECTATIONS = (
            **TWO),
     expect(OldPurgatory, "KAFKA-P6E", "violated", "purges while nothing is completed", **TWO),
 )
+
+UNSEEN = {
+    "KAFKA-P6S":
+        "A scan that finds nothing changes nothing that anybody outside could see, but for its "
+        "time.",
+}

@@ -535,3 +535,15 @@ EXPECTATIONS = (
            "tryLock with a flag (KAFKA-5970) fails if others hold the lock (KAFKA-8334)",
            where="O == 1", J=(1, 2), O=(0, 1)),
 )
+
+UNSEEN = {
+    "KAFKA-P2LR":
+        "That a request is completed some day is about runs without an end; without a timeout "
+        "left it is KAFKA-P2L.",
+    "KAFKA-P4D":
+        "That a dead entry goes some day is about runs without an end; it is gone after a drain "
+        "(KAFKA-P4R).",
+    "KAFKA-PE6":
+        "It is false while a request is watched and not yet in the timer, so no implementation is "
+        "to keep it.",
+}

@@ -28,6 +28,7 @@ from .purgatory import (
     UntimedPurgatory,
 )
 from .purgatory_answers import AnsweringPurgatory, CountingTheDead, CountingTheReady
+from .purgatory_old import OldPurgatory
 
 __all__ = ["EXPECTATIONS", "AnswersSeen", "CancellingSeen", "PurgatorySeen"]
 
@@ -161,6 +162,8 @@ EXPECTATIONS = (
         (KeepingEmptyKeys, "KAFKA-P7", "empty lists stay (KAFKA-2160)"),
         (NeverPurging, "KAFKA-P6", "the lists grow for ever (KAFKA-664)"),
     )),
+    refused(OldPurgatory, "KAFKA-P1ER", "expiry callback of a completed request (KAFKA-1989)",
+            like=SEEN, beside=("KAFKA-P4", "KAFKA-P6E", "KAFKA-P6S")),
     refused(ImpatientPurge, "KAFKA-P6E", ">= for >", like=SEEN, Q=1),
     refused(LosingTimeouts, "KAFKA-P2L", "no timer: it waits for ever", like=CANCELLED),
     refused(CountingTheDead, "KAFKA-P8", "what leaves a list is counted", like=ANSWERED),

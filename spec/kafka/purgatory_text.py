@@ -117,3 +117,17 @@ EXPECTATIONS = (
     expect(CountingWhatEnters, "KAFKA-P5", "violated",
            "E would be too low if it counted after the second try", **TWO),
 )
+
+UNSEEN = {
+    "KAFKA-PE2":
+        "It is what the text says of E, and false of a right purgatory, so no implementation is "
+        "to keep it.",
+    "KAFKA-PE3":
+        "It is false if requests are completed during a purge, so no implementation is to keep "
+        "it.",
+    "KAFKA-PE4":
+        "It is false of a request on a second list, so no implementation is to keep it; what "
+        "holds is KAFKA-P6.",
+    "KAFKA-PE5":
+        "What E counts anew is looked at within a purge, and nobody outside sees that instant.",
+}

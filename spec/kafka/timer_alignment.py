@@ -122,3 +122,13 @@ EXPECTATIONS = (
     expect(ClocksNotTold, "KAFKA-W4A", "violated", "the overflow's clock stands still",
            u=1, t=2, H=8),
 )
+
+UNSEEN = {
+    "KAFKA-W4A":
+        "The clocks of a timer's wheels are not shown; that they are aligned shows in when tasks "
+        "run (KAFKA-W23).",
+    "KAFKA-W4B":
+        "Which wheel a task is put into is not shown; what a wrong one does shows in when the "
+        "task runs (KAFKA-W22).",
+    "KAFKA-W4L": "How far a wheel's clock lags behind the time is not shown.",
+}

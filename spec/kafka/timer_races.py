@@ -432,4 +432,20 @@ EXPECTATIONS = (
     expect(WallClock, "KAFKA-W12", "violated", "KAFKA-4051: the clock is set back", D=3, B=2),
     expect(WallClock, "KAFKA-W12L", "violated",
            "KAFKA-4051: the clock is set back again and again", D=3, B=2),
+    expect(UncheckedUnlink, "KAFKA-W2D", "violated", "the counter is wrong for ever (KAFKA-2226)"),
 )
+
+UNSEEN = {
+    "KAFKA-W1S":
+        "It is too strong: the executor may have the task already, so no implementation is to "
+        "keep it.",
+    "KAFKA-W2R":
+        "It is false while a dead entry waits for its bucket, so no implementation is to keep it; "
+        "what holds is KAFKA-W2L.",
+    "KAFKA-W12":
+        "The wall clock of a process cannot be set back by who tests it; the twins with such "
+        "clocks die by KAFKA-W23 and KAFKA-P2L.",
+    "KAFKA-W12L":
+        "That a request expires some day is about runs without an end; when it has to is "
+        "KAFKA-P2L's instant.",
+}

@@ -142,3 +142,21 @@ EXPECTATIONS = (
     expect(TimerByTheText, "KAFKA-WE7", "violated",
            "a task without delay goes to an overflow wheel", u=1, n=2, M=3, H=7, D=0),
 )
+
+UNSEEN = {
+    "KAFKA-WE1":
+        "It is what the text says of a ticking timer, and false of Kafka's, which sleeps, so no "
+        "implementation is to keep it.",
+    "KAFKA-WE2":
+        "It is false of a timer that is made at any other time than 0, so no implementation is to "
+        "keep it.",
+    "KAFKA-WE3": "It is false where the clock is stale, so no implementation is to keep it.",
+    "KAFKA-WE4":
+        "It is false for a tick of more than 1 ms, so no implementation is to keep it; when a "
+        "task runs is KAFKA-W22.",
+    "KAFKA-WE6":
+        "It is false of a bucket whose tasks were cancelled, so no implementation is to keep it.",
+    "KAFKA-WE7":
+        "It is false where the clock is stale, so no implementation is to keep it; what holds is "
+        "KAFKA-W30.",
+}

@@ -12,15 +12,18 @@ Source: ``bounded``, ``conserved``, ``dropping``.
 
 from __future__ import annotations
 
+from ..expectations import expect
 from ..notation import action, require, upto
 from ..notation.views import View
 from ..refinements import refines, refused
 from .bounded import BoundedQueue, OrderlyQueue
 from .conserved import ConservingQueue
+from .dropping import DroppingQueue, Promise
 
 __all__ = [
     "EXPECTATIONS", "AsCustodianSeen", "DeafConsumer", "DeafProducer", "DroppingInSilence",
-    "GhostPut", "LosingWithTheTaker", "OneTooMany", "QueueSeen", "RefusingEarly",
+    "DroppingSeen", "DroppingTheOther", "GhostPut", "LosingWithTheTaker", "OneTooMany",
+    "QueueSeen", "RefusingEarly",
     "SwallowingWakeUps", "YoungestFirst",
 ]
 
@@ -149,12 +152,36 @@ class SwallowingWakeUps(DeafConsumer):
         super().settled()
 
 
+class DroppingTheOther(DroppingQueue):
+    """A queue that drops its oldest item where it promised to drop what arrives, and conversely."""
+
+    def arrives(self) -> None:
+        """Where there is no room, the wrong one is dropped."""
+        item = self.name_item()
+        if len(self.inside) < self.C:
+            self.inside.push(item)
+        else:
+            self.dropped = True
+            if self.promise != Promise.OLDEST:
+                self.inside.pop()
+                self.inside.push(item)
+
+
+class DroppingSeen(View[DroppingQueue]):
+    """Its promise, and what never waits."""
+
+    same = ("promised", "offer_accepted", "offer_refused", "put_done", "poll_item", "poll_empty",
+            "take_item")
+
+
 SIZE = {"K": "K", "T": "T", "W": "W", "C": "C"}
 
 SEEN = refines(OrderlyQueue, BoundedQueue, "an orderly queue is a bounded one", shows=QueueSeen,
                seen_by=SIZE, C=(1, 2), K=2, T=1, W=1)
 CONSERVED = refines(BoundedQueue, ConservingQueue, "it loses, makes and doubles nothing",
                     shows=AsCustodianSeen, seen_by={"K": "K", "T": "T"}, C=(1, 2), K=3, T=1, W=1)
+DROPPING = refines(DroppingQueue, DroppingQueue, "it drops what it says", shows=DroppingSeen,
+                   seen_by={"C": "C", "K": "K"}, C=1, K=3)
 
 EXPECTATIONS = (
     SEEN, CONSERVED,
@@ -169,5 +196,8 @@ EXPECTATIONS = (
     )),
     refused(YoungestFirst, "QUEUE-3", "the youngest item leaves first", like=SEEN, C=2),
     refused(LosingWithTheTaker, "QUEUE-9", "a cancelled take loses its item", like=CONSERVED, C=1),
+    refused(DroppingTheOther, "QUEUE-17", "the other item is dropped", like=DROPPING),
     refused(GhostPut, "QUEUE-9", "a cancelled put arrives all the same", like=CONSERVED, C=1),
+    expect(OneTooMany, "QUEUE-13", "violated", "one item above the capacity", C=1),
+    expect(DeafProducer, "QUEUE-15", "violated", "room wakes no waiting put", C=1),
 )

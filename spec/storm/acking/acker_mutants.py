@@ -154,4 +154,6 @@ EXPECTATIONS = (
     expect(IgnoringMarkAtInit, "STORM-A4", "violated", "FAIL before INIT is not told at INIT", E=2),
     expect(AckerWithoutTicks, "STORM-A7", "violated", "no ticks: orphans stay (STORM-2786)", E=2),
     expect(AnsweringSpout, "STORM-A2", "violated", "late answers are not ignored", E=2, T=1),
+    expect(AckingAtZeroWithoutInit, "STORM-A12", "violated", "told ack while a bolt is at work",
+           E=2),
 )

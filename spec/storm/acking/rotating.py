@@ -391,3 +391,16 @@ EXPECTATIONS = (
     expect(AckerMemory, "STORM-R4", "holds", "ticks bound the memory", N=3, r=(1, 2, 3)),
     expect(MemoryWithoutTicks, "STORM-R4", "violated", "no ticks (STORM-2786)", N=3, r=(1, 2)),
 )
+
+UNSEEN = {
+    "STORM-R3":
+        "It compares the books of a spout and an acker at one instant, and each suite drives one "
+        "of the two.",
+    "STORM-R8":
+        "It is what the notes say of the timeout, and false of a right spout, so no "
+        "implementation is to keep it.",
+    "STORM-R5":
+        "It is one unit too strict, as its expectation shows, so no implementation is to keep "
+        "it.",
+    "STORM-R6": "It is one unit too strict at the other end, so no implementation is to keep it.",
+}

@@ -168,3 +168,15 @@ EXPECTATIONS = (
            "one flag for all stops spouts that have nothing to do with it", C=(1, 2), n=2),
     expect(AbsorbingBolts, BOUNDED, "violated", "a bolt that goes on consuming", C=(1, 2), n=2),
 )
+
+UNSEEN = {
+    "STORM-H1":
+        "The bound adds up what stands in the queues of n tasks at one instant, and a history has "
+        "them one after another.",
+    "STORM-H2":
+        "Some day is no instant: a history that ends cannot tell a starved bolt from one that is "
+        "about to be served.",
+    "STORM-H3":
+        "That the other spout's bolt is served some day is about runs without an end, and every "
+        "history ends.",
+}

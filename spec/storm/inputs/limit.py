@@ -282,3 +282,7 @@ EXPECTATIONS = (
            K=4),
     expect(DroppingEarly, AT_LIMIT, "violated", "one too early", X=(1, 2)),
 )
+
+UNSEEN = {
+    "STORM-L2": "It is false wherever a tuple is dropped, so no implementation is to keep it.",
+}

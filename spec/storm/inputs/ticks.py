@@ -127,3 +127,10 @@ EXPECTATIONS = (
     expect(OwingTimer, NOT_DELAYED, "holds", "owes, and goes on", C=(1, 2), n=(2, 3)),
     expect(OwingTimer, NOT_LEFT_OUT, "holds", "owes, and goes on", C=(1, 2), n=(2, 3)),
 )
+
+UNSEEN = {
+    "STORM-L12": "A tick that is late is told from one that is lost only in runs without an end.",
+    "STORM-L13":
+        "A tick that finds no room is left out by every timer that does not wait; who sent how "
+        "many is inside it.",
+}

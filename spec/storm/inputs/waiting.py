@@ -202,3 +202,16 @@ EXPECTATIONS = (
     expect(CountingOn, ANEW, "violated", "idle turns are not set back"),
     expect(WaitingForWakeUp, RETRIED, "violated", "a wake-up that comes before the sleep"),
 )
+
+UNSEEN = {
+    "STORM-W1":
+        "That a tuple is sent some day is about runs without an end; a history shows how long it "
+        "took.",
+    "STORM-W2":
+        "Attempts and sleeps of a thread are inside it: an observer sees only when the tuple is "
+        "sent.",
+    "STORM-W3": "An idle turn changes nothing that anybody outside could see.",
+    "STORM-W4":
+        "How long a thread pauses between two attempts is its own affair; that it does not spin "
+        "shows in a profiler.",
+}

@@ -245,3 +245,20 @@ EXPECTATIONS = (
     expect(PendingWithoutTimeouts, "STORM-K5", "violated",
            "no timeouts: lost roots stop the spout (STORM-3514)", M=MAXIMA, k=TASKS, E=EMITS),
 )
+
+UNSEEN = {
+    "STORM-K5":
+        "That a spout emits again some day is about runs without an end; that it does below the "
+        "maximum is STORM-K41.",
+    "STORM-K2":
+        "It is false of rounds of more than one root, so no implementation is to keep it.",
+    "STORM-K3":
+        "It is one root too strict, for the bound is attained, so no implementation is to keep "
+        "it.",
+    "STORM-K4":
+        "It is false: a maximum that is not given means none, so no implementation is to keep "
+        "it.",
+    "STORM-K36":
+        "It is false of an executor of several tasks, which share their maximum, so no "
+        "implementation is to keep it.",
+}

@@ -19,7 +19,7 @@ from dataclasses import replace
 
 from ...notation.views import Seen, View, see, shown
 from ...refinements import refines, refused
-from .observed_topology import ObservedLane, ObservedRoot, ObservedRun, ObservedTask
+from .observed_topology import ObservedLane, ObservedRoot, ObservedRun, ObservedSource, ObservedTask
 from .topology import (
     BlockingFlush, BoundedPending, GreedyBolt, Kind, LoopingBolts, LosingWithoutAckers,
     SpoutThatStopsConsuming, Task, Topology, TryingFlush, WithoutAckers,
@@ -110,11 +110,13 @@ BOLT = refines(Topology, ObservedTask, "a bolt stops while something is pending"
                shows=BoltSeen, seen_by={"C": "C", "F": 1}, C=1, E=(1, 2), N=4)
 ROOT = refines(Topology, ObservedRoot, "a root is acked when it was processed",
                shows=RootSeen, seen_by={"n": 1}, C=1, E=(1, 2), N=4)
+SOURCE = refines(Topology, ObservedSource, "a message is emitted once, and acked",
+                 shows=RootSeen, seen_by={"n": 1}, C=1, E=(1, 2), N=4)
 RUN = refines(Topology, ObservedRun, "the topology comes to rest", shows=RunSeen,
               room=ONCE, C=1, E=(1, 2), N=4)
 
 EXPECTATIONS = (
-    LANE, BOLT, ROOT, RUN,
+    LANE, BOLT, ROOT, SOURCE, RUN,
     refines(WithoutAckers, ObservedLane, "without ackers, too, the order is kept", shows=LaneSeen,
             seen_by={"K": "N"}, C=1, E=2, N=4),
     refines(TryingFlush, ObservedRun, "a flush that only tries does no harm", shows=RunSeen,

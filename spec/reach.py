@@ -1,0 +1,46 @@
+"""How a rule of the book reaches implementations that no suite tests it on directly.
+
+A chapter's rule speaks of a mechanism, which nobody outside can see. It is tested all the same
+where a refinement ties the mechanism to an observer: a variant of the mechanism that breaks the
+rule is one that the observer refuses, by a rule of its own, and a suite tests that one. What is
+true of an observer's own machine is true of every run that it accepts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from .chapters import Chapter
+
+__all__ = ["unseen", "ways"]
+
+SAFETY = ("always", "step")
+
+
+def ways(book: Iterable[Chapter]) -> dict[str, list[str]]:
+    """For each rule that reaches implementations by a refinement, how it does, in words."""
+    book = list(book)
+    broken_by: dict[object, dict[str, None]] = {}
+    for chapter in book:
+        for expectation in chapter.expectations:
+            if expectation.verdict == "violated" and not expectation.for_all:
+                broken_by.setdefault(expectation.machine, {})[expectation.rule] = None
+    found: dict[str, dict[str, None]] = {}
+    for chapter in book:
+        for tie in chapter.refinements:
+            observer, variant = tie.observer, tie.machine
+            for rule in broken_by.get(variant, {}) if tie.rule else ():
+                if rule not in tie.beside:
+                    found.setdefault(rule, {})[
+                        f"{tie.rule} of {observer.__name__}, by which {chapter.name} refuses "
+                        f"{variant.__name__}"] = None
+            for own in observer.rules_declared:
+                if own.kind in SAFETY:
+                    found.setdefault(own.id, {})[
+                        f"all rules of {observer.__name__}: whatever it accepts keeps this"] = None
+    return {rule: list(texts) for rule, texts in found.items()}
+
+
+def unseen(book: Iterable[Chapter]) -> dict[str, str]:
+    """For each rule that nothing outside can show, why, as the chapters say it."""
+    return {rule: why for chapter in book for rule, why in chapter.unseen.items()}

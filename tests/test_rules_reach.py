@@ -1,0 +1,66 @@
+"""Every rule is tested on implementations, or tied to one that is, or nothing can show it."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from click.testing import CliRunner
+
+from checkvalve.conformance.cli.rules import Entry, command, entries
+from checkvalve.spec.chapters import chapters
+from checkvalve.spec.reach import unseen, ways
+
+
+@cache
+def book() -> tuple[Entry, ...]:
+    """The rules."""
+    return tuple(entries())
+
+
+def test_of_every_rule_it_is_said_how_it_reaches_implementations() -> None:
+    """Directly, through another rule, or not at all: one of the three."""
+    unclear = [each.id for each in book()
+               if [bool(each.uses.test), bool(each.through), each.untested is not None].count(True)
+               != 1]
+    assert unclear == []
+
+
+def test_what_nothing_can_show_has_a_sentence_of_its_own() -> None:
+    """About this rule, and no other one has the same."""
+    sentences = unseen(chapters())
+    without = [each.id for each in book() if each.untested not in (None, sentences.get(each.id))]
+    short = [rule for rule, why in sentences.items() if len(why.split()) < 8 or why[-1] != "."]
+    assert (without, short) == ([], [])
+    assert len(set(sentences.values())) == len(sentences)
+
+
+def test_no_chapter_excuses_a_rule_that_it_does_not_have() -> None:
+    """Nor one that is tested."""
+    tested = {each.id for each in book() if each.untested is None}
+    wrong = [rule for chapter in chapters() for rule in chapter.unseen
+             if rule in tested or rule not in {each.id for each in chapter.rules}]
+    assert wrong == []
+
+
+def test_a_rule_reaches_implementations_by_a_variant_that_breaks_it() -> None:
+    """And that is refused, or because it is the observer's own."""
+    found = ways(chapters())
+    assert found["STORM-A11"] == [
+        "STORM-A22 of ObservedAcker, by which storm.acker_seen refuses AckingInSilence"]
+    assert found["STORM-A32"] == [
+        "all rules of ObservedAcker: whatever it accepts keeps this"]
+    assert "KAFKA-P6S" not in found
+
+
+def test_the_three_numbers_are_printed() -> None:
+    """Of all rules, and of those that are a MUST."""
+    lines = CliRunner().invoke(command, ["storm.acker"], standalone_mode=False).output.splitlines()
+    assert any("tested on implementations directly" in line and "are tested)" in line
+               for line in lines if line.startswith("Of those that are a MUST"))
+    assert any(line.startswith("      tested through STORM-A22 of ObservedAcker") for line in lines)
+
+
+def test_most_rules_that_are_a_must_are_tested() -> None:
+    """No fewer than when this was written."""
+    must = [each for each in book() if each.strength == "MUST"]
+    assert sum(each.untested is None for each in must) >= 0.73 * len(must)

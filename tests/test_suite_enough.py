@@ -211,10 +211,10 @@ def test_a_rule_that_is_tested_in_a_weaker_form_says_what_was_not_looked_for(
     """Without ``step`` nobody looks for D2: the row names it, and the run passes in part."""
     order = Order("storm.input", 12, settings=QUICK)
     summary, _ = conduct(use(Unstoppable, monkeypatch), order)
-    (result,) = (each for each in summary.results if each.rule.id == "STORM-I1")
+    (result,) = (each for each in summary.results if each.rule.id == "STORM-Q1")
     assert result.verdict == PASSED
     assert "D2" in result.message and "takes step" in result.message
-    assert "STORM-I1 in a weaker form" in summary.reservation
+    assert "STORM-Q1 in a weaker form" in summary.reservation
 
 
 def test_what_does_not_apply_names_only_what_is_missing() -> None:

@@ -33,7 +33,8 @@ from ..notation import (
     MUST, Machine, action, always, array, boolean, choice, const, guard_rule, integer, require,
     subset, upto,
 )
-from .timer import Phase
+from ..notation.rules import seen_from_outside
+from .timer import Phase, Timer, firing_time
 
 __all__ = ["EXPECTATIONS", "Law", "ObservedTimer"]
 
@@ -41,14 +42,8 @@ WHEEL = "002#wheel"
 EXACT = "libraries#asyncio-call-at"
 SET_TIMEOUT = "libraries#html-timers"
 
-ONCE = guard_rule(
-    "KAFKA-W20", MUST, "A task runs once at most for each time that it is added.",
-    source=f"{WHEEL}; kafka#W1; KAFKA-385",
-)
-NOT_CANCELLED = guard_rule(
-    "KAFKA-W21", MUST, "A task that was cancelled before it ran does not run.",
-    source=f"{WHEEL} (stop-timer); kafka#W1; KAFKA-2226",
-)
+ONCE = seen_from_outside(Timer.rules_declared, "KAFKA-W1")
+NOT_CANCELLED = seen_from_outside(Timer.rules_declared, "KAFKA-W1C")
 TICK_NOT_EARLY = guard_rule(
     "KAFKA-W22", MUST,
     "A timer with a tick u runs no task before max(time of its add, floor(deadline / u) * u).",
@@ -77,11 +72,7 @@ IN_ORDER = guard_rule(
     "KAFKA-W27", MUST, "Tasks that are due together run in the order in which they were added.",
     source=f"{SET_TIMEOUT}; libraries#asyncio-call-at (sched)",
 )
-SIZE = guard_rule(
-    "KAFKA-W28", MUST,
-    "The timer's size is the number of tasks added, less those that ran or were cancelled.",
-    source="002#purging ('exactly at any time'); kafka#W2; KAFKA-1616",
-)
+SIZE = seen_from_outside(Timer.rules_declared, "KAFKA-W2")
 QUEUE = guard_rule(
     "KAFKA-W29", MUST, "There are at most n buckets of each wheel in the DelayQueue.",
     source="002#driving ('capped by the number of buckets'); "
@@ -167,7 +158,7 @@ class ObservedTimer(Machine):
         """The one instant at which a task that is added now may run."""
         deadline = self.now + delay
         if law == Law.TICK:
-            return max(self.now, deadline - deadline % self.u)
+            return firing_time(self.now, delay, self.u)
         return max(self.now + 1, deadline) if law == Law.TIMEOUT else deadline
 
     @action(task=upto(K))

@@ -56,7 +56,7 @@ from ..notation import (
     require, step, upto,
 )
 
-__all__ = ["EXPECTATIONS", "LAWS", "Phase", "SingleUseTimer", "Timer"]
+__all__ = ["EXPECTATIONS", "LAWS", "Phase", "SingleUseTimer", "Timer", "firing_time"]
 
 WHEEL = "002#wheel"
 DRIVING = "002#driving"
@@ -69,6 +69,11 @@ class Phase(IntEnum):
     PENDING = 1     # in the timer
     RAN = 2         # handed to the executor
     CANCELLED = 3   # cancelled before it ran
+
+
+def firing_time(now: int, delay: int, tick: int) -> int:
+    """The firing law: when a task that is added now runs, if nobody is late."""
+    return max(now, (now + delay) // tick * tick)
 
 
 class Timer(Machine):
@@ -118,7 +123,7 @@ class Timer(Machine):
         require(self.now + delay <= self.H)
         self.phase[task] = Phase.PENDING
         self.deadline[task] = self.now + delay
-        self.due[task] = max(self.now, (self.now + delay) // self.u * self.u)
+        self.due[task] = firing_time(self.now, delay, self.u)
         self.insertions[task] = 0
         self.runs[task] = 0
         self.lateness[task] = 0

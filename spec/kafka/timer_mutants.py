@@ -221,7 +221,7 @@ EXPECTATIONS = (
     expect(HorizonIncluded, "KAFKA-W3", "violated",
            "three wheels: a cascade takes over a bucket that is due, and its task is late",
            **FINE),
-    expect(ExpiredOnlyBeforeClock, "KAFKA-W5H", "violated", "put into the bucket of the present tick",
+    expect(ExpiredOnlyBeforeClock, "KAFKA-W5H", "violated", "put into the present bucket",
            **FINE),
     expect(NotOfferedAgain, "KAFKA-W5R", "violated", "a bucket is used again without -1 before",
            **FINE),

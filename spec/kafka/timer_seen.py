@@ -100,7 +100,7 @@ EXPECTATIONS = (
         (ExpiredOneTickEarly, "KAFKA-W22", "exp <= cur + u: early"),
         (RunWithoutCascade, "KAFKA-W22", "no cascade: early by up to a coarse tick"),
         (CoarseOverflow, "KAFKA-W22", "an overflow tick that is too coarse: early"),
-        (CancelledStaysLinked, "KAFKA-W21", "a cancelled task runs (KAFKA-2226)"),
+        (CancelledStaysLinked, "KAFKA-W1C", "a cancelled task runs (KAFKA-2226)"),
         (ClockNotMovedAtFlush, "KAFKA-W23", "flushed into the same bucket for ever"),
         (ExpiredOnlyBeforeClock, "KAFKA-W23", "exp < cur: flushed for ever"),
     )),

@@ -385,7 +385,7 @@ class _Stuck(TimerTaskEntry):
 
 
 @TWINS.twin(
-    "timer-cancelled-runs", "KAFKA-W21", "a cancelled task stays in its bucket, and runs",
+    "timer-cancelled-runs", "KAFKA-W1C", "a cancelled task stays in its bucket, and runs",
     "KAFKA-2226: cancel during a cascade")
 class CancelledStaysLinked(OpenTimer):
     """cancel() only makes the task forget its entry, and nobody asks (KAFKA-2226)."""
@@ -401,7 +401,7 @@ class CancelledStaysLinked(OpenTimer):
 
 
 @TWINS.twin(
-    "timer-added-twice", "KAFKA-W20", "a task that is added again is in two buckets",
+    "timer-added-twice", "KAFKA-W1", "a task that is added again is in two buckets",
     "KAFKA-2226: an entry in two lists; KAFKA-385: a request ended twice")
 class AddedTwice(CancelledStaysLinked):
     """Who adds a task again leaves its older entry where it is."""
@@ -424,7 +424,7 @@ class _Counted(TimerTaskEntry):
 
 
 @TWINS.twin(
-    "timer-cancelled-counted", "KAFKA-W28", "cancel does not decrement the counter",
+    "timer-cancelled-counted", "KAFKA-W2", "cancel does not decrement the counter",
     "KAFKA-1616: the purgatory's size was wrong")
 class CancelledIsCounted(OpenTimer):
     """A cancelled task is counted for ever."""
@@ -433,7 +433,7 @@ class CancelledIsCounted(OpenTimer):
 
 
 @TWINS.twin(
-    "timer-cascade-counted", "KAFKA-W28", "a cascade increments the counter",
+    "timer-cascade-counted", "KAFKA-W2", "a cascade increments the counter",
     "KAFKA-2226: the counter followed the lists, not the tasks")
 class CascadeIsCounted(OpenTimer):
     """A task that is cascaded is counted again."""

@@ -158,7 +158,7 @@ SUITE: Final = Suite(
     weights={"init": 3, "ack": 4, "fail": 2, "reset_timeout": 2, "tick": 3, "size": 1},
     needs={
         "STORM-A20": (_ANY, ("ack", "fail", "reset_timeout")),
-        "STORM-A21": (_ANY, ("ack",)),
+        "STORM-A1": (_ANY, ("ack",)),
         "STORM-A22": (_ANY, ("ack",)),
         "STORM-A23": (_ANY,),
         "STORM-A24": (_ANY, _MARK),

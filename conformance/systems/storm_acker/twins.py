@@ -142,7 +142,7 @@ class OringAck(Acker):
 
 
 @TWINS.twin(
-    "acker-ids-in-doubles", "STORM-A21", "ids lose all but 53 of their 64 bits",
+    "acker-ids-in-doubles", "STORM-A1", "ids lose all but 53 of their 64 bits",
     "numbers of JavaScript and JSON")
 class InDoubles(Acker):
     """Ids are kept as floating-point numbers: the high bits of a value are lost."""

@@ -294,7 +294,7 @@ SUITE: Final = Suite(
     weights={"arrive": 3, "arrive from r2": 1, "publish": 3, "consume": 3, "consume all": 1,
              "step": 2, "flush": 1, "sizes": 1},
     needs={
-        "STORM-I1": (_IN, _OUT),
+        "STORM-Q1": (_IN, _OUT),
         "STORM-I2": (("publish", "sizes"),),
         "STORM-I3": (_LOCAL,),
         "STORM-I4": (_IN,),
@@ -315,11 +315,11 @@ SUITE: Final = Suite(
     telling={"STORM-I4": (1, 2), "STORM-I10": (1,), "STORM-I12": (4,)},
     favoured={
         # Sizes would show another rule broken first, and end the judging.
-        "STORM-I1": ("arrive", "arrive from r2", "publish", "consume", "step", "flush"),
+        "STORM-Q1": ("arrive", "arrive from r2", "publish", "consume", "step", "flush"),
         "STORM-I10": ("arrive", "publish", "consume"),
     },
     courses={
-        "STORM-I1": (("arrive", "consume", "arrive", "consume", "consume"),
+        "STORM-Q1": (("arrive", "consume", "arrive", "consume", "consume"),
                      ("arrive from r2", "arrive", "arrive", "consume all")),
         # A round has begun when the overflowQ gets its first tuple; recvQ never runs dry.
         "STORM-I10": (("publish", "step", "arrive", *("consume", "publish") * 3, "consume"),
@@ -330,7 +330,7 @@ SUITE: Final = Suite(
                      "one that starves the overflowQ",
     },
     fuller={
-        "STORM-I1": (Fuller(("step",), "the race of an arrival with a task that has looked at "
+        "STORM-Q1": (Fuller(("step",), "the race of an arrival with a task that has looked at "
                             "one of its two queues (D2)"),
                      Fuller(("publish",), "the order of a local sender's tuples (STORM-342)")),
     },

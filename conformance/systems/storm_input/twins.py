@@ -26,7 +26,7 @@ TWINS: Final = Twins("storm.input", ReferenceInput, ("reference.storm.input",))
 
 
 @TWINS.twin(
-    "D1", "STORM-I1", "one tuple of recvQ and one of the overflowQ in turn",
+    "D1", "STORM-Q1", "one tuple of recvQ and one of the overflowQ in turn",
     "the text's 'tasks alternate', read literally")
 class Alternating(Core):
     """One tuple of recvQ, one of the overflowQ, in turn."""
@@ -41,7 +41,7 @@ class Alternating(Core):
 
 
 @TWINS.twin(
-    "D2", "STORM-I1", "the size of the overflowQ is read after recvQ was drained",
+    "D2", "STORM-Q1", "the size of the overflowQ is read after recvQ was drained",
     "JCQueue.consumeImpl")
 class SizedAfterDraining(Core):
     """recvQ until it is seen empty; only then the size of the overflowQ."""
@@ -60,7 +60,7 @@ class SizedAfterDraining(Core):
 
 
 @TWINS.twin(
-    "D2-sizes", "STORM-I1", "recvQ's size is read before the overflowQ's",
+    "D2-sizes", "STORM-Q1", "recvQ's size is read before the overflowQ's",
     "a mending of D2 that does not mend it")
 class RecvqSizedFirst(Core):
     """The two sizes in the other order."""
@@ -97,7 +97,7 @@ class Forgetful(Core):
 
 
 @TWINS.twin(
-    "D9", "STORM-I1", "a remote tuple goes to recvQ whenever that has room",
+    "D9", "STORM-Q1", "a remote tuple goes to recvQ whenever that has room",
     "the check for an empty overflowQ left out")
 class WheneverThereIsRoom(Core):
     """A remote tuple goes to recvQ whenever that has room, overflowQ or not."""
@@ -212,7 +212,7 @@ class NotYetListening(Core):
 
 
 @TWINS.twin(
-    "STORM-996", "STORM-I1", "a transfer is delivered out of order",
+    "STORM-996", "STORM-Q1", "a transfer is delivered out of order",
     "STORM-996: notifyInterestChanged against flushMessages")
 class OutOfOrderTransfer(Core):
     """The tuples of one transfer are delivered in another order."""
@@ -242,7 +242,7 @@ class DeliveringTwice(Core):
 
 
 @TWINS.twin(
-    "D10", "STORM-I1", "what spills overtakes the receiving thread's batch",
+    "D10", "STORM-Q1", "what spills overtakes the receiving thread's batch",
     "JCQueue.BatchInserter in WorkerState.transferLocalBatch")
 class KeepingItsBatch(Core):
     """The receiving thread's batch outlives its transfer, and what spills passes it by."""
@@ -259,7 +259,7 @@ class KeepingItsBatch(Core):
 
 
 @TWINS.twin(
-    "STORM-342", "STORM-I1", "a tuple passes those in its sender's cache",
+    "STORM-342", "STORM-Q1", "a tuple passes those in its sender's cache",
     "STORM-342, 350, 797: publishing races the flush of a cache")
 class PassingItsBatch(Core):
     """A local tuple goes straight into recvQ while older ones are in its sender's batch."""

@@ -26,6 +26,8 @@ from ...notation import (
     MUST, Machine, action, always, array, boolean, const, guard_rule, integer, require, subset,
     upto,
 )
+from ...notation.rules import seen_from_outside
+from .acker import Acker
 
 __all__ = ["EXPECTATIONS", "ObservedAcker", "Told"]
 
@@ -37,11 +39,7 @@ NOT_BEFORE_INIT = guard_rule(
     "A spout is told nothing of a root before INIT has reached the acker.",
     source=TREE,
 )
-ACK_SAFE = guard_rule(
-    "STORM-A21", MUST,
-    "A spout is told ack only if every edge of the tree was acked.",
-    source=f"{TREE} (ACK-SAFE)",
-)
+ACK_SAFE = seen_from_outside(Acker.rules_declared, "STORM-A1")
 ACK_AT_ONCE = guard_rule(
     "STORM-A22", MUST,
     "A spout is told ack with the message that completes the tree, in whatever order the "

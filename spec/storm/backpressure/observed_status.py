@@ -33,6 +33,7 @@ from ...notation import (
     MUST, SHOULD, Machine, action, always, array, boolean, choice, const, fifo, guard_rule,
     integer, record, require, upto,
 )
+from .status import has_grown
 
 __all__ = ["EXPECTATIONS", "Busy", "ObservedStatus", "Taken", "Told"]
 
@@ -141,7 +142,7 @@ class ObservedStatus(Machine):
     def spilled(self, task: int, told: int) -> None:
         """A tuple spills, and 0: nothing, or 1 + flags is told."""
         before = self.overflow[task]
-        due = before - self.told_at[task] > self.R
+        due = has_grown(before, self.told_at[task], self.R)
         first = not self.flagged[task]
         require(told > 0 or not first or not self.connected, ON)
         require(told > 0 or not due or not self.connected, REMINDER)
@@ -179,7 +180,7 @@ class ObservedStatus(Machine):
     def mark(self) -> None:
         """The flag is set."""
         require(self.busy == Busy.SPILLING and not self.is_marked)
-        due = self.before - self.told_at[self.task] > self.R
+        due = has_grown(self.before, self.told_at[self.task], self.R)
         if due or not self.flagged[self.task]:
             self.told_at[self.task] = self.before
             self.owes = self.connected

@@ -97,6 +97,11 @@ class Status(NamedTuple):
     on: bool
 
 
+def has_grown(length: int, told_at: int, reminder: int) -> bool:
+    """The reminder's condition: an overflowQ has grown by more than that since it was told of."""
+    return length - told_at > reminder
+
+
 class StatusAsWritten(Machine):
     """The text's protocol, in the steps in which the code takes it."""
 
@@ -212,7 +217,7 @@ class StatusAsWritten(Machine):
 
     def is_reminder_due(self) -> bool:
         """The overflowQ has grown by more than R since U was last told."""
-        return self.overflowq - self.told_at > self.R
+        return has_grown(self.overflowq, self.told_at, self.R)
 
     @action(fair=True)
     def put(self) -> None:

@@ -224,7 +224,7 @@ EXPECTATIONS = (
 UNSEEN = {
     "STORM-B1":
         "The batch of a receiving thread has no calls of its own: that order is kept shows in a "
-        "task's input (STORM-I1), for all its batches together.",
+        "task's input (STORM-Q1), for all its batches together.",
     "STORM-B2":
         "That a batch is left some day is about runs without an end; that a flush empties it is "
         "STORM-I12.",

@@ -29,12 +29,12 @@ from ...notation import (
     MUST, Machine, action, always, array, boolean, choice, const, guard_rule, integer, require,
     upto,
 )
+from ...notation.rules import seen_from_outside
+from .queue import TaskInput
 
 __all__ = ["EXPECTATIONS", "ObservedInput", "Place"]
 
-ORDER = guard_rule(
-    "STORM-I1", MUST, "A task processes the tuples of each sender in the order in which they "
-    "were emitted.", source="000#order; storm#D1, storm#D2, storm#D9, storm#D10")
+ORDER = seen_from_outside(TaskInput.rules_declared, "STORM-Q1")
 BOUNDED = guard_rule(
     "STORM-I2", MUST, "recvQ never holds more than its capacity: a full one refuses a local "
     "sender's tuple, which never goes to the overflowQ instead.",

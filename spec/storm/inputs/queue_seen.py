@@ -128,11 +128,11 @@ EXPECTATIONS = (
     SEEN, LIMITED,
     *(refused(variant, rule, about, like=SEEN, seen_by={"K": 6}, C=1)
       for variant, rule, about in (
-        (AlternatingInput, "STORM-I1", "item-wise alternation (D1)"),
-        (DrainThenSizeInput, "STORM-I1", "the overflow size after recvQ is drained (D2)"),
-        (RecvqSizeFirstInput, "STORM-I1", "the two sizes in the other order"),
-        (IntoRecvqInput, "STORM-I1", "into recvQ whenever it has room (D9)"),
-        (OverflowFirstInput, "STORM-I1", "the overflowQ comes first"),
+        (AlternatingInput, "STORM-Q1", "item-wise alternation (D1)"),
+        (DrainThenSizeInput, "STORM-Q1", "the overflow size after recvQ is drained (D2)"),
+        (RecvqSizeFirstInput, "STORM-Q1", "the two sizes in the other order"),
+        (IntoRecvqInput, "STORM-Q1", "into recvQ whenever it has room (D9)"),
+        (OverflowFirstInput, "STORM-Q1", "the overflowQ comes first"),
         (OverfullInput, "STORM-I2", "local senders do not look"),
         (LocalOverflowInput, "STORM-I2", "local senders spill too"),
         (DrainingInput, "STORM-I10", "recvQ is drained without a bound (D3)"),
@@ -144,6 +144,6 @@ EXPECTATIONS = (
         (DroppingEarly, "STORM-I5", "drops below the limit"),
         (DroppingSilently, "STORM-I9", "what is dropped is not counted"),
     )),
-    refused(IntoRecvqAnyway, "STORM-I1", "into recvQ whenever it has room (D9)", like=LIMITED,
+    refused(IntoRecvqAnyway, "STORM-Q1", "into recvQ whenever it has room (D9)", like=LIMITED,
             C=1, X=0),
 )

@@ -36,7 +36,7 @@ from __future__ import annotations
 
 import enum
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final, Generic, NamedTuple, TypeVar, final
 
@@ -116,6 +116,8 @@ class TaskInput(Generic[T]):
 
     ``overflow_limit`` 0 means that there is none. ``batch`` is at most half the capacity, or
     1. ``remote`` and ``local`` name the senders. Raises ``InputMisuse`` for anything else.
+    ``report`` is told the name of each inner step of the task before it is taken: a look at a
+    size, a turn to the other queue, a tuple that is taken. Whoever watches may replace it.
     """
 
     def __init__(
@@ -141,6 +143,7 @@ class TaskInput(Generic[T]):
         self._recvq_budget = self._overflowq_budget = 0
         self._came = self._refused = self._dropped = self._processed = 0
         self._recvq_peak = self._overflowq_peak = 0
+        self.report: Callable[[str], None] = _say_nothing
 
     # -- the receiving thread -----------------------------------------------------------------
 
@@ -273,13 +276,17 @@ class TaskInput(Generic[T]):
     def step(self) -> T | Nothing:
         """One access of the task to what it shares with others: a size, or a tuple."""
         if self._phase is Phase.RECVQ and not self._recvq_is_due():
+            self.report("turn_to_overflowq")
             self._phase = Phase.OVERFLOWQ
         if self._phase is Phase.OVERFLOWQ and not self._overflowq_is_due():
+            self.report("finish")
             self._phase = Phase.IDLE
         if self._phase is Phase.RECVQ:
+            self.report("take_from_recvq")
             self._recvq_budget -= 1
             return self._process(self._recvq)
         if self._phase is Phase.OVERFLOWQ:
+            self.report("take_from_overflowq")
             self._overflowq_budget -= 1
             return self._process(self._overflowq)
         self._look()
@@ -287,6 +294,7 @@ class TaskInput(Generic[T]):
 
     def _look(self) -> None:
         """The two snapshots; their order is what keeps the senders' order."""
+        self.report("size_overflowq" if self._phase is Phase.IDLE else "size_recvq")
         if self._phase is Phase.IDLE:
             self._overflowq_budget = len(self._overflowq)
             self._phase = Phase.SIZED
@@ -373,3 +381,7 @@ class _Transfer(Generic[T]):
 def _check(what: str, value: int, at_least: int) -> None:
     if type(value) is not int or value < at_least:    # True is an int, and no size
         raise InputMisuse(f"{what} is an integer from {at_least} up, not {value!r}")
+
+
+def _say_nothing(step: str) -> None:
+    """Nobody watches."""

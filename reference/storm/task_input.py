@@ -384,4 +384,4 @@ def _check(what: str, value: int, at_least: int) -> None:
 
 
 def _say_nothing(step: str) -> None:
-    """Nobody watches."""
+    """What is reported goes nowhere as long as nobody watches."""

@@ -16,7 +16,7 @@ from checkvalve.reference.storm.acker import Telling
 from checkvalve.reference.storm.rotating import RotatingMap as ReferenceMap
 from checkvalve.reference.storm.task_input import Phase
 from checkvalve.reference.storm.task_input import TaskInput as ReferenceInput
-from checkvalve.spec.engines.interpreter import Step
+from checkvalve.spec.notation.interpreter import Step
 from checkvalve.spec.engines.monitor import Failure, Monitor
 from checkvalve.spec.notation import bind
 from checkvalve.spec.storm.acking.acker import Acker, Answer

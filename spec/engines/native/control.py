@@ -8,14 +8,18 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-__all__ = ["BLOCK", "CHUNK", "SHARED_WORDS", "THREAD_WORDS", "Shared", "Status",
-           "Thread", "block_states", "recent_states"]
+__all__ = ["BLOCK", "CHUNK", "ENABLED", "FLAGGED", "MADE_MASK", "SHARED_WORDS",
+           "THREAD_WORDS", "Shared", "Status", "Thread", "block_states", "recent_states"]
 
 BLOCK = 32  # states that a thread expands before it probes for all their successors, at most
 SUCCESSOR_WORDS = 1 << 22  # room for the successors of a block, if they have few words each
 CHUNK = 256  # places of the order array that a thread claims at once
 RECENT_WORDS = 1 << 15  # size of a thread's cache of states met lately: it fits in L2
 SHARED_WORDS = 64
+# What `successors` returns, and sums of it: states written, enabled actions, and flags, which
+# say that a rule may be broken. Each stays below 2^24 for a block.
+ENABLED, FLAGGED = 24, 48
+MADE_MASK = (1 << ENABLED) - 1
 THREAD_WORDS = 64
 
 
@@ -41,6 +45,8 @@ class Shared(IntEnum):
     LEVEL_COUNT = 7  # entries in LEVELS
     LEVEL_ROOM = 8  # entries that fit in LEVELS
     LEVEL_WIDE = 9  # levels with at least so many states are left to several threads
+    VIA = 10  # address of the actions by which the states of ORDER were first reached
+    SKIPS = 11  # address of the actions that may be left out after each action
     CURSOR = 16  # the next state to expand
     OUT_END = 24  # where ORDER ends
     COUNT = 32  # distinct states found

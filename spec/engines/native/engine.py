@@ -88,6 +88,8 @@ class Search:
         self.native = native
         self.model = native.layout.model
         self.words = native.layout.words
+        self.via_bytes = 1 if native.commuting.words else 0
+        self.state_bytes = 8 * self.words + self.via_bytes
         self.rules = rules
         self.budget = budget
         self.deadline = budget.deadline
@@ -101,7 +103,9 @@ class Search:
         self.most_lines = self._most_lines()
         # What the threads may still add after the last look at the limits.
         self.slack = threads * (CHUNK + 2 * self.block_successors)
-        self.table, self.order = self._arenas()
+        self.table, self.order, self.via = self._arenas()
+        table = native.commuting.table()
+        self.skips = (ctypes.c_uint64 * max(len(table), 1))(*table)
         self.lines = min(FIRST_LINES, self.most_lines)
         self.stash = (ctypes.c_uint64 * STASH_ROOM)()
         self.peak = 0
@@ -122,7 +126,7 @@ class Search:
     def _worker(self) -> _Worker:
         n, actions = self.block_successors, len(self.model.actions)
         buffers = [(ctypes.c_uint64 * size)() for size in (
-            n * self.words + self.words, actions + 2, n + 1,
+            n * self.words + self.words, n // 2 + actions + 2, n + 1,
             recent_states(self.words) * self.words)]
         control = (ctypes.c_uint64 * THREAD_WORDS)()
         for place, part in zip(
@@ -135,15 +139,16 @@ class Search:
     def _most_lines(self) -> int:
         """The largest table whose states would still fit beside it."""
         room = self.memory - self.buffer_bytes - _FIXED
-        per_line = 64 + 8 * FULL_AT * 1.05 * 8 * self.words
+        per_line = 64 + 8 * FULL_AT * 1.05 * self.state_bytes
         return max(int(room / per_line), 64)
 
-    def _arenas(self) -> tuple[Arena, Arena]:
+    def _arenas(self) -> tuple[Arena, Arena, Arena]:
         """Address space for the largest table and its states; the system may grant less."""
         while True:
             self.order_room = int(self.most_lines * 8 * FULL_AT * 1.05) + 2 * self.slack + 1024
             try:
-                return Arena(64 * self.most_lines), Arena(8 * self.words * self.order_room)
+                return (Arena(64 * self.most_lines), Arena(8 * self.words * self.order_room),
+                        Arena(self.via_bytes * self.order_room + 1))
             except OSError:
                 if self.most_lines < FIRST_LINES:
                     raise
@@ -151,7 +156,7 @@ class Search:
 
     def _used(self) -> int:
         """Bytes in use now: table and states in whole huge pages, the buffers."""
-        states = 8 * self.words * self.shared[Shared.OUT_END]
+        states = self.state_bytes * self.shared[Shared.OUT_END]
         pages = -(-states // HUGE) + -(-64 * self.lines // HUGE)
         return pages * HUGE + self.buffer_bytes
 
@@ -211,6 +216,8 @@ class Search:
         shared = self.shared
         self._publish_table()
         shared[Shared.ORDER] = self.order.address
+        shared[Shared.VIA] = self.via.address
+        shared[Shared.SKIPS] = ctypes.addressof(self.skips)
         shared[Shared.ORDER_LIMIT] = self.order_room - self.slack
         shared[Shared.LEVELS] = ctypes.addressof(self.level_ends)
         shared[Shared.LEVEL_ROOM] = LEVEL_ROOM
@@ -220,6 +227,8 @@ class Search:
         window = self.order.words(0, self.words)
         for index, word in enumerate(initial):
             window[index] = word
+        if self.via_bytes:
+            ctypes.c_uint8.from_address(self.via.address).value = self.native.commuting.start
         self.native.seed(self.table.address, self.lines, self.order.address)
         self.ends.append(1)
 

@@ -14,6 +14,7 @@ from ...notation.model import LoweredRule, Model
 from ...verdicts.deadline import Deadline
 from ...verdicts.native_refusal import NotNative
 from .code import UNROLLED_WORDS
+from .commuting import NOTHING, Commuting
 from .control import block_states
 from .layout import Layout
 from .rows import RowCode
@@ -45,10 +46,13 @@ class Native:
     when it is first needed. The functions release the GIL.
     """
 
-    def __init__(self, layout: Layout, checks: Checks, block: int) -> None:
+    def __init__(
+        self, layout: Layout, checks: Checks, block: int, commuting: Commuting
+    ) -> None:
         self.layout = layout
         self.checks = checks
         self.block = block
+        self.commuting = commuting
         self.seconds = 0.0
         self._kept: list[Any] = []  # the code lives as long as its engine and its rows
         self._functions: dict[str, Callable[..., int]] = {}
@@ -146,12 +150,13 @@ def compile_model(
     inline = words == 1 and predicates is None
     code = RowCode(module, layout, watch)
     by_rows = len(model.actions) > ROWS_FROM or words > UNROLLED_WORDS
+    commuting = Commuting.of(model, watch) if not by_rows and predicates is None else NOTHING
     successors = (emit_successors_by_rows(code, checks) if by_rows
-                  else emit_successors(module, layout, checks, watch))
+                  else emit_successors(module, layout, checks, commuting.skippable, watch))
     insert = (emit_insert_inline(module, atomic) if inline
               else emit_insert_indexed(module, words, atomic))
     block = block_states(len(model.actions), words)
-    parts = Parts(module, words, inline, atomic, successors, insert, block)
+    parts = Parts(module, words, inline, atomic, successors, insert, block, commuting.words)
     emit_levels(parts, emit_work(parts))
     add = emit_add(module, "add", atomic)
     emit_migrate(module, inline, atomic)
@@ -161,7 +166,7 @@ def compile_model(
     if predicates is not None:
         emit_edges(parts, emit_lookup(module, words))
         emit_predicates(parts, code, predicates)
-    native = Native(layout, checks, block)
+    native = Native(layout, checks, block, commuting)
     native.add(module, deadline, code.kept)
     native.seconds = deadline.spent() - began
     return native

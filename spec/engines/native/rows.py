@@ -20,6 +20,7 @@ from ...notation.expr import ConstRef, Expr, Lit, Op, Queue, Read, Record, and_,
 from .code import (
     I1, I32, I64, POINTER, copy_words, function, i64, local, loop, word_at, word_load, word_store,
 )
+from .control import ENABLED, FLAGGED, MADE_MASK
 from .layout import Cell, Layout, Piece
 from .shapes import Hole, Shape, Shapes
 from .values import LIMIT, QueueValue, Value, Values, resize
@@ -294,7 +295,7 @@ class _Step:
         b = self.b
         _, updates, wrong, _ = self.shape.groups
         made = b.load(self.made, typ=I64)
-        count = b.and_(made, i64((1 << 32) - 1))
+        count = b.and_(made, i64(MADE_MASK))
         target = word_at(b, self.out, b.mul(count, i64(self.words)))
         new = [values.of(expr) for expr in updates]
         copy_words(b, self.state, target, self.words)
@@ -302,13 +303,13 @@ class _Step:
             self._store(values, self.shape.holes[number], value, target)
         index = b.trunc(word_load(b, row, 0), I32)
         b.store(index, b.gep(self.taken, [count], source_etype=I32))
-        b.store(b.add(made, i64(1)), self.made)
+        b.store(b.add(made, i64(1 << ENABLED | 1)), self.made)
         for condition in wrong:
             self._raise(values.of(condition))
 
     def _raise(self, condition: Any) -> None:
         b = self.b
-        flagged = b.or_(b.load(self.made, typ=I64), b.shl(b.zext(condition, I64), i64(32)))
+        flagged = b.or_(b.load(self.made, typ=I64), b.shl(b.zext(condition, I64), i64(FLAGGED)))
         b.store(flagged, self.made)
 
     def _store(self, values: RowValues, hole: Hole, value: Value, target: Any) -> None:

@@ -13,20 +13,22 @@ from .code import (
     I1, I8, I32, I64, POINTER, UNROLLED_WORDS, copy_words, function, i64, less_words, local,
     loop, move_words, prefetch, same_words, word_at, word_load, word_store,
 )
-from .control import CHUNK, Shared, Status, Thread, recent_states
+from .control import (
+    CHUNK, ENABLED, FLAGGED, MADE_MASK, Shared, Status, Thread, recent_states,
+)
 from .rows import RowCode
-from .successors import FLAGGED
 from .table import emit_hash, emit_hash_at, emit_prefetch_candidate, home_line
 
 __all__ = ["Parts", "emit_edges", "emit_levels", "emit_predecessor", "emit_predicates",
            "emit_work"]
 
-COUNT_MASK = (1 << FLAGGED) - 1
-
-
 @dataclass(frozen=True)
 class Parts:
-    """The functions that the loops call, and how states are kept."""
+    """The functions that the loops call, and how states are kept.
+
+    ``skip_words`` is how many words of bits say what may be left out after an action; 0 where
+    nothing may be.
+    """
 
     module: ir.Module
     words: int
@@ -35,6 +37,20 @@ class Parts:
     successors: ir.Function
     insert: ir.Function
     block: int
+    skip_words: int = 0
+
+    def all_successors(self, b: ir.IRBuilder, state: Any, out: Any, taken: Any) -> Any:
+        """Call ``successors`` so that nothing is left out; its result."""
+        nothing = ir.Constant(POINTER, None)
+        if self.skip_words:
+            kind = ir.ArrayType(I64, self.skip_words)
+            nothing = self.module.globals.get("nothing")
+            if nothing is None:
+                nothing = ir.GlobalVariable(self.module, kind, "nothing")
+                nothing.linkage = "internal"
+                nothing.global_constant = True
+                nothing.initializer = ir.Constant(kind, None)
+        return b.call(self.successors, [state, out, taken, nothing])
 
 
 def _copy(b: ir.IRBuilder, words: int, source: Any, target: Any) -> None:
@@ -73,6 +89,9 @@ class _Work:
         self.buffer, self.taken, self.hashes, self.recent = (
             b.inttoptr(word_load(b, self.thread, field), POINTER)
             for field in (Thread.SUCCESSORS, Thread.ACTIONS, Thread.HASHES, Thread.RECENT))
+        self.via, self.skips = (
+            b.inttoptr(word_load(b, self.shared, field), POINTER)
+            for field in (Shared.VIA, Shared.SKIPS))
         self.position = local(b, word_load(b, self.thread, Thread.POSITION))
         self.chunk_end = local(b, word_load(b, self.thread, Thread.CHUNK_END))
         self.quota = local(b, word_load(b, self.thread, Thread.QUOTA))
@@ -129,15 +148,26 @@ class _Work:
             with b.if_then(present, likely=True):
                 # Counts add up in the lower half of the sum, flags in the upper.
                 sum_before = b.load(total, typ=I64)
-                made = b.and_(sum_before, i64(COUNT_MASK))
-                result = b.call(self.parts.successors,
-                                [state, self.state_at(self.buffer, made), self.taken])
+                made = b.and_(sum_before, i64(MADE_MASK))
+                out = self.state_at(self.buffer, made)
+                if self.parts.skip_words:
+                    result = self._expand_with_skips(state, out, index, made)
+                else:
+                    result = self.parts.all_successors(b, state, out, self.taken)
                 b.store(b.add(sum_before, result), total)
-        count = b.and_(b.load(total, typ=I64), i64(COUNT_MASK))
-        flags = b.lshr(b.load(total, typ=I64), i64(FLAGGED))
-        _add(b, self.thread, Thread.FLAGGED, flags, False)
-        _add(b, self.thread, Thread.TRANSITIONS, count, False)
-        return count
+        sums = b.load(total, typ=I64)
+        _add(b, self.thread, Thread.FLAGGED, b.lshr(sums, i64(FLAGGED)), False)
+        enabled = b.and_(b.lshr(sums, i64(ENABLED)), i64(MADE_MASK))
+        _add(b, self.thread, Thread.TRANSITIONS, enabled, False)
+        return b.and_(sums, i64(MADE_MASK))
+
+    def _expand_with_skips(self, state: Any, out: Any, index: Any, made: Any) -> Any:
+        """The successors of a state, but for those that may be left out."""
+        b = self.b
+        via = b.zext(b.load(b.gep(self.via, [index], source_etype=I8), typ=I8), I64)
+        skip = word_at(b, self.skips, b.mul(via, i64(self.parts.skip_words)))
+        taken = b.gep(self.taken, [made], source_etype=I32)
+        return b.call(self.parts.successors, [state, out, taken, skip])
 
     def _hash_all(self, count: Any) -> Any:
         """Hash every successor and prefetch its line of the table.
@@ -154,6 +184,8 @@ class _Work:
             place = b.load(left, typ=I64)
             hashed, recent, new = self._keep(state, place)
             word_store(b, hashed, self.hashes, place)
+            if self.parts.skip_words:
+                b.store(self._taken(index), b.gep(self.taken, [place], source_etype=I32))
             b.store(b.add(place, b.zext(new, I64)), left)
             line = home_line(b, hashed, self.lines)
             address = word_at(b, self.table, b.shl(line, i64(3)))
@@ -165,6 +197,10 @@ class _Work:
             emit_prefetch_candidate(b, self.table, self.lines, self.order,
                                     word_load(b, self.hashes, index), self.parts.words)
         return count
+
+    def _taken(self, index: Any) -> Any:
+        """The action that leads to a state of the buffer."""
+        return self.b.load(self.b.gep(self.taken, [index], source_etype=I32), typ=I32)
 
     def _keep(self, state: Any, place: Any) -> tuple[Any, Any, Any]:
         """Put a successor to a place of the buffer and into the cache.
@@ -199,6 +235,9 @@ class _Work:
             # Written before it is known to be new: where it is not, the next one takes
             # its place, and no other thread reads there.
             _copy(b, self.parts.words, state, self.state_at(self.order, position))
+            if self.parts.skip_words:
+                via = b.trunc(self._taken(index), I8)
+                b.store(via, b.gep(self.via, [position], source_etype=I8))
             hashed = word_load(b, self.hashes, index)
             key = ([word_load(b, state, 0)] if self.parts.inline else [self.order, position])
             inserted = b.call(self.parts.insert, [self.table, self.lines, hashed, *key])
@@ -285,8 +324,8 @@ def emit_predecessor(parts: Parts) -> ir.Function:
     with loop(b, i64(0), size) as place:
         state = word_at(b, states, b.mul(place, i64(parts.words)))
         with b.if_then(b.icmp_unsigned("!=", word_load(b, state, 0), i64(0))):
-            made = b.call(parts.successors, [state, buffer, taken])
-            hit = _first_hit(b, parts.words, target, buffer, b.and_(made, i64(COUNT_MASK)))
+            made = parts.all_successors(b, state, buffer, taken)
+            hit = _first_hit(b, parts.words, target, buffer, b.and_(made, i64(MADE_MASK)))
             better = b.or_(b.icmp_unsigned("==", b.load(found, typ=I64), i64(0)),
                            less_words(b, state, kept, parts.words))
             hits = b.icmp_signed(">=", hit, i64(0))
@@ -326,9 +365,9 @@ def emit_edges(parts: Parts, lookup: ir.Function) -> ir.Function:
     with loop(b, i64(0), size) as index:
         state = word_at(b, states, b.mul(index, i64(parts.words)))
         start = word_load(b, rows, index)
-        made = b.call(parts.successors,
-                      [state, buffer, b.gep(actions, [start], source_etype=I32)])
-        count = b.and_(made, i64(COUNT_MASK))
+        made = parts.all_successors(
+            b, state, buffer, b.gep(actions, [start], source_etype=I32))
+        count = b.and_(made, i64(MADE_MASK))
         with loop(b, i64(0), count) as place:
             address = word_at(b, buffer, b.mul(place, i64(parts.words)))
             hashed = emit_hash_at(b, address, parts.words)

@@ -1,7 +1,8 @@
 """Code for a machine's actions and rules: the part of the search that knows the model.
 
-``successors(state, out, actions) -> count | flagged << 32`` writes every successor and the
-action that leads to it. It only notices *that* a rule is broken or a fault possible
+``successors(state, out, actions, skip) -> made + (enabled << 24) + (flagged << 48)`` writes
+the successors and the actions that lead to them, but for those that may be left out (``skip``,
+bits by action; see ``commuting``). It only notices *that* a rule is broken or a fault possible
 (``flagged``). Which, ``inspect`` finds out for a whole level; it is emitted and compiled
 only when that is needed.
 
@@ -28,18 +29,19 @@ from .code import (
     I1, I32, I64, POINTER, any_of, copy_words, function, i64, less_words, local, loop, word_at,
     word_load, word_store,
 )
+from .commuting import constant_change
+from .control import ENABLED, FLAGGED, MADE_MASK
 from .layout import Cell, Layout
 from .rows import Program, RowCode
 from .shapes import Shape
 from .values import QueueValue, Values, resize
 
-__all__ = ["FLAGGED", "FOUND_HEAD", "Checks", "emit_inspect", "emit_note", "emit_successors",
+__all__ = ["FOUND_HEAD", "Checks", "emit_inspect", "emit_note", "emit_successors",
            "emit_successors_by_rows"]
 
 ACTIONS_PER_FUNCTION = 64  # compile time grows faster than the length of a function
 BRANCHLESS_COST = 16  # instructions that are cheaper than the branch around them
 GUARD_PART_COST = 12  # conjuncts dearer than this are evaluated behind the cheap ones
-FLAGGED = 32  # bit of the result of `successors` that says: have this level inspected
 FOUND_HEAD = 3  # words before the state in a record of `found`: live, has, code
 
 
@@ -105,7 +107,7 @@ def packed_successor(
     inserted: list[list[Any]] = [[] for _ in range(layout.words)]
     for name, expr in action.updates.items():
         cells = layout.cells[name]
-        change = _constant_change(name, expr)
+        change = constant_change(name, expr)
         if change is not None and len(cells[0].pieces) == 1:
             piece = cells[0].pieces[0]
             delta[piece.word] += change << piece.shift
@@ -124,18 +126,6 @@ def packed_successor(
             word = b.or_(word, part)
         result.append(b.add(word, i64(delta[index] % (1 << 64))) if delta[index] else word)
     return result
-
-
-def _constant_change(name: str, expr: Expr) -> int | None:
-    """c where the update is ``slot + c`` with a literal c, which is an addition in place."""
-    if not (isinstance(expr, Op) and expr.op in ("add", "sub")):
-        return None
-    a, b = expr.operands
-    if isinstance(a, Lit) and expr.op == "add":
-        a, b = b, a
-    if isinstance(a, Read) and a.slot == name and isinstance(b, Lit):
-        return b.value if expr.op == "add" else -b.value
-    return None
 
 
 def _raw_cells(
@@ -161,16 +151,23 @@ def _raw_cells(
 
 
 class _Emission:
-    """The body of ``successors`` while it is built."""
+    """The body of ``successors`` while it is built; some of ``skippable`` (bits by action)
+    may be left out."""
 
-    def __init__(self, b: ir.IRBuilder, layout: Layout, checks: Checks) -> None:
+    def __init__(
+        self, b: ir.IRBuilder, layout: Layout, checks: Checks, skippable: int
+    ) -> None:
         self.b = b
         self.layout = layout
         self.checks = checks
-        self.state, self.out, self.taken, before = b.function.args
+        self.skippable = skippable
+        self.state, self.out, self.taken, self.skip, before = b.function.args
         words = [word_load(b, self.state, index) for index in range(layout.words)]
         self.values = Values(b, layout, words)
-        self.count = local(b, b.and_(before, i64((1 << FLAGGED) - 1)))
+        self.skips: dict[int, Any] = {}
+        self.count = local(b, b.and_(before, i64(MADE_MASK)))
+        enabled = b.and_(b.lshr(before, i64(ENABLED)), i64(MADE_MASK))
+        self.enabled = local(b, enabled) if skippable else self.count
         self.flag = local(b, b.icmp_unsigned("!=", b.lshr(before, i64(FLAGGED)), i64(0)))
 
     def action(self, index: int, action: LoweredAction) -> None:
@@ -183,6 +180,8 @@ class _Emission:
         dear = [part for part in parts if self.values.cost(part) > GUARD_PART_COST]
         cheap = and_(*(part for part in parts if part not in dear))
         guard = self.values.of(cheap)
+        if self.skippable >> index & 1:
+            self._load_skips(index // 64)
         body = partial(self._body, index, action)
         updates = list(action.updates.values())
         cost = self.values.cost(*updates) + 2 * self.layout.words
@@ -213,12 +212,28 @@ class _Emission:
         for offset in changed:
             word_store(b, words[offset], target, offset)
         b.store(ir.Constant(I32, index), b.gep(self.taken, [count], source_etype=I32))
-        b.store(b.add(count, b.zext(guard, I64)), self.count)
+        b.store(b.add(count, b.zext(self._wanted(index, guard), I64)), self.count)
         wrong = [not_(steps[index]) for steps in self.checks.steps.values() if index in steps]
         wrong += [rest for fault in action.faults
                   if (rest := _behind(fault.condition, action.guard)) is not None]
         if wrong:
             self._raise(b.and_(guard, any_of(b, [values.of(part) for part in wrong])))
+
+    def _load_skips(self, word: int) -> None:
+        """Load some bits of what may be left out, here and not behind a branch."""
+        if word not in self.skips:
+            self.skips[word] = word_load(self.b, self.skip, word)
+
+    def _wanted(self, index: int, guard: Any) -> Any:
+        """Whether the step is taken: its guard holds, and it may not be left out."""
+        b = self.b
+        if not self.skippable:
+            return guard
+        b.store(b.add(b.load(self.enabled, typ=I64), b.zext(guard, I64)), self.enabled)
+        if not self.skippable >> index & 1:
+            return guard
+        left_out = b.trunc(b.lshr(self.skips[index // 64], i64(index % 64)), I1)
+        return b.and_(guard, b.not_(left_out))
 
     def _flag_outside(self, action: LoweredAction) -> None:
         """Faults that may hold where the guard does not."""
@@ -234,13 +249,14 @@ class _Emission:
         b = self.b
         for predicate in self.checks.always.values() if last else ():
             self._raise(self.values.of(not_(predicate)))
-        count = b.load(self.count, typ=I64)
+        count, enabled = (b.load(place, typ=I64) for place in (self.count, self.enabled))
         if self.checks.may_rest and last:
-            stuck = b.icmp_unsigned("==", count, i64(0))
+            stuck = b.icmp_unsigned("==", enabled, i64(0))
             final = self.values.of(and_(*self.checks.may_rest.values()))
             self._raise(b.and_(stuck, b.not_(final)))
         flag = b.zext(b.load(self.flag, typ=I1), I64)
-        b.ret(b.or_(count, b.shl(flag, i64(FLAGGED))))
+        counts = b.or_(count, b.shl(enabled, i64(ENABLED)))
+        b.ret(b.or_(counts, b.shl(flag, i64(FLAGGED))))
 
 
 def _behind(fault: Expr, guard: Expr) -> Expr | None:
@@ -252,7 +268,10 @@ def _behind(fault: Expr, guard: Expr) -> Expr | None:
 
 
 def emit_successors_by_rows(code: RowCode, checks: Checks) -> ir.Function:
-    """Emit ``successors(state, out, actions)`` for a machine of many actions or words."""
+    """Emit ``successors(state, out, actions, skip)`` for a machine of many actions or words.
+
+    Nothing is left out.
+    """
     program = Program(heads=1)
     for index, action in enumerate(code.layout.model.actions):
         code.watch()
@@ -267,9 +286,9 @@ def emit_successors_by_rows(code: RowCode, checks: Checks) -> ir.Function:
             [conjuncts(action.guard), list(action.updates.values()), wrong, outside],
             targets=list(action.updates))
         program.add(shape, [index], row)
-    f = function(code.module, "successors", I64, POINTER, POINTER, POINTER)
+    f = function(code.module, "successors", I64, *[POINTER] * 4)
     f.linkage = "internal"
-    state, out, taken = f.args
+    state, out, taken, _ = f.args
     b = ir.IRBuilder(f.append_basic_block("entry"))
     made = local(b, i64(0))
 
@@ -281,7 +300,7 @@ def emit_successors_by_rows(code: RowCode, checks: Checks) -> ir.Function:
     count = b.load(made, typ=I64)
     flag = code.condition(b, state, not_(and_(*checks.always.values())))
     if checks.may_rest:
-        stuck = b.icmp_unsigned("==", b.and_(count, i64((1 << FLAGGED) - 1)), i64(0))
+        stuck = b.icmp_unsigned("==", b.and_(count, i64(MADE_MASK)), i64(0))
         kept = local(b, flag)
         b.store(flag, kept)
         with b.if_then(stuck, likely=False):
@@ -293,14 +312,15 @@ def emit_successors_by_rows(code: RowCode, checks: Checks) -> ir.Function:
 
 
 def emit_successors(
-    module: ir.Module, layout: Layout, checks: Checks, watch: Callable[[], None] = lambda: None
+    module: ir.Module, layout: Layout, checks: Checks, skippable: int = 0,
+    watch: Callable[[], None] = lambda: None,
 ) -> ir.Function:
-    """Emit ``successors(state, out, actions)``.
+    """Emit ``successors(state, out, actions, skip)``.
 
     ``out`` needs room for one state more than there are actions, and so has ``actions``
-    (32-bit action indices).
+    (32-bit action indices). ``skip`` is not read where nothing is ``skippable``.
     """
-    f = function(module, "successors", I64, POINTER, POINTER, POINTER)
+    f = function(module, "successors", I64, *[POINTER] * 4)
     f.linkage = "internal"
     b = ir.IRBuilder(f.append_basic_block("entry"))
     actions = list(enumerate(layout.model.actions))
@@ -310,7 +330,8 @@ def emit_successors(
     for number, part in enumerate(parts):
         name = f"successors_{number}"
         last = number == len(parts) - 1
-        callee = _emit_part(module, layout, checks, name, part, last, watch)
+        callee = function(module, name, I64, *[POINTER] * 4, I64)
+        _emit_part(_Emission(_entry(callee), layout, checks, skippable), part, last, watch)
         if len(parts) == 1:
             callee.attributes.add("alwaysinline")
         total = b.call(callee, [*f.args, total])
@@ -318,21 +339,24 @@ def emit_successors(
     return f
 
 
-def _emit_part(
-    module: ir.Module, layout: Layout, checks: Checks, name: str,
-    actions: Sequence[tuple[int, LoweredAction]], last: bool, watch: Callable[[], None],
-) -> ir.Function:
-    """Emit the code of some actions, which adds to what the parts before it made."""
-    f = function(module, name, I64, POINTER, POINTER, POINTER, I64)
+def _entry(f: ir.Function) -> ir.IRBuilder:
+    """A builder for the body of an internal function whose arguments do not overlap."""
     f.linkage = "internal"
-    for argument in f.args[:3]:
-        argument.add_attribute("noalias")
-    emission = _Emission(ir.IRBuilder(f.append_basic_block("entry")), layout, checks)
+    for argument in f.args:
+        if argument.type == POINTER:
+            argument.add_attribute("noalias")
+    return ir.IRBuilder(f.append_basic_block("entry"))
+
+
+def _emit_part(
+    emission: _Emission, actions: Sequence[tuple[int, LoweredAction]], last: bool,
+    watch: Callable[[], None],
+) -> None:
+    """Emit the code of some actions, which adds to what the parts before it made."""
     for index, action in actions:
         watch()
         emission.action(index, action)
     emission.finish(last)
-    return f
 
 
 # --- which rule, which fault -----------------------------------------------------------

@@ -47,7 +47,7 @@ def test_growing_the_table_loses_and_doubles_nothing(
 ) -> None:
     """From a table of 64 lines, grown many times by a little, the counts are the same."""
     monkeypatch.setattr(engine, "FIRST_LINES", 64)
-    monkeypatch.setattr(engine, "SMALL_LINES", 1)
+    monkeypatch.setattr(engine, "GROWTHS", ())
     monkeypatch.setattr(engine, "GROWTH", 1.15)
     monkeypatch.setattr(engine, "LEVEL_WIDE", 64)
     result = explore(chain(4, 3), (), Budget(threads=threads))
@@ -59,7 +59,7 @@ def test_growing_the_table_of_wide_states_loses_and_doubles_nothing(
 ) -> None:
     """The same with entries that point to states of several words."""
     monkeypatch.setattr(engine, "FIRST_LINES", 64)
-    monkeypatch.setattr(engine, "SMALL_LINES", 1)
+    monkeypatch.setattr(engine, "GROWTHS", ())
     monkeypatch.setattr(engine, "GROWTH", 1.15)
     found = graph(chain(LINKS, CAPACITY), (), Budget())
     assert (found.states, len({tuple(words) for words in found.words.tolist()})) == (STATES, STATES)

@@ -10,8 +10,8 @@ import llvmlite.ir as ir
 
 __all__ = [
     "I1", "I8", "I32", "I64", "POINTER", "UNROLLED_WORDS", "V8", "any_of", "copy_words",
-    "count_trailing_zeros", "function", "helper", "i64", "less_words", "local", "loop",
-    "move_words", "prefetch", "same_words", "splat", "word_at", "word_load", "word_store",
+    "count_trailing_zeros", "function", "helper", "i64", "less_words", "like", "local", "loop",
+    "prefetch", "same_words", "splat", "word_at", "word_load", "word_store",
 ]
 
 UNROLLED_WORDS = 16  # states of more words are compared, hashed and copied in loops
@@ -24,6 +24,13 @@ V8 = ir.VectorType(I64, 8)  # one cache line of table entries
 def i64(value: int) -> Any:
     """A 64-bit constant; values above 2^63 are taken modulo 2^64."""
     return ir.Constant(I64, value)
+
+
+def like(value: Any, number: int) -> Any:
+    """A constant of the type of a value: a word, or a vector with the number in each place."""
+    if isinstance(value.type, ir.VectorType):
+        return ir.Constant(value.type, [number] * value.type.count)
+    return ir.Constant(value.type, number)
 
 
 def function(module: ir.Module, name: str, result: Any, *arguments: Any) -> ir.Function:
@@ -76,13 +83,6 @@ def copy_words(b: ir.IRBuilder, source: Any, target: Any, count: int) -> None:
     """Copy a known number of words between places that do not overlap."""
     intrinsic = b.module.declare_intrinsic(
         "llvm.memcpy.p0.p0.i64", fnty=ir.FunctionType(ir.VoidType(), [POINTER, POINTER, I64, I1]))
-    b.call(intrinsic, [target, source, i64(8 * count), ir.Constant(I1, 0)])
-
-
-def move_words(b: ir.IRBuilder, source: Any, target: Any, count: int) -> None:
-    """Copy a known number of words between places that may be the same."""
-    intrinsic = b.module.declare_intrinsic(
-        "llvm.memmove.p0.p0.i64", fnty=ir.FunctionType(ir.VoidType(), [POINTER, POINTER, I64, I1]))
     b.call(intrinsic, [target, source, i64(8 * count), ir.Constant(I1, 0)])
 
 

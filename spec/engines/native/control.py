@@ -8,10 +8,15 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-__all__ = ["BLOCK", "CHUNK", "ENABLED", "FLAGGED", "MADE_MASK", "SHARED_WORDS",
-           "THREAD_WORDS", "Shared", "Status", "Thread", "block_states", "recent_states"]
+__all__ = [
+    "BLOCK", "CHUNK", "ENABLED", "FLAGGED", "INSERT_LAG", "LOOK_LAG", "MADE_MASK",
+    "SHARED_WORDS", "THREAD_WORDS", "Shared", "Status", "Thread", "block_states",
+    "pending_states", "recent_states",
+]
 
-BLOCK = 32  # states that a thread expands before it probes for all their successors, at most
+BLOCK = 8  # states that a thread expands before it probes for their successors, at most
+LOOK_LAG = 24  # successors between one whose line is asked for and one whose line is looked at …
+INSERT_LAG = 24  # … and again up to the one that is inserted
 SUCCESSOR_WORDS = 1 << 22  # room for the successors of a block, if they have few words each
 CHUNK = 256  # places of the order array that a thread claims at once
 RECENT_WORDS = 1 << 15  # size of a thread's cache of states met lately: it fits in L2
@@ -57,7 +62,9 @@ class Thread(IntEnum):
 
     SUCCESSORS = 0  # address of the buffer of successors
     ACTIONS = 1  # address of the buffer of action indices
-    HASHES = 2  # address of the buffer of hashes
+    PENDING = 2  # address of the ring of states that wait to be inserted, …
+    HASHES = 12  # … of that of their hashes …
+    VIAS = 13  # … and of that of the actions that lead to them
     RECENT = 3  # address of the cache of states met lately
     POSITION = 4  # where this thread writes its next new state in ORDER …
     CHUNK_END = 5  # … and where its part ends
@@ -69,6 +76,12 @@ class Thread(IntEnum):
 def block_states(actions: int, words: int) -> int:
     """How many states a thread expands before it probes for all their successors."""
     return max(1, min(BLOCK, SUCCESSOR_WORDS // (max(actions, 1) * words)))
+
+
+def pending_states(actions: int, words: int) -> int:
+    """How many states may wait to be inserted: a power of two."""
+    most = LOOK_LAG + INSERT_LAG + block_states(actions, words) * actions + 1
+    return 1 << (most - 1).bit_length()
 
 
 def recent_states(words: int) -> int:

@@ -14,7 +14,8 @@ from ...notation.model import Fault, LoweredRule, Model
 from ...verdicts.deadline import OutOfTime
 from ...verdicts.verdict import Budget
 from .control import (
-    BLOCK, CHUNK, SHARED_WORDS, THREAD_WORDS, Shared, Status, Thread, recent_states,
+    BLOCK, CHUNK, SHARED_WORDS, THREAD_WORDS, Shared, Status, Thread, pending_states,
+    recent_states,
 )
 from .jit import Native, compile_model
 from .memory import HUGE, Arena, default_budget
@@ -26,7 +27,7 @@ Stop = Literal["", "memory", "time", "states"]
 
 FULL_AT = 0.75  # share of the table's places that may be taken
 GROWTH = 1.5  # with FULL_AT, a large table is never less than half full
-SMALL_LINES = 1 << 16  # below this the table grows fourfold at once
+GROWTHS = ((1 << 18, 4.0), (1 << 21, 2.0))  # smaller tables, by lines, grow more at once
 FIRST_LINES = 1 << 12
 LEVEL_WIDE = 16_384  # states; narrower levels are not worth a second thread's start
 QUOTA = 1 << 18  # states between two looks at the clock, at most
@@ -102,11 +103,12 @@ class Search:
             ctypes.sizeof(part) for worker in self.workers for part in worker.buffers)
         self.most_lines = self._most_lines()
         # What the threads may still add after the last look at the limits.
-        self.slack = threads * (CHUNK + 2 * self.block_successors)
+        self.slack = threads * (
+            CHUNK + self.block_successors + pending_states(len(self.model.actions), self.words))
         self.table, self.order, self.via = self._arenas()
         table = native.commuting.table()
         self.skips = (ctypes.c_uint64 * max(len(table), 1))(*table)
-        self.lines = min(FIRST_LINES, self.most_lines)
+        self.lines = min(max(FIRST_LINES, self.slack // 2), self.most_lines)
         self.stash = (ctypes.c_uint64 * STASH_ROOM)()
         self.peak = 0
         self.ends: list[int] = []
@@ -125,13 +127,15 @@ class Search:
 
     def _worker(self) -> _Worker:
         n, actions = self.block_successors, len(self.model.actions)
+        waiting = pending_states(actions, self.words)
         buffers = [(ctypes.c_uint64 * size)() for size in (
-            n * self.words + self.words, n // 2 + actions + 2, n + 1,
-            recent_states(self.words) * self.words)]
+            n * self.words + self.words, n // 2 + actions + 2,
+            recent_states(self.words) * self.words, waiting * self.words, waiting,
+            waiting // 8 + 1)]
         control = (ctypes.c_uint64 * THREAD_WORDS)()
         for place, part in zip(
-            (Thread.SUCCESSORS, Thread.ACTIONS, Thread.HASHES, Thread.RECENT), buffers,
-            strict=True,
+            (Thread.SUCCESSORS, Thread.ACTIONS, Thread.RECENT, Thread.PENDING,
+             Thread.HASHES, Thread.VIAS), buffers, strict=True,
         ):
             control[place] = ctypes.addressof(part)
         return _Worker(control, buffers)
@@ -162,7 +166,7 @@ class Search:
 
     def _grow(self) -> bool:
         """Make the table larger; false where the budget has no room for one."""
-        factor = GROWTH if self.lines >= SMALL_LINES else 4
+        factor = next((by for lines, by in GROWTHS if self.lines < lines), GROWTH)
         lines = min(int(self.lines * factor), self.most_lines)
         if lines < self.lines * 1.1:
             return False
@@ -172,7 +176,7 @@ class Search:
             stashed = self._migrate(first, end, lines, stashed)
             end = first
         stashed += self.native.migrate(
-            self.table.address, 0, end, lines, lines, self._stash_at(stashed))
+            self.table.address, 0, end, lines, lines, lines, self._stash_at(stashed))
         self.native.restore(self.table.address, lines, self._stash_at(0), stashed)
         self.lines = lines
         self._publish_table()
@@ -183,17 +187,19 @@ class Search:
 
         Returns how many entries are stashed now.
         """
-        def part(first: int, until: int, stash: int) -> int:
+        def part(first: int, until: int, floor: int, limit: int, stash: int) -> int:
             return self.native.migrate(
-                self.table.address, first, until, end, lines, self._stash_at(stash))
+                self.table.address, first, until, floor, limit, lines, self._stash_at(stash))
 
         if stashed > STASH_ROOM // 4:
             raise InternalError("the explorer's table has too many entries out of place")
         if self.pool is None or end - first < 4096:
-            return stashed + part(first, end, stashed)
+            return stashed + part(first, end, end, lines, stashed)
+        # Neither thread writes to a line of the other: what would overflow is stashed.
         half = (first + end) // 2
-        other = self.pool.submit(part, half, end, STASH_ROOM // 2)
-        stashed += part(first, half, stashed)
+        border = half * lines // self.lines
+        other = self.pool.submit(part, half, end, border, lines, STASH_ROOM // 2)
+        stashed += part(first, half, end, border, stashed)
         more = other.result()
         ctypes.memmove(self._stash_at(stashed), self._stash_at(STASH_ROOM // 2), 8 * more)
         return stashed + more
@@ -202,9 +208,10 @@ class Search:
         return ctypes.addressof(self.stash) + 8 * place
 
     def _publish_table(self) -> None:
-        limit = int(self.lines * 8 * FULL_AT)
+        # What the threads may add after they saw the limit must find room.
+        limit = min(int(self.lines * 8 * FULL_AT), self.lines * 8 - 2 * self.slack)
         if self.budget.max_states is not None:
-            limit = min(limit, self.budget.max_states)
+            limit = min(limit, self.budget.max_states + 1)  # one more tells that it is too few
         self.shared[Shared.TABLE] = self.table.address
         self.shared[Shared.LINES] = self.lines
         self.shared[Shared.LIMIT] = limit
@@ -260,7 +267,7 @@ class Search:
         """Grow the table; the name of the budget that does not allow it, or nothing."""
         shared = self.shared
         most = self.budget.max_states
-        if most is not None and shared[Shared.COUNT] >= most:
+        if most is not None and shared[Shared.COUNT] > most:
             return "states"
         if shared[Shared.OUT_END] >= shared[Shared.ORDER_LIMIT] or not self._grow():
             return "memory"

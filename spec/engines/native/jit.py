@@ -15,7 +15,8 @@ from ...verdicts.deadline import Deadline
 from ...verdicts.native_refusal import NotNative
 from .code import UNROLLED_WORDS
 from .commuting import NOTHING, Commuting
-from .control import block_states
+from .control import block_states, pending_states
+from .growth import emit_migrate, emit_restore
 from .layout import Layout
 from .rows import RowCode
 from .search import (
@@ -23,8 +24,7 @@ from .search import (
 )
 from .successors import Checks, emit_inspect, emit_successors, emit_successors_by_rows
 from .table import (
-    emit_add, emit_insert_indexed, emit_insert_inline, emit_lookup, emit_migrate,
-    emit_restore, emit_seed,
+    emit_add, emit_insert_indexed, emit_insert_inline, emit_lookup, emit_seed,
 )
 
 __all__ = ["Native", "compile_model"]
@@ -34,7 +34,7 @@ ROWS_FROM = 256  # actions; with more, compiling each of them would take longer 
 SECONDS_PER_CHARACTER = 6e-7  # of the text that LLVM compiles, on a slow machine
 
 _SIGNATURES: dict[str, int] = {
-    "work": 2, "levels": 2, "migrate": 6, "restore": 4, "seed": 3, "predecessor": 6,
+    "work": 2, "levels": 2, "migrate": 7, "restore": 4, "seed": 3, "predecessor": 6,
     "edges": 9, "predicates": 4, "inspect": 3,
 }
 
@@ -156,10 +156,11 @@ def compile_model(
     insert = (emit_insert_inline(module, atomic) if inline
               else emit_insert_indexed(module, words, atomic))
     block = block_states(len(model.actions), words)
-    parts = Parts(module, words, inline, atomic, successors, insert, block, commuting.words)
+    parts = Parts(module, words, inline, atomic, successors, insert, block,
+                  pending_states(len(model.actions), words), commuting.words)
     emit_levels(parts, emit_work(parts))
     add = emit_add(module, "add", atomic)
-    emit_migrate(module, inline, atomic)
+    emit_migrate(module, inline)
     emit_restore(module, inline, add)
     emit_seed(module, words, inline, add)
     emit_predecessor(parts)

@@ -11,10 +11,10 @@ import llvmlite.ir as ir
 from ...notation.expr import Expr
 from .code import (
     I1, I8, I32, I64, POINTER, UNROLLED_WORDS, copy_words, function, i64, less_words, local,
-    loop, move_words, prefetch, same_words, word_at, word_load, word_store,
+    loop, prefetch, same_words, word_at, word_load, word_store,
 )
 from .control import (
-    CHUNK, ENABLED, FLAGGED, MADE_MASK, Shared, Status, Thread, recent_states,
+    CHUNK, ENABLED, FLAGGED, INSERT_LAG, LOOK_LAG, MADE_MASK, Shared, Status, Thread, recent_states,
 )
 from .rows import RowCode
 from .table import emit_hash, emit_hash_at, emit_prefetch_candidate, home_line
@@ -26,6 +26,7 @@ __all__ = ["Parts", "emit_edges", "emit_levels", "emit_predecessor", "emit_predi
 class Parts:
     """The functions that the loops call, and how states are kept.
 
+    ``pending`` is how many states may wait to be inserted, a power of two.
     ``skip_words`` is how many words of bits say what may be left out after an action; 0 where
     nothing may be.
     """
@@ -37,6 +38,7 @@ class Parts:
     successors: ir.Function
     insert: ir.Function
     block: int
+    pending: int
     skip_words: int = 0
 
     def all_successors(self, b: ir.IRBuilder, state: Any, out: Any, taken: Any) -> Any:
@@ -86,9 +88,10 @@ class _Work:
         self.level_end = word_load(b, self.shared, Shared.LEVEL_END)
         self.limit = word_load(b, self.shared, Shared.LIMIT)
         self.order_limit = word_load(b, self.shared, Shared.ORDER_LIMIT)
-        self.buffer, self.taken, self.hashes, self.recent = (
+        self.buffer, self.taken, self.recent, self.pending, self.hashes, self.vias = (
             b.inttoptr(word_load(b, self.thread, field), POINTER)
-            for field in (Thread.SUCCESSORS, Thread.ACTIONS, Thread.HASHES, Thread.RECENT))
+            for field in (Thread.SUCCESSORS, Thread.ACTIONS, Thread.RECENT, Thread.PENDING,
+                          Thread.HASHES, Thread.VIAS))
         self.via, self.skips = (
             b.inttoptr(word_load(b, self.shared, field), POINTER)
             for field in (Shared.VIA, Shared.SKIPS))
@@ -96,6 +99,8 @@ class _Work:
         self.chunk_end = local(b, word_load(b, self.thread, Thread.CHUNK_END))
         self.quota = local(b, word_load(b, self.thread, Thread.QUOTA))
         self.status = local(b, i64(Status.LEVEL_DONE))
+        # Of the successors that waited so far: how many were inserted, looked at, and put there.
+        self.head, self.looked, self.tail = (local(b, i64(0)) for _ in range(3))
 
     def state_at(self, base: Any, index: Any) -> Any:
         """The address of a state in an array of states."""
@@ -118,10 +123,11 @@ class _Work:
         end = b.add(first, i64(self.parts.block))
         end = b.select(b.icmp_unsigned("<", end, self.level_end), end, self.level_end)
         b.store(b.sub(b.load(self.quota, typ=I64), i64(self.parts.block)), self.quota)
-        count = self._expand(first, end)
-        self._insert_all(self._hash_all(count))
+        self._hash_all(self._expand(first, end))
+        self._advance(LOOK_LAG, INSERT_LAG)
         b.branch(head)
         b.position_at_end(leave)
+        self._advance(0, 0)
         self._leave()
         return self.f
 
@@ -169,41 +175,59 @@ class _Work:
         taken = b.gep(self.taken, [made], source_etype=I32)
         return b.call(self.parts.successors, [state, out, taken, skip])
 
-    def _hash_all(self, count: Any) -> Any:
-        """Hash every successor and prefetch its line of the table.
+    def _hash_all(self, count: Any) -> None:
+        """Hash every successor, prefetch its line of the table, and let it wait.
 
         Successors that this thread has met lately are dropped here: neighbours in the
         search have many successors in common, and each one dropped is a line of the table
-        that need not come from memory. Returns how many are left.
+        that need not come from memory.
         """
         b = self.b
-        left = local(b, i64(0))
-        b.store(i64(0), left)
         with loop(b, i64(0), count) as index:
-            state = self.state_at(self.buffer, index)
-            place = b.load(left, typ=I64)
-            hashed, recent, new = self._keep(state, place)
+            tail = b.load(self.tail, typ=I64)
+            place = self._waiting(tail)
+            hashed, recent, new = self._keep(self.state_at(self.buffer, index), place)
             word_store(b, hashed, self.hashes, place)
             if self.parts.skip_words:
-                b.store(self._taken(index), b.gep(self.taken, [place], source_etype=I32))
-            b.store(b.add(place, b.zext(new, I64)), left)
+                taken = b.load(b.gep(self.taken, [index], source_etype=I32), typ=I32)
+                b.store(b.trunc(taken, I8), b.gep(self.vias, [place], source_etype=I8))
+            b.store(b.add(tail, b.zext(new, I64)), self.tail)
             line = home_line(b, hashed, self.lines)
             address = word_at(b, self.table, b.shl(line, i64(3)))
             prefetch(b, b.select(new, address, recent))
-        count = b.load(left, typ=I64)
-        if self.parts.inline:
-            return count
-        with loop(b, i64(0), count) as index:
-            emit_prefetch_candidate(b, self.table, self.lines, self.order,
-                                    word_load(b, self.hashes, index), self.parts.words)
-        return count
 
-    def _taken(self, index: Any) -> Any:
-        """The action that leads to a state of the buffer."""
-        return self.b.load(self.b.gep(self.taken, [index], source_etype=I32), typ=I32)
+    def _waiting(self, number: Any) -> Any:
+        """The place in the rings of what waits."""
+        return self.b.and_(number, i64(self.parts.pending - 1))
+
+    def _advance(self, lag: int, insert_lag: int) -> None:
+        """Insert what has waited long enough for its line to have come from memory.
+
+        Where the table has only indices, the state that the line points to is asked for
+        before, and has to come too.
+        """
+        b = self.b
+        ready = self.tail
+        if not self.parts.inline:
+            until = self._until(self.tail, lag, self.looked)
+            with loop(b, b.load(self.looked, typ=I64), until) as number:
+                hashed = word_load(b, self.hashes, self._waiting(number))
+                emit_prefetch_candidate(
+                    b, self.table, self.lines, self.order, hashed, self.parts.words)
+            b.store(until, self.looked)
+            ready = self.looked
+        until = self._until(ready, insert_lag, self.head)
+        self._insert_all(b.load(self.head, typ=I64), until)
+        b.store(until, self.head)
+
+    def _until(self, ready: Any, lag: int, reached: Any) -> Any:
+        """``ready`` but for so many, and no less than what was reached before."""
+        b = self.b
+        now, end = b.load(reached, typ=I64), b.sub(b.load(ready, typ=I64), i64(lag))
+        return b.select(b.icmp_signed(">", end, now), end, now)
 
     def _keep(self, state: Any, place: Any) -> tuple[Any, Any, Any]:
-        """Put a successor to a place of the buffer and into the cache.
+        """Put a successor to those that wait, and into the cache.
 
         Returns its hash, its place in the cache, and whether it was not there.
         """
@@ -215,30 +239,31 @@ class _Work:
         if not few:
             new = b.not_(same_words(b, state, recent, count))
             copy_words(b, state, recent, count)
-            move_words(b, state, self.state_at(self.buffer, place), count)
+            copy_words(b, state, self.state_at(self.pending, place), count)
             return hashed, recent, new
         new = ir.Constant(I1, 0)
         for offset, word in enumerate(words):
             new = b.or_(new, b.icmp_unsigned("!=", word, word_load(b, recent, offset)))
             word_store(b, word, recent, offset)
-            word_store(b, word, self.state_at(self.buffer, place), offset)
+            word_store(b, word, self.state_at(self.pending, place), offset)
         return hashed, recent, new
 
-    def _insert_all(self, count: Any) -> None:
+    def _insert_all(self, first: Any, end: Any) -> None:
         b = self.b
         new = local(b, i64(0))
         b.store(i64(0), new)
-        with loop(b, i64(0), count) as index:
+        with loop(b, first, end) as number:
             self._claim_if_needed()
             position = b.load(self.position, typ=I64)
-            state = self.state_at(self.buffer, index)
+            place = self._waiting(number)
+            state = self.state_at(self.pending, place)
             # Written before it is known to be new: where it is not, the next one takes
             # its place, and no other thread reads there.
             _copy(b, self.parts.words, state, self.state_at(self.order, position))
             if self.parts.skip_words:
-                via = b.trunc(self._taken(index), I8)
+                via = b.load(b.gep(self.vias, [place], source_etype=I8), typ=I8)
                 b.store(via, b.gep(self.via, [position], source_etype=I8))
-            hashed = word_load(b, self.hashes, index)
+            hashed = word_load(b, self.hashes, place)
             key = ([word_load(b, state, 0)] if self.parts.inline else [self.order, position])
             inserted = b.call(self.parts.insert, [self.table, self.lines, hashed, *key])
             b.store(b.add(position, inserted), self.position)

@@ -13,7 +13,7 @@ predictor, and a misprediction costs more than the few instructions of most upda
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -31,6 +31,7 @@ from .code import (
 )
 from .commuting import constant_change
 from .control import ENABLED, FLAGGED, MADE_MASK
+from .lanes import Plain, emit_enabled, emit_steps, plain
 from .layout import Cell, Layout
 from .rows import Program, RowCode
 from .shapes import Shape
@@ -41,6 +42,7 @@ __all__ = ["FOUND_HEAD", "Checks", "emit_inspect", "emit_note", "emit_successors
 
 ACTIONS_PER_FUNCTION = 64  # compile time grows faster than the length of a function
 BRANCHLESS_COST = 16  # instructions that are cheaper than the branch around them
+PLAIN_FROM = 6  # plain actions that follow one another; fewer are not worth a loop over bits
 GUARD_PART_COST = 12  # conjuncts dearer than this are evaluated behind the cheap ones
 FOUND_HEAD = 3  # words before the state in a record of `found`: live, has, code
 
@@ -169,6 +171,37 @@ class _Emission:
         enabled = b.and_(b.lshr(before, i64(ENABLED)), i64(MADE_MASK))
         self.enabled = local(b, enabled) if skippable else self.count
         self.flag = local(b, b.icmp_unsigned("!=", b.lshr(before, i64(FLAGGED)), i64(0)))
+
+    def plain(self, index: int, action: LoweredAction) -> Plain | None:
+        """The action, if it is plain and no rule about steps is to be checked of it."""
+        rest = [_behind(fault.condition, action.guard) for fault in action.faults]
+        wrong = [part for part in rest if part is not None]
+        if len(wrong) < len(rest) or any(index in steps for steps in self.checks.steps.values()):
+            return None
+        return plain(self.layout, action, conjuncts(action.guard), wrong)
+
+    def plain_actions(
+        self, row: Sequence[tuple[int, Plain]], actions: Mapping[int, LoweredAction]
+    ) -> None:
+        """Append the successors by plain actions that follow one another."""
+        if len(row) < PLAIN_FROM:
+            for index, _ in row:
+                self.action(index, actions[index])
+            return
+        b, first, words = self.b, row[0][0], self.values.words
+        group = [action for _, action in row]
+        enabled, fault = emit_enabled(b, words, group)
+        wanted = enabled
+        if self.skippable:
+            self._load_skips(first // 64)
+            left_out = b.lshr(self.skips[first // 64], i64(first % 64))
+            wanted = b.and_(enabled, b.not_(left_out))
+            before = b.load(self.enabled, typ=I64)
+            b.store(b.add(before, b.ctpop(enabled)), self.enabled)
+        count = emit_steps(b, words, group, first, wanted, self.out, self.taken,
+                           b.load(self.count, typ=I64))
+        b.store(count, self.count)
+        self._raise(fault)
 
     def action(self, index: int, action: LoweredAction) -> None:
         """Append the successor by one action, if its guard holds."""
@@ -353,9 +386,17 @@ def _emit_part(
     watch: Callable[[], None],
 ) -> None:
     """Emit the code of some actions, which adds to what the parts before it made."""
+    row: list[tuple[int, Plain]] = []
     for index, action in actions:
         watch()
+        found = emission.plain(index, action)
+        if found is not None:
+            row.append((index, found))
+            continue
+        emission.plain_actions(row, dict(actions))
+        row = []
         emission.action(index, action)
+    emission.plain_actions(row, dict(actions))
     emission.finish(last)
 
 

@@ -11,10 +11,8 @@ Two kinds of entries:
 - *indexed* (more words, or where the place of a state is wanted): 32 bits of the hash
   above the state's index in the order array plus one.
 
-The home line depends on the upper 32 bits of the hash alone, and grows with them. So a
-table grows in place: its upper part moves, in sequential order, to where there was nothing
-before, the part below it to where that one was, and so on. Entries that had overflowed
-from the line before such a part (few) are stashed and put back at the end.
+The home line depends on the upper 32 bits of the hash alone, and grows with them; so tables
+can grow in place (``growth``).
 """
 
 from __future__ import annotations
@@ -24,25 +22,25 @@ from typing import Any
 import llvmlite.ir as ir
 
 from .code import (
-    I8, I64, POINTER, UNROLLED_WORDS, V8, count_trailing_zeros, function, helper, i64, local,
+    I8, I64, POINTER, UNROLLED_WORDS, V8, count_trailing_zeros, function, helper, i64, like, local,
     loop, prefetch, same_words, splat, word_at, word_load, word_store,
 )
 
 __all__ = [
     "TAG", "emit_add", "emit_hash", "emit_hash_at", "emit_insert_indexed",
-    "emit_insert_inline", "emit_lookup", "emit_migrate", "emit_prefetch_candidate",
-    "emit_restore", "emit_seed", "home_line",
+    "emit_insert_inline", "emit_lookup", "emit_prefetch_candidate", "emit_seed", "home_line",
+    "line_of", "mask_of",
 ]
 
 TAG = 0xFFFF_FFFF_0000_0000
 _FACTORS = (0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93)
 
 
-def _mask(b: ir.IRBuilder, equal: Any) -> Any:
+def mask_of(b: ir.IRBuilder, equal: Any) -> Any:
     return b.bitcast(equal, I8)
 
 
-def _line(b: ir.IRBuilder, table: Any, line: Any) -> tuple[Any, Any]:
+def line_of(b: ir.IRBuilder, table: Any, line: Any) -> tuple[Any, Any]:
     """Address and entries of a line."""
     address = word_at(b, table, b.shl(line, i64(3)))
     entries = b.load(address, typ=V8)
@@ -51,8 +49,11 @@ def _line(b: ir.IRBuilder, table: Any, line: Any) -> tuple[Any, Any]:
 
 
 def emit_hash(b: ir.IRBuilder, words: list[Any]) -> Any:
-    """A 64-bit hash of a state; its upper half is what the table uses."""
-    mixed = b.mul(words[0], i64(_FACTORS[0]))
+    """A 64-bit hash of a state; its upper half is what the table uses.
+
+    The words may be vectors of words, of eight states at once.
+    """
+    mixed = b.mul(words[0], like(words[0], _FACTORS[0]))
     for word in words[1:]:
         mixed = _mix(b, mixed, word)
     return _finish_hash(b, mixed)
@@ -64,8 +65,8 @@ def _mix(b: ir.IRBuilder, mixed: Any, word: Any) -> Any:
 
 
 def _finish_hash(b: ir.IRBuilder, mixed: Any) -> Any:
-    mixed = b.xor(mixed, b.lshr(mixed, i64(32)))
-    return b.mul(mixed, i64(_FACTORS[1]))
+    mixed = b.xor(mixed, b.lshr(mixed, like(mixed, 32)))
+    return b.mul(mixed, like(mixed, _FACTORS[1]))
 
 
 def emit_hash_at(b: ir.IRBuilder, address: Any, words: int) -> Any:
@@ -85,7 +86,8 @@ def emit_hash_at(b: ir.IRBuilder, address: Any, words: int) -> Any:
 
 def home_line(b: ir.IRBuilder, hashed: Any, lines: Any) -> Any:
     """The line where a probe starts: the hash's upper half, scaled to the table."""
-    return b.lshr(b.mul(b.lshr(hashed, i64(32)), lines), i64(32))
+    half = like(hashed, 32)
+    return b.lshr(b.mul(b.lshr(hashed, half), lines), half)
 
 
 def _place_entry(b: ir.IRBuilder, place: Any, entry: Any, atomic: bool) -> Any:
@@ -100,11 +102,8 @@ def _place_entry(b: ir.IRBuilder, place: Any, entry: Any, atomic: bool) -> Any:
 class _Probe:
     """The loop over the lines of one probe, as basic blocks."""
 
-    def __init__(
-        self, b: ir.IRBuilder, table: Any, lines: Any, home: Any, wrap: bool = True
-    ) -> None:
+    def __init__(self, b: ir.IRBuilder, table: Any, lines: Any, home: Any) -> None:
         self.b = b
-        self.wrap = wrap
         self.lines = lines
         start = b.block
         self.again = b.append_basic_block("again")
@@ -112,22 +111,18 @@ class _Probe:
         b.position_at_end(self.again)
         self.line = b.phi(I64)
         self.line.add_incoming(home, start)
-        self.address, self.entries = _line(b, table, self.line)
+        self.address, self.entries = line_of(b, table, self.line)
 
     def find_room(self, entry: Any, atomic: bool, otherwise: Any = None) -> None:
         """Insert at the first empty place and return 1 (or return ``otherwise``)."""
         b = self.b
-        room = _mask(b, b.icmp_unsigned("==", self.entries, ir.Constant(V8, None)))
+        room = mask_of(b, b.icmp_unsigned("==", self.entries, ir.Constant(V8, None)))
         full, free = (b.append_basic_block(name) for name in ("full", "free"))
         b.cbranch(b.icmp_unsigned("==", room, ir.Constant(I8, 0)), full, free)
         b.position_at_end(full)
         following = b.add(self.line, i64(1))
         at_end = b.icmp_unsigned("==", following, self.lines)
-        if self.wrap:
-            following = b.select(at_end, i64(0), following)
-        else:
-            with b.if_then(at_end):
-                b.ret(i64(0))
+        following = b.select(at_end, i64(0), following)
         self.line.add_incoming(following, b.block)
         b.branch(self.again)
         b.position_at_end(free)
@@ -150,7 +145,7 @@ def emit_insert_inline(module: ir.Module, atomic: bool) -> ir.Function:
     b = ir.IRBuilder(f.append_basic_block("entry"))
     key = splat(b, state)
     probe = _Probe(b, table, lines, home_line(b, hashed, lines))
-    here = _mask(b, b.icmp_unsigned("==", probe.entries, key))
+    here = mask_of(b, b.icmp_unsigned("==", probe.entries, key))
     with b.if_then(b.icmp_unsigned("!=", here, ir.Constant(I8, 0)), likely=True):
         b.ret(i64(0))
     probe.find_room(state, atomic)
@@ -162,7 +157,7 @@ def _candidates(b: ir.IRBuilder, entries: Any, tag: Any) -> Any:
     tags = b.and_(entries, splat(b, i64(TAG)))
     same = b.icmp_unsigned("==", tags, splat(b, tag))
     taken = b.icmp_unsigned("!=", entries, ir.Constant(V8, None))
-    return _mask(b, b.and_(same, taken))
+    return mask_of(b, b.and_(same, taken))
 
 
 def _index_of(b: ir.IRBuilder, address: Any, mask: Any) -> Any:
@@ -254,7 +249,7 @@ def emit_prefetch_candidate(
     b: ir.IRBuilder, table: Any, lines: Any, order: Any, hashed: Any, words: int
 ) -> None:
     """Prefetch the state that the home line's first candidate stands for."""
-    address, entries = _line(b, table, home_line(b, hashed, lines))
+    address, entries = line_of(b, table, home_line(b, hashed, lines))
     mask = _candidates(b, entries, b.and_(hashed, i64(TAG)))
     # Without a candidate bit 7 makes the last entry the one; whatever it says is harmless
     # to prefetch, and this has no branch to mispredict.
@@ -273,61 +268,12 @@ def emit_seed(module: ir.Module, words: int, inline: bool, add: ir.Function) -> 
     return f
 
 
-def _hash_of_entry(b: ir.IRBuilder, entry: Any, inline: bool) -> Any:
-    return emit_hash(b, [entry]) if inline else entry
-
-
-def emit_migrate(module: ir.Module, inline: bool, atomic: bool) -> ir.Function:
-    """Emit ``migrate(table, first, end, floor, lines, stash) -> count``.
-
-    Empties the lines from ``first`` to ``end`` and puts their entries where a table of so
-    many lines has them, as far as that is at ``floor`` or beyond and before the table's
-    end. The others are written to ``stash``, and counted.
-    """
-    f = function(module, "migrate", I64, POINTER, I64, I64, I64, I64, POINTER)
-    table, first, end, floor, lines, stash = f.args
-    add = emit_add(module, "add_before_end", atomic, wrap=False)
-    b = ir.IRBuilder(f.append_basic_block("entry"))
-    count = local(b, i64(0))
-    with loop(b, b.shl(first, i64(3)), b.shl(end, i64(3))) as place:
-        entry = word_load(b, table, place)
-        with b.if_then(b.icmp_unsigned("!=", entry, i64(0))):
-            word_store(b, i64(0), table, place)
-            hashed = _hash_of_entry(b, entry, inline)
-            home = home_line(b, hashed, lines)
-            done = local(b, i64(0))
-            b.store(i64(0), done)
-            with b.if_then(b.icmp_unsigned(">=", home, floor), likely=True):
-                b.store(b.call(add, [table, lines, hashed, entry]), done)
-            stashed = b.load(count, typ=I64)
-            with b.if_then(b.icmp_unsigned("==", b.load(done, typ=I64), i64(0)), likely=False):
-                word_store(b, entry, stash, stashed)
-                b.store(b.add(stashed, i64(1)), count)
-    b.ret(b.load(count, typ=I64))
-    return f
-
-
-def emit_restore(module: ir.Module, inline: bool, add: ir.Function) -> ir.Function:
-    """Emit ``restore(table, lines, stash, count)``: put stashed entries back."""
-    f = function(module, "restore", I64, POINTER, I64, POINTER, I64)
-    table, lines, stash, count = f.args
-    b = ir.IRBuilder(f.append_basic_block("entry"))
-    with loop(b, i64(0), count) as place:
-        entry = word_load(b, stash, place)
-        b.call(add, [table, lines, _hash_of_entry(b, entry, inline), entry])
-    b.ret(count)
-    return f
-
-
-def emit_add(module: ir.Module, name: str, atomic: bool, wrap: bool = True) -> ir.Function:
-    """Emit ``name(table, lines, hash, entry)`` for entries known to be new.
-
-    Returns 1; without ``wrap`` it returns 0 where the table's end is reached.
-    """
+def emit_add(module: ir.Module, name: str, atomic: bool) -> ir.Function:
+    """Emit ``name(table, lines, hash, entry) -> 1`` for entries known to be new."""
     f = function(module, name, I64, POINTER, I64, I64, I64)
     f.linkage = "internal"
     table, lines, hashed, entry = f.args
     b = ir.IRBuilder(f.append_basic_block("entry"))
-    probe = _Probe(b, table, lines, home_line(b, hashed, lines), wrap)
+    probe = _Probe(b, table, lines, home_line(b, hashed, lines))
     probe.find_room(entry, atomic)
     return f

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from checkvalve.spec.notation import (
     MUST, BoundMachine, Machine, action, always, array, bind, const, each, integer, one_of,
-    require, table, upto,
+    require, table,
 )
 
 __all__ = ["Ring", "ring", "states_of_ring"]
@@ -50,3 +50,27 @@ class Ring(Machine):
         require(self.freed[link] > 0)
         self.freed[link] -= 1
         self.permits[link] += 1
+
+    @always("BENCH-3", MUST, "No link creates or loses a token.", source="the benchmark")
+    def tokens_are_conserved(self) -> bool:
+        return all(
+            self.permits[link] + self.freed[link] + self.flying[link] + self.waiting[link]
+            == self.C for link in range(len(self.start)))
+
+
+def ring(links: int, capacity: int, elements: int) -> BoundMachine:
+    """A ring in which so many elements wait at the ends of the first links."""
+    start = tuple(min(capacity, max(0, elements - link * capacity)) for link in range(links))
+    return bind(Ring, C=capacity, start=start, free=tuple(capacity - here for here in start))
+
+
+def states_of_ring(links: int, capacity: int, elements: int) -> int:
+    """How many states a ring has: a link with k elements has (k + 1)(capacity - k + 1)."""
+    ways = [1]
+    for _ in range(links):
+        longer = [0] * (len(ways) + capacity)
+        for before, count in enumerate(ways):
+            for here in range(capacity + 1):
+                longer[before + here] += count * (here + 1) * (capacity - here + 1)
+        ways = longer
+    return ways[elements]

@@ -119,6 +119,7 @@ class Search:
         for rule in range(rules + 1):
             self.found[rule * self.stride] = 1  # live: no trace yet
         self.late = ""
+        self.most_states: tuple[int, int] | None = None  # of the budget, and their depth
         self.violations: dict[int, list[int]] = {}
         self.fault: tuple[Fault, list[int]] | None = None
         self._begin()
@@ -211,7 +212,7 @@ class Search:
         # What the threads may add after they saw the limit must find room.
         limit = min(int(self.lines * 8 * FULL_AT), self.lines * 8 - 2 * self.slack)
         if self.budget.max_states is not None:
-            limit = min(limit, self.budget.max_states + 1)  # one more tells that it is too few
+            limit = min(limit, self.budget.max_states + (self.most_states is not None))
         self.shared[Shared.TABLE] = self.table.address
         self.shared[Shared.LINES] = self.lines
         self.shared[Shared.LIMIT] = limit
@@ -263,12 +264,23 @@ class Search:
             if self.pool is not None:
                 self.pool.shutdown()
 
+    def found_until(self, stopped_by: Stop) -> tuple[int, int]:
+        """How many states were found, and how deep, without what showed that there are more."""
+        if stopped_by == "states" and self.most_states is not None:
+            return self.most_states
+        return int(self.shared[Shared.COUNT]), len(self.ends) - 1
+
     def _make_room(self) -> Stop:
         """Grow the table; the name of the budget that does not allow it, or nothing."""
         shared = self.shared
         most = self.budget.max_states
-        if most is not None and shared[Shared.COUNT] > most:
-            return "states"
+        if most is not None and shared[Shared.COUNT] >= most:
+            if self.most_states is not None or shared[Shared.COUNT] > most:
+                return "states"
+            # These may be all, which is known when one more is found or nothing is left.
+            self.most_states = most, len(self.ends) - 1
+            self._publish_table()
+            return ""
         if shared[Shared.OUT_END] >= shared[Shared.ORDER_LIMIT] or not self._grow():
             return "memory"
         return ""
@@ -408,11 +420,11 @@ def explore(model: Model, rules: Sequence[LoweredRule], budget: Budget) -> Nativ
     native = compile_model(model, rules, threads, deadline=budget.deadline)
     search = Search(native, len(rules), budget, threads)
     complete, stopped_by = search.run()
-    states = search.shared[Shared.COUNT]
+    states, depth = search.found_until(stopped_by)
     return NativeResult(
         states=states,
         transitions=sum(worker.control[Thread.TRANSITIONS] for worker in search.workers),
-        depth=len(search.ends) - 1,
+        depth=depth,
         complete=complete,
         stopped_by=stopped_by,
         seconds=budget.deadline.spent() - began - native.seconds,

@@ -12,7 +12,7 @@ from ...notation.model import Fault, Model
 from ...notation.model import Value
 from ...verdicts.deadline import Deadline
 from ...verdicts.verdict import Budget
-from .control import Shared, Thread
+from .control import Thread
 from .engine import Search, Stop
 from .jit import compile_model
 from .layout import Layout
@@ -75,7 +75,7 @@ def graph(model: Model, predicates: Sequence[Expr], budget: Budget) -> NativeGra
     native = compile_model(model, (), 1, predicates, budget.deadline)
     search = Search(native, 0, budget, 1)
     complete, stopped_by = search.run()
-    states = int(search.shared[Shared.COUNT])
+    states, depth = search.found_until(stopped_by)
     edges = int(search.workers[0].control[Thread.TRANSITIONS])
     size = (edges * _EDGE_BYTES + states * (_ROW_BYTES + len(predicates))
             + 8 * native.layout.words * states)
@@ -86,7 +86,7 @@ def graph(model: Model, predicates: Sequence[Expr], budget: Budget) -> NativeGra
     empty = np.zeros(0, dtype=np.int32)
     result = NativeGraph(
         native.layout, words, np.zeros(states + 1, dtype=np.int64), empty, empty,
-        np.zeros((len(predicates), states), dtype=np.bool_), len(search.ends) - 1,
+        np.zeros((len(predicates), states), dtype=np.bool_), depth,
         complete, stopped_by, budget.deadline.spent() - began, search.peak + size, search.fault,
     )
     return _with_edges(search, result, edges, budget.deadline) if complete else result

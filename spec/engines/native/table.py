@@ -23,7 +23,7 @@ import llvmlite.ir as ir
 
 from .code import (
     I8, I64, POINTER, UNROLLED_WORDS, V8, count_trailing_zeros, function, helper, i64, like, local,
-    loop, prefetch, same_words, splat, word_at, word_load, word_store,
+    loop, prefetch, same_words, splat, word_at, word_load,
 )
 
 __all__ = [

@@ -28,7 +28,7 @@ Definition = Function | ast.ClassDef
 
 HEAVY = frozenset({
     "hypothesis", "jsonschema", "llvmlite", "networkx", "numpy", "pandas", "pyarrow", "pyspark",
-    "pytest", "rich", "yaml", "z3",
+    "pytest", "rich", "scipy", "yaml", "z3",
 })
 """Imported inside the functions that use them, or where AT_THE_TOP says so."""
 

@@ -24,6 +24,7 @@ PACKAGES = {
     "z3-solver": "the prover: verdicts for all constants",
     "llvmlite": "the native explorer",
     "numpy": "the native explorer's memory",
+    "scipy": "liveness of large machines",
     "networkx": "the wait-for graph of a design",
     "jsonschema": "the shape of designs and fixtures",
     "hypothesis": "the tests of checkvalve itself",

@@ -17,10 +17,11 @@ from __future__ import annotations
 
 import heapq
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..verdicts.deadline import Deadline
+from .components import LOOKING, fair_components
 from .graph import Graph, Row
 
 __all__ = ["Lasso", "find_lasso", "find_recurring"]
@@ -29,7 +30,7 @@ NO_END = Deadline()
 
 
 def _check(deadline: Deadline) -> None:
-    deadline.check("looking for components of the states where a fair run can stay")
+    deadline.check(LOOKING)
 
 
 @dataclass(frozen=True)
@@ -52,15 +53,12 @@ def find_lasso(
     ``find_recurring``.
     """
     reached = _reach(graph, premise, avoid, deadline)
-    inside = reached.distance.__contains__
-    components = _components(graph, list(reached.order), inside, deadline)
     best: tuple[int, int, list[int]] | None = None
-    for component in components:
+    for component in fair_components(graph, reached.order, fair, deadline):
         _check(deadline)
-        if _is_fair(graph, component, fair):
-            entry = min(component, key=lambda s: (reached.distance[s], s))
-            if best is None or (reached.distance[entry], entry) < best[:2]:
-                best = reached.distance[entry], entry, component
+        entry = min(component, key=lambda s: (reached.distance[s], s))
+        if best is None or (reached.distance[entry], entry) < best[:2]:
+            best = reached.distance[entry], entry, component
     if best is None:
         return None
     _, entry, component = best
@@ -74,10 +72,10 @@ def find_recurring(
 ) -> Lasso | None:
     """A fair run that meets ``bad`` states for ever; None if there is none."""
     every = range(len(graph.states))
-    for component in sorted(_components(graph, every, lambda s: True, deadline), key=min):
+    for component in sorted(fair_components(graph, every, fair, deadline), key=min):
         _check(deadline)
         wrong = [s for s in component if bad[s]]
-        if wrong and _is_fair(graph, component, fair):
+        if wrong:
             entry = min(wrong)
             prefix = graph.path(entry)
             cycle = _tour(graph, entry, set(component), fair, deadline)
@@ -127,70 +125,7 @@ def _reach(graph: Graph, premise: Row, avoid: Row, deadline: Deadline) -> _Reach
     return found
 
 
-# --- components ----------------------------------------------------------------------------
-
-def _components(
-    graph: Graph, roots: Iterable[int], inside: Callable[[int], bool], deadline: Deadline
-) -> list[list[int]]:
-    """The maximal strongly connected components (Tarjan, without recursion)."""
-    number: dict[int, int] = {}
-    low: dict[int, int] = {}
-    open_states: list[int] = []
-    is_open: set[int] = set()
-    out: list[list[int]] = []
-    for root in roots:
-        if root in number:
-            continue
-        _check(deadline)
-        work = [(root, graph.first[root])]
-        number[root] = low[root] = len(number)
-        open_states.append(root)
-        is_open.add(root)
-        while work:
-            state, edge = work[-1]
-            if edge < graph.first[state + 1]:
-                work[-1] = state, edge + 1
-                there = graph.target[edge]
-                if not inside(there):
-                    continue
-                if there not in number:
-                    if len(number) % 4096 == 0:
-                        _check(deadline)
-                    number[there] = low[there] = len(number)
-                    open_states.append(there)
-                    is_open.add(there)
-                    work.append((there, graph.first[there]))
-                elif there in is_open:
-                    low[state] = min(low[state], number[there])
-                continue
-            work.pop()
-            if work:
-                low[work[-1][0]] = min(low[work[-1][0]], low[state])
-            if low[state] == number[state]:
-                out.append(_take(open_states, is_open, state))
-    return out
-
-
-def _take(open_states: list[int], is_open: set[int], root: int) -> list[int]:
-    component = []
-    while True:
-        state = open_states.pop()
-        is_open.discard(state)
-        component.append(state)
-        if state == root:
-            return component
-
-
-def _is_fair(graph: Graph, component: list[int], fair: Sequence[int]) -> bool:
-    members = set(component)
-    everywhere = set(fair)
-    taken: set[int] = set()
-    for state in component:
-        row = range(graph.first[state], graph.first[state + 1])
-        everywhere &= {graph.via[edge] for edge in row}
-        taken |= {graph.via[edge] for edge in row if graph.target[edge] in members}
-    return everywhere <= taken
-
+# --- touring ---------------------------------------------------------------------------
 
 def _tour(
     graph: Graph, entry: int, members: set[int], fair: Sequence[int], deadline: Deadline

@@ -96,16 +96,16 @@ class Commuting:
         order = sorted(range(len(effects)), key=_scattered)
         after = [0] * len(effects)
         lower = 0
-        for action in order:
-            effect, against = effects[action], 0
+        for place in order:
+            effect, against = effects[place], 0
             for slot in effect.reads:
                 against |= setters.get(slot, 0) | adders.get(slot, 0)
             for slot in effect.sets:
                 against |= readers.get(slot, 0) | setters.get(slot, 0) | adders.get(slot, 0)
             for slot in effect.adds:
                 against |= readers.get(slot, 0) | setters.get(slot, 0)
-            after[action] = lower & ~against
-            lower |= 1 << action
+            after[place] = lower & ~against
+            lower |= 1 << place
         return Commuting(tuple(after), order[0] if order else 0)
 
 

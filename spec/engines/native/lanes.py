@@ -66,15 +66,21 @@ def plain(
     effect = _effect(layout, action)
     if effect is None:
         return None
-    tests = [_test(layout, part) for part in guard]
-    faults = [_test(layout, part) for whole in wrong for part in _parts(whole)]
-    if None in tests or None in faults:
+    tests = _tests(layout, guard, ALWAYS)
+    faults = _tests(layout, [part for whole in wrong for part in _parts(whole)], NEVER)
+    if tests is None or faults is None or len(tests) > MOST_TESTS or len(faults) > MOST_WRONG:
         return None
-    needed = [test for test in tests if test not in (None, ALWAYS)]
-    apt = [test for test in faults if test not in (None, NEVER)]
-    if len(needed) > MOST_TESTS or len(apt) > MOST_WRONG:
+    return Plain(tests, faults, *effect)
+
+
+def _tests(
+    layout: Layout, conditions: Sequence[Expr], neutral: Test
+) -> tuple[Test, ...] | None:
+    """Conditions as tests, without those that change nothing."""
+    tests = [_test(layout, condition) for condition in conditions]
+    if None in tests:
         return None
-    return Plain(tuple(needed), tuple(apt), *effect)  # type: ignore[arg-type]
+    return tuple(test for test in tests if test is not None and test != neutral)
 
 
 def _effect(

@@ -37,11 +37,12 @@ _FACTORS = (0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93)
 
 
 def mask_of(b: ir.IRBuilder, equal: Any) -> Any:
+    """Eight truth values as the bits of a byte."""
     return b.bitcast(equal, I8)
 
 
 def line_of(b: ir.IRBuilder, table: Any, line: Any) -> tuple[Any, Any]:
-    """Address and entries of a line."""
+    """The address of a line of the table, and its eight entries as a vector."""
     address = word_at(b, table, b.shl(line, i64(3)))
     entries = b.load(address, typ=V8)
     entries.align = 64

@@ -5,7 +5,7 @@ SHELL := /bin/sh
 .DEFAULT_GOAL := help
 BIN := .venv/bin
 
-.PHONY: help gate test lint types unit bench bench-storm bench-purgatory races fuzz oracles pages witnesses explanations repairs mutants doctor wheel ci clean core dev programs
+.PHONY: help gate test lint types unit bench bench-peers bench-storm bench-purgatory races fuzz oracles pages witnesses explanations repairs mutants doctor wheel ci clean core dev programs
 
 help: ## List the targets.
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 10
@@ -26,6 +26,9 @@ unit: dev programs ## Run the tests, on two cores; more arguments: make unit ARG
 
 bench: core ## Measure the explorer (minutes; not a test).
 	@$(BIN)/python -m checkvalve.conformance.bench
+
+bench-peers: core ## The explorer beside SPIN and a program in C; quick: ARGS=--quick
+	@$(BIN)/python -m checkvalve.conformance.bench.peers $(ARGS)
 
 bench-storm: core ## Two workers over TCP: tuples a second, and the halt-lag.
 	@$(BIN)/python -m checkvalve.conformance.bench.storm

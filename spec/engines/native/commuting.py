@@ -79,7 +79,7 @@ class Commuting:
         return -(-len(self.after) // 64) if self.skippable else 0
 
     def table(self) -> list[int]:
-        """``after``, as words."""
+        """The bits of ``after``, lowest first, in 64-bit words: so many for each action."""
         mask = (1 << 64) - 1
         return [after >> 64 * word & mask for after in self.after for word in range(self.words)]
 

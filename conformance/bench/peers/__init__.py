@@ -1,0 +1,1 @@
+"""The explorer beside other programs that search the same states."""

@@ -11,7 +11,9 @@ from checkvalve.spec.engines.native import engine, explore
 from checkvalve.spec.engines.native.commuting import Commuting
 from checkvalve.spec.engines.search import check_rules, instances
 from checkvalve.spec.engines.verdict import Budget, Verdict
-from checkvalve.spec.notation import ModelFault, bind
+from checkvalve.spec.notation import (
+    Machine, ModelFault, action, array, bind, boolean, const, require, upto,
+)
 from checkvalve.spec.notation.bound import BoundMachine
 
 
@@ -109,3 +111,21 @@ def test_actions_beyond_the_first_64_are_left_out_as_well() -> None:
     result = explore(bound.model, (), Budget(threads=1))
     assert (result.states, result.transitions) == (
         places * (places - 1) // 2, places * (places - 3) + places)
+
+
+class Lamps(Machine):
+    """Lamps that are lit one by one, in any order."""
+
+    lamps = const(300)
+    lit = array(upto(lamps), boolean())
+
+    @action(lamp=upto(lamps))
+    def light(self, lamp: int) -> None:
+        require(not self.lit[lamp])
+        self.lit[lamp] = True
+
+
+def test_a_few_states_with_very_many_successors_do_not_fill_the_table() -> None:
+    """The first two levels have 45,151 states, and the table begins with room for fewer."""
+    result = explore(bind(Lamps).model, (), Budget(max_states=40_000, threads=1))
+    assert result.stopped_by == "states" and result.states >= 40_000

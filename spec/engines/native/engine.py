@@ -210,7 +210,7 @@ class Search:
 
     def _publish_table(self) -> None:
         # What the threads may add after they saw the limit must find room.
-        limit = min(int(self.lines * 8 * FULL_AT), self.lines * 8 - 2 * self.slack)
+        limit = max(min(int(self.lines * 8 * FULL_AT), self.lines * 8 - 2 * self.slack), 1)
         if self.budget.max_states is not None:
             limit = min(limit, self.budget.max_states + (self.most_states is not None))
         self.shared[Shared.TABLE] = self.table.address

@@ -7,7 +7,7 @@ from random import Random
 import pytest
 from checkvalve.spec.engines import components
 from checkvalve.spec.engines.components import fair_components
-from checkvalve.spec.engines.deadline import Deadline, OutOfTime
+from checkvalve.spec.verdicts.deadline import Deadline, OutOfTime
 from checkvalve.spec.engines.graph import Graph
 
 

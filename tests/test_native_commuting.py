@@ -10,7 +10,7 @@ from checkvalve.spec.design.net import Net
 from checkvalve.spec.engines.native import engine, explore
 from checkvalve.spec.engines.native.commuting import Commuting
 from checkvalve.spec.engines.search import check_rules, instances
-from checkvalve.spec.engines.verdict import Budget, Verdict
+from checkvalve.spec.verdicts.verdict import Budget, Verdict
 from checkvalve.spec.notation import (
     Machine, ModelFault, action, array, bind, boolean, const, require, upto,
 )

@@ -13,7 +13,7 @@ from statistics import median
 
 from checkvalve.spec.engines.native import explore
 from checkvalve.spec.engines.native.jit import compile_model
-from checkvalve.spec.engines.verdict import Budget
+from checkvalve.spec.verdicts.verdict import Budget
 from checkvalve.spec.notation import InternalError
 
 from ..ring import ring, states_of_ring

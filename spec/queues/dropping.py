@@ -13,13 +13,12 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from ..expectations import expect
 from ..notation import (
-    MUST, Machine, action, always, boolean, choice, const, fifo, integer, require, upto,
+    Machine, action, boolean, choice, const, fifo, integer, require, upto,
 )
 from .rules import DROPS_AS_PROMISED
 
-__all__ = ["EXPECTATIONS", "DroppingQueue", "Promise"]
+__all__ = ["DroppingQueue", "Promise"]
 
 
 class Promise(IntEnum):
@@ -119,14 +118,3 @@ class DroppingQueue(Machine):
                 DROPS_AS_PROMISED)
         if len(self.inside) > 0:
             self.inside.pop()
-
-    @always("QUEUE-18", MUST, "What a queue that drops holds is in the order in which it came.",
-            source="000#order (per sender)")
-    def head_came_before_tail(self) -> bool:
-        """Whichever end drops, the head is older than the tail."""
-        return len(self.inside) < 2 or self.inside[0] < self.inside[-1]
-
-
-EXPECTATIONS = (
-    expect(DroppingQueue, "QUEUE-18", "holds", "dropping keeps the order", C=(1, 2), K=(3, 4)),
-)

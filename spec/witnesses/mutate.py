@@ -41,7 +41,7 @@ def edits(method: ast.FunctionDef) -> Iterator[Edit]:
     """Every change of a method's body, guards first."""
     count: Counter[str] = Counter()
     nodes = [node for statement in method.body for node in ast.walk(statement)]
-    for find in (_guards, _statements, _conditions, _numbers):
+    for find in (_guards, _statements, _conditions, _numbers, _arithmetic):
         for position, node in enumerate(nodes):
             for change in find(node):
                 count[change.words] += 1
@@ -133,6 +133,14 @@ def _numbers(node: ast.AST) -> Iterator[_Change]:
     elif isinstance(node.value, int):
         yield _in_place_of(node, ast.Constant(node.value + 1))
         yield _in_place_of(node, ast.Constant(node.value - 1))
+
+
+def _arithmetic(node: ast.AST) -> Iterator[_Change]:
+    """A sum turned round, or one operand of an operation alone."""
+    if isinstance(node, ast.BinOp):
+        if type(node.op) in _OTHER:
+            yield _in_place_of(node, ast.BinOp(node.left, _OTHER[type(node.op)](), node.right))
+        yield _in_place_of(node, node.left)
 
 
 def _in_place_of(old: ast.expr, new: ast.expr) -> _Change:

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from checkvalve.conformance.cli.zoo import command
 from checkvalve.conformance.systems.storm_topology import twins as storm_topology
-from checkvalve.conformance.zoo.histories import HISTORIES, History
+from checkvalve.conformance.systems.storm_histories import HISTORIES, History
 from checkvalve.conformance.systems.catalogue import zoo
 from checkvalve.spec.chapters import chapters
 

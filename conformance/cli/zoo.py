@@ -49,7 +49,7 @@ def command(suites: tuple[str, ...], seed: int, by_default: bool, jobs: int, sto
     from ..zoo.hunt import hunts
 
     if histories:
-        from ..zoo.histories import HISTORIES, lines
+        from ..systems.storm_histories import HISTORIES, lines
 
         if as_json:
             table = {"histories": [row._asdict() for row in HISTORIES]}

@@ -17,7 +17,7 @@ from ...spec.notation.errors import InputError, TargetError
 __all__ = [
     "PROTOCOL_VERSION", "UNSUPPORTED", "Adapter", "Argument", "Kind", "Message", "Operation",
     "Port", "Session", "SettingsRefused", "Target", "check_reply", "check_request", "excerpt",
-    "unique_keys",
+    "hello", "unique_keys",
 ]
 
 PROTOCOL_VERSION: Final = 1
@@ -169,6 +169,16 @@ TICKET: Final = Kind("a ticket (text or integer)", ITEM.accepts)
 OBJECT: Final = Kind("an object", lambda v: isinstance(v, dict))
 NAMES: Final = Kind("a list of texts", _is_list_of(_is_name))
 TIMERS: Final = Kind('a list of {"at": milliseconds}', _is_list_of(_is_timer))
+
+
+def hello(meaning: str) -> Operation:
+    """The first operation of every port; ``meaning`` says what the adapter begins with."""
+    return Operation(
+        "hello", OBJECT, meaning, (
+            Argument("protocol", INTEGER, "the version of the protocol, 1"),
+            Argument("port", NAME, "the name of the port"),
+            Argument("settings", OBJECT, "the settings of the port"),
+        ), optional=False)
 
 
 # ---- checks ---------------------------------------------------------------------------------

@@ -50,7 +50,7 @@ class Fixture:
 
     @property
     def capacity(self) -> int:
-        """The capacity of the queue."""
+        """The capacity in the settings."""
         return int(self.document["settings"]["capacity"])
 
     @property

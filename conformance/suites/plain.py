@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from ...spec.notation.errors import InputError, TargetError
+from ...spec.notation.errors import InputError
 from ...spec.notation.interpreter import Step
-from ..ports.base import PROTOCOL_VERSION, Message, Session, excerpt
-from .suite import Act, Answer, Exchange, show_json
+from ..ports.base import Message, Session, excerpt
+from .asking import greet, refused
+from .exchange import Act, Answer, Exchange
 
 __all__ = ["PlainConversation", "Seen"]
 
@@ -30,15 +31,9 @@ class PlainConversation:
     ) -> None:
         self._session = session
         self._port = port
-        reply = session.request({
-            "do": "hello", "protocol": PROTOCOL_VERSION, "port": port,
-            "settings": dict(settings), "now": now})
-        if "ok" not in reply:
-            raise TargetError(
-                f"the target answered 'hello' with {show_json(reply)}",
-                next_step="Mend the adapter, or use settings that it supports.")
-        self.can: frozenset[str] = frozenset(reply["ok"]["can"])
-        self.policy: str = reply["ok"]["policy"]
+        greeting = greet(session, port, settings, now=now)
+        self.can: frozenset[str] = frozenset(greeting["can"])
+        self.policy: str = greeting["policy"]
 
     # --- for subclasses ------------------------------------------------------------------
 
@@ -70,11 +65,9 @@ class PlainConversation:
         assert request is not None, "an act is said only where it makes sense"
         possible = tuple(self.possible(request))
         reply = self._session.request(dict(request))
-        if "error" in reply:
-            words = f"error {reply['error']}" + ("" if reply["definite"] else ", perhaps done")
-            return Exchange(
-                request, reply, f"{self.asked(request)}: {words}", judged=reply["definite"])
         asked = self.asked(request)
+        if error := refused(request, reply, asked):
+            return error
         steps, words = self.seen(request, reply["ok"])
         return Exchange(
             request, reply, f"{asked}: {words}", steps[0] if steps else None, steps[1:],

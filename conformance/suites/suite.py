@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from ...spec.engines.monitor import STATES_MAX
 from ...spec.notation.machine import Machine
@@ -172,6 +172,7 @@ class Suite:
     that those programs pick, by operation. ``courses`` has, for some rules, the rare courses
     themselves: half of the programs that are not drawn from all operations go along one.
     ``picks`` is how many values there are to pick from; 0: any three neighbours will do.
+    ``plainer`` has, for some operations, one that may stand in their place and does less.
     ``takes_more`` says, of rules that some targets give no occasion to break, what that takes;
     ``fuller``, of rules that can also be tested in a weaker form, what makes the test whole.
     """
@@ -185,10 +186,11 @@ class Suite:
     epilogue: Program
     constants: Callable[[int, int], Mapping[str, int]]
     converse: Callable[[Session, int, int], Conversation]
+    scene: str
     settings: Callable[[int], Mapping[str, int]] = _capacity_alone
     capacities: tuple[int, ...] = (1, 2, 3)
     telling: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
-    scene: str = "A queue of capacity {capacity}."
+    plainer: Mapping[str, str] = field(default_factory=dict)
     favoured: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     favoured_picks: Mapping[str, Mapping[str, tuple[int, ...]]] = field(default_factory=dict)
     courses: Mapping[str, tuple[Course, ...]] = field(default_factory=dict)
@@ -241,15 +243,14 @@ class Suite:
 
     def simpler(self, act: Act) -> Iterator[Act]:
         """See ``AnySuite``."""
-        if act.do in _SIMPLER:
-            yield Act(_SIMPLER[act.do])
+        if act.do in self.plainer:
+            yield Act(self.plainer[act.do])
         if act.pick:
             yield act._replace(pick=0)
         if self.picks:
             yield from (act._replace(pick=act.pick - less) for less in _LESS if less < act.pick)
 
 
-_SIMPLER: Mapping[str, str] = {"put": "offer", "take": "poll"}
 _LESS = (32, 16, 8, 4, 3, 2, 1)
 
 
@@ -257,10 +258,3 @@ def by_number(rules: Iterable[Rule]) -> tuple[Rule, ...]:
     """Some rules, each once, in the order of their ids: STORM-I2 comes before STORM-I10."""
     return tuple(sorted({rule.id: rule for rule in rules}.values(),
                         key=lambda rule: natural(rule.id)))
-
-
-def show_json(value: Any) -> str:
-    """A value as it stands in a message."""
-    import json
-
-    return json.dumps(value, ensure_ascii=False)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from ...ports.base import (
-    COUNT, FLAG, INTEGER, NAME, NAMES, OBJECT, POSITIVE, TRUE, Argument, Kind, Operation, Port,
+    COUNT, FLAG, NAME, NAMES, POSITIVE, TRUE, Argument, Kind, Operation, Port, hello,
 )
 
 __all__ = ["CALLBACKS", "CALLS", "PORT"]
@@ -47,15 +47,7 @@ _REQUEST = Argument("request", NAME, "the request")
 _KEY = Argument("key", NAME, "the key")
 
 _OPERATIONS: Final = (
-    Operation(
-        "hello", OBJECT, "start with an empty purgatory at time 0",
-        (
-            Argument("protocol", INTEGER, "the version of the protocol, 1"),
-            Argument("port", NAME, "the name of the port"),
-            Argument("settings", OBJECT, "the settings of the port"),
-        ),
-        optional=False,
-    ),
+    hello("start with an empty purgatory at time 0"),
     _operation("ready", TRUE, "what a request waits for comes true, perhaps before it is made; "
                "nobody is told by that", _REQUEST),
     _operation("soon", TRUE, "what a request waits for will come true after it was tried once; "

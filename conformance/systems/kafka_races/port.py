@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Final
 
 from ...ports.base import (
-    COUNT, INTEGER, NAME, OBJECT, POSITIVE, TRUE, Argument, Kind, Operation, Port,
+    COUNT, INTEGER, NAME, POSITIVE, TRUE, Argument, Kind, Operation, Port, hello,
 )
 from ...ports.base import is_count as _is_count
 from ..storm_acker.port import list_of
@@ -68,15 +68,7 @@ _CALLS: Final = Argument(
     "requests, change and append (request, key), elect, heartbeat")
 
 _OPERATIONS: Final = (
-    Operation(
-        "hello", OBJECT, "start a fresh timer with a purgatory, a group and a partition",
-        (
-            Argument("protocol", INTEGER, "the version of the protocol, 1"),
-            Argument("port", NAME, "the name of the port"),
-            Argument("settings", OBJECT, "the settings of the port"),
-        ),
-        optional=False,
-    ),
+    hello("start a fresh timer with a purgatory, a group and a partition"),
     Operation("perform", REST, "make calls while no thread is under way", (_CALLS,)),
     Operation("spawn", TRUE, "a new thread, which takes no step yet",
               (Argument("thread", NAME, "its name, used once"), _CALLS)),

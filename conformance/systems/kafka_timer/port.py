@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ...ports.base import (
-    COUNT, INTEGER, NAME, OBJECT, POSITIVE, TRUE, Argument, Kind, Operation, Port, is_count,
-)
+from ...ports.base import COUNT, POSITIVE, TRUE, Argument, Kind, Operation, Port, is_count, hello
 
 __all__ = ["RUNS", "PORT"]
 
@@ -38,15 +36,7 @@ QUEUE: Final = Kind("an object with the counts buckets and wheels", _is_queue)
 _TASK = Argument("task", COUNT, "the number of a task")
 
 _OPERATIONS: Final = (
-    Operation(
-        "hello", OBJECT, "start a fresh timer, at the time now",
-        (
-            Argument("protocol", INTEGER, "the version of the protocol, 1"),
-            Argument("port", NAME, "the name of the port"),
-            Argument("settings", OBJECT, "the settings of the port"),
-        ),
-        optional=False,
-    ),
+    hello("start a fresh timer, at the time now"),
     Operation("add", RUNS, "run the task after so many milliseconds; one that is pending is to "
               "run then, and not when it was to run before; ok: the tasks that ran, in order, "
               "and when", (_TASK, Argument("delay", COUNT, "milliseconds"))),

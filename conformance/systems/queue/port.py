@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Final
 
 from ...ports.base import (
-    COUNT, FLAG, INTEGER, ITEM, ITEM_OR_NULL, NAME, OBJECT, POSITIVE, TICKET, TIMERS, TRUE,
-    Argument, Operation, Port,
+    COUNT, FLAG, ITEM, ITEM_OR_NULL, NAME, POSITIVE, TICKET, TIMERS, TRUE, Argument, Operation,
+    Port, hello,
 )
 
 __all__ = ["PORT"]
@@ -19,15 +19,7 @@ _ITEM = Argument("item", ITEM, "the item, distinct from all others")
 _BY = Argument("by", NAME, "the producer or consumer that asks", required=False)
 
 _OPERATIONS: Final = (
-    Operation(
-        "hello", OBJECT, "start a fresh instance and forget the one before, its tickets included",
-        (
-            Argument("protocol", INTEGER, "the version of the protocol, 1"),
-            Argument("port", NAME, "the name of the port"),
-            Argument("settings", OBJECT, "the settings of the port"),
-        ),
-        optional=False,
-    ),
+    hello("start a fresh instance and forget the one before, its tickets included"),
     Operation("offer", FLAG, "put the item if that is possible at once; never waits", (_ITEM,)),
     Operation("poll", ITEM_OR_NULL, "take an item, or null when there is none; never waits"),
     Operation("put", TRUE, "put the item, or wait for room", (_ITEM, _BY), completion=TRUE),

@@ -6,14 +6,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from ....spec.notation.errors import InputError, TargetError
+from ....spec.notation.errors import InputError
 from ....spec.notation.interpreter import Step
 from ....spec.queues.bounded import BoundedQueue, OrderlyQueue
 from ....spec.queues.conserved import ConservingQueue
 from ....spec.queues.dropping import DroppingQueue, Promise
 from ....spec.queues.rules import IN_TURN
-from ...ports.base import PROTOCOL_VERSION, Message, Session, excerpt
-from ...suites.suite import Act, Answer, Exchange, Fuller, Suite, Watch, show_json
+from ...ports.base import Message, Session, excerpt
+from ...suites.asking import greet, refused
+from ...suites.suite import Act, Answer, Exchange, Fuller, Suite, Watch
 
 __all__ = ["SUITE", "QueueConversation"]
 
@@ -56,10 +57,7 @@ class QueueConversation:
         self._tickets: list[_Ticket] = []
         self._asked = 0
         self._said = 0
-        greeting = _answer_of(session.request({
-            "do": "hello", "protocol": PROTOCOL_VERSION, "port": "queue",
-            "settings": {"capacity": capacity},
-        }), "hello")
+        greeting = greet(session, "queue", {"capacity": capacity})
         # Its policy is among what it can: a rule depends on it.
         self.can: frozenset[str] = frozenset(greeting["can"]) | {greeting["policy"]}
         self._promise = PROMISES.get(greeting["policy"], Promise.NONE)
@@ -97,10 +95,8 @@ class QueueConversation:
             del wire["ticket_of"]
         reply = self._session.request(wire)
         self._said, number = self._said + 1, self._said
-        if "error" in reply:
-            words = f"error {reply['error']}" + ("" if reply["definite"] else ", perhaps done")
-            return Exchange(
-                request, reply, f"{_asked(request)}: {words}", judged=reply["definite"])
+        if error := refused(request, reply, _asked(request)):
+            return error
         outcome, words = self._outcome(act, ticket, request, reply, number)
         completions = tuple(self._completions()) if reply["events"] else ()
         events = [self._event(event) for event in reply["events"]]
@@ -283,15 +279,6 @@ def _asked(request: Message) -> str:
     return f"{words} by {request['by']}" if "by" in request else words
 
 
-def _answer_of(reply: Message, do: str) -> Any:
-    if "ok" not in reply:
-        raise TargetError(
-            f"the target answered {do!r} with {show_json(reply)}",
-            next_step="Mend the adapter, or use settings that it supports.",
-        )
-    return reply["ok"]
-
-
 def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
     return {"C": capacity, "K": items_max, "T": TAKES_MAX, "W": WAITERS_MAX}
 
@@ -328,6 +315,8 @@ SUITE: Final = Suite(
     epilogue=(Act("settle"), *(Act("poll"),) * 5, Act("settle")),
     constants=_constants,
     converse=QueueConversation,
+    scene="A queue of capacity {capacity}.",
+    plainer={"put": "offer", "take": "poll"},
     fuller={"QUEUE-6": (Fuller(("put", "take"), "a wait that completes twice"),)},
     takes_more={
         "QUEUE-10": "a target whose woken waiters run later than the request that woke them, so "

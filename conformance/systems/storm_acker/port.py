@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from ...ports.base import COUNT, INTEGER, NAME, OBJECT, POSITIVE, Argument, Kind, Operation, Port
+from ...ports.base import COUNT, POSITIVE, Argument, Kind, Operation, Port, hello
 
 __all__ = ["ID", "PORT", "TELLS", "is_id"]
 
@@ -40,15 +40,7 @@ _ROOT = Argument("root", ID, "the id of the tree's root")
 _VALUE = Argument("value", ID, "the xor of some edges' ids")
 
 _OPERATIONS: Final = (
-    Operation(
-        "hello", OBJECT, "start a fresh acker",
-        (
-            Argument("protocol", INTEGER, "the version of the protocol, 1"),
-            Argument("port", NAME, "the name of the port"),
-            Argument("settings", OBJECT, "the settings of the port"),
-        ),
-        optional=False,
-    ),
+    hello("start a fresh acker"),
     Operation("init", TELLS, "INIT: the spout's own edges, and the spout task to tell",
               (_ROOT, _VALUE, Argument("task", COUNT, "the spout task"))),
     Operation("ack", TELLS, "ACK: a bolt's edge, with those of what it emitted from it",

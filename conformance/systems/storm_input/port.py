@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from ...ports.base import (
-    COUNT, FLAG, INTEGER, ITEM, NAME, OBJECT, POSITIVE, TRUE, Argument, Kind, Operation, Port,
+    COUNT, FLAG, ITEM, NAME, POSITIVE, TRUE, Argument, Kind, Operation, Port, hello,
 )
 
 __all__ = ["PORT"]
@@ -27,15 +27,7 @@ SIZES: Final = Kind(
 _SENDER: Final = "the name of the sender"
 
 _OPERATIONS: Final = (
-    Operation(
-        "hello", OBJECT, "start a fresh input and forget the one before",
-        (
-            Argument("protocol", INTEGER, "the version of the protocol, 1"),
-            Argument("port", NAME, "the name of the port"),
-            Argument("settings", OBJECT, "the settings of the port"),
-        ),
-        optional=False,
-    ),
+    hello("start a fresh input and forget the one before"),
     Operation(
         "arrive", FLAGS,
         "the receiving thread takes a transfer: for each tuple, in order, whether it was kept "

@@ -8,8 +8,9 @@ from typing import Any, Final, NamedTuple
 from ....spec.notation.errors import InputError, TargetError
 from ....spec.notation.interpreter import Step
 from ....spec.storm.inputs.observed_input import ObservedInput
-from ...ports.base import PROTOCOL_VERSION, Message, Session, excerpt
-from ...suites.suite import Act, Answer, Exchange, Fuller, Suite, Watch, show_json
+from ...ports.base import Message, Session, excerpt
+from ...suites.asking import greet, refused
+from ...suites.suite import Act, Answer, Exchange, Fuller, Suite, Watch
 
 __all__ = ["SUITE", "InputConversation"]
 
@@ -56,15 +57,7 @@ class InputConversation:
         self._tuples_max = items_max + MORE
         self._numbers: dict[object, int] = {}
         self._fates: list[str] = []
-        reply = session.request({
-            "do": "hello", "protocol": PROTOCOL_VERSION, "port": "storm.input",
-            "settings": dict(self._settings),
-        })
-        if "ok" not in reply:
-            raise TargetError(
-                f"the target answered 'hello' with {show_json(reply)}",
-                next_step="Mend the adapter, or use settings that it supports.")
-        offered = {*reply["ok"]["can"], "settle"}
+        offered = {*greet(session, "storm.input", self._settings)["can"], "settle"}
         self.can: frozenset[str] = frozenset(
             name for name, doing in _ACTS.items() if doing.do in offered)
 
@@ -108,9 +101,8 @@ class InputConversation:
         asked = self._asked(request)
         possible, completions = self._answers(request)
         reply = self._session.request(dict(request))
-        if "error" in reply:
-            words = f"error {reply['error']}" + ("" if reply["definite"] else ", perhaps done")
-            return Exchange(request, reply, f"{asked}: {words}", judged=reply["definite"])
+        if error := refused(request, reply, asked):
+            return error
         _check_length(request, reply["ok"])
         outcome, events, words = self._shown(request, reply["ok"])
         return Exchange(

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from ...ports.base import (
-    COUNT, INTEGER, NAME, OBJECT, POSITIVE, TRUE, Argument, Kind, Operation, Port, is_count,
+    COUNT, INTEGER, POSITIVE, TRUE, Argument, Kind, Operation, Port, is_count, hello,
 )
 
 __all__ = ["OFFSET_OR_NULL", "PORT"]
@@ -19,15 +19,7 @@ OFFSET_OR_NULL: Final = Kind(
 _OFFSET = Argument("offset", COUNT, "the offset of a message")
 
 _OPERATIONS: Final = (
-    Operation(
-        "hello", OBJECT, "start with an empty log, and a commit of 0",
-        (
-            Argument("protocol", INTEGER, "the version of the protocol, 1"),
-            Argument("port", NAME, "the name of the port"),
-            Argument("settings", OBJECT, "the settings of the port"),
-        ),
-        optional=False,
-    ),
+    hello("start with an empty log, and a commit of 0"),
     Operation("split", OFFSET_OR_NULL, "like next, and the message makes two tuples that share "
               "its id: both have to be acked"),
     Operation("wait", TRUE, "so much time passes",

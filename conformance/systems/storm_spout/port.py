@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ...ports.base import (
-    COUNT, INTEGER, NAME, OBJECT, POSITIVE, Argument, Kind, Operation, Port,
-)
+from ...ports.base import COUNT, NAME, POSITIVE, Argument, Kind, Operation, Port, hello
 from ..storm_acker.port import ID, is_id, list_of
 
 __all__ = ["CALLS", "PORT"]
@@ -24,15 +22,7 @@ TEXTS: Final = Kind("a list of texts", list_of(NAME.accepts))
 _ROOT = Argument("root", ID, "the id of the root")
 
 _OPERATIONS: Final = (
-    Operation(
-        "hello", OBJECT, "start a fresh executor",
-        (
-            Argument("protocol", INTEGER, "the version of the protocol, 1"),
-            Argument("port", NAME, "the name of the port"),
-            Argument("settings", OBJECT, "the settings of the port"),
-        ),
-        optional=False,
-    ),
+    hello("start a fresh executor"),
     Operation("round", IDS, "a round of nextTuple that has these roots to emit; ok: those that "
               "it emitted; an id that is pending is not used again",
               (Argument("roots", IDS, "the ids that the spout has drawn"),

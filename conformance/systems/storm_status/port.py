@@ -9,9 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ...ports.base import (
-    COUNT, INTEGER, NAME, OBJECT, POSITIVE, TRUE, Argument, Kind, Operation, Port,
-)
+from ...ports.base import COUNT, INTEGER, POSITIVE, TRUE, Argument, Kind, Operation, Port, hello
 
 __all__ = ["PORT"]
 
@@ -34,15 +32,7 @@ _STEPS: Final = Argument(
 _INDEX: Final = Argument("index", COUNT, "which of the statuses on their way, the oldest is 0")
 
 _OPERATIONS: Final = (
-    Operation(
-        "hello", OBJECT, "start two fresh workers, connected, and forget those before",
-        (
-            Argument("protocol", INTEGER, "the version of the protocol, 1"),
-            Argument("port", NAME, "the name of the port"),
-            Argument("settings", OBJECT, "the settings of the port"),
-        ),
-        optional=False,
-    ),
+    hello("start two fresh workers, connected, and forget those before"),
     Operation(
         "spill", TOLD, f"a tuple finds no room in its task's recvQ; {_TOLD_MEANS}",
         (_TASK, _STEPS),

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from ....spec.notation.errors import InputError, TargetError
+from ....spec.notation.errors import InputError
 from ....spec.notation.interpreter import Step
 from ....spec.storm.backpressure.observed_status import ObservedStatus, Taken
-from ...ports.base import PROTOCOL_VERSION, Message, Session, excerpt
-from ...suites.suite import Act, Answer, Exchange, Fuller, Suite, Watch, show_json
+from ...ports.base import Message, Session, excerpt
+from ...suites.asking import greet, refused
+from ...suites.suite import Act, Answer, Exchange, Fuller, Suite, Watch
 
 __all__ = ["SUITE", "StatusConversation"]
 
@@ -47,15 +48,7 @@ class StatusConversation:
         self._on_their_way = 0
         self._connected = True
         self._busy = False
-        reply = session.request({
-            "do": "hello", "protocol": PROTOCOL_VERSION, "port": "storm.status",
-            "settings": dict(_settings(capacity)),
-        })
-        if "ok" not in reply:
-            raise TargetError(
-                f"the target answered 'hello' with {show_json(reply)}",
-                next_step="Mend the adapter, or use settings that it supports.")
-        offered = {*reply["ok"]["can"], "settle"}
+        offered = {*greet(session, "storm.status", _settings(capacity))["can"], "settle"}
         self.can: frozenset[str] = frozenset(
             name for name, operation in _ACTS.items() if operation in offered)
 
@@ -116,10 +109,8 @@ class StatusConversation:
         possible = tuple(self._possible(request))
         reply = self._session.request(dict(request))
         asked = _asked(request)
-        if "error" in reply:
-            words = f"error {reply['error']}" + ("" if reply["definite"] else ", perhaps done")
-            return Exchange(request, reply, f"{asked}: {words}", possible=possible,
-                            judged=reply["definite"])
+        if error := refused(request, reply, asked, possible):
+            return error
         outcome, words = self._shown(request, reply["ok"])
         said = f"{asked}: {words}" if words else asked
         return Exchange(request, reply, said, outcome, possible=possible)

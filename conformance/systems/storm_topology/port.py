@@ -11,9 +11,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from ...ports.base import (
-    COUNT, INTEGER, NAME, OBJECT, POSITIVE, TRUE, Argument, Kind, Operation, Port,
-)
+from ...ports.base import COUNT, NAME, POSITIVE, TRUE, Argument, Kind, Operation, Port, hello
 
 __all__ = ["FAULTS", "PORT", "WORDS", "Word", "event_of"]
 
@@ -157,15 +155,7 @@ _MORE_SIZES: Final = (
      "worker; absent: 1"))
 
 _OPERATIONS: Final = (
-    Operation(
-        "hello", OBJECT, "begin anew",
-        (
-            Argument("protocol", INTEGER, "the version of the protocol, 1"),
-            Argument("port", NAME, "the name of the port"),
-            Argument("settings", OBJECT, "the settings of the port"),
-        ),
-        optional=False,
-    ),
+    hello("begin anew"),
     Operation(
         "deploy", TRUE, "make the workers of a topology ready; a definite error where it is "
         "refused, as one with a circle of bolts should be",

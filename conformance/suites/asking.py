@@ -1,0 +1,40 @@
+"""What every conversation begins with, and what it makes of a refusal."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from ...spec.notation.errors import TargetError
+from ..ports.base import PROTOCOL_VERSION, Message, Session
+from .exchange import Answer, Exchange
+
+__all__ = ["greet", "refused"]
+
+
+def greet(session: Session, port: str, settings: Mapping[str, int], **more: Any) -> Message:
+    """Say hello; the target's greeting. Raises ``TargetError`` where there is none."""
+    reply = session.request({
+        "do": "hello", "protocol": PROTOCOL_VERSION, "port": port, "settings": dict(settings),
+        **more})
+    if "ok" not in reply:
+        raise TargetError(
+            f"the target answered 'hello' with {json.dumps(reply, ensure_ascii=False)}",
+            next_step="Mend the adapter, or use settings that it supports.")
+    greeting: Message = reply["ok"]
+    return greeting
+
+
+def refused(
+    request: Message, reply: Message, asked: str, possible: tuple[Answer, ...] = ()
+) -> Exchange | None:
+    """What an error shows: that nothing has happened, or that nobody knows. None: it is no error.
+
+    ``asked`` is the request in words.
+    """
+    if "error" not in reply:
+        return None
+    words = f"error {reply['error']}" + ("" if reply["definite"] else ", perhaps done")
+    return Exchange(
+        request, reply, f"{asked}: {words}", possible=possible, judged=reply["definite"])

@@ -67,6 +67,8 @@ CHAPTERS = {
     "kafka.timer_alignment": "why an overflow is never refused: the clocks' alignment, by proof",
     "kafka.timer_races": "cancel against cascade, who makes an overflow wheel, which clock",
     "kafka.observed_timer": "what can be seen of a timer: tasks go in, and run when its law says",
+    "kafka.replication": "high watermark, ISR, leader epochs: where a follower cuts its log",
+    "kafka.isr_changes": "changes of the ISR that are under way: whom a leader waits for",
     "kafka.purgatory": "who completes a request, who still refers to it, when to purge",
     "kafka.purgatory_text": "what the text says of the estimate, and what it leaves out",
     "kafka.purgatory_old": "the purgatory before: two scans, by length",

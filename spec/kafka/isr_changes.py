@@ -2,20 +2,20 @@
 
 Theory of operation
 -------------------
-Since 2.7 a leader does not write the quorum's ISR itself: it *asks* the controller, which accepts or
-not, and learns of it later. Two may change the ISR at a time: the leader asks for a member more or
-less, and the controller takes out who has failed. Each change that the controller makes has a new
-*version*; a request is accepted if it was made for the version that the controller is at.
+Since 2.7 a leader does not write the quorum's ISR itself: it *asks* the controller, which accepts
+or not, and learns of it later. Two may change the ISR at a time: the leader asks for a member more
+or less, and the controller takes out who has failed. Each change that the controller makes has a
+new *version*; a request is accepted if it was made for the version that the controller is at.
 
 Between its request and the answer the leader does not know the ISR. What it may take for committed
 is what all have that *may* be in sync: those of the ISR that it knows, and those that it has asked
-for. Together they are the *maximal ISR*. With the known ISR alone, a replica that has joined without
-the leader's knowing may lack what the leader takes for committed, and be elected.
+for. Together they are the *maximal ISR*. With the known ISR alone, a replica that has joined
+without the leader's knowing may lack what the leader takes for committed, and be elected.
 
 Replica 0 leads and is in every ISR; there are F followers. A set of followers is told by a number,
 the sum of their weights 1, 2, 4, so there are S of them. ``offsets`` are how far each log goes.
 
-Source: kafka#replication (AsyncIsr); KIP-497, KAFKA-8966.
+Source: kafka#replication (AsyncIsr); KAFKA-8966.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ class IsrChanges(Machine):
 
     @action
     def write(self) -> None:
-        """A producer's record."""
+        """A producer's record is appended to the leader's log."""
         require(self.written < self.O)
         self.written += 1
 
@@ -152,5 +152,8 @@ class WaitingForKnown(IsrChanges):
 
 
 EXPECTATIONS = (
-    expect(IsrChanges, "KAFKA-R6", "holds", "x", F=2),
+    expect(IsrChanges, "KAFKA-R6", "holds", "a leader that waits for all that may be in sync",
+           F=2, O=2, V=3),
+    expect(WaitingForKnown, "KAFKA-R6", "violated", "a follower joins unknown to the leader, and "
+           "lacks what this takes for committed", F=2, O=2, V=3),
 )

@@ -12,22 +12,22 @@ been told. So it must never be lost: whoever may be elected has to have it.
     log of the follower f  a b c
     log of the follower g  a                    not in the ISR
 
-The *controller* keeps the *quorum's* word of who leads and who is in sync. Each of its changes has a
-new *leader epoch*, and is told to the replicas in a request that may be late, doubled or lost. A
+The *controller* keeps the *quorum's* word of who leads and who is in sync. Each of its changes has
+a new *leader epoch*, and is told to the replicas in a request that may be late, doubled or lost. A
 replica obeys a request whose epoch is above its own. In between there are leaders who no longer
-are, and think they are: they take writes and answer fetches. What they cannot do is change the ISR,
-since that takes a write to the quorum, which is conditional on the epoch.
+are, and think they are: they take writes and answer fetches. What they cannot do is change the
+ISR, since that takes a write to the quorum, which is conditional on the epoch.
 
 A replica that becomes a follower may have records that its leader has not. It cuts its log, and
 where it cuts is the history of this chapter:
 
     to its own hw         0.10 and before: its hw lags behind the leader's, so it cuts what is
                           committed, and may be elected next
-    by epoch              KIP-101 (0.11): where the leader's first record of a larger epoch stands
-                          than that of the follower's last record
+    by epoch              KIP-101 (0.11): at the leader's first record of a larger epoch than that
+                          of its own last record
     at the last match     KIP-279 (2.0): behind the last record that both have
-    when a fetch tells    KIP-320, first try: it fetches at once, and cuts when the epochs of records
-                          do not match
+    when a fetch tells    KIP-320, first try: it fetches at once, and cuts when the epochs of
+                          records do not match
     at the last match,    KIP-320 (2.1): it asks only a leader of the very epoch that it is to
     fenced                follow; fetches and the leader's waiting are fenced alike
 
@@ -38,12 +38,12 @@ A leader that is new has a high watermark that may lag behind its predecessor's.
 the beginning of its own epoch, nobody joins the ISR (KAFKA-7128): who has caught up with a lagging
 high watermark may lack what was committed above it.
 
-Epochs are numbered from 1; 0 stands for none yet. Records are numbered from 1; the place of a record
-that is not there holds 0. A record is told from all others by its number. An unclean election, a
-replica that loses its disk and the number of replicas below which nothing is acknowledged are not
-modelled here.
+Epochs are numbered from 1; 0 stands for none yet. Records are numbered from 1; the place of a
+record that is not there holds 0. A record is told from all others by its number. An unclean
+election, a replica that loses its disk and the number of replicas below which nothing is
+acknowledged are not modelled here.
 
-Source: kafka#replication; KIP-101, KIP-279, KIP-320.
+Source: kafka#replication; KAFKA-1211, KAFKA-6361, KAFKA-7395, KAFKA-7128.
 """
 
 from __future__ import annotations
@@ -187,7 +187,7 @@ class Replication(Machine):
 
     @action(leader=upto(N))
     def write(self, leader: int) -> None:
-        """A producer's record is appended."""
+        """A producer's record is appended to the leader's log."""
         require(self.presumes(leader))
         require(self.written < self.M and self.end[leader] < self.L)
         self.written += 1
@@ -345,7 +345,7 @@ class FirstTry(Replication):
         return True
 
     def cut_at(self, replica: int, leader: int) -> int:
-        """Nowhere, as yet."""
+        """Its whole log stays, as yet."""
         return self.end[replica]
 
     @action(replica=upto(Replication.N))
@@ -393,7 +393,7 @@ class Unfenced(Replication):
         return self.presumes(leader)
 
     def may_expand(self, leader: int) -> bool:
-        """At any time."""
+        """Whatever the high watermark is."""
         return True
 
 
@@ -433,6 +433,38 @@ class CutToHighWatermark(Unfenced):
         return self.hw[replica]
 
 
+NO_LOSS, WAITED_FOR = "KAFKA-R2", "KAFKA-R1"
+
 EXPECTATIONS = (
-    expect(Replication, "KAFKA-R1", "holds", "x", E=(2,)),
+    expect(Replication, WAITED_FOR, "holds", "the leader's ISR has all", L=2, M=2, E=(2, 3)),
+    expect(Replication, NO_LOSS, "holds", "no committed record is lost", L=2, M=2, E=(2, 3)),
+    expect(Replication, "KAFKA-R3", "holds", "the leader is in sync", L=2, M=2, E=(2, 3)),
+    expect(Replication, "KAFKA-R4", "holds", "hw is within the log", L=2, M=2, E=(2, 3)),
+    expect(Replication, "KAFKA-R5", "holds", "committed logs match", L=2, M=2, E=(2, 3)),
+    *(expect(Replication, f"KAFKA-R{number}", "holds",
+             f"KIP-320 keeps rule R{number} with three records and three epochs",
+             L=3, M=3, E=3) for number in range(1, 6)),
+    expect(AsPublished, "KAFKA-R3W", "violated", "at first nobody leads", L=2, M=2, E=2),
+    expect(JoiningEarly, NO_LOSS, "violated",
+           "who joins before the leader's epoch has begun may lack what is committed (KAFKA-7128)",
+           L=2, M=2, E=2),
+    expect(CuttingUnfenced, NO_LOSS, "violated", where="E > 2", about="a stale leader says where "
+           "to cut, and cuts its own log later: it takes three epochs", L=2, M=2, E=(2, 3)),
+    expect(FirstTry, WAITED_FOR, "violated", where="E > 2", about="a follower of an older epoch "
+           "is waited for, and cuts what is committed", L=2, M=2, E=(2, 3)),
+    expect(FirstTry, NO_LOSS, "violated", where="E > 2", about="a follower of an older "
+           "epoch is waited for, cuts what is committed, and may be elected", L=2, M=2, E=(2, 3)),
+    expect(CutAtLastMatch, WAITED_FOR, "violated", where="E > 2", about="a leader that has been "
+           "replaced is asked where to cut (KIP-279)", L=2, M=2, E=(2, 3)),
+    expect(CutAtLastMatch, NO_LOSS, "violated", "a stale follower counts for the high watermark "
+           "(KIP-279)", L=2, M=2, E=2),
+    expect(CutByEpoch, WAITED_FOR, "violated", where="E > 2", about="a leader that has been "
+           "replaced is asked where to cut (KIP-101)", L=2, M=2, E=(2, 3)),
+    expect(CutByEpoch, NO_LOSS, "violated", "a stale follower counts for the high watermark "
+           "(KIP-101)", L=2, M=2, E=2),
+    expect(CutToHighWatermark, "KAFKA-R3", "holds", "the leader is in sync", L=2, M=2, E=2),
+    expect(CutToHighWatermark, WAITED_FOR, "violated", "a follower cuts what is committed, since "
+           "its high watermark lags", L=2, M=2, E=2),
+    expect(CutToHighWatermark, NO_LOSS, "violated", "it may be elected next: the record is lost",
+           L=2, M=2, E=2),
 )

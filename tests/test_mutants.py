@@ -20,7 +20,7 @@ from checkvalve.conformance.bench.mutants.ledger import Argument, read_arguments
 from checkvalve.conformance.bench.mutants.modules import (
     GROUPS, TARGETS, group_of, modules_of, files_asked,
 )
-from checkvalve.conformance.bench.mutants.operators import OPERATORS, Mutant, mutants_of
+from checkvalve.conformance.bench.mutants.operators import OPERATORS, Mutant, mutants_of, names_in
 from checkvalve.conformance.bench.mutants.report import Tally, origin, publish, table, tally
 from checkvalve.conformance.bench.mutants.stand import SURVIVED, TESTS, Fate
 from checkvalve.conformance.bench.mutants.survey import Survey, killers_of
@@ -289,18 +289,22 @@ def test_the_table_is_put_between_its_marks(tmp_path: Path) -> None:
         "Before.", "<!-- figures of make mutants -->", "|     | n |", "|:----|--:|",
         "| all | 1 |", "<!-- end of figures -->", "End."]
 
-def test_a_function_that_the_survey_does_not_know_is_shown_to_what_reaches_its_module() -> None:
-    """It was renamed since; of one that is known, only what reaches it is asked."""
+def test_a_killer_that_was_surveyed_before_a_function_was_renamed_may_reach_any() -> None:
+    """Else a new name would hide from the tests that are there for it."""
     known = Survey(
-        seconds={"tests/t.py::far": 1.0, "tests/t.py::near": 2.0, "tests/t.py::other": 0.1},
-        reached={"tests/t.py::far": ["reference.queue:b"], "tests/t.py::other": ["reference.x:a"],
+        seconds={"tests/t.py::old": 1.0, "tests/t.py::near": 2.0, "tests/t.py::other": 0.1},
+        reached={"tests/t.py::old": ["reference.queue:<module>", "reference.queue:gone"],
+                 "tests/t.py::other": ["reference.queue:b", "reference.x:gone"],
                  "tests/t.py::near": ["reference.queue:a", "reference.queue:b"]})
 
     def asked(function: str) -> list[str]:
-        return killers_of(mutant(function), known, ["tests/t.py"], suites=False, seconds=9)
+        return killers_of(mutant(function), known, names_in(source), ["tests/t.py"],
+                          suites=False, seconds=9)
 
-    assert asked("a") == ["tests/t.py::near"]
-    assert asked("renamed") == ["tests/t.py::far", "tests/t.py::near"]
+    source = "def a(): ...\nif True:\n    class C:\n        def b(self): ...\ndef b(): ...\n"
+    assert names_in(source) == {"a", "b", "C", "C.b"}
+    assert asked("a") == ["tests/t.py::old", "tests/t.py::near"]
+    assert asked("b") == ["tests/t.py::other", "tests/t.py::old", "tests/t.py::near"]
 
 
 def test_a_comment_or_a_docstring_changes_no_digest(tmp_path: Path) -> None:

@@ -89,6 +89,20 @@ def test_cases_are_planned_within_bounds_and_each_has_a_seed_of_its_own() -> Non
             plan("queue", cases=cases, seed=seed)
 
 
+def test_cases_take_the_capacities_of_a_suite_in_turn_unless_one_is_asked_for() -> None:
+    """So a run meets small and large ones; and a user's own is the only one then."""
+    def capacities(settings: RunSettings) -> set[int]:
+        found = set()
+        for planned in plan("queue", cases=60, seed=0):
+            search = case._Search(SUITE, "d", resolve_target("reference"), planned, settings)
+            search.rules = RULES
+            found.add(search.capacity)
+        return found
+
+    assert capacities(RunSettings()) == set(SUITE.capacities)
+    assert capacities(RunSettings(capacity=7)) == {7}
+
+
 def test_settings_out_of_their_bounds_are_refused() -> None:
     """By name, with the bounds."""
     for name, most in (("capacity", 64), ("programs", 10_000), ("candidates", CANDIDATES_MAX)):

@@ -12,7 +12,7 @@ from typing import Final
 from .child import SUITE, Patience
 from .ledger import Results
 from .modules import GROUPS, TARGETS, Group, group_of, files_asked
-from .operators import Mutant
+from .operators import Mutant, names_in
 from .stand import SURVIVED, Fate, Job, carry_out, warm_up
 from .survey import Survey, killers_of, read_survey, renew
 from .tree import Project, Tree
@@ -84,10 +84,15 @@ class Campaign:
 
     def _job(self, mutant: Mutant, known: Survey) -> Job:
         group = self.groups[self._group(mutant)]
-        names = [file.relative_to(self.project.root).as_posix()
+        files = [file.relative_to(self.project.root).as_posix()
                  for file in files_asked(self.project, group)]
         return Job(mutant, tuple(killers_of(
-            mutant, known, names, suites=group.suites, seconds=self.seconds)))
+            mutant, known, self._names(mutant.module), files, suites=group.suites,
+            seconds=self.seconds)))
+
+    @cache  # noqa: B019 - a campaign lives as long as the program
+    def _names(self, module: str) -> set[str]:
+        return names_in(self.project.source(module))
 
     def _group(self, mutant: Mutant) -> str:
         return group_of(mutant.module, self.groups)

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-__all__ = ["OPERATORS", "Mutant", "mutants_of"]
+__all__ = ["OPERATORS", "Mutant", "mutants_of", "names_in"]
 
 _SHOWN: Final = 100
 """Characters of a change that are shown."""
@@ -254,6 +254,24 @@ def mutants_of(module: str, source: str) -> list[Mutant]:
                     start, end = _span(node, starts)
                     found.append(Mutant(module, name, operator, line, change, seen[key], start,
                                         end, text))
+    return found
+
+
+def names_in(source: str) -> set[str]:
+    """The dotted names of all functions and classes that a module has, but for those inside
+    functions."""
+    found: set[str] = set()
+
+    def below(node: ast.AST, inside: str) -> None:
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                found.add(f"{inside}{child.name}")
+                if isinstance(child, ast.ClassDef):
+                    below(child, f"{inside}{child.name}.")
+            else:
+                below(child, inside)
+
+    below(ast.parse(source), "")
     return found
 
 

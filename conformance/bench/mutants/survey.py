@@ -117,22 +117,26 @@ def _file_of(killer: str) -> str:
 
 
 def killers_of(
-    mutant: Mutant, known: Survey, tests: Iterable[str], *, suites: bool, seconds: float
+    mutant: Mutant, known: Survey, names: set[str], tests: Iterable[str], *, suites: bool,
+    seconds: float,
 ) -> list[str]:
     """The killers that reach the function of a mutant: the suites, then tests of some files.
 
-    Among each the fastest come first; of the tests as many as take ``seconds`` in all. The survey
-    of a test file is older than a function that was renamed since: of one that it does not know,
-    these are the killers that reach its module.
+    Among each the fastest come first; of the tests as many as take ``seconds`` in all. A killer
+    that was surveyed before functions of the module, whose ``names`` these are, were renamed may
+    reach any of them.
     """
-    there = f"{mutant.module}:{mutant.function}"
-    if not any(there in reached for reached in known.reached.values()):
-        there = f"{mutant.module}:"
+    module = f"{mutant.module}:"
+
+    def reaches(killer: str, reached: Iterable[str]) -> bool:
+        of_it = {name.removeprefix(module) for name in reached if name.startswith(module)}
+        renamed = {name for name in of_it - names if "<" not in name}
+        return mutant.function in of_it or bool(renamed) \
+            or _file_of(killer) == ELSEWHERE.get(mutant.module)
+
     files = set(tests)
     reaching = sorted((known.seconds[one], one) for one, reached in known.reached.items()
-                      if any(name == there or there.endswith(":") and name.startswith(there)
-                             for name in reached)
-                      or _file_of(one) == ELSEWHERE.get(mutant.module))
+                      if reaches(one, reached))
     chosen = [one for _, one in reaching if one.startswith(SUITE)] if suites else []
     left = seconds
     for cost, one in reaching:

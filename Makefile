@@ -5,7 +5,7 @@ SHELL := /bin/sh
 .DEFAULT_GOAL := help
 BIN := .venv/bin
 
-.PHONY: help gate test lint types unit bench bench-peers bench-storm bench-purgatory races fuzz oracles pages witnesses explanations repairs mutants doctor wheel ci clean core dev programs
+.PHONY: help gate test lint types unit bench bench-finders bench-peers bench-storm bench-purgatory races fuzz oracles pages witnesses explanations repairs mutants doctor wheel ci clean core dev programs
 
 help: ## List the targets.
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 10
@@ -24,11 +24,14 @@ types: dev ## Check the types, strictly.
 unit: dev programs ## Run the tests, on two cores; more arguments: make unit ARGS="-k credit"
 	@$(BIN)/python -m pytest -n 2 --dist loadgroup $(ARGS)
 
-bench: core ## Measure the explorer (minutes; not a test).
+bench: core ## Measure the explorer, and programs a second (minutes; not a test).
 	@$(BIN)/python -m checkvalve.conformance.bench
 
 bench-peers: core ## The explorer beside SPIN and a program in C; quick: ARGS=--quick
 	@$(BIN)/python -m checkvalve.conformance.bench.peers $(ARGS)
+
+bench-finders: core ## The zoo's twins, found by the campaign and by Hypothesis in equal time (minutes).
+	@$(BIN)/python -m checkvalve.conformance.bench.finders $(ARGS)
 
 bench-storm: core ## Two workers over TCP: tuples a second, and the halt-lag.
 	@$(BIN)/python -m checkvalve.conformance.bench.storm

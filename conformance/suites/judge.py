@@ -5,7 +5,7 @@ from __future__ import annotations
 import linecache
 import sys
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -70,6 +70,16 @@ class Breach:
 
 
 @lru_cache(maxsize=64)
+def _sets_of(
+    watch: Watch, constants: tuple[tuple[str, int], ...], candidates: int
+) -> CandidateSets:
+    """The candidate sets of a machine. Settings that it knows nothing of make no others."""
+    declared = watch.machine.constants_declared
+    known = tuple((name, value) for name, value in constants if name in declared)
+    return _sets(Watch(watch.machine), known, candidates)
+
+
+@lru_cache(maxsize=64)
 def _sets(
     watch: Watch, constants: tuple[tuple[str, int], ...], candidates: int
 ) -> CandidateSets:
@@ -77,10 +87,12 @@ def _sets(
         # The monitor quotes the source, which in an archive only the loader can read.
         names = vars(sys.modules[defining.__module__])
         linecache.lazycache(str(names.get("__file__")), names)
-    declared = watch.machine.constants_declared
-    return CandidateSets(bind(
-        watch.machine, **{name: value for name, value in constants if name in declared}),
-        candidates)
+    return CandidateSets(bind(watch.machine, **dict(constants)), candidates)
+
+
+@lru_cache(maxsize=64)
+def _rule_ids(watch: Watch) -> frozenset[str]:
+    return frozenset(rule.id for rule in watch.rules())
 
 
 class _Eye:
@@ -90,9 +102,9 @@ class _Eye:
         self, watch: Watch, constants: tuple[tuple[str, int], ...], candidates: int
     ) -> None:
         self.watch = watch
-        self.base = watch.base
-        self._actions = watch.machine.actions_declared
-        sets = _sets(watch, constants, candidates)
+        self.rule_ids = _rule_ids(watch)
+        self.actions = watch.machine.actions_declared
+        sets = _sets_of(watch, constants, candidates)
         self.monitor = Monitor(sets.bound, sets=sets)
         self.lost = self.monitor.overflowed
         self.open = not self.lost
@@ -101,7 +113,7 @@ class _Eye:
         self.lost, self.open = True, False
 
     def knows(self, step: Step) -> bool:
-        return step[0] in self._actions
+        return step[0] in self.actions
 
 
 class Judge:
@@ -129,16 +141,14 @@ class Judge:
     @property
     def unjudged(self) -> frozenset[str]:
         """The ids of the rules whose machine lost track."""
-        return frozenset(
-            rule.id for eye in self._eyes if eye.lost for rule in eye.watch.rules())
+        return frozenset().union(*(eye.rule_ids for eye in self._eyes if eye.lost))
 
     @property
     def blind(self) -> bool:
         """Whether nothing that is still to come could show a breach that is looked for."""
+        sought = self._focus
         return not any(
-            eye.open and (self._focus is None or self._focus in eye.watch.rules())
-            for eye in self._eyes
-        )
+            eye.open and (sought is None or sought.id in eye.rule_ids) for eye in self._eyes)
 
     def see(self, exchange: Exchange, step: int) -> None:
         """Take what an exchange showed; breaches are added to ``breaches``."""
@@ -162,8 +172,18 @@ class Judge:
                 ))
 
     def _at_stake(self, answers: Sequence[Answer]) -> set[str]:
-        """The ids of the rules that one of some answers would break."""
-        return {rule.id for answer in answers for rule in _refused_by(self._eyes, answer)}
+        """The ids of the rules that one of some answers would break: for each answer, those of
+        the first machine that refuses it."""
+        eyes = [(eye.actions, eye.monitor.sets.refused, eye.monitor.here, eye.watch.adds)
+                for eye in self._eyes if eye.open]
+        broken: set[Rule | None] = set()
+        for answer in answers:
+            step = answer.step
+            for actions, refused, here, adds in eyes:
+                if step[0] in actions and (rules := refused(here, step)) is not None:
+                    broken.update([adds] if adds else rules)
+                    break
+        return {rule.id for rule in broken if rule is not None}
 
     def _observe(self, observed: Step) -> tuple[_Eye, Rule, Failure] | None:
         first: tuple[_Eye, Rule, Failure] | None = None
@@ -217,17 +237,6 @@ def _alternatives(
 def _takes(eye: _Eye, answer: Answer, here: Candidates) -> bool:
     steps = [step for step in (answer.step, *answer.then) if eye.knows(step)]
     return eye.monitor.sets.accepts(here, steps)
-
-
-def _refused_by(eyes: Iterable[_Eye], answer: Answer) -> set[Rule]:
-    """The rules that an answer would break: those of the first machine that refuses it."""
-    for eye in eyes:
-        if not eye.open or not eye.knows(answer.step):
-            continue
-        refused = eye.monitor.sets.refused(eye.monitor.here, answer.step)
-        if refused is not None:
-            return {eye.watch.adds} if eye.watch.adds else {each for each in refused if each}
-    return set()
 
 
 def from_root(where: str) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from ...spec.engines.monitor import STATES_MAX
 from ...spec.notation.machine import Machine
@@ -176,6 +176,9 @@ class Suite:
     ``takes_more`` says, of rules that some targets give no occasion to break, what that takes;
     ``fuller``, of rules that can also be tested in a weaker form, what makes the test whole.
     """
+
+    one_by_one: ClassVar[bool] = True
+    """Whether acts can be drawn one by one; else a program is drawn as a whole."""
 
     name: str
     version: int

@@ -77,10 +77,9 @@ class _Memory:
         """How many entries are remembered."""
         return self.entries + self.effects.size
 
-    @property
     def is_full(self) -> bool:
         """Whether more is remembered than shall be."""
-        return self._kept is not None and self.size > self._kept
+        return self._kept is not None and self.entries + self.effects.size > self._kept
 
     def interning(self, packed: frozenset[Packed]) -> Candidates:
         """The set of some states: one object each time, if it is not large."""
@@ -232,7 +231,7 @@ class CandidateSets:
 
     def _roomy(self) -> _Memory:
         """The memory, or an empty one in its place if it is full."""
-        if self._memory.is_full:
+        if self._memory.is_full():
             self._memory = _Memory(self.bound, self._kept)
         return self._memory
 

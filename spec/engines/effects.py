@@ -65,9 +65,9 @@ class Effects:
     def __init__(self, interpreter: Interpreter) -> None:
         self._interpreter = interpreter
         self._layout = interpreter.layout
-        self._instance = _instance_of(interpreter)
         self._numbers: list[dict[Any, int]] = [{} for _ in self._layout.names]
         self._values: list[list[Any]] = [[] for _ in self._layout.names]
+        self._instance = _instance_of(interpreter, self._values)
         self._trees: dict[Step, _Node] = {}
         self.size = 0
 
@@ -128,13 +128,15 @@ class Effects:
     def _learn(self, packed: Packed, step: Step) -> Writes | Refusal | None:
         name, args = step
         instance = self._instance
-        instance.begin(self.unpack(packed))
+        # Begins in the state, with nothing fetched.
+        instance.packed, instance.reads = packed, []
+        instance.__dict__.clear()
         action = self._interpreter.machine.actions_declared[name]
         found: Writes | Refusal
         try:
             try:
                 action.function(instance, **dict(args))
-                found = self._writes()
+                found = self._writes(packed)
             except Disabled as reason:
                 found = Refusal(reason.rule)
         except Exception:  # noqa: BLE001 - whatever it is, the interpreter tells of it
@@ -142,16 +144,16 @@ class Effects:
         self._remember(packed, step, instance.reads, found)
         return found
 
-    def _writes(self) -> Writes:
+    def _writes(self, packed: Packed) -> Writes:
         """What became of the variables that a run has touched. Raises _OutOfRange, or TypeError
         or ValueError for a value of another kind."""
-        layout, state, reads = self._layout, self._instance.state, self._instance.reads
+        layout, reads = self._layout, self._instance.reads
         found = []
         for name, live in self._instance.__dict__.items():
             place = layout.places[name]
             freeze = layout.freezing[place]
             value = live if freeze is None else freeze(live)
-            if value != state[place]:
+            if value != self._values[place][packed[place]]:
                 if layout.checking[place](value):
                     raise _OutOfRange
             elif place in reads:
@@ -165,11 +167,15 @@ class Effects:
     ) -> None:
         """Hang what a step does at the end of the path along which it was found."""
         self.size += 1 + len(reads)
-        path: list[_Node] = [*map(_Fork, reads), found]
-        node = self._trees.setdefault(step, path[0])
-        for place, below in zip(reads, path[1:], strict=True):
-            assert isinstance(node, _Fork) and node.place == place
-            node = node.ways.setdefault(packed[place], below)
+        ways: dict[Any, _Node] = self._trees
+        seen: Any = step
+        for place in reads:
+            fork = ways.get(seen)
+            if fork is None:
+                fork = ways[seen] = _Fork(place)
+            assert isinstance(fork, _Fork) and fork.place == place
+            ways, seen = fork.ways, packed[place]
+        ways[seen] = found
 
 
 # --- instances that fetch their variables when they are first looked at -----------------------
@@ -180,39 +186,35 @@ class _Fetched:
     It has no ``__set__``, so the instance's own dictionary comes first from then on.
     """
 
-    def __init__(self, place: int, name: str, thaw: Any) -> None:
-        self._place, self._name, self._thaw = place, name, thaw
+    def __init__(self, place: int, name: str, thaw: Any, values: Sequence[Any]) -> None:
+        self._place, self._name, self._thaw, self._values = place, name, thaw, values
 
     def __get__(self, instance: _Instance, owner: type) -> Any:
-        value = instance.state[self._place]
+        place = self._place
+        value = self._values[instance.packed[place]]
         if self._thaw is not None:
             value = self._thaw(value)
-        instance.reads.append(self._place)
+        instance.reads.append(place)
         instance.__dict__[self._name] = value
         return value
 
 
 class _Instance:
-    """What an instance has beside its variables: the frozen state before the run, and the
-    places of those that were read, in order."""
+    """What an instance has beside its variables: the state before the run, and the places of
+    the variables that were read, in order."""
 
-    __slots__ = ("reads", "state")
+    __slots__ = ("packed", "reads")
 
-    state: State
+    packed: Packed
     reads: list[int]
 
     def __init_subclass__(cls) -> None:
         """Say nothing to ``Machine``: this declares no machine."""
 
-    def begin(self, state: State) -> None:
-        """Forget the run before, and stand in a state."""
-        self.state, self.reads = state, []
-        self.__dict__.clear()
 
-
-def _instance_of(interpreter: Interpreter) -> Any:
+def _instance_of(interpreter: Interpreter, values: Sequence[Sequence[Any]]) -> Any:
     machine, layout = interpreter.machine, interpreter.layout
-    fetched = {name: _Fetched(place, name, layout.thawing[place])
+    fetched = {name: _Fetched(place, name, layout.thawing[place], values[place])
                for name, place in layout.places.items()}
     made: type[Machine] = type(
         machine.__name__, (_Instance, machine), {**interpreter.constants, **fetched})

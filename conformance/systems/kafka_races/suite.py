@@ -308,6 +308,8 @@ _ELSEWHERE: Final = 0.4
 class RacesSuite(Suite):
     """A suite whose programs are schedules."""
 
+    one_by_one = False
+
     def explore(
         self, can: Collection[str], focus: Rule, seed: int, examples: int,
         attempt: Callable[[Program], None],

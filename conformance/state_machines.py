@@ -29,7 +29,7 @@ from .results import Case
 from .suites.fixture import fixture_of
 from .suites.run import ITEMS_MAX, Run
 from .suites.suite import Act, Conversation, Suite
-from .systems.catalogue import suite_named
+from .systems.catalogue import port_named, suite_named
 from .targets import resolve_target
 
 __all__ = ["RuleBroken", "state_machine"]
@@ -129,7 +129,7 @@ def state_machine(
         target, name = resolve_target(adapter), adapter
     else:
         name = getattr(adapter, "__name__", type(adapter).__name__)
-        target = InProcessTarget(name, adapter)
+        target = InProcessTarget(name, adapter, port_named)
     members: dict[str, Any] = {
         "suite": found, "target": target,
         "__doc__": f"The suite {suite} on {name}.", "__module__": __name__,

@@ -36,6 +36,7 @@ AT_THE_TOP = {
     "spec/engines/native/": {"llvmlite", "numpy"},
     "spec/engines/prove/": {"z3"},
     "conformance/state_machines.py": {"hypothesis"},
+    "conformance/bench/finders.py": {"hypothesis"},
 }
 """Modules, and folders of such, that are themselves imported only by who uses them."""
 

@@ -11,13 +11,13 @@ from hypothesis.stateful import run_state_machine_as_test
 
 from checkvalve.conformance.state_machines import RuleBroken, state_machine
 from checkvalve.conformance.suites.suite import Suite
-from checkvalve.conformance.systems.catalogue import SUITES
+from checkvalve.conformance.systems.catalogue import SYSTEMS
 from checkvalve.conformance.targets import reference_of
 from checkvalve.spec.notation import InputError
 
 EXAMPLE = Path(__file__).parent.parent / "examples" / "tutorial" / "test_myqueue.py"
-TALKING = [name for name, suite in SUITES.items()
-           if isinstance(suite, Suite) and suite.one_by_one]
+TALKING = [name for name, system in SYSTEMS.items()
+           if isinstance(system.suite, Suite) and system.suite.one_by_one]
 FEW = settings(
     max_examples=15, stateful_step_count=15, deadline=None, database=None, derandomize=True,
     phases=[Phase.generate], suppress_health_check=list(HealthCheck))
@@ -50,7 +50,7 @@ def test_an_adapter_class_is_tested_as_a_named_target_is() -> None:
     run_state_machine_as_test(machine, settings=FEW)
 
 
-@pytest.mark.parametrize("suite", sorted({*SUITES} - {*TALKING}))
+@pytest.mark.parametrize("suite", sorted({*SYSTEMS} - {*TALKING}))
 def test_a_suite_that_plans_whole_programs_makes_no_state_machine(suite: str) -> None:
     """There is nothing to draw one by one, and the error says what to do instead."""
     with pytest.raises(InputError, match="planned as a whole"):

@@ -21,7 +21,7 @@ from checkvalve.spec.notation.model import LoweredRule
 from checkvalve.spec.storm.inputs.queue import TaskInput
 from checkvalve.spec.verdicts.verdict import Budget
 
-from ..systems.catalogue import SUITES
+from ..systems.catalogue import SYSTEMS
 from . import lowering, programs
 from .chain import Chain, states_of_chain
 
@@ -139,7 +139,7 @@ def main() -> None:
     print("\nprocessor seconds of what is not search, by the number of actions:")
     lowering.main(lowering.SIZES[:2] if options.quick else lowering.SIZES)
     print("\nprograms a second on one core, of each suite's default run on its reference:")
-    programs.table(["queue"] if options.quick else list(SUITES), 1 if options.quick else REPEATS)
+    programs.table(["queue"] if options.quick else list(SYSTEMS), 1 if options.quick else REPEATS)
     if DESIGN.exists():
         times = [seconds_to_a_verdict(DESIGN) for _ in range(REPEATS)]
         print(f"\nverdict on a design of ten tasks, cold: {median(times):.2f} s")

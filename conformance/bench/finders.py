@@ -23,7 +23,8 @@ from ..results import VIOLATED
 from ..state_machines import RuleBroken, state_machine
 from ..suites.suite import Suite
 from ..systems.catalogue import suite_named
-from ..zoo.hunt import Specimen, twins
+from ..suites.twin import Twin
+from ..zoo.hunt import twins
 
 __all__ = ["main"]
 
@@ -35,7 +36,7 @@ class OutOfTime(KeyboardInterrupt):
     """The processor seconds are spent. What derives from ``Exception`` would be shrunk."""
 
 
-def by_campaign(twin: Specimen, seconds: float, number: int) -> float | None:
+def by_campaign(twin: Twin, seconds: float, number: int) -> float | None:
     """The processor seconds until a case told of a breach; None: not in time."""
     begun = time.process_time()
     for index in count():
@@ -49,7 +50,7 @@ def by_campaign(twin: Specimen, seconds: float, number: int) -> float | None:
     raise AssertionError("there are cases without end")
 
 
-def by_state_machine(twin: Specimen, seconds: float, number: int) -> float | None:
+def by_state_machine(twin: Twin, seconds: float, number: int) -> float | None:
     """The processor seconds until a state machine saw a rule broken; None: not in time."""
     begun = time.process_time()
     found: list[float] = []
@@ -62,7 +63,7 @@ def by_state_machine(twin: Specimen, seconds: float, number: int) -> float | Non
 
 
 def _timed(
-    twin: Specimen, begun: float, seconds: float, found: list[float]
+    twin: Twin, begun: float, seconds: float, found: list[float]
 ) -> type[RuleBasedStateMachine]:
     """The state machine of a twin, that ends when it has found something, or spent its time."""
     made: Any = state_machine(twin.suite, f"zoo:{twin.name}")
@@ -79,7 +80,7 @@ def _timed(
     return Timed
 
 
-FINDERS: dict[str, Callable[[Specimen, float, int], float | None]] = {
+FINDERS: dict[str, Callable[[Twin, float, int], float | None]] = {
     "campaign": by_campaign, "state machine": by_state_machine}
 
 

@@ -19,7 +19,7 @@ from ..campaigns.case import RunSettings
 from ..engines.conduct import Order, conduct
 from ..results import CaseRow
 from ..suites.suite import AnySuite
-from ..systems.catalogue import SUITES, suite_named
+from ..systems.catalogue import SYSTEMS, suite_named
 from ..targets import reference_of
 
 __all__ = ["main", "programs_of"]
@@ -82,16 +82,16 @@ def _show(cells: Sequence[str]) -> None:
 
 
 def main() -> None:
-    """Measure and print."""
+    """Measure the suites that are named, or all, each in a process of its own."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--suite", action="append", choices=sorted(SUITES), help="only this one")
+    parser.add_argument("--suite", action="append", choices=sorted(SYSTEMS), help="only this one")
     parser.add_argument("--runs", type=int, default=RUNS)
     parser.add_argument("--one", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.one:
         print(json.dumps(_measured(options.one)))
     else:
-        table(options.suite or list(SUITES), options.runs)
+        table(options.suite or list(SYSTEMS), options.runs)
 
 
 if __name__ == "__main__":

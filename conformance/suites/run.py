@@ -19,6 +19,10 @@ __all__ = ["ITEMS_MAX", "Run", "TargetFailed", "capabilities", "run_program"]
 ITEMS_MAX = 18
 """Items that a program may name; no program that is generated has as many steps."""
 
+_ROUND = 8
+"""The bound is rounded up to a multiple of this, so that programs of different lengths are judged
+by machines with the same constants, of which what was learnt once serves all."""
+
 
 class TargetFailed(TargetError):
     """The target failed in the middle of a program; the message says after which steps."""
@@ -92,7 +96,7 @@ def run_program(
     the price of half the speed; ``candidates`` is as for ``AnySuite.judge``. Raises
     ``TargetFailed`` when the target fails to answer.
     """
-    items_max = max(ITEMS_MAX, len(program) + 2)
+    items_max = -(-max(ITEMS_MAX, len(program) + 2) // _ROUND) * _ROUND
     judge = suite.judge(capacity, items_max, focus, count, candidates)
     run = Run(breaches=judge.breaches, exercised=judge.exercised)
     session = target.open()

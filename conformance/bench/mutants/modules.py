@@ -46,8 +46,9 @@ GROUPS: Final[Mapping[str, Group]] = {
         ("spec.engines.replay", "conformance.campaigns.replay", "conformance.suites.run",
          "conformance.campaigns.case"),
         ("test_search", *_SUITES)),
-    "monitor": Group(("spec.engines.monitor",),
-                     ("test_search", "test_monitor*", *_SUITES)),
+    "monitor": Group(
+        ("spec.engines.monitor", "spec.engines.candidates", "spec.engines.effects"),
+        ("test_candidates", "test_search", "test_monitor*", *_SUITES)),
     "judge": Group(
         ("conformance.suites.judge", "conformance.suites.plain", "conformance.suites.history"),
         _SUITES),

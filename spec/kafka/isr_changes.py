@@ -58,7 +58,7 @@ class IsrChanges(Machine):
 
     def has(self, followers: int, one: int) -> bool:
         """Whether a set has a member."""
-        return followers // self.weight[one] % 2 == 1
+        return int(followers // self.weight[one] % 2) == 1
 
     # --- the controller ------------------------------------------------------------------
 

@@ -61,7 +61,7 @@ explanations: dev ## Check the explanations of random designs' deadlocks (minute
 repairs: dev ## Look for repairs of random designs' deadlocks (minutes); ARGS="--designs 200".
 	@$(BIN)/python tests/repairs.py $(ARGS)
 
-mutants: dev ## Change one thing at a time: does anybody notice? (an hour); ARGS="--only judge"
+mutants: dev ## Change one thing at a time: does anybody notice? (half an hour); ARGS="--only judge"
 	@nice -n 5 $(BIN)/python -m checkvalve.conformance.bench.mutants $(ARGS)
 
 doctor: core ## Show what this machine has and what each part needs.

@@ -468,3 +468,18 @@ EXPECTATIONS = (
     expect(CutToHighWatermark, NO_LOSS, "violated", "it may be elected next: the record is lost",
            L=2, M=2, E=2),
 )
+
+UNSEEN = {
+    "KAFKA-R1":
+        "Whom a leader waits for is its own word; no port asks a replica for its ISR yet.",
+    "KAFKA-R2":
+        "It compares the quorum's ISR with logs of replicas, and no suite has replicas yet.",
+    "KAFKA-R3":
+        "It is about what the controller writes, and there is no port for controllers yet.",
+    "KAFKA-R3W":
+        "The first state of every partition breaks it, so no implementation is to keep it.",
+    "KAFKA-R4":
+        "A replica's high watermark and the end of its log are told to nobody by a port.",
+    "KAFKA-R5":
+        "Consumers could compare two logs below both high watermarks; no port reads logs yet.",
+}

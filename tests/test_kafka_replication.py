@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 from checkvalve.spec.chapters import chapters
-from checkvalve.spec.engines.interpreter import Interpreter
-from checkvalve.spec.engines.verdict import Budget
+from checkvalve.spec.notation.interpreter import Interpreter
+from checkvalve.spec.verdicts.verdict import Budget
 from checkvalve.spec.kafka.replication import CutToHighWatermark
 from checkvalve.spec.notation import bind
 from checkvalve.spec.verify import Row, verify_chapter

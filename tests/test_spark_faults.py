@@ -33,7 +33,7 @@ import json
 from dataclasses import asdict
 from pyspark.sql import SparkSession
 from checkvalve.conformance.engines.spark import run_on_spark
-from checkvalve.conformance.suites import RunSettings, plan
+from checkvalve.conformance.campaigns.case import RunSettings, plan
 
 session = SparkSession.builder.remote("local[2]").config("spark.ui.enabled", "false").getOrCreate()
 assert "connect" in type(session).__module__

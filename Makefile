@@ -24,8 +24,9 @@ types: dev ## Check the types, strictly.
 unit: dev programs ## Run the tests, on two cores; more arguments: make unit ARGS="-k credit"
 	@$(BIN)/python -m pytest -n 2 --dist loadgroup $(ARGS)
 
-bench: core ## Measure the explorer, and programs a second (minutes; not a test).
+bench: core ## The explorer, programs a second, and SPIN on a ring if it is here (minutes; not a test).
 	@$(BIN)/python -m checkvalve.conformance.bench
+	@$(BIN)/python -m checkvalve.conformance.bench.peers --quick
 
 bench-peers: core ## The explorer beside SPIN and a program in C; quick: ARGS=--quick
 	@$(BIN)/python -m checkvalve.conformance.bench.peers $(ARGS)

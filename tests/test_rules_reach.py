@@ -60,6 +60,15 @@ def test_the_three_numbers_are_printed() -> None:
     assert any(line.startswith("      tested through STORM-A22 of ObservedAcker") for line in lines)
 
 
+def test_a_rule_that_only_a_twin_breaks_is_counted_as_such() -> None:
+    """The last line says what breaks how many, and claims no small change where there is none."""
+    found = CliRunner().invoke(command, [], standalone_mode=False).output.splitlines()
+    told = [line for line in found if line.startswith("      broken by: ")]
+    twins = sum("the twin zoo:" in line for line in told)
+    assert f"Something is known to break {len(told)} of " in found[-1]
+    assert f"only a twin {twins}" in found[-1] and twins > 0
+
+
 def test_most_rules_that_are_a_must_are_tested() -> None:
     """No fewer than when this was written."""
     must = [each for each in book() if each.strength == "MUST"]

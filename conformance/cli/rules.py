@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
@@ -77,9 +78,19 @@ def command(chapters: tuple[str, ...], as_json: bool) -> int:
             click.echo(line)
     for line in _totals(found):
         click.echo(line)
-    breakable = sum(entry.broken_by is not None for entry in found)
-    click.echo(f"A small change of its machine breaks {breakable} of {len(found)}.")
+    click.echo(_breakers(found))
     return EXPECTED
+
+
+def _breakers(found: list[Entry]) -> str:
+    """How many rules something is known to break, and what it is."""
+    from checkvalve.spec.witnesses.book import witnesses
+    kinds = Counter(
+        witnesses()[entry.id].kind if entry.id in witnesses() else "only a twin"
+        for entry in found if entry.broken_by)
+    told = ", ".join(f"{kind} {number}" for kind, number in kinds.most_common())
+    return f"Something is known to break {kinds.total()} of {len(found)}" + (
+        f": {told}." if told else ".")
 
 
 def _totals(found: list[Entry]) -> Iterator[str]:

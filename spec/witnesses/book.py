@@ -47,6 +47,13 @@ class Witness:
     steps: Moves = ()
     loop: int | None = None
 
+    @property
+    def kind(self) -> str:
+        """What breaks the rule, in words for a count."""
+        if self.method:
+            return "a small change of its machine"
+        return "a step that an observer refuses" if self.words else "a machine as it stands"
+
     def __str__(self) -> str:
         name = self.machine.rpartition(".")[2]
         if self.method:

@@ -36,6 +36,7 @@ PACKAGES = {
     "janus": "the target janus",
     "anyio": "the target anyio",
     "trio": "the target trio",
+    "kazoo": "a real ZooKeeper, whose server comes with pyspark",
 }
 """The distributions, and what each is for."""
 

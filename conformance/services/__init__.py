@@ -1,0 +1,1 @@
+"""Real servers, started on loopback for one run, and ended with it."""

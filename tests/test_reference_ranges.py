@@ -20,7 +20,7 @@ from checkvalve.reference.queue import BoundedQueue, QueueMisuse
 from checkvalve.reference.storm.acker import Acker, AckerMisuse
 from checkvalve.reference.storm.coordinator import Coordinator, CoordinatorMisuse
 from checkvalve.reference.storm.faults import Fault, Scenario, ScenarioMisuse, What
-from checkvalve.reference.storm.links import Link, LinkMisuse
+from checkvalve.reference.links import Link, LinkMisuse
 from checkvalve.reference.storm.offsets import ClientPartition, OffsetManager
 from checkvalve.reference.storm.retry import Backoff, RetryMisuse
 from checkvalve.reference.storm.rotating import BUCKETS_MAX, RotatingMap, RotatingMisuse

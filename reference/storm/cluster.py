@@ -49,7 +49,7 @@ from typing import Final, NamedTuple
 
 from .executor import BoltTask, Log, SpoutTask
 from .faults import Fault, Scenario, What
-from .links import Connection
+from ..links import Connection
 from .status import Sent, Status
 from .topologies import Kind, Message, deploy
 from .worker import Parts, Place, Worker, name_of

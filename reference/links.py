@@ -1,4 +1,4 @@
-"""Connections between workers in virtual time: asynchronous, in order, and gone when cut.
+"""Connections in virtual time: asynchronous, in order, and what is under way is gone when cut.
 
 A connection leads from a sending worker to a receiving one; tuples go one way, statuses the
 other. Either way is a FIFO: what is sent arrives in order, each after a delay that is drawn
@@ -58,6 +58,10 @@ class Link(Generic[F]):
         while self._under_way and self._under_way[0][0] <= now:
             found.append(self._under_way.popleft()[1])
         return found
+
+    def take(self) -> F:
+        """Take the first thing off the link, whether it is due or not."""
+        return self._under_way.popleft()[1]
 
     def next_arrival(self) -> int | None:
         """When the next thing arrives; None if nothing is under way."""

@@ -1,0 +1,1 @@
+"""A coordination service in ZooKeeper's terms: the port, and an implementation in memory."""

@@ -1,0 +1,423 @@
+"""The coordination service in virtual time: clients, connections that fail, one server.
+
+Theory of operation
+-------------------
+Time moves only in ``advance``. Whatever is due is done in the order of its instants; what is due
+at the same instant, in the order of the handles. Delays are drawn from a function of the
+caller's, so one seed gives one run.
+
+Each client has a connection, a FIFO either way. While it is up the client is heard, and its
+session lives. Silence has two causes. A client that is cut off (``partition``) cannot be
+reached, but its clock goes on: it gives the connection up when it has heard nothing for two
+thirds of the timeout, and tries again until ``heal``. A client that is paused does nothing at
+all: what arrives waits, and it finds out how long it slept when it is resumed. Meanwhile the
+server counts: a session that was silent for its timeout is over, whoever it was silent for.
+
+So between its expiry and its next word with the server a client does not know that its session
+is over. Every stale leader comes from that gap; it is here in full length.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import NamedTuple
+
+from ..links import Link
+from .server import Server
+from .terms import (
+    Children, Connected, ConnectionLost, Data, Delivery, Disconnected, Event, Exists, Expired,
+    Found, Listed, NoNode, Read, Reply, Request, Result, SessionExpired, Stat,
+)
+from .tree import check_paths
+from .watches import Watch, watch_of, watched_by
+
+__all__ = ["CoordinationMisuse", "InMemory", "Loss", "Transaction"]
+
+
+class CoordinationMisuse(ValueError):
+    """There is no such session, it was closed, time went back, or a timeout is below 1 ms."""
+
+
+class Loss(Enum):
+    """When the connection goes, relative to the effect of the next request."""
+
+    REQUEST = "before the request takes effect"
+    REPLY = "after it took effect, before the reply"
+
+
+class Transaction(NamedTuple):
+    """What the server carried out: when, for which handle, and with which result."""
+
+    at: int
+    handle: int
+    request: Request
+    result: Result
+
+
+class _State(Enum):
+    CONNECTING = "connecting"
+    CONNECTED = "connected"
+    OVER = "over"
+
+
+@dataclass(frozen=True)
+class _Close:
+    """The last thing that a client sends."""
+
+
+@dataclass
+class _Client:
+    """What a client knows, and its connection. Times are None where nothing is to happen."""
+
+    timeout: int
+    up: Link[tuple[int, Request] | _Close]
+    down: Link[tuple[int, Reply | Event]]       # each with the zxid at which it was sent
+    state: _State = _State.CONNECTING
+    session: int = 0
+    connect_at: int | None = None
+    asked: dict[int, Request] = field(default_factory=dict)     # no reply yet, in order
+    armed: dict[Watch, bool] = field(default_factory=dict)      # whether the znode existed
+    seen: int = 0
+    numbers: int = 0
+    is_closed: bool = False
+    is_cut_off: bool = False
+    is_paused: bool = False
+    quiet_since: int | None = None      # since when it hears nothing
+    deadline: int | None = None         # when its session expires; kept by the server
+    boot: int = 0                       # in which life of the server the connection was made
+    losses: list[Loss] = field(default_factory=list)
+
+    @property
+    def patience(self) -> int:
+        """How long it hears nothing before it gives its connection up, in ms."""
+        return self.timeout * 2 // 3
+
+    @property
+    def is_silent(self) -> bool:
+        return self.is_cut_off or self.is_paused
+
+
+class InMemory:
+    """An implementation of the coordination port, and of all its faults, in virtual time.
+
+    ``delay`` draws how long a message is on its way, in ms, and how long a client waits before
+    it connects again. ``record`` is told of every transaction, also of those that fail.
+    """
+
+    def __init__(self, delay: Callable[[], int] = lambda: 1,
+                 record: Callable[[Transaction], object] = lambda _: None) -> None:
+        self.now = 0
+        self.server = Server()
+        self.is_running = True
+        self._delay, self._record = delay, record
+        self._boot = 0
+        self._clients: list[_Client] = []
+        self._by_session: dict[int, int] = {}
+        self._inbox: list[tuple[int, Delivery]] = []
+
+    # -- the port -----------------------------------------------------------------------------
+
+    def open(self, timeout: int) -> int:
+        """See ``Coordination.open``."""
+        if type(timeout) is not int or timeout < 1:
+            raise CoordinationMisuse(f"a timeout is an integer from 1 ms up, not {timeout!r}")
+        self._clients.append(_Client(timeout, Link(self._delay), Link(self._delay)))
+        handle = len(self._clients) - 1
+        self._clients[handle].connect_at = self.now + self._delay()
+        return handle
+
+    def close(self, handle: int) -> None:
+        """See ``Coordination.close``. Without a connection the session is left to expire."""
+        client = self._open_client(handle)
+        client.is_closed = True
+        self._inbox = [(whose, told) for whose, told in self._inbox if whose != handle]
+        if client.state is _State.CONNECTED:
+            client.up.send(self.now, _Close())
+        else:
+            client.state, client.connect_at = _State.OVER, None
+
+    def submit(self, handle: int, request: Request) -> int:
+        """See ``Coordination.submit``."""
+        check_paths(request)
+        client = self._open_client(handle)
+        number = client.numbers
+        client.numbers += 1
+        client.asked[number] = request
+        if client.state is _State.CONNECTED:
+            client.up.send(self.now, (number, request))
+        elif client.state is _State.OVER:
+            self._answer_all(handle, SessionExpired())
+        return number
+
+    def collect(self, within: int = 0) -> list[tuple[int, Delivery]]:
+        """See ``Coordination.collect``; waiting is a jump of the virtual time."""
+        until = self.now + within
+        while not self._inbox:
+            instant = self.next_instant()
+            if instant is None or instant > until:
+                self.advance(until)
+                break
+            self.advance(max(self.now, instant))
+        collected, self._inbox = self._inbox, []
+        return collected
+
+    # -- time ---------------------------------------------------------------------------------
+
+    def advance(self, now: int) -> None:
+        """Let everything happen that is due until ``now``, which is included."""
+        if now < self.now:
+            raise CoordinationMisuse(f"time does not go back from {self.now} to {now}")
+        while (instant := self.next_instant()) is not None and instant <= now:
+            self.now = max(self.now, instant)
+            for handle in range(len(self._clients)):
+                self._run_server_for(handle)
+                self._run_client(handle)
+        self.now = now
+
+    def next_instant(self) -> int | None:
+        """When something is due next; None: never, unless somebody does something."""
+        instants = (self._instants_of(client) for client in self._clients)
+        return min((when for some in instants for when in some if when is not None), default=None)
+
+    def _instants_of(self, client: _Client) -> list[int | None]:
+        found = [client.deadline if self.is_running else None]
+        if self._reaches_server(client):
+            found.append(client.up.next_arrival())
+        if client.is_paused:
+            return found
+        if client.state is _State.CONNECTED and not client.is_closed:
+            if client.quiet_since is not None:
+                found.append(client.quiet_since + client.patience)
+            if not client.is_cut_off:
+                found.append(client.down.next_arrival())
+        if self.is_running and not client.is_cut_off:
+            found.append(client.connect_at)
+        return found
+
+    # -- the server's side --------------------------------------------------------------------
+
+    def _run_server_for(self, handle: int) -> None:
+        client = self._clients[handle]
+        if client.deadline is not None and client.deadline <= self.now and self.is_running:
+            self._end_session(handle)
+        while self._reaches_server(client):
+            when = client.up.next_arrival()
+            if when is None or when > self.now:
+                return
+            self._serve(handle, client.up.take())
+
+    def _reaches_server(self, client: _Client) -> bool:
+        return (self.is_running and client.boot == self._boot and not client.is_cut_off
+                and client.state is _State.CONNECTED)
+
+    def _serve(self, handle: int, sent: tuple[int, Request] | _Close) -> None:
+        client = self._clients[handle]
+        if isinstance(sent, _Close):
+            client.state = _State.OVER
+            self._end_session(handle)
+            return
+        number, request = sent
+        loss = client.losses.pop(0) if client.losses else None
+        if loss is Loss.REQUEST:
+            self._break(handle)
+            return
+        result, told = self.server.handle(client.session, request)
+        if not isinstance(request, Read | Children | Exists):
+            self._record(Transaction(self.now, handle, request, result))
+        self._tell(told)
+        if loss is Loss.REPLY:
+            self._break(handle)
+            return
+        client.down.send(self.now, (self.server.zxid, Reply(number, result)))
+
+    def _tell(self, told: list[tuple[int, Event]]) -> None:
+        for session, event in told:
+            client = self._clients[self._by_session[session]]
+            client.down.send(self.now, (self.server.zxid, event))
+
+    def _end_session(self, handle: int) -> None:
+        client = self._clients[handle]
+        client.deadline = None
+        self._tell(self.server.end(client.session))
+        self._notice_death(handle)
+
+    # -- the client's side --------------------------------------------------------------------
+
+    def _run_client(self, handle: int) -> None:
+        client = self._clients[handle]
+        if client.is_paused:
+            return
+        if client.connect_at is not None and client.connect_at <= self.now \
+                and self.is_running and not client.is_cut_off:
+            self._connect(handle)
+        if client.state is not _State.CONNECTED or client.is_closed:
+            return
+        if client.quiet_since is not None and client.quiet_since + client.patience <= self.now:
+            self._break(handle)
+        elif not client.is_cut_off:
+            for zxid, told in client.down.arrived(self.now):
+                self._hear(handle, zxid, told)
+
+    def _connect(self, handle: int) -> None:
+        client = self._clients[handle]
+        client.connect_at, client.boot = None, self._boot
+        if client.session == 0:
+            client.session = self.server.open()
+            self._by_session[client.session] = handle
+        elif client.session not in self.server.sessions:
+            client.state = _State.OVER
+            self._inbox.append((handle, Expired()))
+            self._answer_all(handle, SessionExpired())
+            return
+        client.state, client.deadline = _State.CONNECTED, None
+        self._inbox.append((handle, Connected(client.session)))
+        self._tell(self.server.watch_again(client.session, client.armed.items(), client.seen))
+        for number, request in client.asked.items():
+            client.up.send(self.now, (number, request))
+
+    def _hear(self, handle: int, zxid: int, told: Reply | Event) -> None:
+        client = self._clients[handle]
+        client.seen = max(client.seen, zxid)
+        if isinstance(told, Event):
+            for watch in watched_by(told):
+                client.armed.pop(watch, None)
+        else:
+            self._arm(client, client.asked.pop(told.number), told.result)
+        self._inbox.append((handle, told))
+
+    def _arm(self, client: _Client, request: Request, result: Result) -> None:
+        if not isinstance(request, Read | Children | Exists):
+            return
+        assert isinstance(result, Data | Listed | Found | NoNode)
+        watch = watch_of(request, result)
+        if watch is not None:
+            client.armed[watch] = not isinstance(result, Found) or result.stat is not None
+
+    def _break(self, handle: int) -> None:
+        """The connection is gone, and both ends know it."""
+        client = self._clients[handle]
+        client.up.cut()
+        client.down.cut()
+        self.server.forget(client.session)
+        if client.deadline is None and client.session in self.server.sessions and self.is_running:
+            client.deadline = self.now + client.timeout
+        if client.is_closed:
+            client.state = _State.OVER
+            return
+        client.state, client.quiet_since = _State.CONNECTING, None
+        client.connect_at = self.now + self._delay()
+        self._inbox.append((handle, Disconnected()))
+        self._answer_all(handle, ConnectionLost())
+
+    def _answer_all(self, handle: int, result: Result) -> None:
+        client = self._clients[handle]
+        self._inbox += [(handle, Reply(number, result)) for number in client.asked]
+        client.asked.clear()
+
+    def _notice_death(self, handle: int) -> None:
+        """Break a connection that leads nowhere, if its client can notice."""
+        client = self._clients[handle]
+        alive = (self.is_running and client.boot == self._boot
+                 and client.session in self.server.sessions)
+        if client.state is _State.CONNECTED and not client.is_silent and not alive:
+            self._break(handle)
+
+    # -- faults -------------------------------------------------------------------------------
+
+    def expire(self, handle: int) -> None:
+        """See ``FaultyCoordination.expire``; a session that is over already stays so."""
+        if self._client(handle).session in self.server.sessions:
+            self._end_session(handle)
+
+    def lose(self, handle: int, loss: Loss) -> None:
+        """Let the connection break at the next request (or the next but one, if called twice)."""
+        self._client(handle).losses.append(loss)
+
+    def cut(self, handle: int) -> None:
+        """Break the connection now; what is under way either way is lost."""
+        if self._client(handle).state is _State.CONNECTED:
+            self._break(handle)
+
+    def partition(self, handle: int) -> None:
+        """From now on nothing gets through, either way; what is under way waits."""
+        self._client(handle).is_cut_off = True
+        self._falls_silent(handle)
+
+    def heal(self, handle: int) -> None:
+        """The network is there again."""
+        self._client(handle).is_cut_off = False
+        self._speaks_again(handle)
+
+    def pause(self, handle: int) -> None:
+        """The client's process stands still, as in a long collection of garbage."""
+        self._client(handle).is_paused = True
+        self._falls_silent(handle)
+
+    def resume(self, handle: int) -> None:
+        """The process goes on; its client looks at the clock first."""
+        client = self._client(handle)
+        client.is_paused = False
+        slept_too_long = (client.quiet_since is not None
+                          and self.now - client.quiet_since >= client.patience)
+        if client.state is _State.CONNECTED and slept_too_long:
+            self._break(handle)
+        self._speaks_again(handle)
+
+    def _falls_silent(self, handle: int) -> None:
+        client = self._clients[handle]
+        if client.quiet_since is None:
+            client.quiet_since = self.now
+        if client.deadline is None and client.session in self.server.sessions and self.is_running:
+            client.deadline = self.now + client.timeout
+
+    def _speaks_again(self, handle: int) -> None:
+        client = self._clients[handle]
+        if client.is_silent:
+            return
+        client.quiet_since = None
+        if client.state is _State.CONNECTED:
+            client.deadline = None
+        elif client.connect_at is not None:
+            client.connect_at = max(client.connect_at, self.now + self._delay())
+        self._notice_death(handle)
+
+    def stop(self) -> None:
+        """See ``FaultyCoordination.stop``."""
+        self.is_running = False
+        for handle, client in enumerate(self._clients):
+            client.deadline = None
+            self.server.forget(client.session)
+            self._notice_death(handle)
+
+    def restart(self) -> None:
+        """See ``FaultyCoordination.restart``."""
+        self.is_running = True
+        self._boot += 1
+        for client in self._clients:
+            if client.session in self.server.sessions:
+                client.deadline = self.now + client.timeout
+            if client.connect_at is not None:
+                client.connect_at = max(client.connect_at, self.now + self._delay())
+
+    # -- looking in ---------------------------------------------------------------------------
+
+    def peek(self, path: str) -> tuple[bytes, Stat] | None:
+        """What a znode holds at the server now, without a session: for tests and judges."""
+        found = self.server.tree.read(Read(path))
+        return (found.data, found.stat) if isinstance(found, Data) else None
+
+    def is_alive(self, handle: int) -> bool:
+        """Whether the server still knows the session, whatever its client believes."""
+        return self._client(handle).session in self.server.sessions
+
+    def _client(self, handle: int) -> _Client:
+        if not 0 <= handle < len(self._clients):
+            raise CoordinationMisuse(f"there is no session {handle!r}")
+        return self._clients[handle]
+
+    def _open_client(self, handle: int) -> _Client:
+        if self._client(handle).is_closed:
+            raise CoordinationMisuse(f"session {handle!r} was closed")
+        return self._client(handle)

@@ -1,0 +1,77 @@
+"""The coordination port: what every implementation of it promises.
+
+A caller opens sessions, submits requests, and collects what comes back. No call waits for the
+service, except ``collect``, and no call raises because of it: misuse alone is
+raised, such as a path that is none. Times are milliseconds, virtual or
+real. The laws, which hold for each session:
+
+1. Requests take effect in the order in which they were submitted, and replies come in that
+   order. Deliveries of one session stand in the order in which things happened.
+2. A write makes a version greater by one. A conditional operation takes effect only on the
+   version that it names; so of several with the same version at most one succeeds.
+3. A ``Multi`` takes effect as a whole or not at all, and nothing happens in between.
+4. Every transaction has a greater zxid than those before it, so the ``czxid`` of a znode that
+   was deleted and made again has grown.
+5. A watch fires once. It does so before the reply of any read that sees what it is about, and
+   survives the loss of a connection: what changed meanwhile is told after ``Connected``.
+6. When a connection is lost, ``Disconnected`` is told, and every request without a reply gets
+   ``ConnectionLost``. What is submitted from then on waits for the next connection.
+7. A session of which the service has heard nothing for its timeout expires, and its ephemeral
+   znodes vanish. Its client is told ``Expired`` when it reaches the service again, not before;
+   then every request without a reply gets ``SessionExpired``, and so does every later one.
+8. A session that is closed ends at once, with its ephemeral znodes, and is told nothing more.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from .terms import Delivery, Request
+
+__all__ = ["Coordination", "FaultyCoordination"]
+
+
+class Coordination(Protocol):
+    """A service that several clients coordinate themselves by.
+
+    A session is named by the number that ``open`` gave, its *handle*; the id that the service
+    itself gave it comes with ``Connected``.
+    """
+
+    def open(self, timeout: int) -> int:
+        """Begin a session that expires after ``timeout`` ms of silence: its handle."""
+        ...
+
+    def close(self, handle: int) -> None:
+        """End a session, as its own client does in an orderly way."""
+        ...
+
+    def submit(self, handle: int, request: Request) -> int:
+        """Ask something of the service: the number under which the reply will come.
+
+        Numbers count from 0 for each session.
+        """
+        ...
+
+    def collect(self, within: int = 0) -> list[tuple[int, Delivery]]:
+        """What came since the last call, each with the handle of its session.
+
+        Waits while there is nothing, but for no more than ``within`` ms.
+        """
+        ...
+
+
+class FaultyCoordination(Coordination, Protocol):
+    """One to which a test can do what goes wrong in real life."""
+
+    def expire(self, handle: int) -> None:
+        """End a session at the service; its client does not know yet."""
+        ...
+
+    def stop(self) -> None:
+        """Kill the service. What it has acknowledged it still knows after ``restart``."""
+        ...
+
+    def restart(self) -> None:
+        """Start it again. Sessions live on, and all of them get their whole timeout anew."""
+        ...

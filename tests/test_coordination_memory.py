@@ -1,0 +1,266 @@
+"""The coordination service in virtual time: the laws of its port, and what goes wrong in it."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+from coordination_laws import LAWS, TIMEOUT, Law, World
+
+from checkvalve.reference.coordination.memory import (
+    CoordinationMisuse, InMemory, Loss, Transaction,
+)
+from checkvalve.reference.coordination.terms import (
+    Connected, ConnectionLost, Create, Created, Data, Delete, Delivery, Disconnected, Exists,
+    Expired, Found, Read, Reply, Request, SessionExpired, Write, Written,
+)
+from checkvalve.reference.coordination.tree import PathMisuse
+
+
+def delays(seed: int) -> InMemory:
+    """A service whose delays, from 0 to 9 ms, come from a seed."""
+    random = Random(seed)
+    return InMemory(lambda: random.randrange(10))
+
+
+@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.check.__name__)
+@pytest.mark.parametrize("seed", range(8))
+def test_the_port_keeps_its_laws(law: Law, seed: int) -> None:
+    """Every law of the port holds, whatever the delays are."""
+    law.check(World(delays(seed), "/world"))
+
+
+def after(service: InMemory, ms: int) -> list[tuple[int, Delivery]]:
+    """Let time pass: all that clients were told."""
+    service.advance(service.now + ms)
+    return service.collect()
+
+
+def kinds(deliveries: list[tuple[int, Delivery]], handle: int = 0) -> list[str]:
+    """The names of what a session was told."""
+    return [type(told).__name__ for whose, told in deliveries if whose == handle]
+
+
+def test_a_client_cut_off_learns_of_its_expiry_only_afterwards() -> None:
+    """It gives up after two thirds of the timeout; the server ends the session after all of it;
+    the client is told when it gets through again, a minute later."""
+    service = InMemory()
+    service.open(TIMEOUT)
+    service.submit(0, Create("/mine", ephemeral=True))
+    after(service, 10)
+    service.advance(10)
+    service.partition(0)
+    service.advance(10 + TIMEOUT * 2 // 3 - 1)
+    assert service.collect() == []
+    service.advance(10 + TIMEOUT - 1)
+    assert kinds(service.collect()) == ["Disconnected"] and service.peek("/mine") is not None
+    service.advance(10 + TIMEOUT)
+    assert service.peek("/mine") is None and not service.is_alive(0)
+    service.advance(60_000)
+    assert service.collect() == []
+    service.heal(0)
+    assert kinds(after(service, 10)) == ["Expired"]
+
+
+def test_a_short_partition_is_not_even_noticed() -> None:
+    """What was under way arrives later, in order, and the session goes on."""
+    service = InMemory()
+    service.open(TIMEOUT)
+    after(service, 10)
+    service.submit(0, Create("/a"))
+    service.partition(0)
+    service.submit(0, Create("/b"))
+    service.advance(service.now + TIMEOUT // 2)
+    assert service.peek("/a") is None and service.collect() == []
+    service.heal(0)
+    service.advance(service.now + 5)
+    assert kinds(service.collect()) == ["Reply", "Reply"]
+    service.advance(service.now + 2 * TIMEOUT)
+    assert service.is_alive(0)
+
+
+def test_a_paused_client_finds_out_when_it_wakes() -> None:
+    """It sleeps over its own expiry, hears nothing meanwhile, and is told in three steps."""
+    service = InMemory()
+    service.open(TIMEOUT)
+    service.submit(0, Create("/mine", ephemeral=True))
+    after(service, 10)
+    service.submit(0, Read("/mine"))
+    service.pause(0)
+    service.advance(service.now + TIMEOUT)
+    assert service.peek("/mine") is None and service.collect() == []
+    service.resume(0)
+    assert service.collect() == [(0, Disconnected()), (0, Reply(1, ConnectionLost()))]
+    assert after(service, 10) == [(0, Expired())]
+
+
+@pytest.mark.parametrize("loss", list(Loss))
+def test_a_reply_is_lost_before_or_after_the_effect(loss: Loss) -> None:
+    """The client is told the same; what differs is what the server did."""
+    service = InMemory()
+    service.open(TIMEOUT)
+    after(service, 10)
+    service.lose(0, loss)
+    number = service.submit(0, Create("/a"))
+    told = [told for _, told in after(service, 10)]
+    assert told == [Disconnected(), Reply(number, ConnectionLost()), Connected(1)]
+    assert (service.peek("/a") is not None) == (loss is Loss.REPLY)
+
+
+def test_a_session_dies_only_of_silence() -> None:
+    """A session that asks nothing lives on, as its client goes on saying that it is there; a
+    service that is down lets none expire, and each has its whole timeout after that."""
+    service = InMemory()
+    service.open(TIMEOUT)
+    service.advance(100 * TIMEOUT)
+    service.stop()
+    service.advance(200 * TIMEOUT)
+    service.partition(0)
+    service.restart()
+    service.advance(201 * TIMEOUT - 1)
+    assert service.is_alive(0)
+    service.advance(201 * TIMEOUT)
+    assert not service.is_alive(0)
+
+
+def test_a_closed_session_tells_nothing_more() -> None:
+    """What was on its way to it is dropped, and nobody can use it."""
+    service = InMemory()
+    service.open(TIMEOUT)
+    service.submit(0, Create("/mine", ephemeral=True))
+    service.advance(10)
+    service.submit(0, Read("/mine"))
+    service.close(0)
+    assert after(service, 10) == [] and service.peek("/mine") is None
+    for use in (lambda: service.submit(0, Read("/")), lambda: service.close(0)):
+        with pytest.raises(CoordinationMisuse):
+            use()
+
+
+def test_a_session_closed_without_a_connection_expires() -> None:
+    """The server cannot hear of it, so it waits for the timeout."""
+    service = InMemory()
+    service.open(TIMEOUT)
+    service.submit(0, Create("/mine", ephemeral=True))
+    service.advance(10)
+    service.partition(0)
+    service.advance(10 + TIMEOUT * 2 // 3)
+    service.close(0)
+    service.advance(10 + TIMEOUT - 1)
+    assert service.peek("/mine") is not None
+    service.advance(10 + TIMEOUT)
+    service.heal(0)
+    assert service.peek("/mine") is None and service.collect() == []
+
+
+def test_every_transaction_is_recorded() -> None:
+    """With its time, who asked, and its result, failed ones too; reads are none."""
+    record: list[Transaction] = []
+    service = InMemory(record=record.append)
+    service.open(TIMEOUT)
+    requests: tuple[Request, ...] = (Create("/a"), Create("/a"), Read("/a"), Delete("/a"))
+    for request in requests:
+        service.submit(0, request)
+    service.advance(10)
+    assert [(each.at, each.handle, each.request, type(each.result).__name__) for each in record] \
+        == [(2, 0, Create("/a"), "Created"), (2, 0, Create("/a"), "NodeExists"),
+            (2, 0, Delete("/a"), "Deleted")]
+
+
+@pytest.mark.parametrize("path", ["", "a", "/a/", "//a", "/"])
+def test_a_path_that_names_no_znode_is_refused(path: str) -> None:
+    """It is refused by a word about paths, not by a result of the service."""
+    service = InMemory()
+    service.open(TIMEOUT)
+    with pytest.raises(PathMisuse):
+        service.submit(0, Create(path))
+
+
+def test_time_and_timeouts_are_checked() -> None:
+    """Time does not go back, a timeout is 1 ms or more, and a handle comes from open."""
+    service = InMemory()
+    service.advance(5)
+    for misuse in (lambda: service.advance(4), lambda: service.open(0),
+                   lambda: service.partition(0), lambda: service.submit(3, Read("/"))):
+        with pytest.raises(CoordinationMisuse):
+            misuse()
+
+
+def random_run(seed: int) -> tuple[list[tuple[int, int, Delivery]], list[Transaction]]:
+    """Three clients that count in one znode while everything goes wrong now and then."""
+    random = Random(seed)
+    record: list[Transaction] = []
+    service = InMemory(lambda: random.randrange(8), record.append)
+    handles = [service.open(100) for _ in range(3)]
+    told: list[tuple[int, int, Delivery]] = []
+    for _ in range(400):
+        for handle, delivery in service.collect(random.randrange(12)):
+            told.append((service.now, handle, delivery))
+            if isinstance(delivery, Expired):
+                handles[handles.index(handle)] = service.open(100)
+        handle = random.choice(handles)
+        service.submit(handle, random.choice(
+            [Create("/n", b"", random.random() < 0.5), Write("/n", b"x", random.randrange(3)),
+             Delete("/n", 1), Read("/n", True), Exists("/n", True)]))
+        _harm(service, random, handle)
+    for handle in range(max(handles) + 1):
+        service.heal(handle)
+        service.resume(handle)
+    service.restart()
+    while deliveries := service.collect(1_000):
+        told += [(service.now, handle, delivery) for handle, delivery in deliveries]
+    return told, record
+
+
+def _harm(service: InMemory, random: Random, handle: int) -> None:
+    if random.random() < 0.5:
+        return
+    random.choice([
+        lambda: service.partition(handle), lambda: service.heal(handle),
+        lambda: service.heal(handle), lambda: service.pause(handle),
+        lambda: service.resume(handle), lambda: service.resume(handle),
+        lambda: service.lose(handle, random.choice(list(Loss))), lambda: service.expire(handle),
+        service.stop, service.restart, service.restart, lambda: service.cut(handle)])()
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_every_request_is_answered_once_and_in_order(seed: int) -> None:
+    """Whatever goes wrong, each number gets one reply in the end, and numbers only grow."""
+    told, _ = random_run(seed)
+    handles = {handle for _, handle, _ in told}
+    for handle in handles:
+        numbers = [each.number for _, whose, each in told
+                   if whose == handle and isinstance(each, Reply)]
+        assert numbers == list(range(len(numbers)))
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_what_clients_are_told_agrees_with_what_happened(seed: int) -> None:
+    """A success that a client was told of is one that the server recorded, and an expired
+    session is told nothing else afterwards."""
+    told, record = random_run(seed)
+    succeeded = [each.result for each in record if isinstance(each.result, Created | Written)]
+    for _, _, delivery in told:
+        if isinstance(delivery, Reply) and isinstance(delivery.result, Created | Written):
+            assert delivery.result in succeeded
+    for handle in {handle for _, handle, each in told if isinstance(each, Expired)}:
+        mine = [each for _, whose, each in told if whose == handle]
+        after = mine[mine.index(Expired()) + 1:]
+        assert all(isinstance(each, Reply) and each.result == SessionExpired() for each in after)
+
+
+def test_a_run_repeats_itself() -> None:
+    """The same seed gives the same deliveries at the same instants."""
+    assert random_run(7) == random_run(7) and random_run(7) != random_run(8)
+
+
+def test_reads_and_absent_znodes() -> None:
+    """A look from outside sees what the server has, without a session."""
+    service = InMemory()
+    service.open(TIMEOUT)
+    service.submit(0, Create("/a", b"x"))
+    service.submit(0, Read("/a"))
+    service.submit(0, Exists("/b"))
+    told = [each.result for _, each in after(service, 10) if isinstance(each, Reply)]
+    assert isinstance(told[1], Data) and service.peek("/a") == (told[1].data, told[1].stat)
+    assert told[2] == Found(None) and service.peek("/b") is None

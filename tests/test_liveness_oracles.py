@@ -12,8 +12,12 @@ from pathlib import Path
 import pytest
 from hypothesis import assume, given, settings
 
-from checkvalve.conformance.bench.oracles.expectations import explored, opinion, promises
+from checkvalve.conformance.bench.oracles.__main__ import main
+from checkvalve.conformance.bench.oracles.expectations import (
+    Opinion, explored, opinion, promises,
+)
 from checkvalve.conformance.bench.oracles.plain import PlainGraph, is_violated
+from checkvalve.conformance.bench.oracles.report import Row, sums
 from checkvalve.conformance.bench.oracles.tlc import jar_of_tlc, run_tlc, violates_liveness
 from checkvalve.spec.chapters import Chapter, chapters
 from checkvalve.spec.engines.search import check_rules, instances
@@ -81,3 +85,34 @@ def test_both_oracles_confirm_what_a_chapter_promises(chapter: Chapter) -> None:
         if found.plain:
             seen.add(key)
             assert (found.plain, found.tlc) == (promise.expected, promise.expected), promise.words
+
+
+def row(plain: str, tlc: str) -> Row:
+    """A promise that something holds, and what the oracles said of it."""
+    return Row("a.chapter", "Machine(C=1) A-1", "holds", Opinion(9, plain, tlc), 0.5)
+
+
+def test_one_oracle_that_contradicts_is_enough() -> None:
+    """The sign and the sum say so; an oracle that did not decide contradicts nothing."""
+    rows = [row("holds", "violated"), row("holds", ""), row("", "")]
+    assert [one.sign for one in rows] == ["BAD", "ok", "?"]
+    assert list(sums(rows))[-1] == ("all", "3", "0", "9", "2", "1", "1")
+
+
+@needs_tlc
+def test_a_run_of_tlc_that_takes_too_long_decides_nothing() -> None:
+    """The plain algorithm's word stands alone then, and the program goes on."""
+    promise = next(one for chapter in WITH_LIVENESS for one in promises(chapter))
+    graph = explored(promise, 20_000)
+    found = opinion(promise, graph, tlc=True, seconds=0.01)
+    assert (found.plain, found.tlc) == (promise.expected, "")
+
+
+def test_the_program_prints_each_promise_of_a_chapter_and_the_sum(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """A machine that is left out has a dash; nothing is contradicted, so it ends with 0."""
+    assert main(["--chapter", "storm.limit", "--tlc-states", "0", "--states", "160"]) == 0
+    out = capsys.readouterr().out
+    assert "?    160       -         -" in out
+    assert "| storm.limit |        7 |        1 |     160 |     6 |   0 |            0 |" in out

@@ -21,10 +21,11 @@ from checkvalve.conformance.bench.mutants.modules import (
     GROUPS, TARGETS, group_of, modules_of, files_asked,
 )
 from checkvalve.conformance.bench.mutants.operators import OPERATORS, Mutant, mutants_of, names_in
-from checkvalve.conformance.bench.mutants.report import Tally, origin, publish, table, tally
+from checkvalve.conformance.bench.mutants.report import Tally, origin, tally
 from checkvalve.conformance.bench.mutants.stand import SURVIVED, TESTS, Fate
 from checkvalve.conformance.bench.mutants.survey import Survey, killers_of
 from checkvalve.conformance.bench.mutants.tree import Project, here
+from checkvalve.conformance.bench.published import publish, table
 from checkvalve.conformance.cli.outcome import run
 from checkvalve.conformance.targets import known_targets
 from checkvalve.spec.notation.errors import InputError
@@ -284,7 +285,7 @@ def test_the_table_is_put_between_its_marks(tmp_path: Path) -> None:
         "Before.\n<!-- figures of make mutants -->\nold\n<!-- end of figures -->\nEnd.\n")
     lines = list(table([("", "n"), ("all", "1")]))
     for _ in range(2):
-        publish(page, lines)
+        publish(page, "make mutants", lines)
     assert page.read_text().splitlines() == [
         "Before.", "<!-- figures of make mutants -->", "|     | n |", "|:----|--:|",
         "| all | 1 |", "<!-- end of figures -->", "End."]

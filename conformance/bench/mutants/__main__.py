@@ -15,12 +15,13 @@ import click
 from checkvalve.spec.notation.errors import InputError
 
 from ...cli.outcome import EXPECTED, VIOLATED, run
+from ..published import publish, table
 from .campaign import FATES, SURVEY, Campaign
 from .draw import drawn, share
 from .ledger import read_arguments
 from .modules import GROUPS, group_of, modules_of
 from .operators import mutants_of
-from .report import AIM, Tally, origin, publish, table, tally
+from .report import AIM, Tally, origin, tally
 from .tree import Project, here
 
 __all__ = ["command", "main"]
@@ -76,7 +77,8 @@ def command(
         click.echo(line)
     if page is not None:
         of = list(whole.fates.values())
-        publish(page, [*table(rows), "", origin(of, campaign.minutes(of), _command())])
+        publish(page, "make mutants",
+                [*table(rows), "", origin(of, campaign.minutes(of), _command())])
     return EXPECTED if whole.good else VIOLATED
 
 

@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-import os
-import platform
 import textwrap
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
-from ...files import write_whole
+from ..published import machine
 from .ledger import Argument
 from .modules import group_of
 from .operators import Mutant
 from .stand import CRASH, HANG, SUITES, SURVIVED, TESTS, Fate
 
-__all__ = ["AIM", "Tally", "origin", "publish", "table", "tally"]
+__all__ = ["AIM", "Tally", "origin", "tally"]
 
 AIM: Final = 0.95
 """The share of the mutants that are not equivalent that is to be killed."""
-
-_BEGIN, _END = "<!-- figures of make mutants -->", "<!-- end of figures -->"
 
 
 @dataclass(frozen=True)
@@ -89,44 +84,12 @@ def tally(whole: Tally, *, by_module: bool = False) -> Iterator[tuple[str, ...]]
         yield (name, *(str(cell) for cell in cells), f"{100 * part.share:.1f} %")
 
 
-def table(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
-    """The rows as a table in Markdown, which is readable as plain text too."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-
-    def line(cells: Sequence[str]) -> str:
-        first, *rest = zip(cells, widths, strict=True)
-        padded = [first[0].ljust(first[1]), *(cell.rjust(width) for cell, width in rest)]
-        return f"| {' | '.join(padded)} |"
-
-    head, *body = rows
-    yield line(head)
-    yield f"|{'|'.join([':' + '-' * (widths[0] + 1), *('-' * (w + 1) + ':' for w in widths[1:])])}|"
-    yield from map(line, body)
-
-
 def origin(fates: Iterable[Fate], minutes: float, command: str) -> str:
     """Where the figures are from: commits, command, machine, and what it took."""
     commits = Counter(fate.commit or "no commit" for fate in fates)
     at = ", ".join(f"{commit} ({count})" if len(commits) > 1 else commit
                    for commit, count in commits.most_common())
     return textwrap.fill(
-        f"Tried at the commit{'s' if len(commits) > 1 else ''} {at}; by `{command}`, on a machine "
-        f"of {os.cpu_count()} processors ({_processor()}) with Python "
-        f"{platform.python_version()}: {minutes:.0f} minutes of processor time.", 100,
+        f"Tried at the commit{'s' if len(commits) > 1 else ''} {at}; by `{command}`, on "
+        f"{machine()}: {minutes:.0f} minutes of processor time.", 100,
         break_long_words=False, break_on_hyphens=False)
-
-
-def _processor() -> str:
-    """What the system calls the processor."""
-    lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
-    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
-    return next(names, platform.machine())
-
-
-def publish(path: Path, lines: Sequence[str]) -> None:
-    """Put the figures into a page, between the two marks that it has for them."""
-    text = path.read_text(encoding="utf-8")
-    before, _, rest = text.partition(_BEGIN)
-    _, _, after = rest.partition(_END)
-    body = "\n".join(lines)
-    write_whole(path, f"{before}{_BEGIN}\n{body}\n{_END}{after}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from checkvalve.spec.expectations import Expectation
 from checkvalve.spec.notation.bound import bind
 
 from .plain import PlainGraph, is_violated
-from .tlc import run_tlc, violates_liveness
+from .tlc import PATIENCE, run_tlc, violates_liveness
 
 __all__ = ["Opinion", "Promise", "explored", "opinion", "promises"]
 
@@ -43,7 +44,7 @@ class Promise:
 
 @dataclass(frozen=True)
 class Opinion:
-    """What an oracle found, or empty texts where the machine is too large for it."""
+    """What each oracle found, or an empty text where it did not decide."""
 
     states: int
     plain: str = ""
@@ -76,8 +77,11 @@ def explored(promise: Promise, most: int, before: PlainGraph | None = None) -> P
     return graph
 
 
-def opinion(promise: Promise, graph: PlainGraph, tlc: bool) -> Opinion:
-    """What the oracles say, if all states are in the graph; TLC only if asked."""
+def opinion(
+    promise: Promise, graph: PlainGraph, tlc: bool, seconds: float = PATIENCE
+) -> Opinion:
+    """What the oracles say, if all states are in the graph; TLC only if asked, and if it answers
+    within so many seconds of the clock."""
     if not graph.complete:
         return Opinion(len(graph.states))
     rule, bound = promise.expectation.rule, graph.bound
@@ -85,8 +89,11 @@ def opinion(promise: Promise, graph: PlainGraph, tlc: bool) -> Opinion:
     confirmed = ""
     if tlc:
         with tempfile.TemporaryDirectory() as folder:
-            output = run_tlc(export(bound, rules=[rule]), Path(folder))
-        confirmed = _word(violates_liveness(output))
+            try:
+                output = run_tlc(export(bound, rules=[rule]), Path(folder), seconds)
+                confirmed = _word(violates_liveness(output))
+            except subprocess.TimeoutExpired:
+                pass  # it stays undecided, and the table says so
     return Opinion(len(graph.states), _word(broken), confirmed)
 
 

@@ -13,6 +13,9 @@ from checkvalve.spec.engines.tla import TlaExport
 
 __all__ = ["counts", "jar_of_tlc", "run_tlc", "violates_liveness"]
 
+PATIENCE = 600.0
+"""Seconds that a run of TLC may take."""
+
 
 def jar_of_tlc() -> Path | None:
     """TLC's jar, if it is here and Java is."""
@@ -23,8 +26,11 @@ def jar_of_tlc() -> Path | None:
     return Path(named) if named and shutil.which("java") and Path(named).exists() else None
 
 
-def run_tlc(module: TlaExport, folder: Path) -> str:
-    """What TLC says of a module, which is written to a folder first."""
+def run_tlc(module: TlaExport, folder: Path, seconds: float = PATIENCE) -> str:
+    """What TLC says of a module, which is written to a folder first.
+
+    Raises ``subprocess.TimeoutExpired`` after so many seconds of the clock.
+    """
     (folder / f"{module.name}.tla").write_text(module.tla, encoding="utf-8")
     (folder / f"{module.name}.cfg").write_text(module.cfg, encoding="utf-8")
     # Most of a short run is the start of the virtual machine: one compiler, one thread. TLC
@@ -34,7 +40,7 @@ def run_tlc(module: TlaExport, folder: Path) -> str:
                "-XX:TieredStopAtLevel=1", "-cp", str(jar_of_tlc()),
                "tlc2.TLC", "-deadlock", "-workers", "1", module.name]
     return subprocess.run(
-        command, cwd=folder, capture_output=True, text=True, timeout=600, check=False).stdout
+        command, cwd=folder, capture_output=True, text=True, timeout=seconds, check=False).stdout
 
 
 def counts(output: str) -> tuple[int, int]:

@@ -30,7 +30,8 @@ class Expectation:
     ``verdict`` is ``holds`` or ``violated``; with ``where`` (a condition over the
     constants, as text) it is violated exactly where that is true and holds elsewhere.
     ``for_all`` names constants that a proof leaves symbolic; empty means exhaustive search.
-    ``lemmas`` are rules that the proof may use once they are proved. Raises InputError for
+    ``lemmas`` are rules that the proof may use once they are proved. Without ``renaming`` all
+    states are counted, also those that differ only by names of alike members. Raises InputError for
     what the machine does not have.
     """
 
@@ -42,6 +43,7 @@ class Expectation:
     where: str = ""
     for_all: tuple[str, ...] = ()
     lemmas: tuple[str, ...] = ()
+    renaming: bool = True
 
     def __post_init__(self) -> None:
         machine: object = self.machine
@@ -131,13 +133,15 @@ def _computed(name: str, values: Callable[..., Any], chosen: dict[str, Any]) -> 
 
 def expect(
     machine: type[Machine], rule: str, verdict: str, about: str = "", *, where: str = "",
-    **grid: Values,
+    renaming: bool = True, **grid: Values,
 ) -> Expectation:
     """An exhaustive search decides the rule, for each choice of constants in the grid.
 
-    A value may be a number, a range, or a function of the constants named before it.
+    A value may be a number, a range, or a function of the constants named before it. Without
+    ``renaming`` the search counts all states, whatever members the machine declares alike.
     """
-    return Expectation(machine, rule, verdict, about, tuple(grid.items()), where)
+    return Expectation(
+        machine, rule, verdict, about, tuple(grid.items()), where, renaming=renaming)
 
 
 def prove(

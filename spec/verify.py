@@ -144,10 +144,9 @@ class Deciding:
             if expectation.for_all:
                 found = _prove(expectation, constants, self._budget)
                 return _found(promised, found, expectation.machine, constants)
-            key = _key(expectation.machine, constants, expectation.rule)
+            key = _key(expectation, constants, expectation.rule)
             if key not in self._decided:
-                self._decided |= _search(
-                    self._chapter, expectation.machine, constants, self._budget)
+                self._decided |= _search(self._chapter, expectation, constants, self._budget)
             return _found(promised, self._decided[key], expectation.machine, constants)
 
 
@@ -170,28 +169,33 @@ def _promise(chapter: Chapter, expectation: Expectation, constants: dict[str, An
 Key = tuple[Any, ...]
 
 
-def _key(machine: type[Machine], constants: dict[str, Any], rule: str) -> Key:
-    return machine, tuple(constants_of(machine, constants).items()), rule
+def _key(expectation: Expectation, constants: dict[str, Any], rule: str = "") -> Key:
+    machine = expectation.machine
+    values = tuple(constants_of(machine, constants).items())
+    return machine, expectation.renaming, values, rule
 
 
 def _search(
-    chapter: Chapter, machine: type[Machine], constants: dict[str, Any], budget: Budget
+    chapter: Chapter, expectation: Expectation, constants: dict[str, Any], budget: Budget
 ) -> dict[Key, Verdict]:
     """Every rule that the chapter expects something of, for one machine and its constants."""
-    bound = bind(machine, **constants)
+    bound = bind(expectation.machine, **constants)
+    here = _key(expectation, constants)
     wanted = dict.fromkeys(
         e.rule for e in chapter.expectations
-        if e.machine is machine and not e.for_all and any(
-            _key(machine, point, "") == _key(machine, constants, "") for point in e.points()
+        if e.machine is expectation.machine and not e.for_all and any(
+            _key(e, point) == here for point in e.points()
         )
     )
+    budget = replace(budget, renaming=budget.renaming and expectation.renaming)
     items = [item for rule in wanted for item in instances(bound, rule)]
     with redirect_stdout(sys.stderr):  # an action may print; a report is not the place for it
         found = check_rules(bound, items, budget)
     by_rule: dict[str, list[Verdict]] = {}
     for item, verdict in zip(items, found, strict=True):
         by_rule.setdefault(item.rule.id, []).append(verdict)
-    return {_key(machine, constants, rule): worst(group) for rule, group in by_rule.items()}
+    return {_key(expectation, constants, rule): worst(group)
+            for rule, group in by_rule.items()}
 
 
 _ORDER = (Outcome.VIOLATED, Outcome.UNKNOWN, Outcome.HOLDS)

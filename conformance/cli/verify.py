@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import chain, groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,9 +28,12 @@ __all__ = ["command"]
 @click.option("--rows", is_flag=True, help="Print every row, not one line for each group.")
 @click.option("--traces", is_flag=True, help="Print the shortest trace of each violation.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@click.option("--all-states", is_flag=True,
+              help="Count also states that differ only by the names of alike members.")
 @budget_options
 def command(
-    chapters: tuple[str, ...], rows: bool, traces: bool, as_json: bool, budget: Budget
+    chapters: tuple[str, ...], rows: bool, traces: bool, as_json: bool, all_states: bool,
+    budget: Budget,
 ) -> int:
     """Verify CHAPTERS of the rule book (all if none are named), or your own FILE.py.
 
@@ -40,7 +44,7 @@ def command(
     within the budget.
     """
     found: list[Row] = []
-    produced = _rows(chapters, budget)
+    produced = _rows(chapters, replace(budget, renaming=not all_states))
     if as_json:
         found = list(produced)
         document = {

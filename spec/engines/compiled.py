@@ -43,7 +43,7 @@ def check_with_native_code(
     live = [i for i, item in enumerate(wanted) if item.rule.kind not in SAFETY]
     verdicts: dict[int, Verdict] = {}
     if safety:
-        verdicts |= _safety(bound, {i: lowered[i] for i in safety}, budget)
+        verdicts |= _safety_by_names(bound, {i: lowered[i] for i in safety}, budget)
     if live:
         try:
             verdicts |= _liveness_or_late(
@@ -52,6 +52,47 @@ def check_with_native_code(
             refusal.decided = verdicts
             raise
     return [verdicts[i] for i in range(len(wanted))]
+
+
+def _safety_by_names(
+    bound: BoundMachine, rules: dict[int, LoweredRule], budget: Budget
+) -> dict[int, Verdict]:
+    """Up to the names of alike members, what may be decided so; the rest as ever."""
+    from .alike import alike_members
+    renamed = alike_members(bound, rules, budget) if budget.renaming else {}
+    rest = {place: rule for place, rule in rules.items() if place not in renamed}
+    verdicts = _up_to_names(bound, renamed, budget) if renamed else {}
+    return verdicts | (_safety(bound, rest, budget) if rest else {})
+
+
+def _up_to_names(
+    bound: BoundMachine, rules: dict[int, LoweredRule], budget: Budget
+) -> dict[int, Verdict]:
+    """One search for rules, those together that renamings map to each other."""
+    from .alike import Renamed, together
+    from .native import explore
+    names, groups = Renamed(bound), together(bound, rules)
+    result = explore(bound.model, [group.rule for group in groups], budget, names.group)
+    if result.fault is not None:
+        fault, path = result.fault
+        raise _fault(bound, fault, names.run_behind(path, budget.deadline))
+    verdicts = {}
+    for position, group in enumerate(groups):
+        run = None
+        if position in result.violations:
+            run = names.run_behind(result.violations[position], budget.deadline)
+        for place in group.members:
+            item = rules[place]
+            base = Verdict(Outcome.HOLDS, method_of(item.rule.kind, result.complete),
+                           result.states, result.transitions, result.depth)
+            if run is not None:
+                path = names.breaking(run, item)
+                base = _replayed(bound, path, item, base, result.complete, budget.deadline)
+            elif not result.complete:
+                base = _undecided(base, result.stopped_by, result.late)
+            verdicts[place] = replace(
+                base, method=f"{base.method}, up to the names in {names.sets}")
+    return verdicts
 
 
 def _safety(

@@ -50,14 +50,15 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ..expectations import expect
+from ..expectations import Expectation, Values, expect
 from ..notation import (
-    MUST, Machine, action, always, array, boolean, const, integer, record, require, subset, upto,
+    MUST, Machine, action, alike, always, array, boolean, const, integer, member, pairs, record,
+    require, subset, upto,
 )
 
 __all__ = [
     "EXPECTATIONS", "CutAtLastMatch", "CutByEpoch", "CutToHighWatermark", "CuttingUnfenced",
-    "FirstTry", "JoiningEarly", "Replication", "Unfenced",
+    "FirstTry", "JoiningEarly", "LastOneOut", "Replication", "Unfenced",
 ]
 
 
@@ -76,41 +77,47 @@ class Replication(Machine):
     M = const(2, at_least=1)            # records that producers write in all
     E = const(2, at_least=1)            # leader epochs that the controller gives out
 
-    log = array(upto(N * L), record(Entry, number=integer(0, M), epoch=integer(0, E)))
-    end = array(upto(N), integer(0, L))             # the length of each log
-    hw = array(upto(N), integer(0, L))              # each replica's high watermark
-    epoch = array(upto(N), integer(0, E))           # the epoch that each replica is in
-    leader = array(upto(N), integer(0, N, init=N))  # whom it takes for its leader; N: nobody
-    isr = subset(upto(N * N))                       # r * N + o: replica r takes o to be in sync
+    Replica = alike(N)
 
-    leading = integer(0, N, init=N)                 # the quorum's leader; N: nobody
-    in_sync = array(upto(N), boolean(True))         # the quorum's ISR
+    log = array(pairs(Replica, upto(L)), record(Entry, number=integer(0, M), epoch=integer(0, E)))
+    end = array(Replica, integer(0, L))             # the length of each log
+    hw = array(Replica, integer(0, L))              # each replica's high watermark
+    epoch = array(Replica, integer(0, E))           # the epoch that each replica is in
+    leader = array(Replica, member(Replica))        # whom it takes for its leader; N: nobody
+    isr = subset(pairs(Replica, Replica))           # r * N + o: replica r takes o to be in sync
+
+    leading = member(Replica)                       # the quorum's leader; N: nobody
+    in_sync = array(Replica, boolean(True))         # the quorum's ISR
 
     written = integer(0, M)                         # records written so far
     epochs = integer(0, E)                          # epochs given out so far: the quorum's
-    told_leader = array(upto(E), integer(0, N, init=N))     # the request of epoch e + 1
-    told_isr = subset(upto(E * N))                          # e * N + r: r is in sync, it says
+    told_leader = array(upto(E), member(Replica))           # the request of epoch e + 1
+    told_isr = subset(pairs(upto(E), Replica))              # e * N + r: r is in sync, it says
 
     # --- the controller ------------------------------------------------------------------
 
-    @action(replica=upto(N))
+    @action(replica=Replica)
     def elect(self, replica: int) -> None:
         """A member of the ISR becomes the leader, because of a failure or a preference."""
         require(self.in_sync[replica] and self.leading != replica)
         self.leading = replica
         self.tell()
 
-    @action(replica=upto(N))
+    @action(replica=Replica)
     def take_out(self, replica: int) -> None:
         """A broker has failed, or seems to: it leaves the ISR, unless it is the last there; if it
         leads, nobody does until the next election. It may be up all the same, and go on."""
-        alone = sum(self.in_sync) == 1
-        require(self.leading == replica or (self.in_sync[replica] and not alone))
-        if self.leading == replica:
+        leads, alone = self.leading == replica, sum(self.in_sync) == 1
+        require(leads or (self.in_sync[replica] and self.may_be_taken_out()))
+        if leads:
             self.leading = self.N
-        if not (self.in_sync[replica] and alone):
+        if not (leads and self.in_sync[replica] and alone):
             self.in_sync[replica] = False
         self.tell()
+
+    def may_be_taken_out(self) -> bool:
+        """Whether a member of the ISR that does not lead may leave it: others remain."""
+        return sum(self.in_sync) > 1
 
     def tell(self) -> None:
         """The quorum is written with a new epoch, and the replicas will be told."""
@@ -131,7 +138,7 @@ class Replication(Machine):
         require(request + 1 > self.epoch[replica])
         self.obey(replica, request)
 
-    @action(replica=upto(N), request=upto(E))
+    @action(replica=Replica, request=upto(E))
     def become_follower(self, replica: int, request: int) -> None:
         """Another one obeys it, and cuts its log; only the leader of that epoch says where."""
         leader = self.told_leader[request]
@@ -185,7 +192,7 @@ class Replication(Machine):
         return (self.leading == replica and self.presumes(replica)
                 and self.epoch[replica] == self.epochs)
 
-    @action(leader=upto(N))
+    @action(leader=Replica)
     def write(self, leader: int) -> None:
         """A producer's record is appended to the leader's log."""
         require(self.presumes(leader))
@@ -198,7 +205,7 @@ class Replication(Machine):
         self.log[replica * self.L + self.end[replica]] = entry
         self.end[replica] += 1
 
-    @action(leader=upto(N))
+    @action(leader=Replica)
     def raise_hw(self, leader: int) -> None:
         """All that the leader waits for have the next record: it is committed."""
         require(self.presumes(leader) and self.hw[leader] < self.L)
@@ -217,7 +224,7 @@ class Replication(Machine):
         return (self.presumes(leader) and self.leader[replica] == leader
                 and self.epoch[replica] == self.epoch[leader])
 
-    @action(leader=upto(N), replica=upto(N))
+    @action(leader=Replica, replica=Replica)
     def shrink(self, leader: int, replica: int) -> None:
         """Who lags leaves the ISR; the quorum takes that from its leader only."""
         require(self.leads(leader) and replica != leader)
@@ -226,7 +233,7 @@ class Replication(Machine):
         self.isr.discard(leader * self.N + replica)
         self.agree(leader)
 
-    @action(leader=upto(N), replica=upto(N))
+    @action(leader=Replica, replica=Replica)
     def expand(self, leader: int, replica: int) -> None:
         """Who has caught up with the high watermark joins the ISR."""
         require(self.leads(leader) and leader * self.N + replica not in self.isr)
@@ -249,7 +256,7 @@ class Replication(Machine):
 
     # --- followers -------------------------------------------------------------------------
 
-    @action(replica=upto(N))
+    @action(replica=Replica)
     def fetch(self, replica: int) -> None:
         """The next record, and the leader's high watermark as far as the log goes."""
         leader = self.leader[replica]
@@ -274,7 +281,7 @@ class Replication(Machine):
             for offset in range(self.L))
 
     @always("KAFKA-R1", MUST, "Whoever a leader waits for has what the leader takes for committed.",
-            source="kafka#replication (WeakIsr)", leader=upto(N), replica=upto(N))
+            source="kafka#replication (WeakIsr)", leader=Replica, replica=Replica)
     def the_leaders_isr_has_all(self, leader: int, replica: int) -> bool:
         """By the leader's own word of who is in sync."""
         return (not self.presumes(leader) or leader * self.N + replica not in self.isr
@@ -282,7 +289,7 @@ class Replication(Machine):
 
     @always("KAFKA-R2", MUST, "Whoever may be elected has all that any leader takes for committed: "
             "no committed record is lost.",
-            source="kafka#replication (StrongIsr)", leader=upto(N), replica=upto(N))
+            source="kafka#replication (StrongIsr)", leader=Replica, replica=Replica)
     def the_isr_has_all(self, leader: int, replica: int) -> bool:
         """By the quorum's word of who is in sync."""
         return (not self.presumes(leader) or not self.in_sync[replica]
@@ -295,13 +302,13 @@ class Replication(Machine):
         return self.leading == self.N or self.in_sync[min(self.leading, self.N - 1)]
 
     @always("KAFKA-R4", MUST, "A high watermark is not beyond the end of its log.",
-            source="kafka#replication (HwWithinLog)", replica=upto(N))
+            source="kafka#replication (HwWithinLog)", replica=Replica)
     def hw_is_in_the_log(self, replica: int) -> bool:
         """What is committed is there."""
         return self.hw[replica] <= self.end[replica]
 
     @always("KAFKA-R5", MUST, "Two logs do not differ below both high watermarks.",
-            source="kafka#replication (CommittedLogMatching)", one=upto(N), other=upto(N))
+            source="kafka#replication (CommittedLogMatching)", one=Replica, other=Replica)
     def committed_logs_match(self, one: int, other: int) -> bool:
         """So consumers read the same from both."""
         return all(
@@ -318,6 +325,15 @@ class AsPublished(Replication):
     def the_leader_is_in_sync(self) -> bool:
         """There need not be a leader: there is none in the first state."""
         return self.leading < self.N and self.in_sync[min(self.leading, self.N - 1)]
+
+
+class LastOneOut(Replication):
+    """As the module was published last: where nobody leads, even the last member leaves the ISR.
+    Nothing is lost by it, for nobody can be elected any more."""
+
+    def may_be_taken_out(self) -> bool:
+        """Nobody asks whether others remain."""
+        return True
 
 
 class JoiningEarly(Replication):
@@ -348,7 +364,7 @@ class FirstTry(Replication):
         """Its whole log stays, as yet."""
         return self.end[replica]
 
-    @action(replica=upto(Replication.N))
+    @action(replica=Replication.Replica)
     def mend(self, replica: int) -> None:
         """The leader answers a fetch by saying that the logs do not match."""
         leader = self.leader[replica]
@@ -435,38 +451,46 @@ class CutToHighWatermark(Unfenced):
 
 NO_LOSS, WAITED_FOR = "KAFKA-R2", "KAFKA-R1"
 
+def as_tlc(
+    machine: type[Replication], rule: str, verdict: str, about: str, *, E: Values,
+    where: str = "",
+) -> Expectation:
+    """With two records, and without renaming, as TLC counted states: so they can be compared."""
+    return expect(machine, rule, verdict, about, where=where, renaming=False, L=2, M=2, E=E)
+
+
 EXPECTATIONS = (
-    expect(Replication, WAITED_FOR, "holds", "the leader's ISR has all", L=2, M=2, E=(2, 3)),
-    expect(Replication, NO_LOSS, "holds", "no committed record is lost", L=2, M=2, E=(2, 3)),
-    expect(Replication, "KAFKA-R3", "holds", "the leader is in sync", L=2, M=2, E=(2, 3)),
-    expect(Replication, "KAFKA-R4", "holds", "hw is within the log", L=2, M=2, E=(2, 3)),
-    expect(Replication, "KAFKA-R5", "holds", "committed logs match", L=2, M=2, E=(2, 3)),
-    *(expect(Replication, f"KAFKA-R{number}", "holds",
+    as_tlc(Replication, WAITED_FOR, "holds", "the leader's ISR has all", E=(2, 3)),
+    as_tlc(Replication, NO_LOSS, "holds", "no committed record is lost", E=(2, 3)),
+    as_tlc(Replication, "KAFKA-R3", "holds", "the leader is in sync", E=(2, 3)),
+    as_tlc(Replication, "KAFKA-R4", "holds", "hw is within the log", E=(2, 3)),
+    as_tlc(Replication, "KAFKA-R5", "holds", "committed logs match", E=(2, 3)),
+    *(expect(machine, f"KAFKA-R{number}", "holds",
              f"KIP-320 keeps rule R{number} with three records and three epochs",
-             L=3, M=3, E=3) for number in range(1, 6)),
-    expect(AsPublished, "KAFKA-R3W", "violated", "at first nobody leads", L=2, M=2, E=2),
-    expect(JoiningEarly, NO_LOSS, "violated",
+             L=3, M=3, E=3) for machine in (Replication, LastOneOut) for number in range(1, 6)),
+    as_tlc(AsPublished, "KAFKA-R3W", "violated", "at first nobody leads", E=2),
+    as_tlc(JoiningEarly, NO_LOSS, "violated",
            "who joins before the leader's epoch has begun may lack what is committed (KAFKA-7128)",
-           L=2, M=2, E=2),
-    expect(CuttingUnfenced, NO_LOSS, "violated", where="E > 2", about="a stale leader says where "
-           "to cut, and cuts its own log later: it takes three epochs", L=2, M=2, E=(2, 3)),
-    expect(FirstTry, WAITED_FOR, "violated", where="E > 2", about="a follower of an older epoch "
-           "is waited for, and cuts what is committed", L=2, M=2, E=(2, 3)),
-    expect(FirstTry, NO_LOSS, "violated", where="E > 2", about="a follower of an older "
-           "epoch is waited for, cuts what is committed, and may be elected", L=2, M=2, E=(2, 3)),
-    expect(CutAtLastMatch, WAITED_FOR, "violated", where="E > 2", about="a leader that has been "
-           "replaced is asked where to cut (KIP-279)", L=2, M=2, E=(2, 3)),
-    expect(CutAtLastMatch, NO_LOSS, "violated", "a stale follower counts for the high watermark "
-           "(KIP-279)", L=2, M=2, E=2),
-    expect(CutByEpoch, WAITED_FOR, "violated", where="E > 2", about="a leader that has been "
-           "replaced is asked where to cut (KIP-101)", L=2, M=2, E=(2, 3)),
-    expect(CutByEpoch, NO_LOSS, "violated", "a stale follower counts for the high watermark "
-           "(KIP-101)", L=2, M=2, E=2),
-    expect(CutToHighWatermark, "KAFKA-R3", "holds", "the leader is in sync", L=2, M=2, E=2),
-    expect(CutToHighWatermark, WAITED_FOR, "violated", "a follower cuts what is committed, since "
-           "its high watermark lags", L=2, M=2, E=2),
-    expect(CutToHighWatermark, NO_LOSS, "violated", "it may be elected next: the record is lost",
-           L=2, M=2, E=2),
+           E=2),
+    as_tlc(CuttingUnfenced, NO_LOSS, "violated", where="E > 2", about="a stale leader says where "
+           "to cut, and cuts its own log later: it takes three epochs", E=(2, 3)),
+    as_tlc(FirstTry, WAITED_FOR, "violated", where="E > 2", about="a follower of an older epoch "
+           "is waited for, and cuts what is committed", E=(2, 3)),
+    as_tlc(FirstTry, NO_LOSS, "violated", where="E > 2", about="a follower of an older "
+           "epoch is waited for, cuts what is committed, and may be elected", E=(2, 3)),
+    as_tlc(CutAtLastMatch, WAITED_FOR, "violated", where="E > 2", about="a leader that has been "
+           "replaced is asked where to cut (KIP-279)", E=(2, 3)),
+    as_tlc(CutAtLastMatch, NO_LOSS, "violated", "a stale follower counts for the high watermark "
+           "(KIP-279)", E=2),
+    as_tlc(CutByEpoch, WAITED_FOR, "violated", where="E > 2", about="a leader that has been "
+           "replaced is asked where to cut (KIP-101)", E=(2, 3)),
+    as_tlc(CutByEpoch, NO_LOSS, "violated", "a stale follower counts for the high watermark "
+           "(KIP-101)", E=2),
+    as_tlc(CutToHighWatermark, "KAFKA-R3", "holds", "the leader is in sync", E=2),
+    as_tlc(CutToHighWatermark, WAITED_FOR, "violated", "a follower cuts what is committed, since "
+           "its high watermark lags", E=2),
+    as_tlc(CutToHighWatermark, NO_LOSS, "violated", "it may be elected next: the record is lost",
+           E=2),
 )
 
 UNSEEN = {

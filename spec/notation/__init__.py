@@ -15,14 +15,15 @@ from .rules import (
     never_stuck, step,
 )
 from .types import (
-    Array, Domain, Fifo, array, boolean, choice, const, each, fifo, integer, one_of, record,
-    subset, table, upto,
+    Array, Domain, Fifo, alike, array, boolean, choice, const, each, fifo, integer, member,
+    one_of, pairs, record, subset, table, upto,
 )
 
 __all__ = [
     "MUST", "SHOULD", "Array", "BoundMachine", "CheckvalveError", "Domain", "Fifo",
     "InputError", "InternalError", "Machine", "ModelFault", "NotationError", "Rule",
-    "Strength", "TargetError", "action", "always", "array", "assume", "bind", "boolean",
+    "Strength", "TargetError", "action", "alike", "always", "array", "assume", "bind", "boolean",
     "choice", "const", "each", "eventually_always", "fifo", "guard_rule", "integer", "leads_to",
-    "never_stuck", "one_of", "record", "require", "step", "subset", "table", "upto",
+    "member", "never_stuck", "one_of", "pairs", "record", "require", "step", "subset", "table",
+    "upto",
 ]

@@ -74,7 +74,7 @@ def element_at(decl: ArrayDecl, index: int, constants: Constants) -> Decl:
         if isinstance(bound, Sym) and bound.op == "each":
             return number(bound.args[0], constants)[index]
         return bound
-    return IntDecl(at(element.lo), at(element.hi), at(element.init))
+    return IntDecl(at(element.lo), at(element.hi), at(element.init), element.of)
 
 
 # --- slots -------------------------------------------------------------------------------

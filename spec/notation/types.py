@@ -17,10 +17,11 @@ from .errors import InputError
 from .labels import brief
 
 __all__ = [
-    "Array", "BoolDecl", "ChoiceDecl", "ConstDecl", "Decl", "Domain", "DomainLike", "Fifo",
-    "FifoDecl", "IntDecl", "RecordDecl", "SetDecl", "Sym", "TableDecl", "array", "boolean",
-    "checked_domain", "checked_table", "choice", "const", "domain_values", "each", "fifo",
-    "integer", "is_whole", "one_of", "record", "subset", "table", "upto",
+    "Alike", "Array", "BoolDecl", "ChoiceDecl", "ConstDecl", "Decl", "Domain", "DomainLike",
+    "Fifo", "FifoDecl", "IntDecl", "Pairs", "RecordDecl", "SetDecl", "Sym", "TableDecl", "alike",
+    "array", "boolean", "checked_domain", "checked_table", "choice", "const", "domain_values",
+    "each", "fifo", "integer", "is_whole", "member", "one_of", "pairs", "record", "subset",
+    "table", "upto",
 ]
 
 MOST_VALUES = 100_000
@@ -113,6 +114,20 @@ class Domain:
         return iter(range(self.size))
 
 
+@dataclass(frozen=True, eq=False)
+class Alike(Domain):
+    """Members that differ in nothing but their numbers; see :func:`alike`. Each call makes
+    another set, also where there are as many."""
+
+
+@dataclass(frozen=True)
+class Pairs(Domain):
+    """The pairs of two domains' values: ``a * size of second + b``."""
+
+    first: Domain
+    second: Domain
+
+
 DomainLike = Domain | type[IntEnum]
 
 
@@ -178,6 +193,25 @@ def upto(size: int) -> Domain:
     return Domain(_bound(size))
 
 
+def alike(size: int) -> Domain:
+    """The domain ``0 .. size - 1`` of members that are alike: threads, brokers, replicas.
+
+    Whoever renames them, in a state and in the steps from it, gets a state and steps of the
+    machine again. A search proves that before it uses it, and refuses a machine for which it is
+    not true. Write it once in the class, under a name: ``Replica = alike(N)``.
+    """
+    return Alike(_bound(size))
+
+
+def pairs(first: Domain, second: Domain) -> Domain:
+    """The pairs of the values of two domains: (a, b) is ``a * size of second + b``."""
+    for domain in (first, second):
+        if not isinstance(checked_domain(domain), Domain) or callable(domain.size):
+            raise InputError(f"{brief(domain)} is not a domain that has pairs",
+                             next_step="Give upto(n), alike(n) or pairs(a, b).")
+    return Pairs(_bound(Sym("mul", (first.size, second.size))), first, second)
+
+
 def one_of(of_table: tuple[Any, ...]) -> Domain:
     """The row numbers of a constant table."""
     _table_declared(of_table)
@@ -217,6 +251,7 @@ class IntDecl(Decl):
     lo: Bound
     hi: Bound
     init: Bound | None
+    of: Alike | None = None  # the set whose members it numbers, if they are alike
 
 
 @dataclass(frozen=True)
@@ -271,6 +306,15 @@ def integer(lo: int, hi: int, init: int | None = None) -> int:
     """An integer in ``lo .. hi``; it starts as ``init``, or as ``lo`` where none is given."""
     return cast(int, IntDecl(
         _bound(lo), _bound(hi), None if init is None else _bound(init)))
+
+
+def member(of: Domain) -> int:
+    """A member of a set of alike ones, or nobody, which is the set's size; nobody at first."""
+    if not isinstance(of, Alike):
+        raise InputError(f"{brief(of)} is not a set of members that are alike",
+                         next_step="Declare one in the class: Replica = alike(N).")
+    size = _bound(of.size)
+    return cast(int, IntDecl(0, size, size, of))
 
 
 def boolean(init: bool = False) -> bool:

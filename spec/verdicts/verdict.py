@@ -62,7 +62,8 @@ class Budget:
 
     ``max_memory`` is in bytes, ``max_seconds`` in seconds of ``clock``, ``max_states``
     counts distinct states; None means no limit (for memory: most of what is free). A budget
-    that was started has a ``deadline``; whoever gets one that was not, starts it.
+    that was started has a ``deadline``; whoever gets one that was not, starts it. Without
+    ``renaming``, states that differ only by the names of alike members are searched one by one.
     """
 
     max_memory: int | None = None
@@ -71,6 +72,7 @@ class Budget:
     threads: int | None = None
     clock: Clock = time.monotonic
     running: Deadline | None = None
+    renaming: bool = True
 
     @property
     def deadline(self) -> Deadline:

@@ -11,6 +11,7 @@ from typing import Literal
 
 from ...notation.errors import InternalError
 from ...notation.model import Fault, LoweredRule, Model
+from ...notation.renaming import Renaming
 from ...verdicts.deadline import OutOfTime
 from ...verdicts.verdict import Budget
 from .control import (
@@ -408,16 +409,22 @@ def thread_count(budget: Budget) -> int:
     return len(affinity(0)) if affinity is not None else os.cpu_count() or 1
 
 
-def explore(model: Model, rules: Sequence[LoweredRule], budget: Budget) -> NativeResult:
+def explore(
+    model: Model, rules: Sequence[LoweredRule], budget: Budget,
+    renamings: Sequence[Renaming] = (),
+) -> NativeResult:
     """Search every reachable state of a model, within a budget.
 
     ``rules`` are of the kinds *always*, *never stuck* and *step*; each broken one gets a
     shortest trace of its own, and the search goes on until all are broken or no state is
-    left. Raises TooWide where a state does not fit in the words that the explorer packs.
+    left. With ``renamings``, the smallest of a state's renamings stands for all of them, and
+    a trace's step leads to a state of which the next is the smallest renaming. Raises TooWide
+    where a state does not fit in the words that the explorer packs.
     """
     budget, threads = budget.start(), thread_count(budget)
     began = budget.deadline.spent()
-    native = compile_model(model, rules, threads, deadline=budget.deadline)
+    native = compile_model(
+        model, rules, threads, deadline=budget.deadline, renamings=renamings)
     search = Search(native, len(rules), budget, threads)
     complete, stopped_by = search.run()
     states, depth = search.found_until(stopped_by)

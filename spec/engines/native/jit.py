@@ -11,6 +11,7 @@ import llvmlite.ir as ir
 
 from ...notation.expr import Expr
 from ...notation.model import LoweredRule, Model
+from ...notation.renaming import Renaming
 from ...verdicts.deadline import Deadline
 from ...verdicts.native_refusal import NotNative
 from .code import UNROLLED_WORDS
@@ -19,6 +20,7 @@ from .control import block_states, pending_states
 from .growth import emit_migrate, emit_restore
 from .layout import Layout
 from .rows import RowCode
+from .smallest import emit_smallest
 from .search import (
     Parts, emit_edges, emit_levels, emit_predecessor, emit_predicates, emit_work,
 )
@@ -133,10 +135,12 @@ def _compiled(text: str) -> Any:
 def compile_model(
     model: Model, rules: Sequence[LoweredRule], threads: int,
     predicates: Sequence[Expr] | None = None, deadline: Deadline | None = None,
+    renamings: Sequence[Renaming] = (),
 ) -> Native:
     """Emit and compile the search of a model.
 
-    With ``predicates`` (if only an empty list) it can also make the graph of the states.
+    With ``predicates`` (if only an empty list) it can also make the graph of the states; with
+    ``renamings`` it keeps one state of those that they map to each other.
     Raises TooWide where the state, or a number on the way, does not fit; NotNative where the
     time that is left is too short; OutOfTime where it ends.
     """
@@ -150,14 +154,17 @@ def compile_model(
     inline = words == 1 and predicates is None
     code = RowCode(module, layout, watch)
     by_rows = len(model.actions) > ROWS_FROM or words > UNROLLED_WORDS
-    commuting = Commuting.of(model, watch) if not by_rows and predicates is None else NOTHING
+    # Whatever is left out, its other way has to lead to the same state, and not to a renamed one.
+    plain = not by_rows and predicates is None and not renamings
+    commuting = Commuting.of(model, watch) if plain else NOTHING
     successors = (emit_successors_by_rows(code, checks) if by_rows
                   else emit_successors(module, layout, checks, commuting.skippable, watch))
     insert = (emit_insert_inline(module, atomic) if inline
               else emit_insert_indexed(module, words, atomic))
     block = block_states(len(model.actions), words)
     parts = Parts(module, words, inline, atomic, successors, insert, block,
-                  pending_states(len(model.actions), words), commuting.words)
+                  pending_states(len(model.actions), words), commuting.words,
+                  emit_smallest(module, layout, renamings) if renamings else None)
     emit_levels(parts, emit_work(parts))
     add = emit_add(module, "add", atomic)
     emit_migrate(module, inline)

@@ -28,7 +28,8 @@ class Parts:
 
     ``pending`` is how many states may wait to be inserted, a power of two.
     ``skip_words`` is how many words of bits say what may be left out after an action; 0 where
-    nothing may be.
+    nothing may be. ``smallest`` puts the smallest renaming of a state in its place, if there
+    are renamings.
     """
 
     module: ir.Module
@@ -40,6 +41,13 @@ class Parts:
     block: int
     pending: int
     skip_words: int = 0
+    smallest: ir.Function | None = None
+
+    def rename_all(self, b: ir.IRBuilder, buffer: Any, count: Any) -> None:
+        """Put the smallest renamings in the places of some states."""
+        if self.smallest is not None:
+            with loop(b, i64(0), count) as index:
+                b.call(self.smallest, [word_at(b, buffer, b.mul(index, i64(self.words)))])
 
     def all_successors(self, b: ir.IRBuilder, state: Any, out: Any, taken: Any) -> Any:
         """Call ``successors`` so that nothing is left out; its result."""
@@ -183,6 +191,7 @@ class _Work:
         that need not come from memory.
         """
         b = self.b
+        self.parts.rename_all(b, self.buffer, count)
         with loop(b, i64(0), count) as index:
             tail = b.load(self.tail, typ=I64)
             place = self._waiting(tail)
@@ -350,7 +359,9 @@ def emit_predecessor(parts: Parts) -> ir.Function:
         state = word_at(b, states, b.mul(place, i64(parts.words)))
         with b.if_then(b.icmp_unsigned("!=", word_load(b, state, 0), i64(0))):
             made = parts.all_successors(b, state, buffer, taken)
-            hit = _first_hit(b, parts.words, target, buffer, b.and_(made, i64(MADE_MASK)))
+            made = b.and_(made, i64(MADE_MASK))
+            parts.rename_all(b, buffer, made)
+            hit = _first_hit(b, parts.words, target, buffer, made)
             better = b.or_(b.icmp_unsigned("==", b.load(found, typ=I64), i64(0)),
                            less_words(b, state, kept, parts.words))
             hits = b.icmp_signed(">=", hit, i64(0))

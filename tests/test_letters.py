@@ -21,6 +21,7 @@ COMPONENTS = {
     "timer": ("kafka.timer", "kafka.observed_timer"),
     "purgatory": ("kafka.purgatory", "kafka.observed_purgatory"),
     "races": ("kafka.timer_races", "kafka.purgatory_races", "kafka.observed_races"),
+    "election": ("election.lock", "election.lease", "election.observed_election"),
     "queues": ("queues.bounded", "queues.dropping", "queues.conserved"),
 }
 """The chapters that a reader of one component reads together."""

@@ -27,6 +27,7 @@ _FOLDERS: Final = (
     "kafka_timer",
     "kafka_purgatory",
     "kafka_races",
+    "election",
 )
 """In the order in which all tables have them."""
 

@@ -1,0 +1,258 @@
+"""An election as its observer sees it: what candidates are told, and which writes are accepted.
+
+Theory. Candidates ask a lock service to make one of them the leader. The leader writes to a store
+that everybody can reach, and there the trouble lies: between the moment at which a candidate looks
+whether it leads, and the moment at which its write arrives, anything may happen. It may be paused,
+its session with the service may end, another may be elected and write. No lock service can help
+that, for it is not asked again. What helps is a *fencing token*: a number that grows with each term
+of leadership, that comes with every write, and that the store compares. A write with a token older
+than one that the store has seen is refused.
+
+The observer sees calls and answers. ``leads`` and ``leads_not`` are what a candidate is told when
+it asks; ``accepted`` and ``refused`` what becomes of a write, which a candidate makes with what it
+was told last, without asking again. It sees also what goes wrong, for it does that itself: a
+candidate is stopped, cut off from the service, its session ended, its process killed; the service
+is killed and started again. Who holds the lock is hidden. A holder that nothing has happened to
+keeps it; one that was *shaken* may have lost it without knowing, until all is quiet again.
+
+Not every system has tokens. One that has none is told apart by ``Token.NONE``; the terms of its
+leaders are then those that its answers allow.
+
+Source: election#fencing, election#recipe, election#redlock.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from ..expectations import expect
+from ..notation import (
+    MUST, Machine, action, always, array, boolean, const, guard_rule, integer, require, upto,
+)
+
+__all__ = ["EXPECTATIONS", "ObservedElection", "Token"]
+
+ONE_LEADER = guard_rule(
+    "ELECT-1", MUST,
+    "While a leader leads whom nothing has happened to, nobody else is told that it leads.",
+    source="election#recipe (one holds the lowest number); election#etcd; election#postgresql",
+)
+NEWER_WROTE = guard_rule(
+    "ELECT-2", MUST,
+    "Once a write of a later leader was accepted, none of an earlier leader is.",
+    source="election#fencing: a paused client writes with a lock that it no longer has",
+)
+TOKENS_GROW = guard_rule(
+    "ELECT-3", MUST,
+    "The token of a term is greater than all tokens of earlier terms.",
+    source="election#fencing; election#zookeeper-numbers; election#kafka-controller",
+)
+LEADER_WRITES = guard_rule(
+    "ELECT-4", MUST,
+    "A leader whom nothing has happened to is told so, and its writes are accepted.",
+    source="election#fencing (only older tokens are refused)",
+)
+SOMEBODY_LEADS = guard_rule(
+    "ELECT-5", MUST,
+    "When all is quiet again after a leader was lost, some candidate leads.",
+    source="election#recipe (the next number is watched); election#sessions",
+)
+HANDS_OVER = guard_rule(
+    "ELECT-6", MUST,
+    "Who resigns leads no more, and when all is quiet another candidate does.",
+    source="election#recipe (the holder deletes its node)",
+)
+NONE_FORGOTTEN = guard_rule(
+    "ELECT-7", MUST,
+    "A candidate whose session has ended, or whose service was away, is a candidate still.",
+    source="election#curator (reconnected: a new node); election#kazoo",
+)
+DEPOSED_KNOWS = guard_rule(
+    "ELECT-8", MUST,
+    "When all is quiet again, a leader that was replaced is no longer told that it leads.",
+    source="election#curator; election#kazoo (both: assume that it is lost when suspended)",
+)
+
+
+class Token(IntEnum):
+    """A token that a candidate is told, beside all those that were told before."""
+
+    NONE = 0      # there is none: the system has no tokens
+    NEWER = 1     # greater than all of them
+    SAME = 2      # this candidate's own, as before
+    OLD = 3       # anything else: another's, or smaller
+
+
+class ObservedElection(Machine):
+    """N candidates, who are told at most K times that they lead."""
+
+    N = const(2, at_least=2)            # candidates
+    K = const(4, at_least=1)            # terms, that is tokens, that can be told apart
+
+    joined = array(upto(N), boolean(False))
+    told = array(upto(N), boolean(False))       # that it leads, since it joined
+    shaken = array(upto(N), boolean(False))     # it may have lost the lock without knowing
+    wavering = array(upto(N), boolean(False))   # it was shaken since it joined
+    deposed = array(upto(N), boolean(False))    # another led when all was quiet
+    term = array(upto(N), integer(0, 2 * K))    # the last in which it was told; 0: none yet
+    holder = integer(0, N, init=N)              # of the lock; N: nobody
+    known = boolean(False)                      # the holder was told
+    terms = integer(0, K)
+    written = integer(0, 2 * K)                 # the latest term of which a write was accepted
+    resigning = boolean(False)                  # the last leader resigned, nobody was told since
+
+    # --- what is hidden --------------------------------------------------------------------
+
+    @action(internal=True, candidate=upto(N))
+    def elect(self, candidate: int) -> None:
+        """The lock is free, and a candidate gets it."""
+        require(self.holder == self.N and self.joined[candidate])
+        self.holder = candidate
+        self.known = False
+
+    @action(internal=True)
+    def lapse(self) -> None:
+        """The service gives up a holder of whom it may not have heard."""
+        require(any(self.holder == each and self.shaken[each] for each in range(self.N)))
+        self.holder = self.N
+        self.known = False
+
+    # --- what candidates do, and are told --------------------------------------------------
+
+    @action(candidate=upto(N))
+    def join(self, candidate: int) -> None:
+        """It wants to lead."""
+        require(not self.joined[candidate])
+        self.joined[candidate] = True
+        self.wavering[candidate] = self.shaken[candidate]
+
+    @action(candidate=upto(N))
+    def resign(self, candidate: int) -> None:
+        """It no longer wants to, whether it leads or not."""
+        require(self.joined[candidate])
+        if self.holder == candidate:
+            self.holder = self.N
+            self.known = False
+        self.resigning = self.resigning or self.told[candidate]
+        self.forget(candidate)
+
+    @action(candidate=upto(N), token=Token)
+    def leads(self, candidate: int, token: Token) -> None:
+        """It is told that it leads; one that was shaken may not know better."""
+        require(self.joined[candidate], HANDS_OVER)
+        is_holder = self.holder == candidate
+        require(is_holder or not self.deposed[candidate], DEPOSED_KNOWS)
+        require(is_holder or (self.shaken[candidate] and token != Token.NEWER), ONE_LEADER)
+        require(token != Token.OLD or not is_holder, TOKENS_GROW)
+        require(token != Token.SAME or (self.told[candidate] and (self.known or not is_holder)),
+                TOKENS_GROW)
+        if is_holder and not self.known:
+            self.begin_term(candidate)
+        elif not is_holder and (token == Token.OLD or not self.told[candidate]):
+            self.term[candidate] = max(0, 2 * self.terms - 1)
+        self.told[candidate] = True
+        self.deposed[candidate] = False
+        self.resigning = False
+
+    def begin_term(self, candidate: int) -> None:
+        """The holder is told for the first time. A term gets an even number, so that one of which
+        its leader is told too late, when it is over, has its place before the latest."""
+        require(self.terms < self.K)
+        self.terms += 1
+        self.term[candidate] = 2 * self.terms
+        self.known = True
+
+    @action(candidate=upto(N))
+    def leads_not(self, candidate: int) -> None:
+        """It is told that it does not lead."""
+        require(not self.leads_firmly(candidate), LEADER_WRITES)
+
+    @action(candidate=upto(N))
+    def accepted(self, candidate: int) -> None:
+        """The store takes its write."""
+        require(self.term[candidate] >= self.written, NEWER_WROTE)
+        self.written = self.term[candidate]
+
+    @action(candidate=upto(N))
+    def refused(self, candidate: int) -> None:
+        """The store does not take its write."""
+        require(not self.leads_firmly(candidate), LEADER_WRITES)
+
+    def leads_firmly(self, candidate: int) -> bool:
+        """Whether it was told that it leads, and nothing has happened to it."""
+        return (self.holder == candidate and self.known and self.told[candidate]
+                and not self.shaken[candidate])
+
+    def forget(self, candidate: int) -> None:
+        """It is no candidate any more."""
+        self.joined[candidate] = False
+        self.told[candidate] = False
+        self.deposed[candidate] = False
+
+    # --- what happens to them --------------------------------------------------------------
+
+    @action(candidate=upto(N))
+    def shake(self, candidate: int) -> None:
+        """It is stopped or cut off, or its session is ended."""
+        self.unsettle(candidate)
+
+    @action(candidate=upto(N))
+    def crash(self, candidate: int) -> None:
+        """Its process is killed: it can say no farewell."""
+        self.unsettle(candidate)
+        self.forget(candidate)
+
+    @action
+    def restart(self) -> None:
+        """The service is killed and started again."""
+        for candidate in range(self.N):
+            self.unsettle(candidate)
+
+    def unsettle(self, candidate: int) -> None:
+        """From now on it may lose the lock, or its place in line."""
+        self.shaken[candidate] = True
+        self.wavering[candidate] = True
+
+    # --- when all is quiet -----------------------------------------------------------------
+
+    @action(candidate=upto(N))
+    def quiet(self, candidate: int) -> None:
+        """Nothing is wrong any more, all has settled, and this one leads."""
+        require(self.joined[candidate], HANDS_OVER)
+        require(self.holder == self.N or self.holder == candidate or any(
+            self.holder == each and self.shaken[each] for each in range(self.N)), ONE_LEADER)
+        if self.holder != candidate:
+            self.holder = candidate
+            self.known = False
+        self.settle()
+
+    @action
+    def quiet_without(self) -> None:
+        """Nothing is wrong any more, all has settled, and nobody leads."""
+        firm = any(self.joined[each] and not self.wavering[each] for each in range(self.N))
+        require(not (firm and self.resigning), HANDS_OVER)
+        require(not firm, SOMEBODY_LEADS)
+        require(not any(self.joined), NONE_FORGOTTEN)
+        self.holder = self.N
+        self.known = False
+        self.settle()
+
+    def settle(self) -> None:
+        """Everybody is heard of again, and whoever lost the lock has learnt it."""
+        for each in range(self.N):
+            self.shaken[each] = False
+            self.deposed[each] = self.told[each] and self.holder != each
+            self.told[each] = self.told[each] and self.holder == each
+        self.resigning = False
+
+    @always("ELECT-9", MUST, "No write was accepted of a term that nobody was told of.",
+            source="election#fencing; ELECT-2")
+    def writes_have_terms(self) -> bool:
+        """What is written has a leader."""
+        return self.written <= 2 * self.terms and all(
+            term <= 2 * self.terms for term in self.term)
+
+
+EXPECTATIONS = (
+    expect(ObservedElection, "ELECT-9", "holds", "writes come of terms", N=2, K=2),
+)

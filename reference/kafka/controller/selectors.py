@@ -1,0 +1,112 @@
+"""Who is to lead a partition: the four selectors, as pure functions.
+
+Each looks at the candidates and says who leads, who is in sync then, and who has to be told; or
+why there is no leader. The leader epoch, and writing it down, are the state machine's.
+
+Source: Election.scala and PartitionStateMachine.scala of Kafka 3.9.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import Enum
+from typing import NamedTuple, TypeAlias
+
+__all__ = [
+    "Candidates", "Elected", "NotElected", "Selector", "controlled_shutdown", "offline",
+    "offline_unclean", "preferred", "reassigned",
+]
+
+
+class Candidates(NamedTuple):
+    """A partition as an election finds it.
+
+    ``replicas`` are the assigned ones in order, the preferred first; ``targets`` those of a
+    reassignment under way, in order. ``registered`` brokers have a session; those of them that
+    are ``shutting_down`` are about to go. A broker is *live* if it is registered and stays.
+    """
+
+    replicas: tuple[int, ...]
+    leader: int
+    isr: tuple[int, ...]
+    registered: frozenset[int]
+    shutting_down: frozenset[int] = frozenset()
+    targets: tuple[int, ...] = ()
+
+    @property
+    def live(self) -> frozenset[int]:
+        """The brokers that can lead."""
+        return self.registered - self.shutting_down
+
+
+class Elected(NamedTuple):
+    """Who leads, who is in sync, and which brokers are told by a LeaderAndIsr request."""
+
+    leader: int
+    isr: tuple[int, ...]
+    recipients: tuple[int, ...]
+
+
+class NotElected(Enum):
+    """Why nobody was elected; the partition stays as it is."""
+
+    NO_LIVE_REPLICA = "no assigned replica is live"
+    NONE_IN_SYNC = "no live replica is in sync"
+    NOT_LIVE_IN_SYNC = "the preferred replica is not both live and in sync"
+    NOT_NEEDED = "the preferred replica leads already"
+
+
+Selector: TypeAlias = Callable[[Candidates], Elected | NotElected]
+
+
+def offline(found: Candidates) -> Elected | NotElected:
+    """For a partition without a leader: the first assigned replica that is live and in sync."""
+    live = tuple(each for each in found.replicas if each in found.live)
+    for replica in live:
+        if replica in found.isr:
+            return Elected(replica, tuple(each for each in found.isr if each in found.live), live)
+    return NotElected.NONE_IN_SYNC if live else NotElected.NO_LIVE_REPLICA
+
+
+def offline_unclean(found: Candidates) -> Elected | NotElected:
+    """As ``offline``; where none is in sync, the first live one, whatever it lacks.
+
+    This is ``unclean.leader.election.enable``: it loses what only the others had.
+    """
+    clean = offline(found)
+    if clean is not NotElected.NONE_IN_SYNC:
+        return clean
+    live = tuple(each for each in found.replicas if each in found.live)
+    return Elected(live[0], live[:1], live)
+
+
+def reassigned(found: Candidates) -> Elected | NotElected:
+    """For a reassignment whose leader does not stay: the first target that is live and in sync."""
+    for replica in found.targets:
+        if replica in found.live and replica in found.isr:
+            return Elected(replica, found.isr, found.targets)
+    return NotElected.NONE_IN_SYNC
+
+
+def preferred(found: Candidates) -> Elected | NotElected:
+    """The first assigned replica, if it is live and in sync, and does not lead already."""
+    wanted = found.replicas[0]
+    if wanted == found.leader:
+        return NotElected.NOT_NEEDED
+    if wanted in found.live and wanted in found.isr:
+        return Elected(wanted, found.isr, found.replicas)
+    return NotElected.NOT_LIVE_IN_SYNC
+
+
+def controlled_shutdown(found: Candidates) -> Elected | NotElected:
+    """For a leader that is about to go: the first assigned one that is in sync and stays.
+
+    Those that shut down leave the ISR, and are told as well, so that they stop leading
+    (KAFKA-7482). The order is that of the assignment, not of the ISR (KAFKA-3670).
+    """
+    there = tuple(each for each in found.replicas if each in found.registered)
+    isr = tuple(each for each in found.isr if each not in found.shutting_down)
+    for replica in there:
+        if replica in found.live and replica in isr:
+            return Elected(replica, isr, there)
+    return NotElected.NONE_IN_SYNC

@@ -69,6 +69,17 @@ def test_a_rule_that_only_a_twin_breaks_is_counted_as_such() -> None:
     assert f"only a twin {twins}" in found[-1] and twins > 0
 
 
+def test_a_claim_is_what_no_implementation_is_to_keep() -> None:
+    """It has a counterexample, its sentence says so, and no suite asks for it; and no rule that is
+    a MUST or a SHOULD is excused so."""
+    excuse = "so no implementation is to keep it"
+    claims = {each.id for each in book() if each.strength == "CLAIM"}
+    broken = {expectation.rule for chapter in chapters() for expectation in chapter.expectations
+              if expectation.verdict == "violated"}
+    assert claims <= broken
+    assert {each.id for each in book() if excuse in (each.untested or "")} == claims
+
+
 def test_most_rules_that_are_a_must_are_tested() -> None:
     """No fewer than when this was written."""
     must = [each for each in book() if each.strength == "MUST"]

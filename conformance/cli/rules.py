@@ -94,16 +94,20 @@ def _breakers(found: list[Entry]) -> str:
 
 
 def _totals(found: list[Entry]) -> Iterator[str]:
-    """The three numbers: of all rules, and of those that are a MUST."""
-    for what, some in ((counted(len(found), "rule"), found),
-                       ("Of those that are a MUST", [e for e in found if e.strength == "MUST"])):
+    """The three numbers: of all rules, and of those that are a MUST; and how many claims."""
+    claims = sum(entry.strength == "CLAIM" for entry in found)
+    rules = [entry for entry in found if entry.strength != "CLAIM"]
+    for what, some in ((counted(len(rules), "rule"), rules),
+                       ("Of those that are a MUST", [e for e in rules if e.strength == "MUST"])):
         direct = sum(bool(entry.uses.test) for entry in some)
         through = sum(bool(entry.through) for entry in some)
         rest = len(some) - direct - through
         share = f" ({(direct + through) / len(some):.0%} are tested)" if some else ""
-        lead = "\n" if some is found else ""
+        lead = "\n" if some is rules else ""
         yield (f"{lead}{what}: {direct} tested on implementations directly, {through} through an "
                f"observer's rule by a refinement, {rest} not to be seen from outside{share}.")
+    yield (f"{counted(claims, 'claim')} of the texts besides: what they say, and no right "
+           "implementation keeps.")
 
 
 def entries(names: Iterable[str] = ()) -> Iterator[Entry]:

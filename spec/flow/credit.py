@@ -31,7 +31,7 @@ from __future__ import annotations
 
 from ..expectations import expect, prove
 from ..notation import (
-    MUST, Machine, action, always, assume, const, integer, never_stuck, require, step,
+    CLAIM, MUST, Machine, action, always, assume, const, integer, never_stuck, require, step,
 )
 
 __all__ = [
@@ -184,18 +184,18 @@ class TricklingLink(Link):
 class LinkAsWritten(Link):
     """The same link, judged by the balances that the text gives for it."""
 
-    @always("FLOW-E1", MUST, "Permits + InFlight = Buf(B).", source=f"{DEFINING}; 003#E1")
+    @always("FLOW-E1", CLAIM, "Permits + InFlight = Buf(B).", source=f"{DEFINING}; 003#E1")
     def first_balance(self) -> bool:
         """Permits are read as those that A holds. Read as all of them, this is FLOW-E2."""
         return self.P + self.D == self.C
 
-    @always("FLOW-E2", MUST, "PendingPermits + PermitsInFlight + InFlight = Buf(B).",
+    @always("FLOW-E2", CLAIM, "PendingPermits + PermitsInFlight + InFlight = Buf(B).",
             source=f"{DEFINING}; 003#E2")
     def second_balance(self) -> bool:
         """Leaves out what waits at B, and what is freed and unannounced."""
         return self.P + self.Q + self.D == self.C
 
-    @always("FLOW-E3", MUST, "PendingPermits + PermitsInFlight = Buf(B) + InFlight.",
+    @always("FLOW-E3", CLAIM, "PendingPermits + PermitsInFlight = Buf(B) + InFlight.",
             source=f"{DEFINING}; 003#E3")
     def third_balance(self) -> bool:
         """Has what is in flight on the wrong side."""
@@ -223,7 +223,7 @@ class GrantingByTheText(Link):
         require(self.D < self.C)        # keeps the model finite; the text has no such guard
         self.Q += 1
 
-    @always("FLOW-E4", MUST, "Permits within Buf(B) - Pending(B) keep B from being overrun.",
+    @always("FLOW-E4", CLAIM, "Permits within Buf(B) - Pending(B) keep B from being overrun.",
             source=f"{DEFINING}; 003#E4: the converse of what the text says")
     def inequality_suffices(self) -> bool:
         """The bound that would follow, were the inequality sufficient."""

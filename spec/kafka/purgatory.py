@@ -41,7 +41,7 @@ from typing import Any
 
 from ..expectations import expect
 from ..notation import (
-    MUST, Machine, action, always, array, boolean, choice, const, integer, leads_to,
+    CLAIM, MUST, Machine, action, always, array, boolean, choice, const, integer, leads_to,
     require, step, subset, upto,
 )
 
@@ -395,7 +395,7 @@ class CancellingPurgatory(Purgatory):
                 self.phase[request] == Request.COMPLETED
                 or self.phase[request] == Request.ABANDONED)
 
-    @always("KAFKA-PE1", MUST,
+    @always("KAFKA-PE1", CLAIM,
             "The timer's size is the number of requests that are not completed.",
             source=f"{PURGING} ('exactly at any time'); 002#PE1: not of those cancelled "
                    "for a key")

@@ -40,7 +40,7 @@ from enum import IntEnum
 
 from ..expectations import expect
 from ..notation import (
-    MUST, Machine, action, always, array, boolean, choice, const, integer, leads_to, require,
+    CLAIM, MUST, Machine, action, always, array, boolean, choice, const, integer, leads_to, require,
     subset, upto,
 )
 
@@ -317,7 +317,7 @@ class Race(Machine):
         """Before and after watching."""
         return self.tries <= 2
 
-    @always("KAFKA-PE6", MUST,
+    @always("KAFKA-PE6", CLAIM,
             "The timer's size is the number of pending requests exactly at any time.",
             source="002#purging; kafka#purgatory: not while one is watched and "
                    "not in the timer yet")

@@ -19,7 +19,7 @@ Source: "Apache Kafka, Purgatory, and Hierarchical Timing Wheels", 'Purging Watc
 from __future__ import annotations
 
 from ..expectations import expect
-from ..notation import MUST, action, always, boolean, step, upto
+from ..notation import CLAIM, MUST, action, always, boolean, step, upto
 from .purgatory import PURGING, TWO, Purgatory, Request
 
 __all__ = ["EXPECTATIONS", "CountingWhatEnters", "LeavingWithEvents", "PurgatoryByTheText"]
@@ -38,7 +38,7 @@ class PurgatoryByTheText(Purgatory):
         self.interrupted = self.interrupted or len(self.to_purge) > 0
         super().make(request, keys, meanwhile)
 
-    @always("KAFKA-PE2", MUST,
+    @always("KAFKA-PE2", CLAIM,
             "E is more than the number of requests in the purgatory only if some were added "
             "during a purge.",
             source=f"{PURGING} (3: 'This may be an overestimation because'); 002#PE2: "
@@ -48,7 +48,7 @@ class PurgatoryByTheText(Purgatory):
         return (self.interrupted or len(self.to_purge) > 0
                 or self.estimate <= self.distinct())
 
-    @step("KAFKA-PE3", MUST,
+    @step("KAFKA-PE3", CLAIM,
           "If no requests are added during a purge, E is the correct number after it.",
           source=f"{PURGING} (2); 002#PE3: nor may any be completed meanwhile")
     def estimate_is_right_after_purge(self, after: PurgatoryByTheText) -> bool:
@@ -58,7 +58,7 @@ class PurgatoryByTheText(Purgatory):
                 any(key * self.K + request in after.watched for key in range(self.J))
                 for request in range(self.K)))
 
-    @always("KAFKA-PE4", MUST, "A completed request is deleted immediately.",
+    @always("KAFKA-PE4", CLAIM, "A completed request is deleted immediately.",
             source=f"{NEW} ('allow immediate deletion of a completed request'); 002#PE4: "
                    "from the timer only", request=upto(Purgatory.K))
     def deletion_is_immediate(self, request: int) -> bool:

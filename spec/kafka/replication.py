@@ -52,8 +52,8 @@ from typing import NamedTuple
 
 from ..expectations import Expectation, Values, expect
 from ..notation import (
-    MUST, Machine, action, alike, always, array, boolean, const, integer, member, pairs, record,
-    require, subset, upto,
+    CLAIM, MUST, Machine, action, alike, always, array, boolean, const, integer, member, pairs,
+    record, require, subset, upto,
 )
 
 __all__ = [
@@ -320,7 +320,7 @@ class Replication(Machine):
 class AsPublished(Replication):
     """With a rule as the published specification has it."""
 
-    @always("KAFKA-R3W", MUST, "The quorum's leader is in the ISR.",
+    @always("KAFKA-R3W", CLAIM, "The quorum's leader is in the ISR.",
             source="kafka#replication (LeaderInIsr, as written)")
     def the_leader_is_in_sync(self) -> bool:
         """There need not be a leader: there is none in the first state."""

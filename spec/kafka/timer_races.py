@@ -33,7 +33,7 @@ from enum import IntEnum
 
 from ..expectations import expect
 from ..notation import (
-    MUST, Machine, action, always, array, boolean, choice, const, integer, leads_to, require,
+    CLAIM, MUST, Machine, action, always, array, boolean, choice, const, integer, leads_to, require,
     subset, upto,
 )
 
@@ -193,7 +193,7 @@ class Cascade(Machine):
         """Running begins with the last test; a later cancel is too late."""
         return not self.marked or self.runs == 0 or self.late
 
-    @always("KAFKA-W1S", MUST, "A task does not start to run after its cancel has returned.",
+    @always("KAFKA-W1S", CLAIM, "A task does not start to run after its cancel has returned.",
             source=f"{LISTS}: too strong, the executor may have it already")
     def nothing_starts_after_cancel(self) -> bool:
         """The cancel has returned, and the task is about to run."""
@@ -213,7 +213,7 @@ class Cascade(Machine):
             return len(self.linked) == 0
         return len(self.linked) == 1 and self.list in self.linked
 
-    @always("KAFKA-W2R", MUST, "The size is that of tasks added, less those run or cancelled.",
+    @always("KAFKA-W2R", CLAIM, "The size is that of tasks added, less those run or cancelled.",
             source="002#purging ('exactly at any time'); kafka#lists: not while "
                    "a dead entry waits for its bucket")
     def size_is_exact(self) -> bool:

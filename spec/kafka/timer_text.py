@@ -24,7 +24,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..expectations import expect
-from ..notation import MUST, action, always, require, step, upto
+from ..notation import CLAIM, action, always, require, step, upto
 from .timer import DRIVING, WHEEL, Phase, Timer
 
 __all__ = [
@@ -35,13 +35,13 @@ __all__ = [
 class TimerByTheText(Timer):
     """The same timer, judged by what the text says or lets one expect."""
 
-    @always("KAFKA-WE1", MUST, "Every interval of time unit u, the timer ticks.",
+    @always("KAFKA-WE1", CLAIM, "Every interval of time unit u, the timer ticks.",
             source=f"{WHEEL}; 002#WE1: the clock moves only when a bucket expires")
     def clock_keeps_up(self) -> bool:
         """The clock would never be a tick behind."""
         return self.now < self.clock[0] + self.u
 
-    @always("KAFKA-WE2", MUST, "At the beginning, the first bucket holds tasks for [0, u).",
+    @always("KAFKA-WE2", CLAIM, "At the beginning, the first bucket holds tasks for [0, u).",
             source=f"{WHEEL}; 002#WE2: what is in the present tick runs at once",
             task=upto(Timer.K))
     def first_tick_has_a_bucket(self, task: int) -> bool:
@@ -49,7 +49,7 @@ class TimerByTheText(Timer):
         beginning = self.now < self.S - self.S % self.u + self.u
         return not beginning or self.runs[task] == 0 or self.insertions[task] > 0
 
-    @step("KAFKA-WE3", MUST, "Only a request beyond n * u from the current time overflows.",
+    @step("KAFKA-WE3", CLAIM, "Only a request beyond n * u from the current time overflows.",
           source=f"{WHEEL}; 002#WE3: the test is against the stale, aligned clock",
           task=upto(Timer.K))
     def overflow_is_beyond_now(self, after: TimerByTheText, task: int) -> bool:
@@ -58,7 +58,7 @@ class TimerByTheText(Timer):
                 or self.deadline[task] >= self.now + self.n * self.u
                 or after.bucket[task] < self.n or after.bucket[task] == self.M * self.n)
 
-    @step("KAFKA-WE4", MUST,
+    @step("KAFKA-WE4", CLAIM,
           "A request times out when it passed beyond the time specified, not before.",
           source="002#old; 002#WE4, kafka#W3: early by up to u - 1",
           task=upto(Timer.K))
@@ -67,7 +67,8 @@ class TimerByTheText(Timer):
         return (self.phase[task] != Phase.PENDING or after.phase[task] != Phase.RAN
                 or self.now >= self.deadline[task])
 
-    @step("KAFKA-WE6", MUST, "The thread wakes up only when there is a non-empty bucket to expire.",
+    @step("KAFKA-WE6", CLAIM,
+          "The thread wakes up only when there is a non-empty bucket to expire.",
           source=f"{DRIVING}; 002#summary ('many of the buckets become empty'); 002#WE6, kafka#W7: "
                  "an emptied bucket stays queued, and wakes the thread")
     def only_filled_buckets_wake(self, after: TimerByTheText) -> bool:
@@ -76,7 +77,7 @@ class TimerByTheText(Timer):
         return not wakes or any(
             after.bucket[task] == after.flushed for task in range(self.K))
 
-    @step("KAFKA-WE7", MUST, "The longest delay alone says which wheels are made.",
+    @step("KAFKA-WE7", CLAIM, "The longest delay alone says which wheels are made.",
           source=f"{WHEEL} ('If a timer request is out of this interval'); 002#WE7, kafka#W8: "
                  "a stale clock can push a task without any delay into an overflow wheel")
     def delay_decides_wheels(self, after: TimerByTheText) -> bool:

@@ -11,7 +11,7 @@ from .errors import (
 )
 from .machine import Machine, action, assume, require
 from .rules import (
-    MUST, SHOULD, Rule, Strength, always, eventually_always, guard_rule, leads_to,
+    CLAIM, MUST, SHOULD, Rule, Strength, always, eventually_always, guard_rule, leads_to,
     never_stuck, step,
 )
 from .types import (
@@ -20,7 +20,7 @@ from .types import (
 )
 
 __all__ = [
-    "MUST", "SHOULD", "Array", "BoundMachine", "CheckvalveError", "Domain", "Fifo",
+    "CLAIM", "MUST", "SHOULD", "Array", "BoundMachine", "CheckvalveError", "Domain", "Fifo",
     "InputError", "InternalError", "Machine", "ModelFault", "NotationError", "Rule",
     "Strength", "TargetError", "action", "alike", "always", "array", "assume", "bind", "boolean",
     "choice", "const", "each", "eventually_always", "fifo", "guard_rule", "integer", "leads_to",

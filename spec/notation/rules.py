@@ -13,19 +13,24 @@ from .labels import brief
 from .types import DomainLike, checked_domain
 
 __all__ = [
-    "MUST", "SHOULD", "Kind", "Rule", "Strength", "always", "eventually_always",
+    "CLAIM", "MUST", "SHOULD", "Kind", "Rule", "Strength", "always", "eventually_always",
     "guard_rule", "leads_to", "natural", "never_stuck", "seen_from_outside", "step",
 ]
 
 
 class Strength(Enum):
-    """How binding a rule is, in the sense of RFC 2119."""
+    """How binding a rule is: in the sense of RFC 2119, or not at all.
+
+    A claim is what a text says and a right implementation does not keep: it stands in the book
+    with its counterexample, and nobody is asked to keep it.
+    """
 
     MUST = "MUST"
     SHOULD = "SHOULD"
+    CLAIM = "CLAIM"
 
 
-MUST, SHOULD = Strength.MUST, Strength.SHOULD
+MUST, SHOULD, CLAIM = Strength.MUST, Strength.SHOULD, Strength.CLAIM
 Kind = Literal["always", "never stuck", "step", "leads to", "eventually always", "guard"]
 
 

@@ -39,7 +39,7 @@ from __future__ import annotations
 
 from ...expectations import expect, prove
 from ...notation import (
-    MUST, SHOULD, Machine, action, always, array, boolean, const, integer, require, subset, upto,
+    CLAIM, MUST, Machine, action, always, array, boolean, const, integer, require, subset, upto,
 )
 
 __all__ = [
@@ -117,13 +117,13 @@ class RotatingMap(Machine):
 class HastyMap(RotatingMap):
     """The same map under bounds that are one unit too strict: both ends are attained."""
 
-    @always("STORM-R5", SHOULD, "A lifetime is never the shortest that STORM-R1 allows.",
+    @always("STORM-R5", CLAIM, "A lifetime is never the shortest that STORM-R1 allows.",
             source=f"{ROTATION}: expected to be violated, put just before a tick")
     def shortest_is_not_attained(self) -> bool:
         """More than (N - 1) P + 1."""
         return self.lifetime == 0 or self.lifetime > (self.N - 1) * self.P + 1
 
-    @always("STORM-R6", SHOULD, "A lifetime is never the longest that STORM-R2 allows.",
+    @always("STORM-R6", CLAIM, "A lifetime is never the longest that STORM-R2 allows.",
             source=f"{ROTATION}: expected to be violated, put just after a tick")
     def longest_is_not_attained(self) -> bool:
         """Less than N P."""
@@ -133,7 +133,7 @@ class HastyMap(RotatingMap):
 class TimeoutAsWritten(RotatingMap):
     """The spout's map under the message timeout T = P as the notes state it (D15)."""
 
-    @always("STORM-R8", MUST, "What is not acked is emitted again once T has passed.",
+    @always("STORM-R8", CLAIM, "What is not acked is emitted again once T has passed.",
             source="001#bolt-ack (30 s); storm#rotating: (T, 2T]")
     def timeout_is_kept(self) -> bool:
         """At T the root is gone from the map."""

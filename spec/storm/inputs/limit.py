@@ -38,7 +38,7 @@ from typing import NamedTuple
 
 from ...expectations import expect
 from ...notation import (
-    MUST, SHOULD, Machine, action, always, array, boolean, const, fifo, integer, leads_to,
+    CLAIM, MUST, Machine, action, always, array, boolean, const, fifo, integer, leads_to,
     record, require, step, upto,
 )
 
@@ -134,7 +134,7 @@ class LimitedInput(Machine):
         """No tuple was processed after a later one of its sender."""
         return not self.disordered
 
-    @always("STORM-L2", SHOULD, "A task processes a prefix of what each sender sent.",
+    @always("STORM-L2", CLAIM, "A task processes a prefix of what each sender sent.",
             source=ORDERING)
     def nothing_is_left_out(self) -> bool:
         """More than the text promises, which is order, and what one might take it for (D7)."""

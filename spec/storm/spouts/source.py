@@ -50,7 +50,7 @@ from __future__ import annotations
 
 from ...expectations import expect
 from ...notation import (
-    MUST, SHOULD, Machine, action, always, array, boolean, const, fifo, integer, leads_to,
+    CLAIM, MUST, Machine, action, always, array, boolean, const, fifo, integer, leads_to,
     require, subset, upto,
 )
 
@@ -252,14 +252,14 @@ class PartitionManager(Machine):
         A manager whose retries wait does not meet it (``guarantees``)."""
         return self.M == 0 or len(self.pending) <= self.M + self.F
 
-    @always("STORM-K14", SHOULD, "The number of offsets kept is smaller than STORM-K10 allows.",
+    @always("STORM-K14", CLAIM, "The number of offsets kept is smaller than STORM-K10 allows.",
             source="storm#partition-manager; STORM-K10: expected to be violated, since that is "
                    "exact")
     def bound_is_not_attained(self) -> bool:
         """One offset less than STORM-K10 allows."""
         return self.M == 0 or len(self.pending) < self.M + self.F
 
-    @always("STORM-K11", SHOULD,
+    @always("STORM-K11", CLAIM,
             "Without a maximum too, no more offsets are kept than one fetch brings.",
             source="001#oom; storm#D12: not without max.spout.pending")
     def offsets_are_few(self) -> bool:

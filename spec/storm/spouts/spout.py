@@ -30,7 +30,7 @@ from __future__ import annotations
 
 from ...expectations import expect, prove
 from ...notation import (
-    MUST, SHOULD, Machine, action, always, array, const, integer, leads_to, require, upto,
+    CLAIM, MUST, Machine, action, always, array, const, integer, leads_to, require, upto,
 )
 
 __all__ = [
@@ -105,19 +105,19 @@ class MaxPending(Machine):
         """M k - 1 + k E, where there is a maximum."""
         return self.M == 0 or self.pending() <= self.M * self.k - 1 + self.k * self.E
 
-    @always("STORM-K2", SHOULD, "Pending never exceeds the maximum.",
+    @always("STORM-K2", CLAIM, "Pending never exceeds the maximum.",
             source="001#max-pending ('max in-flight spout tuples on a single spout task at once')")
     def maximum_is_kept(self) -> bool:
         """True only where a round emits no more than one root."""
         return self.M == 0 or self.pending() <= self.M * self.k
 
-    @always("STORM-K3", SHOULD, "The overshoot is smaller than STORM-K1 allows.",
+    @always("STORM-K3", CLAIM, "The overshoot is smaller than STORM-K1 allows.",
             source=f"{CONFIG}; STORM-K1: expected to be violated, since that is exact")
     def overshoot_is_not_attained(self) -> bool:
         """One root less than STORM-K1 allows."""
         return self.M == 0 or self.pending() < self.M * self.k - 1 + self.k * self.E
 
-    @always("STORM-K4", SHOULD, "A spout has one root pending unless the maximum is set.",
+    @always("STORM-K4", CLAIM, "A spout has one root pending unless the maximum is set.",
             source="001#max-pending ('unspecified means 1'); storm#D12: it means unlimited")
     def default_is_one(self) -> bool:
         """What the notes say of a maximum that is not given."""
@@ -187,7 +187,7 @@ class PendingOfOneTask(Machine):
         require(self.turn == self.k and self.pending[task] > 0)
         self.pending[task] -= 1
 
-    @always("STORM-K36", SHOULD, "No task of a spout has more roots pending than the maximum.",
+    @always("STORM-K36", CLAIM, "No task of a spout has more roots pending than the maximum.",
             source="001#max-pending ('on a single spout task'); storm#executors: max is that of "
                    "the executor",
             task=upto(k))

@@ -42,7 +42,7 @@ from typing import NamedTuple
 
 from ...expectations import expect
 from ...notation import (
-    MUST, SHOULD, Machine, action, always, array, boolean, choice, const, fifo, integer,
+    CLAIM, MUST, Machine, action, always, array, boolean, choice, const, fifo, integer,
     leads_to, record, require, subset, upto,
 )
 
@@ -142,7 +142,7 @@ class Sender(Machine):
 
     # --- rules -----------------------------------------------------------------------
 
-    @leads_to("STORM-T6", SHOULD,
+    @leads_to("STORM-T6", CLAIM,
               "An executor's tuple for a free task does not wait for a backlogged task.",
               source=f"{THROTTLING} (read of one executor); storm#D8")
     def free_task_is_served(self) -> tuple[bool, bool]:

@@ -1,0 +1,310 @@
+"""A cluster in virtual time: brokers, controllers, clients, a coordination service; one seed.
+
+Theory of operation
+-------------------
+Time is in milliseconds, and jumps to the next instant at which something is due. Messages are on
+their way for a time that chance draws, so one seed gives one run, whatever the machine. Every
+broker runs a controller that waits to be elected. Producers and consumers are processes of their
+own. What happens is recorded: a ``Happened`` for each event, in order. The words are:
+
+    began broker life, crashed broker, paused broker, resumed broker, expired broker
+    registered broker life broker_epoch         the coordination service knows it now
+    controls broker epoch                       it is the controller, with that controller epoch
+    state partition controller epoch leader isr     what the quorum says from now on
+    obeyed broker life partition controller epoch meant own
+        a request of the controller with that epoch had an effect; it was meant for the life with
+        the broker epoch ``meant``, and the broker's is ``own``
+    took broker partition epoch                 it takes writes as the leader of an epoch
+    wrote, copied broker partition epoch offset value       its log has a record more
+    cut broker partition at                     its log ends there
+    committed broker partition epoch hw         a leader's high watermark has risen
+    changing broker partition epoch             a leader asks the quorum for another ISR
+    acked producer partition acks_all offset value
+    answered partition broker life epoch hw     a consumer is told of a high watermark
+    read partition offset value                 … and reads a record
+    ends partition leads in_sync                how it is at the end
+    rested, stalled                             whether all has come to rest
+
+Source: the text's cluster of brokers; its faults are those that it speaks of, and those of
+``faults``.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import count
+from random import Random
+from typing import Final, NamedTuple
+
+from ...coordination.memory import InMemory, Transaction
+from ...coordination.terms import Create, Multi, Reply, Write
+from ..replication.messages import NOBODY
+from ..replication.replica import Disk
+from ..replication.settings import Settings
+from .broker import Broker
+from .clients import Consumer, Producer
+from .controlling import Controlling
+from .network import DELAY_MAX, Envelope, Network
+from .node import Node
+from .process import Process
+from .znodes import CONTROLLER_EPOCH, IDS, partition_of, state_of, state_path
+
+__all__ = ["Cluster", "Deployment", "DeploymentMisuse", "Happened", "Parts", "PATIENCE"]
+
+SESSION_TIMEOUT: Final = 90
+PATIENCE: Final = 3_000
+"""Milliseconds after the last fault in which a cluster has to come to rest."""
+
+CLIENTS: Final = 100
+"""The number of the first client."""
+
+
+class DeploymentMisuse(ValueError):
+    """There are fewer than 1 broker or partition, or more replicas asked for than brokers."""
+
+
+class Happened(NamedTuple):
+    """At an instant, something happened: a word, and what it is about."""
+
+    at: int
+    what: str
+    about: tuple[int | str, ...]
+
+
+@dataclass(frozen=True)
+class Deployment:
+    """How large the cluster is. Each partition has a replica on each broker; the preferred leader
+    of partition p is broker p modulo brokers. Raises ``DeploymentMisuse``."""
+
+    brokers: int = 3
+    partitions: int = 1
+    min_isr: int = 2
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.brokers < 1 or self.partitions < 1 or not 1 <= self.min_isr <= self.brokers:
+            raise DeploymentMisuse(
+                f"{self.brokers} brokers, {self.partitions} partitions, and {self.min_isr} in "
+                f"sync at least: there must be one of each, and as many brokers as in sync")
+
+    def assignment(self) -> Mapping[int, tuple[int, ...]]:
+        """The replicas of each partition, the preferred one first."""
+        return {partition: tuple((partition + each) % self.brokers
+                                 for each in range(self.brokers))
+                for partition in range(self.partitions)}
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What a broker's process is put together from."""
+
+    broker: type[Broker] = Broker
+    controller: type[Controlling] = Controlling
+    settings: Settings = field(default_factory=Settings)
+
+
+class Cluster:
+    """One run. ``store`` makes the coordination service, from how long messages take, and who is
+    to be told of what it does."""
+
+    def __init__(
+        self, deployment: Deployment, parts: Parts | None = None,
+        store: Callable[[Callable[[], int], Callable[[Transaction], object]], InMemory] = InMemory,
+    ) -> None:
+        self.deployment, self.parts = deployment, parts or Parts()
+        self.assignment = deployment.assignment()
+        self.random = Random(f"cluster {deployment.seed}")
+        self.now = 0
+        self.era = 0                    # counts the times that all faults were ended
+        self.history: list[Happened] = []
+        self.upon: list[tuple[str, Callable[[int], None]]] = []     # what waits for an event
+        self._due: list[tuple[int, int, Callable[[], None]]] = []
+        self._order = count()
+        self.store = store(self._delay, self._changed)
+        self.network = Network(self.random, lambda: self.now, self.at, self._deliver)
+        self._sessions: dict[int, Process] = {}
+        self._processes: dict[int, Process] = {}
+        self._prepare()
+        self.nodes = {broker: Node(self, broker) for broker in range(deployment.brokers)}
+        for node in self.nodes.values():
+            node.begin()
+        self._producers: dict[tuple[int, bool], Producer] = {}
+        self._values = count(1)
+        self._clients = count(CLIENTS)
+        self.consumers = {each: self._consumer(each) for each in self.assignment}
+
+    def _delay(self) -> int:
+        return self.random.randint(1, DELAY_MAX)
+
+    def _prepare(self) -> None:
+        """The znodes that an operator makes."""
+        paths = ["/brokers", IDS, "/brokers/topics", "/brokers/topics/t",
+                 "/brokers/topics/t/partitions"]
+        paths += [state_path(each).rpartition("/")[0] for each in self.assignment]
+        handle = self.store.open(SESSION_TIMEOUT)
+        for path in paths:
+            self.store.submit(handle, Create(path))
+        waiting = {self.store.submit(handle, Create(CONTROLLER_EPOCH, b"0"))}
+        while waiting:
+            for _, told in self.store.collect(within=SESSION_TIMEOUT):
+                waiting -= {told.number} if isinstance(told, Reply) else set()
+        self.store.close(handle)
+        self.now = self.store.now
+
+    # -- what a process sees of it ----------------------------------------------------------------
+
+    def at(self, when: int, what: Callable[[], None]) -> None:
+        """Plan a call for an instant."""
+        heapq.heappush(self._due, (max(when, self.now), next(self._order), what))
+
+    def send(self, envelope: Envelope) -> None:
+        """Give a message to the network."""
+        self.network.send(envelope)
+
+    def _deliver(self, envelope: Envelope) -> None:
+        process = self._processes.get(envelope.to)
+        if process is not None:
+            process.run(lambda: process.receive(envelope))
+
+    def opened(self, process: Process) -> None:
+        """A process has a new session."""
+        self._sessions[process.session] = process
+        node = self.nodes.get(process.id) if hasattr(self, "nodes") else None
+        if node is not None:
+            node.has_session(process)
+
+    def begins(self, process: Process) -> None:
+        """A process is there, in the place of an earlier one with its number."""
+        self._processes[process.id] = process
+
+    def record(self, what: str, *about: int | str) -> None:
+        """Put what happened into the history; somebody may have waited for it."""
+        self.history.append(Happened(self.now, what, about))
+        for each in [each for each in self.upon if each[0] == what]:
+            self.upon.remove(each)
+            self.at(self.now, lambda what=each[1]: what(int(about[0])))  # type: ignore[misc]
+
+    def _changed(self, done: Transaction) -> None:
+        """The coordination service has carried something out."""
+        if type(done.result).__name__ not in ("Created", "Written", "Committed"):
+            return
+        parts = done.request.operations if isinstance(done.request, Multi) else (done.request,)
+        for each in parts:
+            partition = partition_of(each.path)
+            if partition is not None and isinstance(each, Create | Write):
+                state = state_of(each.data)
+                leader = state.leader if state.leader != NOBODY else len(self.nodes)
+                self.now = max(self.now, done.at)
+                self.record("state", partition, state.controller_epoch, state.epoch, leader,
+                            ",".join(map(str, state.isr)))
+
+    # -- time -------------------------------------------------------------------------------------
+
+    def elapse(self, ms: int) -> None:
+        """Let so many milliseconds pass, with all that happens in them."""
+        self._run(self.now + ms, lambda: False)
+
+    def _run(self, until: int, is_over: Callable[[], bool]) -> None:
+        while True:
+            store = self.store.next_instant()
+            when = min(self._due[0][0] if self._due else until + 1,
+                       until + 1 if store is None else store)
+            if when > until:
+                break
+            self.now = max(self.now, when)
+            self.store.advance(self.now)
+            self._hear()
+            while self._due and self._due[0][0] <= self.now:
+                heapq.heappop(self._due)[2]()
+                self._hear()
+            if is_over():
+                return
+        self.now = until
+        self.store.advance(until)
+        self._hear()
+
+    def _hear(self) -> None:
+        for handle, told in self.store.collect():
+            process = self._sessions.get(handle)
+            if process is not None and process.is_up and process.session == handle:
+                process.run(lambda process=process, handle=handle, told=told:  # type: ignore[misc]
+                            process.told(told) if process.session == handle else None)
+
+    # -- clients ----------------------------------------------------------------------------------
+
+    def _client(self) -> Process:
+        return Process(self, next(self._clients), 0, 100, SESSION_TIMEOUT)
+
+    def _consumer(self, partition: int) -> Consumer:
+        process = self._client()
+        consumer = Consumer(process, partition, self.deployment.brokers, self.random)
+        self._processes[process.id] = process
+        self.at(self.now, consumer.go_on)
+        return consumer
+
+    def produce(self, partition: int, acks_all: bool, records: int) -> None:
+        """A producer writes so many more records."""
+        if (partition, acks_all) not in self._producers:
+            process = self._client()
+            self._processes[process.id] = process
+            self._producers[partition, acks_all] = Producer(
+                process, partition, self.deployment.brokers, self.random, acks_all)
+        for _ in range(records):
+            self._producers[partition, acks_all].add(next(self._values))
+
+    # -- the end ----------------------------------------------------------------------------------
+
+    def quiet(self) -> None:
+        """End every fault, and let it run until all is at rest, or ``PATIENCE`` is over."""
+        self.era += 1
+        self.upon.clear()
+        self.network.recover()
+        if not self.store.is_running:
+            self.store.restart()
+        for node in self.nodes.values():
+            node.recover()
+        self._run(self.now + PATIENCE, self.is_at_rest)
+        for partition in self.assignment:
+            _, in_sync = self.quorum(partition)
+            self.record("ends", partition, int(self.takes_writes(partition)), len(in_sync))
+        self.record("rested" if self.is_at_rest() else "stalled")
+
+    def quorum(self, partition: int) -> tuple[int, tuple[int, ...]]:
+        """The leader and the ISR, as the quorum has them."""
+        found = self.store.peek(state_path(partition))
+        if found is None:
+            return NOBODY, ()
+        state = state_of(found[0])
+        return state.leader, state.isr
+
+    def takes_writes(self, partition: int) -> bool:
+        """Whether there is a leader, and every producer has been answered."""
+        leader, _ = self.quorum(partition)
+        replica = None if leader == NOBODY else self.nodes[leader].replica(partition)
+        return replica is not None and replica.leads and not any(
+            producer.values for (where, _), producer in self._producers.items()
+            if where == partition)
+
+    def is_at_rest(self) -> bool:
+        """Every partition has a leader and all replicas in sync, and all was read."""
+        return all(self._is_at_rest(each) for each in self.assignment)
+
+    def _is_at_rest(self, partition: int) -> bool:
+        leader, in_sync = self.quorum(partition)
+        if len(in_sync) < len(self.assignment[partition]) or not self.takes_writes(partition):
+            return False
+        replica = self.nodes[leader].replica(partition)
+        assert replica is not None
+        return (self.consumers[partition].offset == replica.hw == replica.log.end
+                and all(end == replica.log.end for end in self._ends(partition)))
+
+    def _ends(self, partition: int) -> Iterator[int]:
+        for node in self.nodes.values():
+            replica = node.replica(partition)
+            yield -1 if replica is None else replica.log.end
+
+    def disks(self) -> Mapping[int, Disk]:
+        """What a broker begins its first life with."""
+        return {partition: Disk() for partition in self.assignment}

@@ -1,0 +1,144 @@
+"""A machine of the cluster: the lives of its broker, and what goes wrong with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from ...coordination.memory import Loss
+from ...coordination.terms import Event
+from ..replication.replica import Disk, Replica
+from .process import Process
+
+if TYPE_CHECKING:
+    from .cluster import Cluster
+
+__all__ = ["Node"]
+
+SESSION_TIMEOUT = 90
+
+
+class _Together:
+    """A broker and its controller in one process; see ``Hosted``."""
+
+    def __init__(self, broker: Any, controller: Any) -> None:
+        self.broker, self.controller = broker, controller
+        broker.when_registered = controller.elect
+
+    def handle(self, sender: int, body: Any, answer: Callable[[Any], None]) -> None:
+        """See ``Hosted``."""
+        self.broker.handle(sender, body, answer)
+
+    def connected(self) -> None:
+        """See ``Hosted``."""
+        self.broker.connected()
+
+    def changed(self, event: Event) -> None:
+        """See ``Hosted``."""
+        self.controller.changed(event)
+
+    def expired(self) -> None:
+        """See ``Hosted``."""
+        self.controller.expired()
+        self.broker.expired()
+
+
+class Node:
+    """One machine: its disks outlive its processes."""
+
+    def __init__(self, cluster: Cluster, id: int) -> None:
+        self.cluster, self.id = cluster, id
+        self.disks: Mapping[int, Disk] = cluster.disks()
+        self.process: Process | None = None
+        self.broker: Any = None
+        self._life = -1
+        self._rate = 100
+        self._cut_off = 0               # reasons why the coordination service is out of reach
+
+    def replica(self, partition: int) -> Replica | None:
+        """The replica of a partition, if the broker is up."""
+        return None if self.process is None else self.broker.replicas[partition]
+
+    # -- lives ------------------------------------------------------------------------------------
+
+    def begin(self) -> None:
+        """Start the broker, for the first time or again."""
+        if self.process is not None:
+            return
+        self._life += 1
+        cluster = self.cluster
+        self.process = Process(cluster, self.id, self._life, self._rate, SESSION_TIMEOUT)
+        self.broker = cluster.parts.broker(self.process, self.disks, self._settings())
+        controller = cluster.parts.controller(self.process, cluster.assignment)
+        self.process.hosted = _Together(self.broker, controller)
+        cluster.begins(self.process)
+        cluster.record("began", self.id, self._life)
+        self.broker.start()
+
+    def _settings(self) -> Any:
+        return replace(self.cluster.parts.settings, min_isr=self.cluster.deployment.min_isr)
+
+    def has_session(self, process: Process) -> None:
+        """A new session is cut off from the service, too, as long as the machine is."""
+        if self._cut_off:
+            self.cluster.store.partition(process.session)
+
+    def crash(self) -> None:
+        """The process is gone; its session is left to expire."""
+        if self.process is not None:
+            self.process.is_up = False
+            self.cluster.store.pause(self.process.session)
+            self.process = None
+            self.cluster.record("crashed", self.id)
+
+    def pause(self) -> None:
+        """The process stands still."""
+        if self.process is not None and not self.process.is_paused:
+            self.process.is_paused = True
+            self.cluster.store.pause(self.process.session)
+            self.cluster.record("paused", self.id)
+
+    def resume(self) -> None:
+        """It goes on, and does not know that time has passed."""
+        if self.process is not None and self.process.is_paused:
+            self.cluster.store.resume(self.process.session)
+            self.cluster.record("resumed", self.id)
+            self.process.resume()
+
+    def expire(self) -> None:
+        """The coordination service ends the session, and the broker will hear of it."""
+        if self.process is not None:
+            self.cluster.store.expire(self.process.session)
+            self.cluster.record("expired", self.id)
+
+    def isolate(self) -> None:
+        """The coordination service cannot be reached."""
+        self._cut_off += 1
+        if self.process is not None and self._cut_off == 1:
+            self.cluster.store.partition(self.process.session)
+
+    def rejoin(self) -> None:
+        """There is one reason less why it cannot."""
+        self._cut_off = max(0, self._cut_off - 1)
+        if self.process is not None and self._cut_off == 0:
+            self.cluster.store.heal(self.process.session)
+
+    def lose(self, loss: Loss) -> None:
+        """The connection breaks at the next request to the coordination service."""
+        if self.process is not None:
+            self.cluster.store.lose(self.process.session, loss)
+
+    def drift(self, rate: int) -> None:
+        """Its clock goes at another rate: so many ms in 100."""
+        self._rate = rate
+        if self.process is not None:
+            self.process.drift(rate)
+
+    def recover(self) -> None:
+        """Nothing is wrong with it any more."""
+        self.drift(100)
+        self._cut_off = min(1, self._cut_off)
+        self.rejoin()
+        self.begin()
+        self.resume()

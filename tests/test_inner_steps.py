@@ -13,6 +13,7 @@ import pytest
 
 from checkvalve.reference.storm.acker import Acker as ReferenceAcker
 from checkvalve.reference.storm.acker import Telling
+from checkvalve.reference.storm.spout import PartitionManager as ReferenceManager
 from checkvalve.reference.storm.rotating import RotatingMap as ReferenceMap
 from checkvalve.reference.storm.task_input import Phase
 from checkvalve.reference.storm.task_input import TaskInput as ReferenceInput
@@ -22,6 +23,7 @@ from checkvalve.spec.notation import bind
 from checkvalve.spec.storm.acking.acker import Acker, Answer
 from checkvalve.spec.storm.acking.rotating import RotatingMap
 from checkvalve.spec.storm.inputs.queue import TaskInput
+from checkvalve.spec.storm.spouts.source import PartitionManager
 
 SEEDS = range(20)
 
@@ -161,3 +163,72 @@ def test_a_map_holds_a_key_as_long_as_the_chapter_s(buckets: int, seed: int) -> 
         machine = interpreter.look(state)
         assert isinstance(machine, RotatingMap)
         assert ("key" in reference) == (len(machine.held_in) > 0)
+
+
+# ---- the manager of a partition -------------------------------------------------------------
+
+LOG = 5
+
+
+class ForgettingFailed(ReferenceManager):
+    """What failed is no longer pending until it is fetched again."""
+
+    def _schedule(self, offset: int) -> None:
+        super()._schedule(offset)
+        self._pending.discard(offset)
+
+
+def differences(core: type[ReferenceManager], fetch: int, seed: int) -> list[str]:
+    """What differs at first between a manager and the chapter's, in a random run of both."""
+    chance = random.Random(seed)
+    interpreter = bind(PartitionManager, L=LOG, F=fetch, X=4, Y=1).interpreter
+    state, reference = interpreter.initial(), core(fetch_size=fetch)
+    for _ in range(80):
+        steps = list(interpreter.successors(state))
+        if not steps:
+            break
+        (name, args), state = chance.choice(steps)
+        machine = interpreter.look(state)
+        assert isinstance(machine, PartitionManager)
+        reference = handed_on(reference, name, dict(args))
+        now = reference.statistics()
+        pairs = {
+            "waiting": (now.waiting, len(machine.waiting)),
+            "kept": (now.pending, len(machine.pending)),
+            "failed": (now.failed, len(machine.failed)),
+            "emitted to": (now.emitted_to, machine.emitted_to),
+            "committed": (now.committed, machine.committed)}
+        found = [f"{what}: {one}, and in the chapter {other}"
+                 for what, (one, other) in pairs.items() if one != other]
+        if found:
+            return found
+    return []
+
+
+def handed_on(manager: ReferenceManager, name: str, args: dict[str, int]) -> ReferenceManager:
+    """The manager after a step of the chapter's; a crash leaves another one."""
+    if name == "fill":
+        asked = manager.wants()
+        assert asked is not None
+        records = range(asked.offset, min(LOG, asked.offset + asked.size))
+        manager.fetched(records, records.stop)
+    elif name == "crash":
+        return type(manager)(manager.statistics().committed, fetch_size=manager.fetch_size)
+    elif name in ("next", "commit"):
+        getattr(manager, name)()
+    elif name in ("ack", "fail"):
+        getattr(manager, name)(args["offset"])
+    return manager
+
+
+@pytest.mark.parametrize("fetch", [1, 2])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_manager_keeps_what_the_chapter_s_keeps(fetch: int, seed: int) -> None:
+    """What waits, is pending and has failed, how far it has read, and its commit."""
+    assert differences(ReferenceManager, fetch, seed) == []
+
+
+def test_a_manager_that_forgets_what_failed_is_seen_before_it_commits_too_far() -> None:
+    """By what it keeps alone."""
+    assert any("kept" in each
+               for seed in SEEDS for each in differences(ForgettingFailed, 2, seed))

@@ -98,10 +98,16 @@ class Timer(TaskRunner):
     @property
     def levels(self) -> int:
         """Wheels that were made."""
-        wheel, levels = self._wheel, 1
+        return len(self.clocks)
+
+    @property
+    def clocks(self) -> tuple[int, ...]:
+        """The clock of each wheel (ms), the one of the smallest tick first."""
+        wheel, clocks = self._wheel, [self._wheel.clock]
         while wheel.overflow is not None:
-            wheel, levels = wheel.overflow, levels + 1
-        return levels
+            wheel = wheel.overflow
+            clocks.append(wheel.clock)
+        return tuple(clocks)
 
     def add(self, task: TimerTask, now: int) -> None:
         """Run the task ``task.delay`` ms after ``now``; at once, if that is in the present tick.

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from functools import partial
 from itertools import count
 from random import Random
+from typing import Any
 
 from checkvalve.reference.coordination import terms as coordination
 from checkvalve.reference.coordination.memory import InMemory, Transaction
@@ -21,11 +22,13 @@ from checkvalve.reference.kafka.controller.core import Settings
 from checkvalve.reference.kafka.controller.terms import (
     Answered, Ask, BrokerAnswer, ControllerRequest, Effect, Elapsed, Error, Event, Failed, Later,
     LeaderAndIsr, Leadership, Metadata, Noted, Obeyed, Opened, Over, PartitionTold, Send, ShutDown,
-    ShutDownAnswer, TopicPartition, UpdateMetadata,
+    ShutDownAnswer, StopReplica, TopicPartition, UpdateMetadata,
 )
 
 TIMEOUT = 300
 """Of a session, in ms."""
+
+T0, T1 = TopicPartition("t", 0), TopicPartition("t", 1)
 
 EXPAND_EVERY = 50
 """How often a leader looks whom it can take into the ISR, in ms."""
@@ -330,7 +333,8 @@ class World:
         node = self.nodes.get(broker)
         told = node.told.get(partition) if node else None
         return (node is not None and node.is_up and not node.is_paused and told is not None
-                and not node.is_leaving and partition not in node.stopped and broker in self.service_brokers()
+                and not node.is_leaving and partition not in node.stopped
+                and broker in self.service_brokers()
                 and told.leadership.leader_epoch == leadership.leader_epoch)
 
     def service_brokers(self) -> set[int]:
@@ -362,3 +366,21 @@ class World:
                         written.leader, written.leader_epoch):
                     return False
         return True
+
+
+def running(brokers: int = 3, seed: int = 0, **more: Any) -> World:
+    """Brokers with a controller, and a topic of two partitions on the first three of them."""
+    world = World(brokers, seed, **more)
+    world.run()
+    world.create_topic("t", {0: (1, 2, 3), 1: (2, 3, 1)})
+    return world
+
+
+def obeyed(world: World, broker: int) -> list[ControllerRequest]:
+    """What a broker obeyed, in order."""
+    found = []
+    for _, who, request in world.words("obeyed"):
+        if who == broker:
+            assert isinstance(request, LeaderAndIsr | UpdateMetadata | StopReplica)
+            found.append(request)
+    return found

@@ -6,12 +6,14 @@ import json
 import xml.etree.ElementTree as ElementTree
 from math import inf
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 from checkvalve.conformance.bench.purgatory.__main__ import PROGRAM, command
 from checkvalve.conformance.bench.purgatory.driver import Measured
-from checkvalve.conformance.bench.purgatory.plot import COLOURS, draw, ticks
+from checkvalve.conformance.bench.purgatory.plot import COLOURS, draw, figure_of
 from checkvalve.conformance.bench.purgatory.report import document
 from checkvalve.conformance.bench.purgatory.rows import Plan, Row
 from checkvalve.conformance.bench.purgatory.workload import CASES
@@ -20,24 +22,30 @@ from checkvalve.conformance.cli.outcome import run
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def test_the_figure_is_well_formed_and_has_every_point() -> None:
-    """Two diagrams for each case, with a dot for each contender and target, and a legend."""
+def measured() -> dict[str, Any]:
+    """A document with a row for each case, contender and target."""
     rows = [Row("real", case, name, rate,
                 (Measured(requests=3000, seconds=1.0, all_seconds=1.2, cpu_seconds=0.6),))
             for case in CASES for name in COLOURS for rate in (1000, 2000, inf)]
-    root = ElementTree.fromstring(draw(document(Plan(), rows, [])))
-    dots = root.findall(f".//{SVG}circle")
-    assert len(dots) == 2 * len(rows) + len(COLOURS)
-    places = [float(dot.get(axis, "nan")) for dot in dots for axis in ("cx", "cy")]
-    assert all(0 < place < 1000 for place in places)
+    return document(Plan(), rows, [])
 
 
-@pytest.mark.parametrize("largest", [0.3, 1, 1.04, 7, 99, 150, 105_000])
-def test_ticks_reach_beyond_the_largest_figure(largest: float) -> None:
-    """They begin at 0, are evenly spaced, and not too many."""
-    found = ticks(largest)
-    assert found[0] == 0 and found[-2] < largest <= found[-1] * (1 + 1e-9)
-    assert 4 <= len(found) <= 9
+def test_the_figure_has_every_point() -> None:
+    """Two diagrams for each case, with a line of points for each contender, and one beyond the
+    axis for the run without a target."""
+    axes = figure_of(measured()).axes
+    assert len(axes) == 2 * len(CASES)
+    for each in axes:
+        points = {colour: sum(len(np.atleast_1d(line.get_xdata())) for line in each.lines
+                              if line.get_color() == colour) for colour in COLOURS.values()}
+        assert set(points.values()) == {3}
+
+
+def test_a_figure_is_the_same_each_time_that_it_is_drawn() -> None:
+    """It has no date and no random names."""
+    first, second = draw(measured()), draw(measured())
+    assert first == second
+    assert ElementTree.fromstring(first).tag == f"{SVG}svg"
 
 
 def test_a_small_run_writes_figures_and_drawing(

@@ -45,6 +45,11 @@ DECLARED = {
     "a start outside its range": ("    x = integer(0, 1, init=7)", 4, "starts as 7"),
     "a table that is too short":
         ("    T = table((1,))\n    a = array(upto(3), integer(0, each(T)))\n" + PLAIN, 5, "table"),
+    "a table that is too short, in an expression":
+        ("    T = table((1,))\n    a = array(upto(3), integer(0, 4 - each(T)))\n" + PLAIN, 5,
+         "not one number for each"),
+    "an entry of a table outside an array":
+        ("    T = table((1,))\n    y = integer(0, each(T))\n" + PLAIN, 5, "no element of an array"),
     "a table of texts": ("    T = table(('a',))\n" + PLAIN, 4, "no tuple"),
     "a division by zero in a range":
         ("    N = const(0)\n    y = integer(0, 4 // N if 0 else N // N)\n" + PLAIN, 5, "by zero"),
@@ -128,3 +133,15 @@ def test_an_assumption_that_does_not_hold_is_told_with_its_line(
         "    @assume\n    def fine(self):\n        return False\n")
     line, what = failure(tmp_path, capsys, text)
     assert (line, "it assumes fine" in what) == (12, True)
+
+
+def test_an_element_may_start_with_what_is_left_of_its_own_entry(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An expression over the entry of a table is one at the element's own index."""
+    declared = ("    C = const(5)\n    T = table((1, 3))\n"
+                "    a = array(one_of(T), integer(0, C, init=C - each(T)))\n" + PLAIN)
+    path = tmp_path / "mine.py"
+    text = HEAD.format(declared=declared, act="self.x = 1", id='"A-1"')
+    path.write_text(text.replace("return ", "return self.a[0] == 4 and self.a[1] == 2 and "))
+    assert run(root, ["verify", str(path)]) == 0, capsys.readouterr()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from .errors import InputError
@@ -115,12 +115,18 @@ def _check_array(decl: ArrayDecl, constants: Constants) -> None:
         if indices:
             _check(decl.element, constants)
         return
-    for bound in (decl.element.lo, decl.element.hi, decl.element.init):
-        if isinstance(bound, Sym) and bound.op == "each":
-            entries = number(bound.args[0], constants)
-            if len(entries) < len(indices) or not all(isinstance(one, int) for one in entries):
-                raise InputError(
-                    f"its table has not one number for each of its {len(indices)} elements",
-                    next_step="Give the table as many entries as the array has.")
+    for table in _tables_of_entries((decl.element.lo, decl.element.hi, decl.element.init)):
+        entries = number(table, constants)
+        if len(entries) < len(indices) or not all(isinstance(one, int) for one in entries):
+            raise InputError(
+                f"its table has not one number for each of its {len(indices)} elements",
+                next_step="Give the table as many entries as the array has.")
     for index in indices:
         _check(element_at(decl, int(index), constants), constants)
+
+
+def _tables_of_entries(bounds: Iterable[Any]) -> Iterator[Any]:
+    """The tables of which an expression takes the entry at the element's own index."""
+    for bound in bounds:
+        if isinstance(bound, Sym):
+            yield from bound.args if bound.op == "each" else _tables_of_entries(bound.args)

@@ -18,7 +18,7 @@ from .machine import Machine, constant_value, domain_names, number, values_of
 from .model import Slot
 from .types import (
     Array, ArrayDecl, BoolDecl, ChoiceDecl, ConstDecl, Decl, Fifo, FifoDecl, IntDecl,
-    RecordDecl, SetDecl, Sym,
+    RecordDecl, SetDecl, Sym, TableDecl,
 )
 
 __all__ = ["Constants", "Layout", "Slots", "element_at", "expression_of"]
@@ -71,9 +71,11 @@ def element_at(decl: ArrayDecl, index: int, constants: Constants) -> Decl:
         return element
 
     def at(bound: Any) -> Any:
-        if isinstance(bound, Sym) and bound.op == "each":
+        if not isinstance(bound, Sym) or isinstance(bound, ConstDecl | TableDecl):
+            return bound
+        if bound.op == "each":
             return number(bound.args[0], constants)[index]
-        return bound
+        return Sym(bound.op, tuple(map(at, bound.args)))
     return IntDecl(at(element.lo), at(element.hi), at(element.init), element.of)
 
 

@@ -238,6 +238,9 @@ def number(value: Any, constants: Mapping[str, Any]) -> Any:
     if not isinstance(value, Sym):
         return value
     operands = [number(argument, constants) for argument in value.args]
+    if value.op == "each":
+        raise InputError("each(…) stands where there is no element of an array",
+                         next_step="Use it in the element: array(one_of(T), integer(0, each(T))).")
     if value.op == "size":
         return len(operands[0])
     if value.op == "floordiv" and operands[1] == 0:

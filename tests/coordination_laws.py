@@ -16,10 +16,10 @@ from checkvalve.reference.coordination.terms import (
     SessionExpired, Write, Written,
 )
 
-TIMEOUT = 4_000
+TIMEOUT = 20_000
 """Of a session, in ms."""
 
-PATIENCE = 30_000
+PATIENCE = 60_000
 """How long a law waits for a delivery that must come, in ms."""
 
 
@@ -36,15 +36,10 @@ class World:
         """A path below the world's own."""
         return f"{self.root}/{name}".rstrip("/")
 
-    def begin(self) -> int:
-        """Open a session, and do not wait until it is there."""
-        handle = self.port.open(TIMEOUT)
-        self.told[handle] = []
-        return handle
-
-    def open(self) -> int:
+    def open(self, timeout: int = TIMEOUT) -> int:
         """Open a session: its handle, as soon as it is there."""
-        handle = self.begin()
+        handle = self.port.open(timeout)
+        self.told[handle] = []
         self.wait_for(handle, lambda told: isinstance(told, Connected))
         return handle
 
@@ -274,6 +269,19 @@ def an_expired_session_learns_of_it(world: World) -> None:
     assert isinstance(world.ask(again, Create(world.at("mine"), ephemeral=True)), Created)
 
 
+def a_silent_session_expires_before_its_client_knows(world: World) -> None:
+    """A client that stands still for longer than its timeout loses its ephemeral znodes to the
+    clock of the server, and is told when it goes on."""
+    other = world.open(600)
+    world.ask(other, Create(world.at("mine"), ephemeral=True))
+    world.ask(world.here, Exists(world.at("mine"), watch=True))
+    world.port.pause(other)
+    world.wait_for_event(world.here, Kind.DELETED, "mine")
+    assert not {Disconnected(), Expired()} & set(world.told[other])
+    world.port.resume(other)
+    world.wait_for(other, lambda told: told == Expired())
+
+
 def a_watch_survives_a_killed_server(world: World) -> None:
     """What changed while a client had no connection is told when it has one again."""
     for name in ("changed", "deleted", "same"):
@@ -338,7 +346,8 @@ LAWS = (
         refusals_say_what_is_wrong, requests_of_a_session_keep_their_order, sequential_names_grow,
         a_multi_is_atomic, a_multi_that_fails_fires_no_watch, czxid_grows, a_watch_fires_once,
         each_kind_of_watch_tells_its_events, a_watch_fires_before_its_change_is_read,
-        ephemerals_vanish_with_their_session, an_expired_session_learns_of_it)),
+        ephemerals_vanish_with_their_session, an_expired_session_learns_of_it,
+        a_silent_session_expires_before_its_client_knows)),
     Law(a_watch_survives_a_killed_server, stops_server=True),
     Law(a_session_survives_a_killed_server, stops_server=True),
     Law(what_has_no_reply_when_the_server_dies_is_lost, stops_server=True),

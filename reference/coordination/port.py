@@ -68,6 +68,14 @@ class FaultyCoordination(Coordination, Protocol):
         """End a session at the service; its client does not know yet."""
         ...
 
+    def pause(self, handle: int) -> None:
+        """Let the client of a session stand still: it hears nothing, and is not heard."""
+        ...
+
+    def resume(self, handle: int) -> None:
+        """Let it go on; it does not know how long it stood, and looks at the clock first."""
+        ...
+
     def stop(self) -> None:
         """Kill the service. What it has acknowledged it still knows after ``restart``."""
         ...

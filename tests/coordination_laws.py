@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from checkvalve.reference.coordination.port import FaultyCoordination
+from checkvalve.reference.coordination.port import FaultyCoordination, Loss
 from checkvalve.reference.coordination.terms import (
     BadVersion, Check, Checked, Children, Committed, Connected, ConnectionLost, Create, Created,
     Data, Delete, Deleted, Delivery, Disconnected, EphemeralParent, Event, Exists, Expired, Found,
@@ -282,6 +282,31 @@ def a_silent_session_expires_before_its_client_knows(world: World) -> None:
     world.wait_for(other, lambda told: told == Expired())
 
 
+def a_lost_reply_hides_whether_it_was_done(world: World) -> None:
+    """The client hears the same, whether the request got lost or its reply; the session goes on,
+    and what it watched as well."""
+    other = world.open()
+    world.ask(other, Exists(world.at("done"), watch=True))
+    for loss, name in ((Loss.REQUEST, "undone"), (Loss.REPLY, "done")):
+        world.port.lose(other, loss)
+        number = world.submit(other, Create(world.at(name)))
+        assert world.result(other, number) == ConnectionLost()
+        assert isinstance(world.ask(other, Read(world.root)), Data)
+    world.wait_for_event(other, Kind.CREATED, "done")
+    listed = world.ask(world.here, Children(world.root))
+    assert isinstance(listed, Listed) and listed.names == ("done",)
+
+
+def a_partition_that_heals_is_no_end(world: World) -> None:
+    """What is asked meanwhile is answered afterwards, in order."""
+    other = world.open()
+    world.port.partition(other)
+    numbers = [world.submit(other, Create(world.at(name))) for name in "ab"]
+    world.ask(world.here, Create(world.at("c")))
+    world.port.heal(other)
+    assert all(isinstance(world.result(other, each), Created) for each in numbers)
+
+
 def a_watch_survives_a_killed_server(world: World) -> None:
     """What changed while a client had no connection is told when it has one again."""
     for name in ("changed", "deleted", "same"):
@@ -347,7 +372,8 @@ LAWS = (
         a_multi_is_atomic, a_multi_that_fails_fires_no_watch, czxid_grows, a_watch_fires_once,
         each_kind_of_watch_tells_its_events, a_watch_fires_before_its_change_is_read,
         ephemerals_vanish_with_their_session, an_expired_session_learns_of_it,
-        a_silent_session_expires_before_its_client_knows)),
+        a_silent_session_expires_before_its_client_knows,
+        a_lost_reply_hides_whether_it_was_done, a_partition_that_heals_is_no_end)),
     Law(a_watch_survives_a_killed_server, stops_server=True),
     Law(a_session_survives_a_killed_server, stops_server=True),
     Law(what_has_no_reply_when_the_server_dies_is_lost, stops_server=True),

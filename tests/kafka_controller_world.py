@@ -15,7 +15,8 @@ from random import Random
 from typing import Any
 
 from checkvalve.reference.coordination import terms as coordination
-from checkvalve.reference.coordination.memory import InMemory, Transaction
+from checkvalve.reference.coordination.memory import InMemory
+from checkvalve.reference.coordination.port import TimedCoordination, Transaction
 from checkvalve.reference.kafka.controller import znodes
 from checkvalve.reference.kafka.controller.controller import Controller
 from checkvalve.reference.kafka.controller.core import Settings
@@ -32,6 +33,10 @@ T0, T1 = TopicPartition("t", 0), TopicPartition("t", 1)
 
 EXPAND_EVERY = 50
 """How often a leader looks whom it can take into the ISR, in ms."""
+
+
+Store = Callable[[Callable[[], int], Callable[[Transaction], object]], TimedCoordination]
+"""Makes a coordination service from how long messages take, and who is told of transactions."""
 
 
 class Node:
@@ -191,13 +196,13 @@ class World:
     """Brokers 1 to ``brokers``, and a client of the coordination service for the tests."""
 
     def __init__(self, brokers: int = 3, seed: int = 0, settings: Settings | None = None,
-                 controller_type: type[Controller] = Controller) -> None:
+                 controller_type: type[Controller] = Controller, store: Store = InMemory) -> None:
         self.random = Random(seed)
         self.settings, self.controller_type = settings, controller_type
         self.now = 0
         self.history: list[tuple[int, str, tuple[object, ...]]] = []
         self.transactions: list[Transaction] = []
-        self.service = InMemory(lambda: self.random.randint(1, 4), self.transactions.append)
+        self.service = store(lambda: self.random.randint(1, 4), self.transactions.append)
         self.by_handle: dict[int, Node] = {}
         self.lives: dict[int, int] = {}
         self.nodes: dict[int, Node] = {}
@@ -305,10 +310,11 @@ class World:
             self.service.submit(self._client, request)
         self.run(10)
 
-    def create_topic(self, topic: str, replicas: dict[int, tuple[int, ...]]) -> None:
+    def create_topic(self, topic: str, replicas: dict[int, tuple[int, ...]],
+                     ms: int = 2_000) -> None:
         """Write the assignment of a topic, as a tool does."""
         self.do(coordination.Create(znodes.topic_path(topic), znodes.assignment_text(replicas)))
-        self.run()
+        self.run(ms)
 
     # -- what tests see -----------------------------------------------------------------------
 

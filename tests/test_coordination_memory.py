@@ -7,9 +7,8 @@ from random import Random
 import pytest
 from coordination_laws import LAWS, TIMEOUT, Law, World
 
-from checkvalve.reference.coordination.memory import (
-    CoordinationMisuse, InMemory, Loss, Transaction,
-)
+from checkvalve.reference.coordination.memory import CoordinationMisuse, InMemory
+from checkvalve.reference.coordination.port import Loss, Transaction
 from checkvalve.reference.coordination.terms import (
     Connected, ConnectionLost, Create, Created, Data, Delete, Delivery, Disconnected, Exists,
     Expired, Found, Read, Reply, Request, SessionExpired, Write, Written,

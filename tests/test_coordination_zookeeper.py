@@ -6,8 +6,11 @@ from collections.abc import Iterator
 
 import pytest
 from coordination_laws import LAWS, Law, World
+from kafka_controller_world import T0, T1
+from kafka_controller_world import World as KafkaWorld
 
 from checkvalve.conformance.services.zookeeper import ZooKeeper
+from checkvalve.reference.drivers.paced import PacedZooKeeper
 from checkvalve.reference.drivers.zookeeper import ZooKeeperCoordination, ZooKeeperMisuse
 
 pytestmark = pytest.mark.services
@@ -31,6 +34,31 @@ def port(server: ZooKeeper) -> Iterator[ZooKeeperCoordination]:
 def test_the_port_keeps_its_laws(port: ZooKeeperCoordination, law: Law) -> None:
     """Every law of the port holds of the real server too, one that is killed included."""
     law.check(World(port, f"/{law.check.__name__}"))
+
+
+def test_controllers_go_on_over_a_real_server(server: ZooKeeper) -> None:
+    """One is elected, elects leaders, and is followed by another when its session expires, when
+    it is paused, and when the server was killed; in the end all agree. Times are doubled, so
+    that the sessions are not shorter than the server allows."""
+    with PacedZooKeeper(server, server.address, pace=2) as service:
+        world = KafkaWorld(3, store=service.told_to)
+        world.run(500)
+        world.create_topic("t", {0: (1, 2, 3), 1: (2, 3, 1)}, ms=300)
+        world.service.expire(world.active().handle)
+        world.run(600)
+        paused = world.active().id
+        world.pause(paused)
+        world.run(700)
+        world.resume(paused)
+        world.service.stop()
+        world.run(20)
+        world.service.restart()
+        world.crash(world.active().id)
+        world.run(1_200)
+        epochs = [epoch for _, _, epoch in world.words("controls")]
+        assert epochs == list(range(1, len(epochs) + 1)) and len(epochs) >= 4
+        assert world.settled() and world.agrees()
+        assert all(world.leadership(each).leader in world.service_brokers() for each in (T0, T1))
 
 
 def test_misuse_is_told(port: ZooKeeperCoordination) -> None:

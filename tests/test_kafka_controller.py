@@ -7,7 +7,7 @@ import pytest
 from kafka_controller_world import T0, T1, World, obeyed, running
 
 from checkvalve.reference.coordination import terms as coordination
-from checkvalve.reference.coordination.memory import Loss
+from checkvalve.reference.coordination.port import Loss
 from checkvalve.reference.coordination.terms import Create, Delete
 from checkvalve.reference.kafka.controller import znodes
 from checkvalve.reference.kafka.controller.channels import Channels
@@ -384,8 +384,8 @@ def test_what_leaders_notify_is_told_to_all() -> None:
     world.run()
     for node in world.nodes.values():
         assert set(node.metadata[T0].isr) == {1, 2, 3}
-    listed = world.service.server.tree.read(coordination.Children(znodes.ISR_CHANGES))
-    assert isinstance(listed, coordination.Listed) and listed.names == ()
+    found = world.service.peek(znodes.ISR_CHANGES)
+    assert found is not None and found[1].children == 0
 
 
 # -- reassignments --------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ import pytest
 from kafka_controller_world import T0, T1, TIMEOUT, World, obeyed, running
 
 from checkvalve.reference.coordination import terms as coordination
-from checkvalve.reference.coordination.memory import Loss
+from checkvalve.reference.coordination.port import Loss
 from checkvalve.reference.coordination.terms import Committed, Create, Delete, Multi
 from checkvalve.reference.kafka.controller import znodes
 from checkvalve.reference.kafka.controller.controller import Controller

@@ -22,9 +22,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import NamedTuple
 
 from ..links import Link
+from .port import Loss, Transaction
 from .server import Server
 from .terms import (
     Children, Connected, ConnectionLost, Data, Delivery, Disconnected, Event, Exists, Expired,
@@ -38,22 +38,6 @@ __all__ = ["CoordinationMisuse", "InMemory", "Loss", "Transaction"]
 
 class CoordinationMisuse(ValueError):
     """There is no such session, it was closed, time went back, or a timeout is below 1 ms."""
-
-
-class Loss(Enum):
-    """When the connection goes, relative to the effect of the next request."""
-
-    REQUEST = "before the request takes effect"
-    REPLY = "after it took effect, before the reply"
-
-
-class Transaction(NamedTuple):
-    """What the server carried out: when, for which handle, and with which result."""
-
-    at: int
-    handle: int
-    request: Request
-    result: Result
 
 
 class _State(Enum):

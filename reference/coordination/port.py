@@ -24,11 +24,28 @@ real. The laws, which hold for each session:
 
 from __future__ import annotations
 
-from typing import Protocol
+from enum import Enum
+from typing import NamedTuple, Protocol
 
-from .terms import Delivery, Request
+from .terms import Delivery, Request, Result, Stat
 
-__all__ = ["Coordination", "FaultyCoordination"]
+__all__ = ["Coordination", "FaultyCoordination", "Loss", "TimedCoordination", "Transaction"]
+
+
+class Loss(Enum):
+    """When the connection goes, relative to the effect of the next request."""
+
+    REQUEST = "before the request takes effect"
+    REPLY = "after it took effect, before the reply"
+
+
+class Transaction(NamedTuple):
+    """What the service carried out: when, for which handle, and with which result."""
+
+    at: int
+    handle: int
+    request: Request
+    result: Result
 
 
 class Coordination(Protocol):
@@ -76,10 +93,41 @@ class FaultyCoordination(Coordination, Protocol):
         """Let it go on; it does not know how long it stood, and looks at the clock first."""
         ...
 
+    def lose(self, handle: int, loss: Loss) -> None:
+        """Let the connection break at the next request (or the next but one, if called twice)."""
+        ...
+
+    def partition(self, handle: int) -> None:
+        """From now on nothing gets through, either way; what is under way waits."""
+        ...
+
+    def heal(self, handle: int) -> None:
+        """The network is there again."""
+        ...
+
     def stop(self) -> None:
         """Kill the service. What it has acknowledged it still knows after ``restart``."""
         ...
 
     def restart(self) -> None:
         """Start it again. Sessions live on, and all of them get their whole timeout anew."""
+        ...
+
+
+class TimedCoordination(FaultyCoordination, Protocol):
+    """One whose time its user lets pass."""
+
+    now: int
+    is_running: bool
+
+    def advance(self, now: int) -> None:
+        """Let everything happen that is due until ``now``, which is included."""
+        ...
+
+    def next_instant(self) -> int | None:
+        """When something may be due next; None: never, unless somebody does something."""
+        ...
+
+    def peek(self, path: str) -> tuple[bytes, Stat] | None:
+        """What a znode holds at the service now: for judges."""
         ...

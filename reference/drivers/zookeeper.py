@@ -14,10 +14,14 @@ and are made up for here:
 
 from __future__ import annotations
 
+import contextlib
+import logging
 import queue
+import socket
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from types import TracebackType
 from typing import Any, Protocol, Self
@@ -25,17 +29,23 @@ from typing import Any, Protocol, Self
 from kazoo import exceptions
 from kazoo.client import KazooClient, KazooState
 from kazoo.handlers.threading import SequentialThreadingHandler
+from kazoo.protocol.connection import _CONNECTION_DROP
 from kazoo.protocol.states import EventType, WatchedEvent, ZnodeStat
 
 from ..coordination import terms
+from ..coordination.port import Loss
 from ..coordination.terms import Delivery, Operation, Request, Result
 from ..coordination.tree import check_paths
 from ..coordination.watches import About, Watch, missed, watch_of, watched_by
 
-__all__ = ["Restartable", "ZooKeeperCoordination", "ZooKeeperMisuse"]
+__all__ = ["Restartable", "ZooKeeperCoordination", "ZooKeeperMisuse", "stat_of"]
 
 RETRY_SECONDS = 0.05
 """How long a client waits before it tries to connect again."""
+
+_LOG = logging.getLogger(__name__)
+_LOG.addHandler(logging.NullHandler())
+_LOG.propagate = False      # that a connection was lost is told by the port
 
 _KINDS = {
     EventType.CREATED: terms.Kind.CREATED, EventType.DELETED: terms.Kind.DELETED,
@@ -69,19 +79,40 @@ class _AtOnce:
 class _InOrder(SequentialThreadingHandler):  # type: ignore[misc]  # kazoo has no types
     """Has replies and watches handled in the order in which they come, without more threads.
 
-    While ``is_running`` is not set, the client does nothing: neither reads nor says that it lives.
+    While there are ``obstacles``, the client does nothing: neither reads nor says that it lives.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self.callback_queue = self.completion_queue = _AtOnce()
-        self.is_running = threading.Event()
-        self.is_running.set()
+        self.obstacles: set[str] = set()
+        self._socket: socket.socket | None = None
+        self._is_free = threading.Event()
+        self._is_free.set()
+
+    def hinder(self, obstacle: str) -> None:
+        self.obstacles.add(obstacle)
+        self._is_free.clear()
+
+    def free(self, obstacle: str) -> None:
+        self.obstacles.discard(obstacle)
+        if not self.obstacles:
+            self._is_free.set()
+
+    def create_connection(self, *args: Any, **kwargs: Any) -> Any:
+        self._socket = super().create_connection(*args, **kwargs)
+        return self._socket
+
+    def knock(self) -> None:
+        """Give up the connection of now: a server does not answer whoever came too early."""
+        if self._socket is not None:
+            with contextlib.suppress(OSError):
+                self._socket.shutdown(socket.SHUT_RDWR)
 
     def select(self, *args: Any, **kwargs: Any) -> Any:
-        self.is_running.wait()
+        self._is_free.wait()
         ready = super().select(*args, **kwargs)
-        self.is_running.wait()
+        self._is_free.wait()
         return ready
 
     def start(self) -> None:
@@ -91,21 +122,32 @@ class _InOrder(SequentialThreadingHandler):  # type: ignore[misc]  # kazoo has n
         self._running = False
 
 
+@dataclass(frozen=True)
+class _Done:
+    """What the server has carried out, whether its client hears of it or not."""
+
+    request: Request
+    result: Result
+
+
 class _Session:
     """One session. kazoo's thread calls whatever begins with ``_heard``."""
 
-    def __init__(self, hosts: str, timeout: int, tell: Callable[[Delivery], object]) -> None:
+    def __init__(self, hosts: str, timeout: int, tell: Callable[[Delivery | _Done], object],
+                 ) -> None:
         self._tell = tell
         self._lock = threading.RLock()
         self._is_connected = self.is_over = self._was_stopped = False
         self._numbers = 0
         self._held: list[tuple[int, Request]] = []
+        self._asked: dict[int, Request] = {}    # no reply yet, in order
+        self.losses: list[Loss] = []
         self._armed: dict[Watch, bool] = {}     # whether the znode existed
         self._seen = 0
         self.handler = _InOrder()
         self.client = KazooClient(
             hosts, timeout=timeout / 1000, handler=self.handler,
-            connection_retry={"max_tries": -1, "delay": RETRY_SECONDS, "backoff": 1})
+            logger=_LOG, connection_retry={"max_tries": -1, "delay": RETRY_SECONDS, "backoff": 1})
         self.client.add_listener(self._heard_state)
         self.client.start_async()
 
@@ -127,13 +169,20 @@ class _Session:
 
         One that has expired is closed as well: kazoo begins another session by itself.
         """
-        self.handler.is_running.set()
+        for obstacle in tuple(self.handler.obstacles):
+            self.handler.free(obstacle)
         with self._lock:
             if self._was_stopped:
                 return
             self._was_stopped = self.is_over = True
         self.client.stop()
         self.client.close()
+
+    def try_again(self) -> None:
+        """Connect now, if there is no connection."""
+        with self._lock:
+            if not self._is_connected:
+                self.handler.knock()
 
     # -- the connection -----------------------------------------------------------------------
 
@@ -171,7 +220,7 @@ class _Session:
             if answer.exception is not None or answer.value is None:
                 stat = None
             else:
-                stat = _stat(answer.value[1] if watch.about is About.CHILDREN else answer.value)
+                stat = stat_of(answer.value[1] if watch.about is About.CHILDREN else answer.value)
             kind = missed(watch, stat, seen, self._armed[watch])
             if kind is not None:
                 self._fire(terms.Event(kind, watch.path))
@@ -181,6 +230,9 @@ class _Session:
             self._is_connected = False
             self._seen = self.client.last_zxid
             self._tell(terms.Disconnected())
+            for number in self._asked:
+                self._tell(terms.Reply(number, terms.ConnectionLost()))
+            self._asked.clear()
 
     def _expired(self) -> None:
         self._disconnected()
@@ -195,7 +247,17 @@ class _Session:
     # -- requests -----------------------------------------------------------------------------
 
     def _ask(self, number: int, request: Request) -> None:
-        self._call(request).rawlink(partial(self._heard_reply, number, request))
+        self._asked[number] = request
+        if self.losses and self.losses[0] is Loss.REQUEST:
+            self.losses.pop(0)
+            self._drop()
+        else:
+            self._call(request).rawlink(partial(self._heard_reply, number, request))
+
+    def _drop(self) -> None:
+        """Break the connection: from now on nothing that comes over it counts."""
+        self._disconnected()
+        self.client._call(_CONNECTION_DROP, self.client.handler.async_result())
 
     def _call(self, request: Request) -> Any:
         if isinstance(request, terms.Multi):
@@ -226,8 +288,18 @@ class _Session:
     def _heard_reply(self, number: int, request: Request, answer: Any) -> None:
         with self._lock:
             result = _result(request, answer)
+            if not isinstance(result, terms.ConnectionLost | terms.SessionExpired):
+                self._tell(_Done(request, result))
+            if number not in self._asked:
+                return      # it was said to be lost
             if isinstance(result, terms.ConnectionLost):
                 self._disconnected()        # kazoo tells of it after this
+                return
+            if self.losses and self.losses[0] is Loss.REPLY:
+                self.losses.pop(0)
+                self._drop()
+                return
+            del self._asked[number]
             if isinstance(request, terms.Read | terms.Children | terms.Exists) and isinstance(
                     result, terms.Data | terms.Listed | terms.Found | terms.NoNode):
                 watch = watch_of(request, result)
@@ -237,7 +309,7 @@ class _Session:
 
     def _heard_event(self, watch: Watch, event: WatchedEvent) -> None:
         with self._lock:
-            if event.type in _KINDS and watch in self._armed:
+            if event.type in _KINDS and watch in self._armed and self._is_connected:
                 self._fire(terms.Event(_KINDS[event.type], event.path))
 
     def _fire(self, event: terms.Event) -> None:
@@ -250,14 +322,17 @@ class _Session:
 class ZooKeeperCoordination:
     """The port over the servers ``hosts`` (``host:port``, with commas). Use it as a context.
 
-    ``server`` is what ``stop`` and ``restart`` are about.
+    ``server`` is what ``stop`` and ``restart`` are about. ``record`` is told, while somebody
+    collects, of every change that the server has answered, also where the reply is said to be
+    lost; by which handle, and with which result.
     """
 
-    def __init__(self, hosts: str, server: Restartable | None = None) -> None:
-        self._hosts, self._server = hosts, server
+    def __init__(self, hosts: str, server: Restartable | None = None,
+                 record: Callable[[int, Request, Result], object] = lambda *_: None) -> None:
+        self._hosts, self._server, self._record = hosts, server, record
         self._sessions: list[_Session] = []
         self._closed: set[int] = set()
-        self._inbox: queue.SimpleQueue[tuple[int, Delivery]] = queue.SimpleQueue()
+        self._inbox: queue.SimpleQueue[tuple[int, Delivery | _Done]] = queue.SimpleQueue()
 
     def open(self, timeout: int) -> int:
         """See ``Coordination.open``; the server may make the timeout longer or shorter."""
@@ -286,29 +361,51 @@ class ZooKeeperCoordination:
         while True:
             left = max(0.0, until - time.monotonic())
             try:
-                found.append(self._inbox.get(timeout=0 if found else left))
+                handle, told = self._inbox.get(timeout=0 if found else left)
             except queue.Empty:
-                kept = [each for each in found if each[0] not in self._closed]
-                if kept or left == 0:
-                    return kept
-                found = []
+                if found or left == 0:
+                    return found
+                continue
+            if isinstance(told, _Done):
+                self._note(handle, told)
+            elif handle not in self._closed:
+                found.append((handle, told))
+
+    def _note(self, handle: int, done: _Done) -> None:
+        if not isinstance(done.request, terms.Read | terms.Children | terms.Exists):
+            self._record(handle, done.request, done.result)
 
     # -- faults -------------------------------------------------------------------------------
 
     def expire(self, handle: int) -> None:
         """See ``Coordination.expire``: a second client takes the session over, and closes it."""
-        client = KazooClient(self._hosts, client_id=self._session(handle).client.client_id)
+        session = self._any_session(handle)
+        if session.is_over or session.client.client_id is None:
+            return
+        client = KazooClient(self._hosts, client_id=session.client.client_id, logger=_LOG)
         client.start()
         client.stop()
         client.close()
 
     def pause(self, handle: int) -> None:
         """See ``FaultyCoordination.pause``: the client's thread waits."""
-        self._session(handle).handler.is_running.clear()
+        self._any_session(handle).handler.hinder("pause")
 
     def resume(self, handle: int) -> None:
         """See ``FaultyCoordination.resume``."""
-        self._session(handle).handler.is_running.set()
+        self._any_session(handle).handler.free("pause")
+
+    def partition(self, handle: int) -> None:
+        """See ``FaultyCoordination.partition``: as with a pause, the client does not notice."""
+        self._any_session(handle).handler.hinder("partition")
+
+    def heal(self, handle: int) -> None:
+        """See ``FaultyCoordination.heal``."""
+        self._any_session(handle).handler.free("partition")
+
+    def lose(self, handle: int, loss: Loss) -> None:
+        """See ``FaultyCoordination.lose``."""
+        self._any_session(handle).losses.append(loss)
 
     def stop(self) -> None:
         """Kill the server; see ``FaultyCoordination.stop``."""
@@ -317,6 +414,8 @@ class ZooKeeperCoordination:
     def restart(self) -> None:
         """Start the server again; see ``FaultyCoordination.restart``."""
         self._need_server().start()
+        for session in self._sessions:
+            session.try_again()
 
     # -- its end ------------------------------------------------------------------------------
 
@@ -332,10 +431,15 @@ class ZooKeeperCoordination:
                  trace: TracebackType | None) -> None:
         self.shut()
 
-    def _session(self, handle: int) -> _Session:
-        if not 0 <= handle < len(self._sessions) or handle in self._closed:
-            raise ZooKeeperMisuse(f"there is no open session {handle!r}")
+    def _any_session(self, handle: int) -> _Session:
+        if not 0 <= handle < len(self._sessions):
+            raise ZooKeeperMisuse(f"there is no session {handle!r}")
         return self._sessions[handle]
+
+    def _session(self, handle: int) -> _Session:
+        if handle in self._closed:
+            raise ZooKeeperMisuse(f"session {handle!r} was closed")
+        return self._any_session(handle)
 
     def _need_server(self) -> Restartable:
         if self._server is None:
@@ -361,7 +465,8 @@ def _add(transaction: Any, operation: Operation) -> None:
         transaction.check(operation.path, operation.version)
 
 
-def _stat(stat: ZnodeStat) -> terms.Stat:
+def stat_of(stat: ZnodeStat) -> terms.Stat:
+    """What a znode says of itself, in the port's words."""
     return terms.Stat(stat.czxid, stat.mzxid, stat.pzxid, stat.version, stat.cversion,
                       stat.ephemeralOwner, stat.numChildren)
 
@@ -374,16 +479,16 @@ def _result(request: Request, answer: Any) -> Result:
     if isinstance(request, terms.Multi):
         return _committed(request, value)
     if isinstance(request, terms.Create):
-        return terms.Created(value[0], _stat(value[1]))
+        return terms.Created(value[0], stat_of(value[1]))
     if isinstance(request, terms.Write):
-        return terms.Written(_stat(value))
+        return terms.Written(stat_of(value))
     if isinstance(request, terms.Delete):
         return terms.Deleted()
     if isinstance(request, terms.Read):
-        return terms.Data(value[0], _stat(value[1]))
+        return terms.Data(value[0], stat_of(value[1]))
     if isinstance(request, terms.Children):
-        return terms.Listed(tuple(sorted(value[0])), _stat(value[1]))
-    return terms.Found(value and _stat(value))
+        return terms.Listed(tuple(sorted(value[0])), stat_of(value[1]))
+    return terms.Found(value and stat_of(value))
 
 
 def _committed(request: terms.Multi, values: list[Any]) -> terms.Committed | terms.RolledBack:
@@ -395,7 +500,7 @@ def _committed(request: terms.Multi, values: list[Any]) -> terms.Committed | ter
         if isinstance(operation, terms.Create):
             done.append(terms.Created(str(value), None))
         elif isinstance(operation, terms.Write) and isinstance(value, ZnodeStat):
-            done.append(terms.Written(_stat(value)))
+            done.append(terms.Written(stat_of(value)))
         else:
             done.append(terms.Checked() if isinstance(operation, terms.Check) else terms.Deleted())
     return terms.Committed(tuple(done))

@@ -1,0 +1,148 @@
+"""A real ZooKeeper in the place of one in virtual time: an instant takes some real milliseconds.
+
+Whatever runs in virtual time over a ``TimedCoordination`` runs over this one as well, only
+slower, and not twice the same: what takes how long is decided by the machine. An instant may
+take longer, never less.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from types import TracebackType
+from typing import Self
+
+from kazoo import exceptions
+from kazoo.client import KazooClient
+
+from ..coordination.port import Loss, Transaction
+from ..coordination.terms import Delivery, Request, Result, Stat
+from .zookeeper import Restartable, ZooKeeperCoordination, stat_of
+
+__all__ = ["PacedZooKeeper"]
+
+class PacedZooKeeper:
+    """See ``TimedCoordination``. An instant is at least ``pace`` real ms long, and a timeout of so
+    many instants is so many times that. Use it as a context.
+    """
+
+    def __init__(self, server: Restartable, hosts: str, pace: int = 5) -> None:
+        self.now, self.is_running = 0, True
+        self._pace = pace
+        self._record: Callable[[Transaction], object] = lambda _: None
+        self._real = ZooKeeperCoordination(hosts, server, self._done)
+        self._observer = KazooClient(hosts, timeout=60.0)
+        self._observer.start()
+        self._inbox: list[tuple[int, Delivery]] = []
+
+    def told_to(self, _delay: Callable[[], int], record: Callable[[Transaction], object]) -> Self:
+        """Tell ``record`` of all changes that the server has answered, as they are collected.
+
+        Where a server dies before it answers, nobody is told of what it did last. How long
+        messages take is the machine's business: the first argument is what ``InMemory`` has.
+        """
+        self._record = record
+        return self
+
+    def _done(self, handle: int, request: Request, result: Result) -> None:
+        self._record(Transaction(self.now, handle, request, result))
+
+    # -- the port -----------------------------------------------------------------------------
+
+    def open(self, timeout: int) -> int:
+        """See ``Coordination.open``."""
+        return self._real.open(timeout * self._pace)
+
+    def close(self, handle: int) -> None:
+        """See ``Coordination.close``."""
+        self._real.close(handle)
+
+    def submit(self, handle: int, request: Request) -> int:
+        """See ``Coordination.submit``."""
+        return self._real.submit(handle, request)
+
+    def collect(self, within: int = 0) -> list[tuple[int, Delivery]]:
+        """See ``Coordination.collect``."""
+        until = self.now + within
+        while not self._inbox and self.now < until:
+            self.advance(self.now + 1)
+        collected, self._inbox = self._inbox + self._real.collect(), []
+        return collected
+
+    # -- time ---------------------------------------------------------------------------------
+
+    def advance(self, now: int) -> None:
+        """See ``TimedCoordination.advance``: waits, as it does not know what comes."""
+        # From now, and not from the beginning: where the machine is slow the service is, too.
+        until = time.monotonic() + (now - self.now) * self._pace / 1000
+        self.now = now
+        while (left := until - time.monotonic()) > 0:
+            self._inbox += self._real.collect(max(1, int(left * 1000)))
+
+    def next_instant(self) -> int | None:
+        """See ``TimedCoordination.next_instant``: something may come at any time."""
+        return self.now + 1
+
+    # -- faults -------------------------------------------------------------------------------
+
+    def expire(self, handle: int) -> None:
+        """See ``FaultyCoordination.expire``; a server that is down ends no session."""
+        if self.is_running:
+            self._real.expire(handle)
+
+    def pause(self, handle: int) -> None:
+        """See ``FaultyCoordination.pause``."""
+        self._real.pause(handle)
+
+    def resume(self, handle: int) -> None:
+        """See ``FaultyCoordination.resume``."""
+        self._real.resume(handle)
+
+    def partition(self, handle: int) -> None:
+        """See ``FaultyCoordination.partition``."""
+        self._real.partition(handle)
+
+    def heal(self, handle: int) -> None:
+        """See ``FaultyCoordination.heal``."""
+        self._real.heal(handle)
+
+    def lose(self, handle: int, loss: Loss) -> None:
+        """See ``FaultyCoordination.lose``."""
+        self._real.lose(handle, loss)
+
+    def stop(self) -> None:
+        """See ``FaultyCoordination.stop``."""
+        self.is_running = False
+        self._real.stop()
+
+    def restart(self) -> None:
+        """See ``FaultyCoordination.restart``."""
+        self._real.restart()
+        self.is_running = True
+
+    # -- looking in ---------------------------------------------------------------------------
+
+    def peek(self, path: str) -> tuple[bytes, Stat] | None:
+        """See ``TimedCoordination.peek``; nothing is seen while the server is down."""
+        if not self.is_running:
+            return None
+        try:
+            data, stat = self._observer.retry(self._observer.get, path)
+        except exceptions.NoNodeError:
+            return None
+        return data, stat_of(stat)
+
+    # -- its end ------------------------------------------------------------------------------
+
+    def shut(self) -> None:
+        """Close all sessions; nothing can be done with it after that."""
+        self._real.shut()
+        self._observer.stop()
+        self._observer.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 trace: TracebackType | None) -> None:
+        self.shut()

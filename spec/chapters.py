@@ -26,6 +26,8 @@ Entry = TypeVar("Entry")
 
 CHAPTERS = {
     "flow.credit": "one credit-controlled link",
+    "flow.link_seen": "that a link is what the network between its ends accepts",
+    "flow.observed_link": "what can be seen of a link by whoever carries its messages",
     "storm.queue": "a task's input queues in Storm, and who drains them",
     "storm.queue_seen": "that the input of a task is what its observer accepts",
     "storm.observed_topology": "a topology as its history shows it: delivery, order, progress",

@@ -35,8 +35,8 @@ from ..notation import (
 )
 
 __all__ = [
-    "EXPECTATIONS", "GrantingByTheText", "Link", "LinkAsWritten", "MintingLink", "ThriftyLink",
-    "TricklingLink",
+    "EXPECTATIONS", "FilteringLink", "GrantingAtArrival", "GrantingByTheText", "HoardingLink",
+    "Link", "LinkAsWritten", "MintingLink", "OverdrawingLink", "ThriftyLink", "TricklingLink",
 ]
 
 DEFINING = "003#defining"
@@ -65,7 +65,7 @@ class Link(Machine):
     @action(fair=True)
     def send(self) -> None:
         """A spends a permit on an element; neither without the other."""
-        require(self.P > 0)
+        require(self.may_send())
         self.P -= 1
         self.D += 1
 
@@ -86,7 +86,7 @@ class Link(Machine):
     @action(fair=True)
     def grant(self) -> None:
         """B announces b freed slots together."""
-        require(self.F >= self.b)
+        require(self.may_grant())
         self.F -= self.b
         self.Q += self.b
 
@@ -110,6 +110,14 @@ class Link(Machine):
         require(self.D > 0 and self.lost < self.L)
         self.D -= 1
         self.lost += 1
+
+    def may_send(self) -> bool:
+        """A holds a permit; it always has data."""
+        return self.P > 0
+
+    def may_grant(self) -> bool:
+        """A batch of slots is free."""
+        return self.F >= self.b
 
     @always("FLOW-1", MUST, "No token is created, and none is lost but by the channel.",
             source=f"{DEFINING}; 003#E1, 003#E2, 003#E3")
@@ -179,6 +187,64 @@ class TricklingLink(Link):
         require(self.F > 0)
         self.F -= 1
         self.Q += 1
+
+
+class OverdrawingLink(Link):
+    """A sender that sends without a permit when it has none."""
+
+    P = integer(0, 2 * Link.C, init=Link.C)
+    Q = integer(0, 2 * Link.C)
+    D = integer(0, 2 * Link.C)
+    N = integer(0, 2 * Link.C)
+    F = integer(0, 2 * Link.C)
+
+    @action(fair=True)
+    def send(self) -> None:
+        """With a permit or without."""
+        require(self.P + self.Q + self.D + self.N + self.F <= self.C)   # keeps the model finite
+        self.P = max(0, self.P - 1)
+        self.D += 1
+
+
+class FilteringLink(Link):
+    """A sender that takes a permit for an element and then drops the element (003#E7)."""
+
+    @action
+    def filter_out(self) -> None:
+        """The permit is gone, and no element goes for it."""
+        require(self.P > 0)
+        self.P -= 1
+
+
+class GrantingAtArrival(Link):
+    """A receiver that grants a permit when an element arrives, whose slot is still taken."""
+
+    P = integer(0, 2 * Link.C, init=Link.C)
+    Q = integer(0, 2 * Link.C)
+    D = integer(0, 2 * Link.C)
+    N = integer(0, 2 * Link.C)
+
+    @action(fair=True)
+    def arrive(self) -> None:
+        """An element is enqueued, and its permit goes back at once."""
+        require(self.D > 0 and self.P + self.Q + self.D + self.N < 2 * self.C)
+        self.D -= 1
+        self.N += 1
+        self.Q += 1
+
+    @action(fair=True)
+    def free(self) -> None:
+        """What is processed was announced before."""
+        require(self.N > 0)
+        self.N -= 1
+
+
+class HoardingLink(Link):
+    """A receiver that announces only more than a batch: > in the place of >=."""
+
+    def may_grant(self) -> bool:
+        """One slot more than a batch is free."""
+        return self.F > self.b
 
 
 class LinkAsWritten(Link):
@@ -258,6 +324,19 @@ EXPECTATIONS = (
            "a slot that is announced twice gives A more permits than B has room", C=(1, 2)),
     expect(TricklingLink, "FLOW-5", "violated", "slots announced one by one", where="b > 1", C=2,
            b=(1, 2)),
+    expect(OverdrawingLink, "FLOW-1", "violated", "an element without a permit", C=(1, 2)),
+    expect(OverdrawingLink, "FLOW-2", "violated", "an element without a permit overruns B",
+           C=(1, 2)),
+    expect(FilteringLink, "FLOW-1", "violated", "003#E7: a permit without an element", C=(1, 2)),
+    expect(FilteringLink, "FLOW-3", "violated", "003#E7: until no permit is left", C=(1, 2)),
+    expect(GrantingAtArrival, "FLOW-1", "violated", "a permit for a slot that is taken",
+           C=(1, 2)),
+    expect(GrantingAtArrival, "FLOW-2", "violated", "a permit for a slot that is taken",
+           C=(1, 2)),
+    expect(GrantingAtArrival, "FLOW-4", "violated", "a permit for a slot that is taken",
+           C=(1, 2)),
+    expect(HoardingLink, "FLOW-3", "violated", "stuck where a batch is all that there is",
+           where="C - L < b + 1", C=CAPACITIES, b=BATCHES, L=_losses),
     expect(LinkAsWritten, "FLOW-E1", "violated", "003#E1: Pending(B) is missing", C=4),
     expect(LinkAsWritten, "FLOW-E2", "violated", "003#E2: Pending(B) is missing", C=4),
     expect(LinkAsWritten, "FLOW-E3", "violated", "003#E3: a sign is wrong", C=4),
@@ -266,20 +345,6 @@ EXPECTATIONS = (
 )
 
 UNSEEN = {
-    "FLOW-1":
-        "The tokens on a link lie in five places, and no port of an implementation counts all of "
-        "them at one instant.",
-    "FLOW-2":
-        "What is in flight to B is in the network, where neither end of a link can count it.",
-    "FLOW-3":
-        "A link that is stuck looks like one whose sender has no data: only the machine knows "
-        "what A would send.",
-    "FLOW-4":
-        "The room that other tokens claim is spread over both ends and the network at the same "
-        "instant.",
-    "FLOW-5":
-        "How many freed slots a permit stands for is an affair of the receiver; the sender sees a "
-        "sum.",
     "FLOW-E1":
         "It is false of a right link, as its expectation says, so no implementation is to keep "
         "it.",

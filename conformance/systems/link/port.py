@@ -1,0 +1,53 @@
+"""The port ``link``: both ends of a link, between which the harness is the network."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ...ports.base import COUNT, POSITIVE, Argument, Kind, Operation, Port, hello, is_count
+
+__all__ = ["PORT"]
+
+
+def _is_counts(value: object) -> bool:
+    return isinstance(value, list) and all(map(is_count, value))
+
+
+def _is_permits(value: object) -> bool:
+    return isinstance(value, list) and all(map(POSITIVE.accepts, value))
+
+
+def _is_processed(value: object) -> bool:
+    return (isinstance(value, dict) and _is_permits(value.get("permits"))
+            and (value.get("element", 0) is None or is_count(value.get("element"))))
+
+
+ELEMENTS: Final = Kind("a list of the numbers of elements", _is_counts)
+PERMITS: Final = Kind("a list with the number of permits of each message", _is_permits)
+PROCESSED: Final = Kind(
+    'an object {"element": its number, or null, "permits": a list}', _is_processed)
+
+_OPERATIONS: Final = (
+    hello("start a fresh link: B is empty, and A has a permit for each of its slots"),
+    Operation("offer", ELEMENTS, "A's application has these elements more; ok: those that A "
+              "sends now, each a message, in the order of sending",
+              (Argument("elements", ELEMENTS, "their numbers: 0, 1, … in the order of offers"),)),
+    Operation("permit", ELEMENTS, "a message with permits is delivered to A; ok: the elements that "
+              "A sends now",
+              (Argument("count", POSITIVE, "how many permits, as B sent them"),)),
+    Operation("data", PERMITS, "an element is delivered to B; ok: the messages that B sends now",
+              (Argument("element", COUNT, "its number, as A sent it"),)),
+    Operation("process", PROCESSED, "B's consumer has processed one element, and its slot is free; "
+              "ok: which one, null if there was none, and the messages that B sends now"),
+)
+
+PORT: Final = Port(
+    name="link",
+    version=1,
+    meaning="a sender A and a receiver B with permits; the harness carries all messages, loses "
+            "none, and keeps the order of each direction",
+    operations={each.name: each for each in _OPERATIONS},
+    settings=(Argument("capacity", POSITIVE, "how many slots B has"),
+              Argument("batch", POSITIVE, "how many freed slots B announces together")),
+    policies={"incremental": "a message says how many permits there are more"},
+)

@@ -1,0 +1,1 @@
+"""Flow control between a sender and a receiver, sans-I/O."""

@@ -1,0 +1,86 @@
+"""The credit-controlled link, as the network sees it that carries its messages.
+
+Theory. In ``credit`` A always has data: to its observer an application offers a new element whenever
+one was sent. Permits arrive one by one there, and several may be in one message here. An end of
+the link may be asked whether it rests at any moment at which it can do nothing more.
+
+The network of this observer loses nothing (L = 0).
+
+Source: ``credit``, ``observed_link``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from ..notation.views import Seen, View, see, shown
+from ..refinements import refines, refused
+from .credit import (
+    FilteringLink, GrantingAtArrival, HoardingLink, Link, MintingLink, OverdrawingLink,
+    TricklingLink,
+)
+from .observed_link import ObservedLink
+
+__all__ = ["EXPECTATIONS", "LinkSeen"]
+
+OFFER = see("offer", count=1)
+
+
+class LinkSeen(View[Link]):
+    """All messages, when they are sent and when they are delivered."""
+
+    def begins(self, machine: Link) -> Iterable[Seen]:
+        """There is always one element to send."""
+        return [OFFER]
+
+    @shown
+    def send(self, before: Link, after: Link) -> Iterable[Seen]:
+        return see("sends"), OFFER
+
+    @shown
+    def arrive(self, before: Link, after: Link) -> Iterable[Seen]:
+        return see("data"), *granted(before, after)
+
+    @shown
+    def free(self, before: Link, after: Link) -> Seen:
+        return see("processes")
+
+    @shown
+    def grant(self, before: Link, after: Link) -> Iterable[Seen]:
+        return granted(before, after)
+
+    @shown
+    def receive(self, before: Link, after: Link) -> Seen:
+        return see("permit", count=1)
+
+    def asked(self, machine: Link) -> Iterable[Seen | Sequence[Seen]]:
+        """An end that can do nothing more rests."""
+        if not machine.may_send():
+            yield see("sender_rests")
+        if not machine.may_grant():
+            yield see("receiver_rests")
+
+
+def granted(before: Link, after: Link) -> list[Seen]:
+    """The message with the permits that a step granted, if it did."""
+    count = after.Q - before.Q
+    return [see("grants", count=count)] if count else []
+
+
+SEEN = refines(Link, ObservedLink, "each end keeps to its share", shows=LinkSeen,
+               seen_by={"C": "C", "b": "b", "K": 1}, C=(1, 2, 3, 4),
+               b=lambda C: range(1, C + 1))
+
+EXPECTATIONS = (
+    SEEN,
+    refused(OverdrawingLink, "FLOW-6", "an element without a permit", like=SEEN, C=(1, 2), b=1),
+    refused(MintingLink, "FLOW-7", "a slot that is announced twice", like=SEEN, C=(1, 2), b=1),
+    refused(GrantingAtArrival, "FLOW-7", "a slot that is announced while it is taken", like=SEEN,
+            C=(1, 2), b=1),
+    refused(TricklingLink, "FLOW-5", "slots announced one by one", like=SEEN, C=(2, 3), b=2),
+    refused(FilteringLink, "FLOW-8", "a permit that is spent on nothing", like=SEEN, C=(1, 2),
+            b=1),
+    refused(HoardingLink, "FLOW-9", "a batch that is not announced", like=SEEN, C=(2, 3), b=1),
+    refused(HoardingLink, "FLOW-3", "all slots are free, and A does not know", like=SEEN, C=1,
+            b=1),
+)

@@ -1,0 +1,168 @@
+"""A credit-controlled link as the network between its ends sees it.
+
+Theory. Whoever carries every message between a sender A and a receiver B can count all tokens of
+the link, although neither end can. What has been handed over and not yet delivered is in flight:
+D elements one way, Q permits the other. A's permits P are those delivered to it, less what it has
+sent. What is delivered to B and not yet processed is N, and what is processed and not yet announced
+is F. So P + Q + D + N + F = C is no longer something to prove of an implementation, but how the
+observer keeps its books, and each end can be held to its share:
+
+- A spends one permit on each element, and rests only when it has run out of either;
+- B grants for slots that were freed, b at a time, and rests only when fewer than b are left.
+
+Both shares together make the link bounded and live, whatever the network does in between (here: it
+loses nothing, and keeps the order of each direction). The two ends are judged apart: the first
+step that is wrong says which of them is at fault.
+
+Elements have numbers. Over such a network they arrive in the order of sending, so an observer need
+not remember them: the next that A sends is the oldest that it was offered and has not sent, and the
+next that B processes is the oldest that it has.
+
+Source: ``credit``; 003#tokens, 003#scheduling.
+"""
+
+from __future__ import annotations
+
+from ..expectations import expect
+from ..notation import (
+    MUST, Machine, action, always, assume, const, guard_rule, integer, require, upto,
+)
+from ..notation.rules import seen_from_outside
+from .credit import Link
+
+__all__ = ["EXPECTATIONS", "ObservedLink"]
+
+TOKENS = "003#tokens"
+
+NOT_STUCK = seen_from_outside(Link.rules_declared, "FLOW-3")
+IN_BATCHES = seen_from_outside(Link.rules_declared, "FLOW-5")
+
+AGAINST_PERMIT = guard_rule(
+    "FLOW-6", MUST, "A sends an element only against a permit that has reached it.",
+    source=f"{TOKENS}: if A consumes a permit, it produces a message",
+)
+FOR_FREED = guard_rule(
+    "FLOW-7", MUST,
+    "B grants a permit only for a slot whose element it has processed, and once for each.",
+    source=f"{TOKENS}: when B consumes a message, it produces a permit",
+)
+SENDS = guard_rule(
+    "FLOW-8", MUST, "A sender that has an element and a permit sends at once.",
+    source=f"{TOKENS}; 003#E7: a permit that is taken and not spent is lost",
+)
+ANNOUNCES = guard_rule(
+    "FLOW-9", MUST, "A receiver that has freed a batch of slots announces it at once.",
+    source=f"{TOKENS}; 003#E8: a slot that is never announced is a token lost",
+)
+SENT_IN_ORDER = guard_rule(
+    "FLOW-10", MUST, "A sends the elements that it is offered, in their order, each once.",
+    source=f"{TOKENS}: no data is made, and none is lost",
+)
+PROCESSED_IN_ORDER = guard_rule(
+    "FLOW-11", MUST, "B processes the elements that reach it, in their order, each once.",
+    source=f"{TOKENS}: no data is made, and none is lost",
+)
+
+
+class ObservedLink(Machine):
+    """A link with C slots and batches of b; A has up to K elements that it has not sent."""
+
+    C = const(2, at_least=1)
+    b = const(1, at_least=1)
+    K = const(2, at_least=1)
+
+    offered = integer(0, K)             # elements at A, not yet sent
+    P = integer(0, C, init=C)           # permits at A, unused
+    Q = integer(0, C)                   # permits in flight to A
+    D = integer(0, C)                   # elements in flight to B
+    N = integer(0, C)                   # elements at B, not yet processed
+    F = integer(0, C)                   # slots freed at B and not yet announced
+
+    @assume
+    def a_batch_fits(self) -> bool:
+        """With larger batches every link gets stuck (FLOW-3)."""
+        return self.b <= self.C
+
+    # --- what the network and the applications do ------------------------------------------
+
+    @action(count=upto(K + 1))
+    def offer(self, count: int) -> None:
+        """A's application has so many elements more."""
+        require(self.offered + count <= self.K)
+        self.offered += count
+
+    @action(count=upto(C + 1))
+    def permit(self, count: int) -> None:
+        """A message with so many permits is delivered to A."""
+        require(count <= self.Q)
+        self.Q -= count
+        self.P += count
+
+    @action
+    def data(self) -> None:
+        """The oldest element in flight is delivered to B."""
+        require(self.D > 0)
+        self.D -= 1
+        self.N += 1
+
+    # --- what A does -----------------------------------------------------------------------
+
+    @action
+    def sends(self) -> None:
+        """The oldest element that it was offered and has not sent."""
+        require(self.offered > 0)
+        require(self.P > 0, AGAINST_PERMIT)
+        self.offered -= 1
+        self.P -= 1
+        self.D += 1
+
+    @action
+    def sends_another(self) -> None:
+        """An element out of turn, or for the second time, or one that there is not."""
+        require(False, SENT_IN_ORDER)
+
+    @action
+    def sender_rests(self) -> None:
+        """A sends no more for the time being."""
+        require(self.P == 0 or self.offered == 0, SENDS)
+
+    # --- what B does -----------------------------------------------------------------------
+
+    @action
+    def processes(self) -> None:
+        """The oldest element that has arrived: its slot is free."""
+        require(self.N > 0)
+        self.N -= 1
+        self.F += 1
+
+    @action
+    def processes_another(self) -> None:
+        """An element out of turn, or for the second time, or none although there is one."""
+        require(False, PROCESSED_IN_ORDER)
+
+    @action(count=upto(2 * C + 1))
+    def grants(self, count: int) -> None:
+        """A message with so many permits."""
+        require(count <= self.F, FOR_FREED)
+        require(count == self.b, IN_BATCHES)
+        self.F -= count
+        self.Q += count
+
+    @action
+    def receiver_rests(self) -> None:
+        """B sends no more for the time being. If all its slots are free and none is announced,
+        what A has can never be sent."""
+        require(self.F < self.C or self.offered == 0, NOT_STUCK)
+        require(self.F < self.b, ANNOUNCES)
+
+    @always("FLOW-12", MUST, "Whoever carries the messages of a link counts C tokens, always.",
+            source=f"{TOKENS}; 003#E1, 003#E2, 003#E3")
+    def books_balance(self) -> bool:
+        """The five places; nothing is lost here."""
+        return self.P + self.Q + self.D + self.N + self.F == self.C
+
+
+EXPECTATIONS = (
+    expect(ObservedLink, "FLOW-12", "holds", "the books balance", C=(1, 2, 3),
+           b=lambda C: range(1, C + 1), K=2),
+)

@@ -1,0 +1,99 @@
+"""The reference of a link: what stays true whatever a driver does with its two ends."""
+
+from __future__ import annotations
+
+from collections import deque
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from checkvalve.reference.flow.link import LinkMisuse, LinkReceiver, LinkSender
+
+
+class Network:
+    """Both ends, and the messages under way between them."""
+
+    def __init__(self, capacity: int, batch: int) -> None:
+        self.sender: LinkSender[int] = LinkSender(capacity)
+        self.receiver: LinkReceiver[int] = LinkReceiver(capacity, batch)
+        self.data: deque[int] = deque()
+        self.permits: deque[int] = deque()
+        self.processed: list[int] = []
+        self.offered = 0
+
+    def step(self, do: str) -> bool:
+        """Do one thing if there is occasion to; whether there was."""
+        if do == "offer":
+            self.data.extend(self.sender.offer([self.offered]))
+            self.offered += 1
+        elif do == "permit" and self.permits:
+            self.data.extend(self.sender.permit(self.permits.popleft()))
+        elif do == "data" and self.data:
+            self._send(self.receiver.arrive(self.data.popleft()))
+        elif do == "process" and len(self.receiver):
+            element, permits = self.receiver.process()
+            self.processed.append(element)
+            self._send(permits)
+        else:
+            return False
+        return True
+
+    def _send(self, permits: int) -> None:
+        if permits:
+            self.permits.append(permits)
+
+    @property
+    def tokens(self) -> int:
+        """All of them, in their five places."""
+        return (self.sender.permits + sum(self.permits) + len(self.data) + len(self.receiver)
+                + self.receiver.freed)
+
+
+CAPACITIES = st.integers(1, 6).flatmap(lambda c: st.tuples(st.just(c), st.integers(1, c)))
+STEPS = st.lists(st.sampled_from(["offer", "permit", "data", "process"]), max_size=60)
+
+
+@given(CAPACITIES, STEPS)
+def test_every_step_keeps_all_tokens(size: tuple[int, int], steps: list[str]) -> None:
+    """P + Q + D + N + F is the capacity at every instant."""
+    network = Network(*size)
+    for do in steps:
+        network.step(do)
+        assert network.tokens == size[0]
+
+
+@given(CAPACITIES, STEPS)
+def test_whatever_is_offered_is_processed_in_the_end_in_order(
+    size: tuple[int, int], steps: list[str]
+) -> None:
+    """Once the network delivers and the consumer works, nothing is left."""
+    network = Network(*size)
+    for do in steps:
+        network.step(do)
+    while any(network.step(do) for do in ("permit", "data", "process")):
+        pass
+    assert network.processed == list(range(network.offered))
+
+
+def test_a_batch_that_never_comes_together_is_refused() -> None:
+    """A link of C slots with larger batches gets stuck."""
+    with pytest.raises(LinkMisuse, match="stuck"):
+        LinkReceiver[int](2, 3)
+
+
+def test_an_element_without_a_slot_is_refused_and_nothing_changes() -> None:
+    """The sender had no permit for it."""
+    receiver = LinkReceiver[int](1)
+    receiver.arrive(0)
+    with pytest.raises(LinkMisuse, match="no slot"):
+        receiver.arrive(1)
+    assert receiver.process().element == 0
+    assert len(receiver) == 0
+
+
+@pytest.mark.parametrize("count", [0, -1, True, "1"])
+def test_a_message_without_permits_is_refused(count: object) -> None:
+    """A permit is a whole number from 1 up."""
+    with pytest.raises(LinkMisuse, match="from 1 up"):
+        LinkSender[int](0).permit(count)  # type: ignore[arg-type]

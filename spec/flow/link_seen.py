@@ -1,8 +1,8 @@
 """The credit-controlled link, as the network sees it that carries its messages.
 
-Theory. In ``credit`` A always has data: to its observer an application offers a new element whenever
-one was sent. Permits arrive one by one there, and several may be in one message here. An end of
-the link may be asked whether it rests at any moment at which it can do nothing more.
+Theory. In ``credit`` A always has data: to its observer an application offers a new element
+whenever one was sent. Permits arrive one by one there, and several may be in one message here. An
+end of the link may be asked whether it rests at any moment at which it can do nothing more.
 
 The network of this observer loses nothing (L = 0).
 

@@ -43,7 +43,7 @@ class Unspent(Sender):
     """A permit, once there, is good for any number of elements."""
 
     def _spend(self) -> None:
-        """Nothing is spent."""
+        """The permit stays."""
 
 
 @TWINS.twin(

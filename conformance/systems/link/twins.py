@@ -43,7 +43,7 @@ class Unspent(Sender):
     """A permit, once there, is good for any number of elements."""
 
     def _spend(self) -> None:
-        """The permit stays."""
+        """What was there stays there for the next element."""
 
 
 @TWINS.twin(

@@ -14,7 +14,7 @@ from checkvalve.reference.kafka.controller.channels import Channels
 from checkvalve.reference.kafka.controller.context import Replica
 from checkvalve.reference.kafka.controller.controller import Controller
 from checkvalve.reference.kafka.controller.core import Settings
-from checkvalve.reference.kafka.controller.elector import TwoStepElector
+from checkvalve.reference.kafka.controller.kafka_0_9 import ControllerOf09, TwoStepElector
 from checkvalve.reference.kafka.controller.replicas import ReplicaMachine
 from checkvalve.reference.kafka.controller.store import Steps
 from checkvalve.reference.kafka.controller.terms import (
@@ -431,3 +431,37 @@ def test_a_reassignment_to_a_dead_broker_is_refused() -> None:
         world.run()
         assert world.service.peek(znodes.REASSIGN) is None
     assert world.words("reassigned") == [] and len(world.words("not reassigned")) == 4
+
+
+# -- Kafka 0.9 ------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_controller_of_0_9_does_the_same_where_nothing_is_special(seed: int) -> None:
+    """Leaders are elected when brokers and controllers go, and topics come and go."""
+    world = running(4, seed, controller_type=ControllerOf09)
+    for broker in (world.active().id, 4):
+        world.crash(broker)
+        world.run()
+        world.start(broker)
+        world.run()
+    world.do(Create(f"{znodes.DELETE_TOPICS}/t"))
+    world.create_topic("u", {0: (4, 1)})
+    world.shut_down(4)
+    world.run()
+    assert world.leadership(TopicPartition("u", 0)).leader == 1
+    assert world.service.peek(znodes.topic_path("t")) is None
+    assert world.settled() and world.agrees()
+
+
+def test_the_controller_of_0_9_leaves_the_dead_in_the_isr() -> None:
+    """Where a follower died with the controller, nobody takes it out, and it is not told first
+    who is there."""
+    world = running(controller_type=ControllerOf09)
+    dead = world.active().id
+    world.crash(dead)
+    world.run()
+    followed = T1 if dead != 2 else T0
+    assert set(world.leadership(followed).isr) == {1, 2, 3}
+    epoch, other = world.active().controller.epoch, 3 if dead != 3 else 1
+    request = next(each for each in obeyed(world, other) if each.controller_epoch == epoch)
+    assert type(request).__name__ == "LeaderAndIsr"

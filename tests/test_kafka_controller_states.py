@@ -16,8 +16,8 @@ from checkvalve.reference.kafka.controller.context import Context, Replica
 from checkvalve.reference.kafka.controller.partitions import PartitionMachine
 from checkvalve.reference.kafka.controller.replicas import ReplicaMachine
 from checkvalve.reference.kafka.controller.selectors import (
-    Candidates, Elected, NotElected, controlled_shutdown, offline, offline_unclean, preferred,
-    reassigned,
+    Candidates, Elected, NotElected, controlled_shutdown, controlled_shutdown_0_9, offline,
+    offline_unclean, preferred, reassigned,
 )
 from checkvalve.reference.kafka.controller.states import (
     REPLICAS_0_9, PartitionState, ReplicaState,
@@ -331,6 +331,15 @@ def test_the_selector_of_shutdowns_takes_the_first_that_stays() -> None:
         expected = (NotElected.NONE_IN_SYNC if leader is None else Elected(
             leader, rest, tuple(each for each in case.replicas if each in case.registered)))
         assert controlled_shutdown(case) == expected
+
+
+def test_in_0_9_shutdowns_go_by_the_isr_and_ask_nobody() -> None:
+    """The first of the ISR that stays is elected, in the order of the ISR, though it is dead."""
+    for case in cases():
+        rest = tuple(each for each in case.isr if each not in case.shutting_down)
+        told = tuple(each for each in case.replicas if each in case.registered)
+        expected = Elected(rest[0], rest, told) if rest else NotElected.NONE_IN_SYNC
+        assert controlled_shutdown_0_9(case) == expected
 
 
 def test_no_clean_selector_elects_who_is_not_in_sync() -> None:

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from . import znodes
 from .context import Replica
-from .selectors import controlled_shutdown
+from .selectors import Selector, controlled_shutdown
 from .states import PartitionState, ReplicaState
 from .store import Steps
 from .terms import ShutDown, ShutDownAnswer, TopicPartition
@@ -122,11 +122,15 @@ class Brokers(Topics):
                       and each.partition in self.context.leaderships
                       and not self.context.is_being_deleted(each.partition)]
         led = self._led_by(asked.broker, replicated)
-        yield from self.partitions.change(led, PartitionState.ONLINE, controlled_shutdown)
+        yield from self.partitions.change(led, PartitionState.ONLINE, self.shutdown_selector())
         followed = [each for each in replicated if each not in led]
         yield from self.replicas.change(
             [Replica(each, asked.broker) for each in followed], ReplicaState.OFFLINE)
         self.emit(ShutDownAnswer(asked.number, tuple(self._led_by(asked.broker, replicated))))
+
+    def shutdown_selector(self) -> Selector:
+        """Who leads what a broker led that wants to go."""
+        return controlled_shutdown
 
     def _led_by(self, broker: int, partitions: Iterable[TopicPartition]) -> list[TopicPartition]:
         return [each for each in partitions if self.context.leaderships[each].leader == broker]

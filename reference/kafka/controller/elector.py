@@ -8,13 +8,13 @@ Source: KafkaZkClient.registerControllerAndIncrementControllerEpoch; KAFKA-6082.
 from __future__ import annotations
 
 from ...coordination.terms import (
-    BadVersion, Committed, ConnectionLost, Create, Created, Data, Delete, Exists, Found, Multi,
-    NodeExists, NoNode, Read, Result, SessionExpired, Stat, Write, Written,
+    Committed, ConnectionLost, Create, Data, Delete, Exists, Found, Multi, Read, Result,
+    SessionExpired, Stat, Write,
 )
 from . import znodes
 from .store import SessionOver, Steps, Store
 
-__all__ = ["Elector", "TwoStepElector"]
+__all__ = ["Elector"]
 
 
 class Elector:
@@ -30,13 +30,21 @@ class Elector:
         """
         while True:
             found = yield from self.who_is()
-            if found is not None and found.owner == self.store.session:
+            if found is not None and self.was_left_behind(found):
                 # A controller that has resigned left it behind: begin anew, with another epoch.
                 yield from self.store.ask(Delete(znodes.CONTROLLER))
             elif found is not None:
                 return False
             elif (yield from self.register()):
                 return True
+
+    def was_left_behind(self, found: Stat) -> bool:
+        """Whether the znode is of this very session, which is not the controller now.
+
+        One of an earlier session is somebody else's, whatever broker it names: it vanishes by
+        itself (KAFKA-1387, KAFKA-1451).
+        """
+        return found.owner == self.store.session
 
     def who_is(self) -> Steps[Stat | None]:
         """The znode of the controller, which is watched from now on; None: there is none."""
@@ -73,35 +81,3 @@ class Elector:
             if isinstance(found, Data):
                 return int(found.data), found.stat.version
             yield from self.store.ask(Create(znodes.CONTROLLER_EPOCH, b"0"))
-
-
-class TwoStepElector(Elector):
-    """As in Kafka 0.9: first the znode, then the epoch.
-
-    A crash in between leaves the epoch as it was, which harms nobody. A controller that is slow
-    in between may raise the epoch when it is not the controller any more; the version on which
-    that write depends makes it fail, if it was read before.
-    """
-
-    def register(self) -> Steps[bool]:
-        """Create ``/controller``, and then raise the epoch; False: somebody was faster."""
-        made = yield from self.store.ask(Create(
-            znodes.CONTROLLER, znodes.controller_text(self.broker), ephemeral=True))
-        if isinstance(made, NodeExists) and not (yield from self.is_mine()):
-            return False
-        assert isinstance(made, Created | NodeExists)
-        epoch, version = yield from self.read_epoch()
-        wanted = str(epoch + 1).encode()
-        result: Result = ConnectionLost()
-        is_doubtful = False
-        while isinstance(result, ConnectionLost):
-            result = yield Write(znodes.CONTROLLER_EPOCH, wanted, version)
-            is_doubtful = is_doubtful or isinstance(result, ConnectionLost)
-        if isinstance(result, SessionExpired):
-            raise SessionOver
-        if not isinstance(result, Written):
-            assert isinstance(result, BadVersion | NoNode)
-            if not is_doubtful or (yield from self.read_epoch()) != (epoch + 1, version + 1):
-                return False
-        self.store.epoch, self.store.epoch_version = epoch + 1, version + 1
-        return True

@@ -91,13 +91,17 @@ class PartitionMachine:
             elected = selector(self.candidates(partition, found))
             if isinstance(elected, NotElected):
                 self.context.leaderships[partition] = found
-                return self.fails(partition, elected.value)
+                return self.nobody_elected(partition, elected)
             written = yield from self.store.write_leadership(
                 partition, self.next_leadership(found, elected))
             if written is not None:
                 self.context.leaderships[partition] = written
                 self.batch.lead(elected.recipients, partition, written)
                 return True
+
+    def nobody_elected(self, partition: TopicPartition, why: NotElected) -> bool:
+        """The selector found nobody: whether the change of state counts as done all the same."""
+        return self.fails(partition, why.value)
 
     def is_from_later_controller(self, found: Leadership) -> bool:
         """Whether a controller with a greater epoch wrote it."""

@@ -95,8 +95,7 @@ class ReplicaMachine:
         """The broker stops it, it leaves the ISR, and the others are told of that."""
         self.batch.stop(replica.broker, replica.partition, delete=False)
         if replica.partition not in self.context.leaderships:
-            self.batch.update_metadata(self.context.registered, (replica.partition,))
-            return True
+            return self.take_unled_offline(replica)
         left = yield from self.leave_isr(replica)
         if left is None:
             return self.fails(replica, "it could not be taken out of the ISR")
@@ -105,6 +104,11 @@ class ReplicaMachine:
             others = [each for each in self.context.assignment[replica.partition]
                       if each != replica.broker]
             self.batch.lead(others, replica.partition, left)
+        return True
+
+    def take_unled_offline(self, replica: Replica) -> bool:
+        """Take a replica offline whose partition never had a leader: whether that is possible."""
+        self.batch.update_metadata(self.context.registered, (replica.partition,))
         return True
 
     def leave_isr(self, replica: Replica) -> Steps[Leadership | None]:

@@ -13,8 +13,8 @@ from enum import Enum
 from typing import NamedTuple, TypeAlias
 
 __all__ = [
-    "Candidates", "Elected", "NotElected", "Selector", "controlled_shutdown", "offline",
-    "offline_unclean", "preferred", "reassigned",
+    "Candidates", "Elected", "NotElected", "Selector", "controlled_shutdown",
+    "controlled_shutdown_0_9", "offline", "offline_unclean", "preferred", "reassigned",
 ]
 
 
@@ -110,3 +110,12 @@ def controlled_shutdown(found: Candidates) -> Elected | NotElected:
         if replica in found.live and replica in isr:
             return Elected(replica, isr, there)
     return NotElected.NONE_IN_SYNC
+
+
+def controlled_shutdown_0_9(found: Candidates) -> Elected | NotElected:
+    """As in Kafka 0.9: the first in the order of the ISR, and nobody asks whether it is live."""
+    isr = tuple(each for each in found.isr if each not in found.shutting_down)
+    if not isr:
+        return NotElected.NONE_IN_SYNC
+    there = tuple(each for each in found.replicas if each in found.registered)
+    return Elected(isr[0], isr, there)

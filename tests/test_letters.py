@@ -22,6 +22,8 @@ COMPONENTS = {
     "purgatory": ("kafka.purgatory", "kafka.observed_purgatory"),
     "races": ("kafka.timer_races", "kafka.purgatory_races", "kafka.observed_races"),
     "election": ("election.lock", "election.lease", "election.observed_election"),
+    "controller": ("kafka.partition_changes", "kafka.replica_changes",
+                   "kafka.observed_controller"),
     "queues": ("queues.bounded", "queues.dropping", "queues.conserved"),
 }
 """The chapters that a reader of one component reads together."""

@@ -51,7 +51,8 @@ class System:
     ``name`` is the name of its suite and of its port, and ``folder`` that of its package. ``about``
     is a noun phrase, and ``page`` the page of docs that has the tables of its port. The first of
     the ``shipped`` is the reference that the suite is proved on. ``chapters`` are those whose bugs
-    the twins have, where they are not named as the suite.
+    the twins have, where they are not named as the suite. ``drawings`` is the module of its
+    figures, if it has some.
     """
 
     name: str
@@ -60,6 +61,15 @@ class System:
     page: str
     shipped: tuple[Shipped, ...]
     chapters: tuple[str, ...] = ()
+    drawings: str = ""
+
+    @cached_property
+    def figures(self) -> Mapping[str, str]:
+        """By file name below docs/figures, what ``make pages`` draws."""
+        if not self.drawings:
+            return {}
+        figures: Mapping[str, str] = import_module(f"{self.folder}.{self.drawings}").FIGURES
+        return figures
 
     @cached_property
     def port(self) -> Port:

@@ -28,6 +28,7 @@ _FOLDERS: Final = (
     "kafka_timer",
     "kafka_purgatory",
     "kafka_races",
+    "kafka_controller",
     "election",
 )
 """In the order in which all tables have them."""

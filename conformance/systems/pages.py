@@ -1,4 +1,4 @@
-"""The tables of README.md and docs/ that tell of systems, written from the records.
+"""The tables and figures of README.md and docs/ that tell of systems, made of the records.
 
 A block between ``<!-- made: NAME of SYSTEM -->`` and ``<!-- made. -->`` is that table; around it is
 prose. A system whose port has no block yet gets a section at the end of its page.
@@ -50,7 +50,8 @@ _OF_A_SYSTEM: Final[Mapping[str, Callable[[System], str]]] = {
 
 
 def stale_pages(root: Path) -> dict[Path, str]:
-    """The pages below ``root`` whose tables are not those of the records, with the right text."""
+    """The pages and figures below ``root`` that are not as the records have them, with the right
+    text."""
     pages = [root / "README.md", *sorted((root / "docs").glob("*.md"))]
     texts = {page: page.read_text(encoding="utf-8") for page in pages}
     made = {page: _BLOCK.sub(_made, text) for page, text in texts.items()}
@@ -60,6 +61,10 @@ def stale_pages(root: Path) -> dict[Path, str]:
             if not any(head in text for text in made.values()):
                 page = root / "docs" / system.page
                 made[page] = f"{made.get(page, '')}\n{_section(what, system)}"
+    for name, figure in (drawn for system in SYSTEMS.values() for drawn in system.figures.items()):
+        path = root / "docs" / "figures" / name
+        texts[path] = path.read_text(encoding="utf-8") if path.is_file() else ""
+        made[path] = figure
     return {page: text for page, text in made.items() if text != texts.get(page)}
 
 

@@ -1,1 +1,2 @@
-"""Chapters on Kafka: its timer (hierarchical timing wheels) and its request purgatory."""
+"""Chapters on Kafka: its timer (hierarchical timing wheels), its request purgatory, its
+controller, and replication."""

@@ -1,0 +1,18 @@
+"""The state machines of Kafka's controller."""
+
+from ...suites.system import Shipped, System
+
+__all__ = ["SYSTEM"]
+
+SYSTEM = System(
+    name="kafka.controller",
+    folder=__name__,
+    about="the state machines of Kafka's controller, and who is elected",
+    page="kafka-ports.md",
+    shipped=(
+        Shipped("reference.kafka.controller", "adapter:ReferenceController",
+                "the reference of Kafka's controller: partitions, replicas, selectors"),
+    ),
+    chapters=("kafka.partition_changes", "kafka.replica_changes"),
+    drawings="drawings",
+)

@@ -1,0 +1,1 @@
+"""Kafka's controller: its state machines, leader selectors, election, requests."""

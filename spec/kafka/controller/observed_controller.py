@@ -1,0 +1,515 @@
+"""What can be seen of a controller's state machines: batches in, states, nodes and requests out.
+
+Theory. ``partition_changes`` and ``replica_changes`` explain how a controller carries out a batch
+of changes. Outside one sees what it was asked, and afterwards the state of each partition and
+replica, the node in the store that says who leads and who is in sync, and the requests that went to
+brokers. All of that is decided by the tables (``transitions``), the selectors (``selectors``), and
+what stood in the store, so the observer works out what must be seen, and compares:
+
+    begin, then a change for each of the batch, then what is seen of each: its state, leader, ISR,
+    epoch, and who was told what
+
+There are three brokers. Requests to a broker that is not registered go nowhere, so they are not
+seen. A leader may write its ISR at any time, also between the controller's reading of the node and
+its writing; ``isr_written`` says so. A newer controller may have written the node; then this one
+must not.
+
+What differs between releases is told by the *era*: 3.9 has one legal change of replicas more, takes
+a replica offline that has no leader yet, and keeps the last of an ISR in it always, where 0.9 does
+so only if unclean elections are off.
+
+Source: kafka#partition-states, kafka#replica-states, kafka#selectors, kafka#requests.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from ...notation import (
+    MUST, Machine, action, array, boolean, choice, const, guard_rule, integer, require, table, upto,
+)
+from .selectors import (
+    ALL, APPENDED, BROKERS, NOBODY, ORDERS, PLACES, STRUCK, Choice, Order, Selector, both,
+    controlled_shutdown, either, first, first_leader, has, members, offline, only, preferred,
+    reassigned, without,
+)
+from .transitions import (
+    PARTITION_CHANGES, REPLICA_CHANGES_OF, Era, PartitionState, ReplicaState, cells,
+)
+
+__all__ = ["Case", "ObservedController", "Request"]
+
+STATES = "kafka#partition-states"
+REPLICAS = "kafka#replica-states"
+SELECTORS = "kafka#selectors"
+REQUESTS = "kafka#requests"
+
+UNCHANGED = guard_rule(
+    "KAFKA-C1", MUST, "A change of a partition that the table does not have changes nothing.",
+    source=STATES,
+)
+GOES_ON = guard_rule(
+    "KAFKA-C2", MUST, "What is illegal or fails keeps nothing else of its batch from being done.",
+    source=STATES,
+)
+REACHED = guard_rule(
+    "KAFKA-C3", MUST, "A change of a partition that the table has leads to its target.",
+    source=STATES,
+)
+FIRST = guard_rule(
+    "KAFKA-C4", MUST, "A new partition is led by the first live broker of its list, and all its "
+    "live replicas are in sync.", source=STATES,
+)
+CLEAN = guard_rule(
+    "KAFKA-C5", MUST, "After a failure the first broker of the list that is live and in sync "
+    "leads; those in sync that are not live leave the ISR.", source=SELECTORS,
+)
+UNCLEAN = guard_rule(
+    "KAFKA-C6", MUST, "Where nobody live is in sync, the first live broker of the list leads, "
+    "alone in the ISR, if unclean elections are on.", source=SELECTORS,
+)
+REASSIGNED = guard_rule(
+    "KAFKA-C7", MUST, "A reassigned partition is led by the first broker of its new list that is "
+    "live and in sync; the ISR stays.", source=SELECTORS,
+)
+PREFERRED = guard_rule(
+    "KAFKA-C8", MUST, "A preferred election lets the head of the list lead, if it is live and in "
+    "sync; the ISR stays.", source=SELECTORS,
+)
+AWAY = guard_rule(
+    "KAFKA-C9", MUST, "In a controlled shutdown the first broker of the list leads that is live "
+    "and in sync; who shuts down leaves the ISR.", source=f"{SELECTORS}; KAFKA-3670",
+)
+FAILED = guard_rule(
+    "KAFKA-C10", MUST, "An election that finds nobody changes nothing.", source=SELECTORS,
+)
+EPOCH = guard_rule(
+    "KAFKA-C11", MUST, "A new partition has the leader epoch 0; each election, and each change of "
+    "the ISR by the controller, raises it by one, and nothing else does.", source=SELECTORS,
+)
+KEPT = guard_rule(
+    "KAFKA-C12", MUST, "An ISR that its leader has written is kept, or changed; it is not "
+    "overwritten unread.", source=f"{STATES} (zkVersion)",
+)
+LEFT_ALONE = guard_rule(
+    "KAFKA-C13", MUST, "What a newer controller has written stays as it is.",
+    source=f"{STATES} (controller_epoch)",
+)
+LEADERS_TOLD = guard_rule(
+    "KAFKA-C14", MUST, "Of an election or a changed ISR those are told by LeaderAndIsr that the "
+    "selector names, or that are left in the list; of anything else, nobody.", source=REQUESTS,
+)
+ALL_TOLD = guard_rule(
+    "KAFKA-C15", MUST, "Wherever a LeaderAndIsr is sent, every registered broker gets an "
+    "UpdateMetadata; of what changes nothing, nobody.", source=REQUESTS,
+)
+REPLICA_UNCHANGED = guard_rule(
+    "KAFKA-C16", MUST, "A change of a replica that the table does not have changes nothing.",
+    source=REPLICAS,
+)
+REPLICA_REACHED = guard_rule(
+    "KAFKA-C17", MUST, "A change of a replica that the table has leads to its target.",
+    source=REPLICAS,
+)
+OUT_OF_SYNC = guard_rule(
+    "KAFKA-C18", MUST, "A replica that goes offline leaves the ISR; if it led, nobody does then.",
+    source=REPLICAS,
+)
+LAST_KEPT = guard_rule(
+    "KAFKA-C19", MUST, "The last of an ISR stays in it when it goes offline (in 0.9, where unclean "
+    "elections are off).", source=REPLICAS,
+)
+STOPPED = guard_rule(
+    "KAFKA-C20", MUST, "A replica that goes offline is told to stop; one whose deletion starts is "
+    "told to delete what it has; nobody else is.", source=REPLICAS,
+)
+JOINING = guard_rule(
+    "KAFKA-C21", MUST, "A replica that comes back, or that is made where there is a leader, is "
+    "told of the leader.", source=REPLICAS,
+)
+NOT_THE_LEADER = guard_rule(
+    "KAFKA-C22", MUST, "A replica that leads is not made anew, and one whose partition never had a "
+    "leader does not go offline (in 0.9).", source=REPLICAS,
+)
+LISTED = guard_rule(
+    "KAFKA-C23", MUST, "A new replica that comes online is the last of the list, if it was not in "
+    "it.", source=REPLICAS,
+)
+
+
+class Case(IntEnum):
+    """What the last change of a partition or a replica came to."""
+
+    NONE = 0
+    ILLEGAL = 1
+    MARKED = 2
+    FIRST = 3
+    CLEAN = 4
+    UNCLEAN = 5
+    REASSIGNED = 6
+    PREFERRED = 7
+    AWAY = 8
+    FAILED = 9
+    NEWER = 10
+    SHRUNK = 11
+    LAST = 12
+    JOINED = 13
+    REFUSED = 14
+
+
+class Request(IntEnum):
+    """What a broker is told; to delete is to stop, and to delete what it has."""
+
+    LEADER_AND_ISR = 0
+    UPDATE_METADATA = 1
+    STOP = 2
+    DELETE = 3
+
+
+class ObservedController(Machine):
+    """Batches of changes, and what is seen after each."""
+
+    P = const(2, at_least=1)            # partitions
+    E = const(2, at_least=1)            # leader epochs for which there is room
+
+    places = table(PLACES)
+    appended = table(APPENDED)
+    struck = table(STRUCK)
+    partition_may = table(cells(PARTITION_CHANGES))
+    replica_may = table(tuple(cells(REPLICA_CHANGES_OF[era]) for era in Era))
+
+    registered = integer(0, ALL, init=ALL)
+    shutting_down = integer(0, ALL)
+
+    row = array(upto(P), integer(0, len(ORDERS) - 1, init=len(ORDERS) - 1))     # of its list
+    unclean = array(upto(P), boolean())
+    state = array(upto(P), choice(PartitionState, PartitionState.NON_EXISTENT))
+    replica = array(upto(P * BROKERS), choice(ReplicaState, ReplicaState.NON_EXISTENT))
+
+    written = array(upto(P), boolean())             # the node: whether there is one
+    leader = array(upto(P), integer(0, NOBODY, init=NOBODY))
+    isr = array(upto(P), integer(0, ALL))
+    epoch = array(upto(P), integer(0, E))
+    newer = array(upto(P), boolean())               # … and a newer controller has written it
+
+    case = array(upto(P), choice(Case))             # of the last batch
+    replica_case = array(upto(P * BROKERS), choice(Case))
+    stumbled = boolean()                            # something in the batch came to nothing
+    late = array(upto(P), boolean())                # was changed after that
+    replica_late = array(upto(P * BROKERS), boolean())
+    meanwhile = array(upto(P), boolean())           # its leader wrote since the controller did
+    pending = array(upto(P), integer(0, ALL + 1))   # … once it has read; the ISR plus 1
+    extended = array(upto(P), boolean())            # its list has got one more
+    told = array(upto(P * 4), integer(0, ALL))      # by partition and request, who must be
+
+    # --- what the harness does ------------------------------------------------------------
+
+    @action(partition=upto(P), order=upto(len(ORDERS)), unclean=upto(2))
+    def assign(self, partition: int, order: int, unclean: int) -> None:
+        """A partition that is not there yet has these replicas, in this order."""
+        require(not self.written[partition])
+        self.row[partition] = order
+        self.unclean[partition] = unclean == 1
+
+    @action(brokers=upto(ALL + 1), leaving=upto(ALL + 1))
+    def are_up(self, brokers: int, leaving: int) -> None:
+        """These are registered, and some of them are shutting down."""
+        require(both(brokers, leaving) == leaving)
+        self.registered = brokers
+        self.shutting_down = leaving
+
+    @action(partition=upto(P), brokers=upto(ALL + 1))
+    def isr_written(self, partition: int, brokers: int) -> None:
+        """The leader has changed the ISR in the node, which says who leads and is in sync."""
+        require(self.written[partition] and has(brokers, self.leader[partition]))
+        self.isr[partition] = brokers
+        self.meanwhile[partition] = True
+
+    @action(partition=upto(P), brokers=upto(ALL + 1))
+    def isr_written_late(self, partition: int, brokers: int) -> None:
+        """The leader changes the ISR when the controller has read the node, in what follows."""
+        require(self.written[partition] and has(brokers, self.leader[partition]))
+        self.pending[partition] = brokers + 1
+        self.meanwhile[partition] = True
+
+    def read_again(self, partition: int) -> None:
+        """What the leader has written meanwhile stands in the node."""
+        if self.pending[partition] > 0:
+            self.isr[partition] = self.pending[partition] - 1
+            self.pending[partition] = 0
+
+    @action(partition=upto(P))
+    def taken_over(self, partition: int) -> None:
+        """A newer controller has written the node."""
+        require(self.written[partition])
+        self.newer[partition] = True
+
+    @action
+    def begin(self) -> None:
+        """A batch begins, or a look at things."""
+        self.stumbled = False
+        for each in range(self.P):
+            self.read_again(each)
+            self.case[each] = Case.NONE
+            self.late[each] = False
+            for broker in range(BROKERS):
+                self.replica_case[each * BROKERS + broker] = Case.NONE
+                self.replica_late[each * BROKERS + broker] = False
+            for request in Request:
+                self.told[each * 4 + request] = 0
+
+    # --- what must come of a change of a partition ------------------------------------------
+
+    def live(self) -> int:
+        """Registered, and not shutting down."""
+        return without(self.registered, self.shutting_down)
+
+    def order(self, row: int) -> Order:
+        """The list in a row."""
+        return (self.places[row * BROKERS], self.places[row * BROKERS + 1],
+                self.places[row * BROKERS + 2])
+
+    @action(partition=upto(P), target=PartitionState, selector=Selector, to=upto(len(ORDERS)),
+            era=Era)
+    def change(
+        self, partition: int, target: PartitionState, selector: Selector, to: int, era: Era
+    ) -> None:
+        """The next of a batch is to change; ``to`` is the new list, for those that are
+        reassigned."""
+        self.late[partition] = self.stumbled
+        if self.partition_may[target * len(PartitionState) + self.state[partition]] == 0:
+            self.comes_to_nothing(partition, Case.ILLEGAL)
+        elif target != PartitionState.ONLINE:
+            self.case[partition] = Case.MARKED
+            self.state[partition] = target
+        elif self.state[partition] == PartitionState.NEW:
+            self.make(partition)
+        elif not self.written[partition]:
+            self.comes_to_nothing(partition, Case.FAILED)
+        elif self.newer[partition]:
+            self.comes_to_nothing(partition, Case.NEWER)
+        else:
+            self.elect(partition, selector, to, era)
+
+    def comes_to_nothing(self, partition: int, case: Case) -> None:
+        """Nothing is changed, and it is remembered why."""
+        self.read_again(partition)
+        self.case[partition] = case
+        self.stumbled = True
+
+    def make(self, partition: int) -> None:
+        """The first leader, and the node; whoever finds one there has been overtaken."""
+        found = first_leader(self.order(self.row[partition]), self.live())
+        if found.leader == NOBODY or self.written[partition]:
+            self.comes_to_nothing(partition, Case.FAILED)
+        else:
+            self.written[partition] = True
+            self.case[partition] = Case.FIRST
+            self.lead(partition, found, 0)
+
+    def elect(self, partition: int, selector: Selector, to: int, era: Era) -> None:
+        """The next leader, unless there is nobody, or it leads already: then 0.9 takes the
+        partition to be online, and 3.9 does not even ask."""
+        found = self.chosen(partition, selector, to)
+        is_there = selector == Selector.PREFERRED and found.leader == self.leader[partition]
+        self.read_again(partition)
+        if found.leader != NOBODY and not is_there:
+            found = self.chosen(partition, selector, to)
+        if found.leader == NOBODY or (is_there and era == Era.V3_9):
+            self.comes_to_nothing(partition, Case.FAILED)
+        elif is_there:
+            self.case[partition] = Case.MARKED
+            self.state[partition] = PartitionState.ONLINE
+        else:
+            self.case[partition] = self.case_of(partition, selector)
+            self.lead(partition, found, self.epoch[partition] + 1)
+
+    def chosen(self, partition: int, selector: Selector, to: int) -> Choice:
+        """What the selector says."""
+        order, isr, live = self.order(self.row[partition]), self.isr[partition], self.live()
+        if selector == Selector.OFFLINE:
+            return offline(order, isr, live, self.unclean[partition])
+        if selector == Selector.REASSIGNED:
+            return reassigned(self.order(to), isr, live)
+        if selector == Selector.PREFERRED:
+            return preferred(order, isr, live)
+        return controlled_shutdown(order, isr, live, self.shutting_down)
+
+    def case_of(self, partition: int, selector: Selector) -> Case:
+        """By which rule the election is judged."""
+        if selector == Selector.OFFLINE:
+            in_sync = both(self.isr[partition], self.live())
+            clean = first(self.order(self.row[partition]), in_sync) != NOBODY
+            return Case.CLEAN if clean else Case.UNCLEAN
+        if selector == Selector.REASSIGNED:
+            return Case.REASSIGNED
+        return Case.PREFERRED if selector == Selector.PREFERRED else Case.AWAY
+
+    def lead(self, partition: int, found: Choice, epoch: int) -> None:
+        """The node is written, and those who have to know are told."""
+        require(epoch <= self.E)
+        self.state[partition] = PartitionState.ONLINE
+        self.leader[partition] = found.leader
+        self.isr[partition] = found.isr
+        self.epoch[partition] = epoch
+        self.tell(partition, Request.LEADER_AND_ISR, found.told)
+
+    def tell(self, partition: int, request: Request, brokers: int) -> None:
+        """They must be told; of a leader and an ISR all are."""
+        at = partition * 4 + request
+        self.told[at] = either(self.told[at], both(brokers, self.registered))
+        if request == Request.LEADER_AND_ISR:
+            self.told[partition * 4 + Request.UPDATE_METADATA] = self.registered
+
+    # --- what must come of a change of a replica ---------------------------------------------
+
+    @action(partition=upto(P), broker=upto(BROKERS), target=ReplicaState, era=Era)
+    def change_replica(
+        self, partition: int, broker: int, target: ReplicaState, era: Era
+    ) -> None:
+        """The next of a batch is to change."""
+        at = partition * BROKERS + broker
+        self.replica_late[at] = self.stumbled
+        if self.replica_may[era][target * len(ReplicaState) + self.replica[at]] == 0:
+            self.refuse(at, Case.ILLEGAL)
+        elif target == ReplicaState.NEW and self.leader[partition] == broker:
+            self.refuse(at, Case.REFUSED)
+        elif target == ReplicaState.OFFLINE:
+            self.take_off(partition, broker, era)
+        else:
+            self.settle(partition, broker, target)
+
+    def refuse(self, at: int, case: Case) -> None:
+        """Nothing is changed, and it is remembered why."""
+        self.replica_case[at] = case
+        self.stumbled = True
+
+    def settle(self, partition: int, broker: int, target: ReplicaState) -> None:
+        """It is in the target state, and is told what it has to do."""
+        at = partition * BROKERS + broker
+        is_new = self.replica[at] == ReplicaState.NEW
+        self.replica_case[at] = Case.MARKED
+        if target == ReplicaState.ONLINE and is_new:
+            self.append(partition, broker)
+        elif (target == ReplicaState.ONLINE or target == ReplicaState.NEW) and (
+                self.written[partition]):
+            self.replica_case[at] = Case.JOINED
+            self.tell(partition, Request.LEADER_AND_ISR, only(broker))
+        elif target == ReplicaState.DELETION_STARTED:
+            self.tell(partition, Request.DELETE, only(broker))
+        elif target == ReplicaState.NON_EXISTENT:
+            self.row[partition] = self.struck[self.row[partition] * BROKERS + broker]
+        self.replica[at] = target
+
+    def append(self, partition: int, broker: int) -> None:
+        """It is the last of the list, unless it is in it."""
+        row = self.appended[self.row[partition] * BROKERS + broker]
+        self.extended[partition] = self.extended[partition] or row != self.row[partition]
+        self.row[partition] = row
+
+    def take_off(self, partition: int, broker: int, era: Era) -> None:
+        """It leaves the ISR, if it is in it and may leave it, and is told to stop."""
+        at = partition * BROKERS + broker
+        if self.newer[partition]:
+            self.read_again(partition)
+            self.refuse(at, Case.NEWER)
+        elif not self.written[partition] and era == Era.V0_9:
+            self.refuse(at, Case.REFUSED)
+        else:
+            self.replica[at] = ReplicaState.OFFLINE
+            self.replica_case[at] = Case.MARKED
+            self.tell(partition, Request.STOP, only(broker))
+            if self.written[partition]:
+                self.shrink(partition, broker, era)
+
+    def shrink(self, partition: int, broker: int, era: Era) -> None:
+        """The others are told, whether the ISR was changed or not."""
+        was_in_sync = has(self.isr[partition], broker)
+        self.read_again(partition)
+        if was_in_sync and has(self.isr[partition], broker):
+            require(self.epoch[partition] < self.E)
+            is_last = self.isr[partition] == only(broker)
+            stays = is_last and (era == Era.V3_9 or not self.unclean[partition])
+            self.replica_case[partition * BROKERS + broker] = Case.LAST if stays else Case.SHRUNK
+            self.case[partition] = Case.LAST if stays else Case.SHRUNK
+            if not stays:
+                self.isr[partition] = without(self.isr[partition], only(broker))
+            if self.leader[partition] == broker:
+                self.leader[partition] = NOBODY
+            self.epoch[partition] += 1
+        self.tell(partition, Request.LEADER_AND_ISR,
+                  without(members(self.order(self.row[partition])), only(broker)))
+
+    # --- what is seen then -----------------------------------------------------------------
+
+    def judge(self, partition: int, right: bool) -> None:
+        """Whatever is seen of a partition's leader and ISR is as it must be."""
+        case = self.case[partition]
+        require(right or not self.extended[partition] or case <= Case.MARKED, LISTED)
+        require(right or case != Case.NEWER, LEFT_ALONE)
+        require(right or not self.meanwhile[partition], KEPT)
+        require(right or (case != Case.NONE and case != Case.ILLEGAL and case != Case.MARKED),
+                UNCHANGED)
+        require(right or case != Case.FAILED, FAILED)
+        require(right or case != Case.FIRST, FIRST)
+        require(right or case != Case.CLEAN, CLEAN)
+        require(right or case != Case.UNCLEAN, UNCLEAN)
+        require(right or case != Case.REASSIGNED, REASSIGNED)
+        require(right or case != Case.PREFERRED, PREFERRED)
+        require(right or case != Case.AWAY, AWAY)
+        require(right or case != Case.LAST, LAST_KEPT)
+        require(right, OUT_OF_SYNC)
+
+    @action(partition=upto(P), state=PartitionState)
+    def state_seen(self, partition: int, state: PartitionState) -> None:
+        """The state of a partition."""
+        right = state == self.state[partition]
+        require(right or not self.late[partition], GOES_ON)
+        require(right or self.case[partition] != Case.MARKED, REACHED)
+        self.judge(partition, right)
+
+    @action(partition=upto(P), leader=upto(NOBODY + 1))
+    def leader_seen(self, partition: int, leader: int) -> None:
+        """Who leads, by the node; nobody, if there is no node."""
+        self.judge(partition, leader == self.leader[partition])
+
+    @action(partition=upto(P), brokers=upto(ALL + 1))
+    def isr_seen(self, partition: int, brokers: int) -> None:
+        """Who is in sync, by the node; nobody, if there is no node."""
+        self.judge(partition, brokers == self.isr[partition])
+
+    @action(partition=upto(P), epoch=upto(E + 1))
+    def epoch_seen(self, partition: int, epoch: int) -> None:
+        """The leader epoch of the node; 0, if there is no node. The controller knows it then."""
+        require(epoch == self.epoch[partition], EPOCH)
+        self.meanwhile[partition] = False
+
+    @action(partition=upto(P), broker=upto(BROKERS), state=ReplicaState)
+    def replica_seen(self, partition: int, broker: int, state: ReplicaState) -> None:
+        """The state of a replica."""
+        at = partition * BROKERS + broker
+        case = self.replica_case[at]
+        right = state == self.replica[at]
+        require(right or not self.replica_late[at], GOES_ON)
+        require(right or case != Case.NEWER, LEFT_ALONE)
+        require(right or (case != Case.NONE and case != Case.ILLEGAL), REPLICA_UNCHANGED)
+        require(right or case != Case.REFUSED, NOT_THE_LEADER)
+        require(right, REPLICA_REACHED)
+
+    @action(partition=upto(P), request=Request, brokers=upto(ALL + 1))
+    def told_seen(self, partition: int, request: Request, brokers: int) -> None:
+        """Who of those registered was told of a partition in this batch."""
+        right = brokers == self.told[partition * 4 + request]
+        joins = any(self.replica_case[partition * BROKERS + broker] == Case.JOINED
+                    for broker in range(BROKERS))
+        require(right or request != Request.LEADER_AND_ISR or not joins, JOINING)
+        require(right or request != Request.LEADER_AND_ISR, LEADERS_TOLD)
+        require(right or request != Request.UPDATE_METADATA, ALL_TOLD)
+        require(right or self.is_open(partition), STOPPED)
+
+    def is_open(self, partition: int) -> bool:
+        """Whether a replica did not go offline after all. Then the request to stop may have been
+        under way already, and does no harm."""
+        return any(self.replica_case[partition * BROKERS + broker] == Case.NEWER
+                   or self.replica_case[partition * BROKERS + broker] == Case.REFUSED
+                   for broker in range(BROKERS))

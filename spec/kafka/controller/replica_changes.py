@@ -1,0 +1,308 @@
+"""How a controller carries out changes of replicas: the table, and who leaves the ISR.
+
+Theory of operation
+-------------------
+Each broker in the list of a partition has a replica of it. The controller takes each replica to be
+new, online, offline, on one of three stages of its deletion, or not existing, and changes that by a
+table (``transitions``).
+
+    new          it is told of the leader, if there is one; the leader itself cannot be new
+    online       the first time, it joins the list; after that it is told of leader and ISR
+    offline      it is told to stop, and leaves the ISR in the node; the others are told of that
+    deletion     it is told to stop and to delete, answers, and then leaves the list
+
+The node is read and written as for an election (``partition_changes``): on condition that nobody
+has written it since. If the replica led, nobody leads until the next election. The last of an ISR
+stays in it, for only it has all that was committed; 0.9 lets it go where unclean elections are on,
+3.9 never does. A replica whose partition never had a leader cannot go offline in 0.9; in 3.9 it
+can.
+
+A dead broker that stays in the ISR stops its partition: the leader waits for it for as long as it
+takes to find it lagging, or for ever if it is the controller that it waits for (KAFKA-3143).
+
+The partition has the list in row A of ``selectors.ORDERS``; replicas of the first K brokers change.
+V is the release: 0 for 0.9, 1 for 3.9.
+
+Source: kafka#replica-states; KAFKA-3143.
+"""
+
+from __future__ import annotations
+
+from ...expectations import expect
+from ...notation import (
+    MUST, Machine, action, always, array, boolean, choice, const, integer, require, step, table,
+    upto,
+)
+from .selectors import (
+    ALL, APPENDED, BROKERS, NOBODY, ORDERS, PLACES, STRUCK, Order, first_leader, has, members,
+    offline, only, without,
+)
+from .transitions import REPLICA_CHANGES_OF, Era, ReplicaState, cells
+
+__all__ = [
+    "EXPECTATIONS", "EmptyingTheIsr", "IgnoringTheTable", "KeepingTheDead", "KeepingTheLeader",
+    "ReplicaChanges", "WritingBlindly",
+]
+
+REPLICAS = "kafka#replica-states"
+
+
+class ReplicaChanges(Machine):
+    """A controller that changes the replicas of one partition, one after the other."""
+
+    K = const(2, at_least=1, at_most=3)     # brokers whose replicas change
+    E = const(2, at_least=1)                # leader epochs
+    D = const(1)                            # what happens beside the controller
+    U = const(0, at_most=1)                 # whether unclean elections are on
+    V = const(0, at_most=1)                 # the release: 0 for 0.9, 1 for 3.9
+    A = const(6, at_most=14)                # the list of the partition: 0, 1
+
+    places = table(PLACES)
+    appended = table(APPENDED)
+    struck = table(STRUCK)
+    may = table(tuple(cells(REPLICA_CHANGES_OF[era]) for era in Era))
+
+    replica = array(upto(K), choice(ReplicaState, ReplicaState.NON_EXISTENT))
+    row = integer(0, len(ORDERS) - 1, init=A)       # of the list, by now
+    happened = integer(0, D)
+
+    written = boolean()                     # whether there is a node
+    leader = integer(0, NOBODY, init=NOBODY)
+    isr = integer(0, ALL)
+    epoch = integer(0, E)
+    newer = boolean()                       # a newer controller has written it
+
+    reading = integer(0, K)                 # whose going offline was begun by reading, plus 1
+    current = boolean()                     # … and nobody has written the node since
+    read_isr = integer(0, ALL)
+    told = integer(0, ALL)                  # to whom a LeaderAndIsr went in the last change
+
+    # --- beside these changes -----------------------------------------------------------------
+
+    def happen(self) -> None:
+        """There is room for so much."""
+        require(self.happened < self.D)
+        self.happened += 1
+
+    def order(self) -> Order:
+        """The brokers of the list, the head first."""
+        at = self.row * BROKERS
+        return self.places[at], self.places[at + 1], self.places[at + 2]
+
+    @action
+    def elect(self) -> None:
+        """The partition gets a leader: the first one, with the whole list in sync, or the next."""
+        require(self.reading == 0 and not self.newer)
+        require(self.epoch < self.E and self.leader == NOBODY)
+        order = self.order()
+        found = offline(order, self.isr, ALL, False) if self.written else first_leader(order, ALL)
+        require(found.leader != NOBODY)
+        self.leader = found.leader
+        self.isr = found.isr
+        self.epoch += 1 if self.written else 0
+        self.written = True
+
+    @action(broker=upto(BROKERS))
+    def write_isr(self, broker: int) -> None:
+        """The leader lets a follower leave the ISR, or join it."""
+        require(self.leader != NOBODY and self.leader != broker and not self.newer)
+        require(has(members(self.order()), broker))
+        self.happen()
+        if has(self.isr, broker):
+            self.isr -= only(broker)
+        else:
+            self.isr += only(broker)
+        self.current = False
+
+    @action
+    def take_over(self) -> None:
+        """A newer controller writes the node. What it writes does not matter here."""
+        require(self.written and not self.newer)
+        self.happen()
+        self.newer = True
+        self.current = False
+
+    # --- changes ------------------------------------------------------------------------------
+
+    @action(broker=upto(K), target=ReplicaState)
+    def change(self, broker: int, target: ReplicaState) -> None:
+        """Somebody wants a replica to be changed; going offline begins with reading the node."""
+        require(self.reading == 0 and self.epoch < self.E)
+        self.told = 0
+        if self.may_become(broker, target):
+            if target == ReplicaState.OFFLINE and self.written:
+                self.read(broker)
+            elif target == ReplicaState.OFFLINE:
+                self.go(broker, target if self.V == 1 else self.replica[broker])
+            elif target != ReplicaState.NEW or self.leader != broker:
+                self.join(broker, target)
+
+    def may_become(self, broker: int, target: ReplicaState) -> bool:
+        """By the table of the release."""
+        return bool(self.may[self.V][target * len(ReplicaState) + self.replica[broker]] == 1)
+
+    def join(self, broker: int, target: ReplicaState) -> None:
+        """All that needs no node: who comes is told of the leader, and who goes is struck."""
+        if target == ReplicaState.ONLINE and self.replica[broker] == ReplicaState.NEW:
+            self.row = self.appended[self.row * BROKERS + broker]
+        elif target == ReplicaState.NEW or target == ReplicaState.ONLINE:
+            self.told = only(broker) if self.written else 0
+        elif target == ReplicaState.NON_EXISTENT:
+            self.row = self.struck[self.row * BROKERS + broker]
+        self.go(broker, target)
+
+    def go(self, broker: int, target: ReplicaState) -> None:
+        """It is in that state now."""
+        self.replica[broker] = target
+
+    def read(self, broker: int) -> None:
+        """What stands in the node now. Nothing comes of it, if a newer controller wrote that, and
+        nothing is to be written, if the replica is not in sync."""
+        self.forget()
+        if not self.newer and has(self.isr, broker):
+            self.reading = broker + 1
+            self.current = True
+            self.read_isr = self.isr
+        elif not self.newer:
+            self.leave(broker)
+
+    def leave(self, broker: int) -> None:
+        """It is offline, and the others are told who is in sync."""
+        self.told = without(members(self.order()), only(broker))
+        self.go(broker, ReplicaState.OFFLINE)
+
+    @action(fair=True, broker=upto(K))
+    def write(self, broker: int) -> None:
+        """The ISR is written without it, unless the node is another one by now."""
+        require(self.reading == broker + 1)
+        if self.is_current():
+            self.shrink(broker)
+            self.leave(broker)
+            self.forget()
+        else:
+            self.read(broker)
+
+    def is_current(self) -> bool:
+        """The condition of the write."""
+        return self.current
+
+    def shrink(self, broker: int) -> None:
+        """It leaves the ISR, if others stay; nobody leads, if it did."""
+        if not self.is_kept(broker):
+            self.isr = without(self.read_isr, only(broker))
+        else:
+            self.isr = self.read_isr
+        if self.leader == broker:
+            self.leader = self.leader_without()
+        self.epoch += 1
+
+    def is_kept(self, broker: int) -> bool:
+        """Whether it is the last one, and has to stay."""
+        return self.read_isr == only(broker) and (self.V == 1 or self.U == 0)
+
+    def leader_without(self) -> int:
+        """Who leads when the leader is offline."""
+        return NOBODY
+
+    def forget(self) -> None:
+        """What was read is of no use any more."""
+        self.reading = 0
+        self.current = False
+        self.read_isr = 0
+
+    # --- rules ------------------------------------------------------------------------------
+
+    @step("KAFKA-C41", MUST, "A replica goes from one state to another only as the table says.",
+          source=REPLICAS, broker=upto(K))
+    def goes_by_the_table(self, after: ReplicaChanges, broker: int) -> bool:
+        """Whoever asks for what."""
+        return (after.replica[broker] == self.replica[broker]
+                or self.may[self.V][after.replica[broker] * len(ReplicaState)
+                                    + self.replica[broker]] == 1)
+
+    @step("KAFKA-C42", MUST, "A replica that goes offline is not in the ISR then, unless it is "
+          "alone in it.", source=f"{REPLICAS}; KAFKA-3143", broker=upto(K))
+    def who_goes_is_not_in_sync(self, after: ReplicaChanges, broker: int) -> bool:
+        """Else the partition would wait for it."""
+        goes = (after.replica[broker] == ReplicaState.OFFLINE
+                and self.replica[broker] != ReplicaState.OFFLINE)
+        return not goes or not has(after.isr, broker) or after.isr == only(broker)
+
+    @step("KAFKA-C43", MUST, "A replica that goes offline does not lead then.", source=REPLICAS,
+          broker=upto(K))
+    def who_goes_does_not_lead(self, after: ReplicaChanges, broker: int) -> bool:
+        """Nobody does, until the next election."""
+        goes = (after.replica[broker] == ReplicaState.OFFLINE
+                and self.replica[broker] != ReplicaState.OFFLINE)
+        return not goes or after.leader != broker
+
+    @always("KAFKA-C44", MUST, "With unclean elections off, an ISR never becomes empty.",
+            source=REPLICAS)
+    def somebody_is_in_sync(self) -> bool:
+        """Who has all that was committed is remembered, and may lead again."""
+        return self.U == 1 or not self.written or self.isr != 0
+
+    @step("KAFKA-C45", MUST, "A replica that goes offline brings nobody back into the ISR.",
+          source=f"{REPLICAS} (zkVersion)")
+    def nobody_is_brought_back(self, after: ReplicaChanges) -> bool:
+        """What the leader wrote meanwhile is read again."""
+        return (after.happened > self.happened or not self.written
+                or without(after.isr, self.isr) == 0)
+
+
+# ---- broken ones ----------------------------------------------------------------------------
+
+
+class IgnoringTheTable(ReplicaChanges):
+    """Whatever is asked is done."""
+
+    def may_become(self, broker: int, target: ReplicaState) -> bool:
+        """Nobody looks into the table."""
+        return True
+
+
+class KeepingTheDead(ReplicaChanges):
+    """What is offline stays in the ISR (KAFKA-3143: at the start nobody took it out)."""
+
+    def shrink(self, broker: int) -> None:
+        """The node stays as it is."""
+
+
+class KeepingTheLeader(ReplicaChanges):
+    """The leader leaves the ISR, and still leads."""
+
+    def leader_without(self) -> int:
+        """It stays the one that has gone."""
+        return self.leader
+
+
+class EmptyingTheIsr(ReplicaChanges):
+    """The last one leaves the ISR like any other."""
+
+    def is_kept(self, broker: int) -> bool:
+        """Not even who is alone in it."""
+        return False
+
+
+class WritingBlindly(ReplicaChanges):
+    """The node is written whatever stands in it by now."""
+
+    def is_current(self) -> bool:
+        """There is no condition."""
+        return True
+
+
+RULES = tuple(f"KAFKA-C{number}" for number in range(41, 46))
+
+EXPECTATIONS = (
+    *(expect(ReplicaChanges, rule, "holds", "two replicas, in both releases",
+             K=2, E=2, D=1, U=(0, 1), V=(0, 1)) for rule in RULES),
+    *(expect(variant, rule, "violated", about, K=2, E=2, D=1)
+      for variant, rule, about in (
+          (IgnoringTheTable, "KAFKA-C41", "whatever is asked is done"),
+          (KeepingTheDead, "KAFKA-C42", "the dead stay in sync (KAFKA-3143)"),
+          (KeepingTheLeader, "KAFKA-C43", "the dead lead"),
+          (EmptyingTheIsr, "KAFKA-C44", "nobody may lead any more"),
+          (WritingBlindly, "KAFKA-C45", "what the leader wrote meanwhile is lost"),
+      )),
+)

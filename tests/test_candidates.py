@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from checkvalve.spec.engines.candidates import CandidateSets
+from checkvalve.spec.engines.effects import Effects
 from checkvalve.spec.engines.monitor import LostTrack, Monitor, why_refused
 from checkvalve.spec.notation import (
     MUST, Machine, action, array, bind, guard_rule, integer, require, subset, upto,
@@ -119,6 +120,39 @@ def test_a_set_is_one_object_while_everything_is_kept() -> None:
     here = sets.after(sets.initial, first)
     assert here is not None and here is sets.after(sets.initial, second)
     assert here is sets.after(here, second) and here is sets.of(here.states)
+
+
+class Blinker(Machine):
+    """A light that goes on and off unseen."""
+
+    lit = integer(0, 1)
+
+    @action(internal=True)
+    def blinks(self) -> None:
+        """On, or off again."""
+        self.lit = 1 - self.lit
+
+    @action
+    def seen(self) -> None:
+        """Somebody sees it."""
+        require(self.lit == 1, HELD)
+
+
+def test_hidden_steps_that_undo_each_other_come_to_an_end() -> None:
+    """A state that is among the candidates already leads to nothing new."""
+    monitor = Monitor(bind(Blinker))
+    assert monitor.observe([("seen", ())]) is None
+    assert len(monitor.states) == 2
+
+
+def test_nothing_is_remembered_before_anything_was_asked() -> None:
+    """Then each value and each node on the way to what a step does counts one."""
+    effects = Effects(bind(Blinker).interpreter)
+    assert effects.size == 0
+    state = effects.pack((0,))
+    assert effects.size == 1
+    assert effects.refusal(state, ("seen", ())) is not None
+    assert effects.size == 3, "the light's value, the look at it, and the refusal"
 
 
 def test_what_is_remembered_is_bounded() -> None:

@@ -8,12 +8,13 @@ from io import StringIO
 from itertools import product
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from checkvalve.spec.engines.native import memory
 from checkvalve.spec.engines.native.control import (
-    BLOCK, RECENT_WORDS, SUCCESSOR_WORDS, block_states, recent_states,
+    BLOCK, INSERT_LAG, LOOK_LAG, RECENT_WORDS, SUCCESSOR_WORDS, block_states, pending_states,
+    recent_states,
 )
 from checkvalve.spec.engines.native.engine import thread_count
 from checkvalve.spec.engines.native.jit import compile_model
@@ -105,7 +106,18 @@ def test_a_block_has_as_many_states_as_have_room_for_their_successors(
     assert count == BLOCK or (count + 1) * actions * words > SUCCESSOR_WORDS
 
 
+@given(st.integers(0, 100_000), st.integers(1, MAX_WORDS))
+@example(2, 1)
+def test_what_waits_to_be_inserted_has_room(actions: int, words: int) -> None:
+    """All that may be under way when a block of states is expanded, in a ring whose size is a
+    power of two."""
+    room = pending_states(actions, words)
+    under_way = LOOK_LAG + INSERT_LAG + block_states(actions, words) * actions + 1
+    assert room.bit_count() == 1 and room // 2 < under_way <= room
+
+
 @given(st.integers(1, 4 * RECENT_WORDS))
+@example(RECENT_WORDS + 1)
 def test_the_cache_of_states_met_lately_is_as_large_as_it_may_be(words: int) -> None:
     """A power of two; twice as many would not fit, and there is room for one at least."""
     count = recent_states(words)

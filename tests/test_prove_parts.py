@@ -152,6 +152,34 @@ def test_the_step_that_breaks_an_induction_is_a_step_of_the_machine() -> None:
         assert after is not None and bound.interpreter.slots(after)["x"] == int(told[4])
 
 
+class Ladder(Machine):
+    """Left and right hand in turn, from above the rung that is asked for."""
+
+    x = integer(0, 30, init=21)
+
+    @action
+    def left(self) -> None:
+        require(self.x % 2 == 0 and self.x < 30)
+        self.x += 1
+
+    @action
+    def right(self) -> None:
+        require(self.x % 2 == 1)
+        self.x += 1
+
+    @always("LADDER-1", MUST, "It never holds rung 20.", source="here")
+    def not_there(self) -> bool:
+        return self.x != 20
+
+
+def test_the_step_that_breaks_a_longer_induction_is_the_last_one() -> None:
+    """Where the steps before it are others."""
+    model = bind(Ladder).model
+    for k in (1, 2, 3):
+        found = prove(model, rule_of(model, "LADDER-1"), max_k=k, depth=3, lemmas=[])
+        assert "from x=19 the step right leads to x=20" in found.reason
+
+
 def test_nothing_is_asked_of_the_solver_when_the_time_is_over() -> None:
     """Though it may know at once: an answer that comes late is none."""
     now = [0.0]

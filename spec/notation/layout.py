@@ -20,6 +20,7 @@ from .types import (
     Array, ArrayDecl, BoolDecl, ChoiceDecl, ConstDecl, Decl, Fifo, FifoDecl, IntDecl,
     RecordDecl, SetDecl, Sym, TableDecl,
 )
+from .wide import WIDE, WideArray, WideCheck, blocks_of, elements_of
 
 __all__ = ["Constants", "Layout", "Slots", "element_at", "expression_of"]
 
@@ -151,7 +152,7 @@ class Layout:
         self.names = tuple(self.variables)
         self.places = {name: place for place, name in enumerate(self.names)}
         self.thawing = [_thaw(decl, constants) for decl in self.variables.values()]
-        self.freezing = [_freeze(decl) for decl in self.variables.values()]
+        self.freezing = [_freeze(decl, constants) for decl in self.variables.values()]
         self.checking = [_check(decl, constants) for decl in self.variables.values()]
 
     @cached_property
@@ -183,7 +184,7 @@ class Layout:
             freeze = self.freezing[i]
             try:
                 value = values[name] if freeze is None else freeze(values[name])
-                problem = "" if value == before[i] else self.checking[i](value)
+                problem = "" if value == before[i] else self._wrong(i, value, before[i])
             except (TypeError, ValueError):
                 value, problem = None, f"becomes {brief(values[name])}, which is of another kind"
             if problem:
@@ -193,6 +194,11 @@ class Layout:
                 )
             out.append(value)
         return tuple(out)
+
+    def _wrong(self, place: int, value: Any, before: Any) -> str:
+        """What is wrong with a frozen value that was right before, or nothing."""
+        check = self.checking[place]
+        return check.since(value, before) if isinstance(check, WideCheck) else check(value)
 
     def flatten(self, state: tuple[Any, ...]) -> dict[str, Any]:
         """The values by slot name."""
@@ -239,24 +245,40 @@ class Slots(Mapping[str, Any]):
         return dict, (self._values,)
 
 
+_SCALARS = (IntDecl, BoolDecl, ChoiceDecl)
+
+
+def _is_wide(decl: ArrayDecl, constants: Constants) -> bool:
+    """Whether an array is held in blocks."""
+    return isinstance(decl.element, _SCALARS) and len(values_of(decl.domain, constants)) >= WIDE
+
+
+def _in_blocks(decl: ArrayDecl, constants: Constants, elements: tuple[Any, ...]) -> Any:
+    return blocks_of(elements) if _is_wide(decl, constants) else elements
+
+
 def _thaw(decl: Decl, constants: Constants) -> Convert | None:
     if isinstance(decl, FifoDecl):
         return partial(Fifo, capacity=number(decl.capacity, constants))
     if isinstance(decl, SetDecl):
         return set
     if isinstance(decl, ArrayDecl):
+        if _is_wide(decl, constants):
+            return WideArray
         inner = _thaw(decl.element, constants)
         return Array if inner is None else lambda value: Array(map(inner, value))
     return None
 
 
-def _freeze(decl: Decl) -> Convert | None:
+def _freeze(decl: Decl, constants: Constants) -> Convert | None:
     if isinstance(decl, FifoDecl):
         return tuple
     if isinstance(decl, SetDecl):
         return frozenset
     if isinstance(decl, ArrayDecl):
-        inner = _freeze(decl.element)
+        if _is_wide(decl, constants):
+            return blocks_of
+        inner = _freeze(decl.element, constants)
         return tuple if inner is None else lambda value: tuple(map(inner, value))
     return None
 
@@ -271,10 +293,10 @@ def _first(decl: Decl, constants: Constants) -> Any:
     if isinstance(decl, RecordDecl):
         return decl.factory(*(_first(part, constants) for _, part in decl.fields))
     if isinstance(decl, ArrayDecl):
-        return tuple(
+        return _in_blocks(decl, constants, tuple(
             _first(element_at(decl, int(index), constants), constants)
             for index in values_of(decl.domain, constants)
-        )
+        ))
     assert isinstance(decl, FifoDecl | SetDecl)
     return tuple(decl.init) if isinstance(decl, FifoDecl) else frozenset(decl.init)
 
@@ -295,11 +317,10 @@ def _check(decl: Decl, constants: Constants) -> Callable[[Any], str]:
     if isinstance(decl, ArrayDecl):
         parts = [element_at(decl, int(index), constants)
                  for index in values_of(decl.domain, constants)]
-        each = [_check(part, constants) for part in parts]
-        if isinstance(decl.element, IntDecl):
-            return _check_integers([part for part in parts if isinstance(part, IntDecl)], each,
-                                   constants)
-        return lambda v: next(filter(None, (c(x) for c, x in zip(each, v, strict=True))), "")
+        if _is_wide(decl, constants):
+            return WideCheck((_check_all(list(some), constants) for some in blocks_of(parts)),
+                             len(parts))
+        return _check_all(parts, constants)
     if isinstance(decl, FifoDecl):
         inner = _check(decl.element, constants)
         return lambda v: next(filter(None, map(inner, v)), "")
@@ -309,15 +330,26 @@ def _check(decl: Decl, constants: Constants) -> Callable[[Any], str]:
     return lambda v: ""
 
 
+def _check_all(parts: list[Decl], constants: Constants) -> Callable[[Any], str]:
+    """``_check`` for the elements of an array, or of a part of one."""
+    each = [_check(part, constants) for part in parts]
+    integers = [part for part in parts if isinstance(part, IntDecl)]
+    if parts and len(integers) == len(parts):
+        return _check_integers(integers, each, constants)
+    return lambda v: next(filter(None, (c(x) for c, x in zip(each, v, strict=True))), "")
+
+
 def _check_integers(
     parts: list[IntDecl], each: list[Callable[[Any], str]], constants: Constants
 ) -> Callable[[Any], str]:
-    """``_check`` for an array of integers, at the speed of C while nothing is wrong."""
+    """``_check_all`` for integers, at the speed of C while nothing is wrong."""
     lows = [number(part.lo, constants) for part in parts]
     highs = [number(part.hi, constants) for part in parts]
     least, most = max(lows, default=0), min(highs, default=0)
 
     def check(values: Any) -> str:
+        if len(values) != len(lows):
+            raise ValueError("it has another length")
         distinct = set(values)  # mostly few, and mostly good in all places
         if not distinct or (least <= min(distinct) and max(distinct) <= most):
             return ""
@@ -334,8 +366,9 @@ def _plain(value: Any) -> Any:
 def _flatten(
     decl: Decl, value: Any, constants: Constants, flat: list[Any]
 ) -> None:
-    if isinstance(decl, ArrayDecl) and isinstance(decl.element, IntDecl | BoolDecl | ChoiceDecl):
-        flat.extend(map(int, value))
+    if isinstance(decl, ArrayDecl) and isinstance(decl.element, _SCALARS):
+        in_blocks = value and value[0].__class__ is tuple  # as no scalar is
+        flat.extend(map(int, elements_of(value) if in_blocks else value))
     elif isinstance(decl, ArrayDecl):
         for part in value:
             _flatten(decl.element, part, constants, flat)
@@ -347,10 +380,10 @@ def _flatten(
 
 def _unflatten(name: str, decl: Decl, slots: Mapping[str, Any], constants: Constants) -> Any:
     if isinstance(decl, ArrayDecl):
-        return tuple(
+        return _in_blocks(decl, constants, tuple(
             _unflatten(f"{name}[{int(index)}]", decl.element, slots, constants)
             for index in values_of(decl.domain, constants)
-        )
+        ))
     if isinstance(decl, SetDecl):
         return frozenset(
             member for member in values_of(decl.domain, constants)

@@ -1,0 +1,290 @@
+"""Stages that read and write several elements at once, and ways that part and meet.
+
+Theory of operation
+-------------------
+*An edge.* One stage writes p elements at once into a buffer of B, another reads c at once; d are in
+it at first. With g the greatest common divisor of p and c, it is never stuck exactly where
+
+    B >= p + c - g + d mod g        if d <= p + c - g
+    B >= d                          otherwise
+
+since what the buffer holds only ever differs from d by multiples of g.
+
+*A stage that makes one of m.* It takes elements out of its buffer and keeps them. If a place is
+given back when the element is *taken* out, any buffer of one or more is enough: the stage holds
+its m by itself. If it is given back only when the output is *made*, the stage needs m elements
+from a sender that has B permits: stuck exactly where m > B.
+
+*Ways that part and meet.* Each element goes both ways. On one of them a stage makes one of n; the
+other has a buffer of B; where they meet, an output takes the one and n of the others. Until the
+first group is complete, the other way has to hold its n elements: live exactly where B >= n. If the
+one way drops everything, it is stuck after B elements, whatever B is.
+
+Source: the mail "back pressure"; 003#composing, 003#frames.
+"""
+
+from __future__ import annotations
+
+from math import gcd
+
+from ..expectations import expect, prove
+from ..notation import (
+    MUST, Machine, action, always, assume, const, integer, never_stuck, require,
+)
+
+__all__ = ["EXPECTATIONS", "Diamond", "Edge", "FilteringDiamond", "FilteringWideDiamond",
+           "Gathering", "KeepingAPlace", "PayingLate", "PayingTwice",
+           "PayingLateForLittle", "WideDiamond"]
+
+COMPOSING = "003#composing; 003#frames"
+
+
+class Edge(Machine):
+    """Two stages and the buffer between them."""
+
+    p = const(2, at_least=1)            # written at once
+    c = const(3, at_least=1)            # read at once
+    g = const(1, at_least=1)            # their greatest common divisor
+    d = const(0)                        # elements at first
+    B = const(4)                        # the buffer
+
+    held = integer(0, B, init=d)
+
+    @assume
+    def what_is_there_fits(self) -> bool:
+        """The buffer holds the first elements, and g divides both."""
+        return self.d <= self.B and self.p % self.g == 0 and self.c % self.g == 0
+
+    @action(fair=True)
+    def write(self) -> None:
+        """A frame of p elements, if there is room for all."""
+        require(self.held + self.p <= self.B)
+        self.held += self.p
+
+    @action(fair=True)
+    def read(self) -> None:
+        """A frame of c elements, if there are as many."""
+        require(self.held >= self.c)
+        self.held -= self.c
+
+    @never_stuck("FLOW-34", MUST, "Two stages whose frames differ go on.", source=COMPOSING)
+    def goes_on(self) -> bool:
+        """There is always more to write, and somebody to read."""
+        return False
+
+
+class Gathering(Machine):
+    """A stage that makes one of m, behind a buffer of B. Its places are paid back when an element
+    is taken out of the buffer."""
+
+    m = const(2, at_least=1)            # inputs of an output
+    B = const(1, at_least=1)            # the buffer, and the permits of the sender
+
+    permits = integer(0, B, init=B)
+    waiting = integer(0, B)
+    kept = integer(0, m)                # at hand in the stage
+
+    @action(fair=True)
+    def send(self) -> None:
+        """A permit becomes an element in the buffer."""
+        require(self.permits > 0)
+        self.permits -= 1
+        self.waiting += 1
+
+    @action(fair=True)
+    def take(self) -> None:
+        """Out of the buffer, into the stage's hand."""
+        require(self.waiting > 0 and self.kept < self.m)
+        self.waiting -= 1
+        self.kept += 1
+        self.taken()
+
+    @action(fair=True)
+    def make(self) -> None:
+        """The output is made of what is at hand."""
+        require(self.kept == self.m)
+        self.kept = 0
+        self.finished()
+
+    def taken(self) -> None:
+        """The place in the buffer is free again."""
+        self.permits += 1
+
+    def finished(self) -> None:
+        """All has been paid for."""
+
+    @never_stuck("FLOW-35", MUST, "A stage that makes one of many gets its inputs.",
+                 source=COMPOSING)
+    def goes_on(self) -> bool:
+        """The sender has always more."""
+        return False
+
+    @always("FLOW-36", MUST, "Permits and elements in the buffer are B at most.", source=COMPOSING)
+    def it_fits(self) -> bool:
+        """What the stage has at hand is beside that, and m at most."""
+        return self.permits + self.waiting <= self.B
+
+
+class PayingTwice(Gathering):
+    """A place is paid back twice."""
+
+    permits = integer(0, 3 * Gathering.B, init=Gathering.B)
+    waiting = integer(0, 3 * Gathering.B)
+
+    def taken(self) -> None:
+        """And there are more permits than places."""
+        self.permits = min(3 * self.B - self.waiting, self.permits + 2)
+
+
+class PayingLate(Gathering):
+    """Places are paid back when the output is made."""
+
+    def taken(self) -> None:
+        """The place is not paid back yet."""
+
+    def finished(self) -> None:
+        """All of them at once."""
+        self.permits += self.m
+
+
+class PayingLateForLittle(PayingLate):
+    """… of a stage that needs no more than the buffer holds: exactly then it is live."""
+
+    @assume
+    def the_buffer_suffices(self) -> bool:
+        """An output is made of what fits."""
+        return self.m <= self.B
+
+    @always("FLOW-38", MUST, "A place is free, taken, or at hand in the stage.", source=COMPOSING)
+    def every_place_is_somewhere(self) -> bool:
+        """Of each of the B places."""
+        return self.permits + self.waiting + self.kept == self.B
+
+
+class KeepingAPlace(PayingLateForLittle):
+    """One place fewer is paid back than was taken."""
+
+    def finished(self) -> None:
+        """One place stays taken for ever."""
+        self.permits += self.m - 1
+
+
+class Diamond(Machine):
+    """Every element goes both ways; one way makes groups of n, the other has a buffer of B."""
+
+    n = const(2, at_least=1)
+    B = const(2, at_least=1)
+
+    group = integer(0, n)               # elements of the group that is being made
+    waiting = integer(0, B)             # on the other way
+
+    @action(fair=True)
+    def part(self) -> None:
+        """An element goes both ways, if both have room."""
+        require(self.waiting < self.B and self.group < self.n)
+        self.waiting += 1
+        self.gather()
+
+    def gather(self) -> None:
+        """It belongs to the group."""
+        self.group += 1
+
+    @action(fair=True)
+    def meet(self) -> None:
+        """A group and its n elements become one output."""
+        require(self.group == self.n and self.waiting >= self.n)
+        self.group = 0
+        self.waiting -= self.n
+
+    @never_stuck("FLOW-37", MUST, "Ways that part meet again.", source=COMPOSING)
+    def goes_on(self) -> bool:
+        """There is always another element."""
+        return False
+
+
+class WideDiamond(Diamond):
+    """Its buffer holds a group: exactly then it is live."""
+
+    @assume
+    def a_group_fits(self) -> bool:
+        """While a group is made, its elements wait on the other way."""
+        return self.n <= self.B
+
+    @always("FLOW-39", MUST, "As many wait on the other way as are in the group.",
+            source=COMPOSING)
+    def both_ways_are_alike(self) -> bool:
+        """Each element goes both ways."""
+        return self.waiting == self.group
+
+
+class FilteringWideDiamond(WideDiamond):
+    """Its one way drops every element."""
+
+    def gather(self) -> None:
+        """No group gets the element at all."""
+
+
+class FilteringDiamond(Diamond):
+    """The one way drops every element before it is in a group."""
+
+    def gather(self) -> None:
+        """No group gets the element."""
+
+
+def _divisor(p: int, c: int) -> range:
+    return range(gcd(p, c), gcd(p, c) + 1)
+
+
+def _buffers(d: int) -> range:
+    return range(d, 14)
+
+
+ONE_TO_SIX = range(1, 7)
+
+EXPECTATIONS = (
+    expect(Edge, "FLOW-34", "violated", "live exactly where B >= p + c - g + d mod g",
+           where="B < p + c - g + d % g if d <= p + c - g else B < d",
+           p=range(1, 6), c=range(1, 6), g=_divisor, d=range(5), B=_buffers),
+    expect(Gathering, "FLOW-35", "holds", "paid when taken: any buffer is enough",
+           m=ONE_TO_SIX, B=ONE_TO_SIX),
+    prove(Gathering, "FLOW-35", "paid when taken: any buffer is enough, for all of these",
+          for_all=("m", "B"), lemmas=("FLOW-36",)),
+    prove(Gathering, "FLOW-36", "the buffer is not overrun", for_all=("m", "B")),
+    expect(PayingTwice, "FLOW-36", "violated", "paid twice: the buffer is overrun", m=2, B=1),
+    expect(KeepingAPlace, "FLOW-38", "violated", "a place that is never paid back", m=2, B=2),
+    expect(PayingLate, "FLOW-35", "violated", "paid when made: stuck exactly where m > B",
+           where="m > B", m=ONE_TO_SIX, B=ONE_TO_SIX),
+    expect(PayingLateForLittle, "FLOW-38", "holds", "no place is lost",
+           B=ONE_TO_SIX, m=lambda B: range(1, B + 1)),
+    prove(PayingLateForLittle, "FLOW-38", "no place is lost, for all of these",
+          for_all=("m", "B")),
+    prove(PayingLateForLittle, "FLOW-35", "paid when made: never stuck where m <= B, for all",
+          for_all=("m", "B"), lemmas=("FLOW-38",)),
+    expect(Diamond, "FLOW-37", "violated", "live exactly where B >= n", where="B < n",
+           n=ONE_TO_SIX, B=ONE_TO_SIX),
+    prove(WideDiamond, "FLOW-39", "both ways are alike, for all of these", for_all=("n", "B")),
+    prove(WideDiamond, "FLOW-37", "never stuck where n <= B, for all of these",
+          for_all=("n", "B"), lemmas=("FLOW-39",)),
+    expect(FilteringWideDiamond, "FLOW-39", "violated", "a way that drops is ahead of the other",
+           n=2, B=2),
+    expect(FilteringDiamond, "FLOW-37", "violated",
+           "a way that drops everything ends in a deadlock, with any B", n=(2, 3), B=ONE_TO_SIX),
+)
+
+UNSEEN = {
+    "FLOW-34":
+        "Two stages whose frames differ are a design with its numbers, which checkvalve check "
+        "decides.",
+    "FLOW-35":
+        "Whether a stage pays for an element when it takes it shows in the design of the stage, "
+        "not in its outputs.",
+    "FLOW-36":
+        "The permits of a sender and the buffer of its receiver are in two processes at one "
+        "instant.",
+    "FLOW-38":
+        "The places of a buffer are counted by a sender, a queue and a stage, each for itself.",
+    "FLOW-39":
+        "How many elements are on each of two ways is inside the stages along them.",
+    "FLOW-37":
+        "Ways that part and meet again are a design, which checkvalve check decides.",
+}

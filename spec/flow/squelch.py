@@ -1,0 +1,146 @@
+"""A receiver that calls "stop" when it is nearly full.
+
+Theory of operation
+-------------------
+Time goes in ticks. A sender sends up to R elements a tick, without permits. They are F ticks under
+way. When the receiver holds more than H it sends a signal, and B ticks later the sender has
+stopped. At worst the receiver takes nothing meanwhile.
+
+    sender --R a tick-->  F ticks  --> [ H ........ C ]
+       ^                                     |
+       +------------- B ticks: stop! --------+
+
+When the mark is passed, the receiver holds up to H + R. What was sent in the F - 1 ticks before is
+still to come, and so is what is sent in the B ticks until the signal works. So it needs room for
+
+    H + R * (F + B)         if it calls when it holds more than H
+    H + R * (F + B) - 1     if it calls when it holds H
+
+and exactly that is needed. The mail says D * R places above the mark, D being the delay of the
+signal: it leaves out what is under way to the receiver (003#E14). And if the signal is lost, no
+room is enough: this works only where signals do not get lost.
+
+Source: the mail "back pressure"; 003#dropping, 003#E14.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..expectations import expect
+from ..notation import (
+    CLAIM, MUST, Machine, action, always, array, boolean, const, integer, require, upto,
+)
+
+__all__ = ["EXPECTATIONS", "AtFullRate", "AtTheMark", "Squelch"]
+
+DROPPING = "003#dropping"
+
+
+class Squelch(Machine):
+    """A sender, what is under way, and a receiver that takes nothing any more."""
+
+    R = const(2, at_least=1)            # elements a tick, at most
+    F = const(2, at_least=1)            # ticks to the receiver
+    B = const(1)                        # ticks until a signal works
+    H = const(2, at_least=1)            # the mark
+    C = const(8)                        # room at the receiver
+
+    under_way = array(upto(F), integer(0, R))       # by the ticks since they were sent
+    held = integer(0, H + R * (F + B + 1))
+    stops_in = integer(0, B + 1, init=B + 1)        # ticks; B + 1: nobody has called
+
+    @action(sent=upto(R + 1))
+    def tick(self, sent: int) -> None:
+        """Elements arrive; the receiver may call; the sender sends, unless it has heard."""
+        self.held += self.under_way[self.F - 1]
+        for age in range(self.F - 1):
+            self.under_way[self.F - 1 - age] = self.under_way[self.F - 2 - age]
+        if self.stops_in <= self.B:
+            self.stops_in = max(0, self.stops_in - 1)
+        elif self.is_too_much():
+            self.stops_in = self.B
+        require(sent == 0 or self.stops_in > 0)
+        require(self.may_send(sent))
+        self.under_way[0] = sent
+
+    def is_too_much(self) -> bool:
+        """When the receiver calls."""
+        return self.held > self.H
+
+    def may_send(self, sent: int) -> bool:
+        """Any number, up to the rate."""
+        return True
+
+    @always("FLOW-40", MUST, "A receiver that calls in time is not overrun.",
+            source=f"{DROPPING}; 003#E14")
+    def there_is_room(self) -> bool:
+        """It holds what there is room for."""
+        return self.held <= self.C
+
+    @always("FLOW-41", CLAIM, "R places for each tick of the signal's delay are enough.",
+            source=f"{DROPPING}; 003#E14")
+    def the_signals_delay_is_enough(self) -> bool:
+        """Counted above the mark, as the mail does."""
+        return self.held <= self.H + self.R * self.B
+
+
+class AtTheMark(Squelch):
+    """It calls when it holds H, and not more than that."""
+
+    def is_too_much(self) -> bool:
+        """One element before the mark is passed."""
+        return self.held >= self.H
+
+
+class AtFullRate(Squelch):
+    """The sender sends R a tick, but in its first tick: so every phase comes, and few states."""
+
+    begun = boolean(False)
+
+    def may_send(self, sent: int) -> bool:
+        """All it can, once it has begun."""
+        first = not self.begun
+        self.begun = True
+        return sent == self.R or first or self.stops_in == 0
+
+
+class AtFullRateAtTheMark(AtFullRate):
+    """Full rate, and a call at the mark itself."""
+
+    def is_too_much(self) -> bool:
+        """One element before the mark is passed."""
+        return self.held >= self.H
+
+
+def _around(R: int, F: int, B: int, H: int) -> range:
+    """Room, from two too little to one too much."""
+    need = H + R * (F + B)
+    return range(max(0, need - 2), need + 2)
+
+
+SMALL: dict[str, Any] = {"R": (1, 2), "F": (1, 2), "B": range(3), "H": (1, 2, 3)}
+WIDE: dict[str, Any] = {"R": range(1, 5), "F": range(1, 6), "B": range(6), "H": (1, 7)}
+MORE, AT = "C < H + R * (F + B)", "C < H + R * (F + B) - 1"
+
+EXPECTATIONS = (
+    expect(Squelch, "FLOW-40", "violated", "overrun exactly where C < H + R (F + B)",
+           where=MORE, **SMALL, C=_around),
+    expect(AtTheMark, "FLOW-40", "violated", "called at the mark, it needs one place less",
+           where=AT, **SMALL, C=_around),
+    expect(AtFullRate, "FLOW-40", "violated", "exactly so at full rate, from every phase",
+           where=MORE, **WIDE, C=_around),
+    expect(AtFullRateAtTheMark, "FLOW-40", "violated",
+           "one place less at full rate too, if it is called at the mark",
+           where=AT, **WIDE, C=_around),
+    expect(Squelch, "FLOW-41", "violated",
+           "003#E14: what is under way to the receiver needs room as well", **SMALL, C=8),
+)
+
+UNSEEN = {
+    "FLOW-40":
+        "Delays and rates are those of a network, which a port in virtual time would have to "
+        "invent; no suite has a receiver that calls.",
+    "FLOW-41":
+        "It leaves out what is under way to the receiver, so no implementation is to keep it.",
+}

@@ -76,6 +76,7 @@ CHAPTERS = {
     "kafka.timer_races": "cancel against cascade, who makes an overflow wheel, which clock",
     "kafka.observed_timer": "what can be seen of a timer: tasks go in, and run when its law says",
     "kafka.replication": "high watermark, ISR, leader epochs: where a follower cuts its log",
+    "kafka.observed_failover": "what can be seen of partitions while brokers fail",
     "kafka.isr_changes": "changes of the ISR that are under way: whom a leader waits for",
     "kafka.partition_changes": "a batch of changes of partitions: the table, elections, the store",
     "kafka.replica_changes": "changes of replicas: the table, and who leaves the ISR",

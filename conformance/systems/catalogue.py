@@ -29,6 +29,7 @@ _FOLDERS: Final = (
     "kafka_purgatory",
     "kafka_races",
     "kafka_controller",
+    "kafka_failover",
     "election",
 )
 """In the order in which all tables have them."""

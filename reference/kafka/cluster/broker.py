@@ -22,20 +22,25 @@ from ...coordination.terms import (
     BadVersion, ConnectionLost, Create, Created, Data, Event, NodeExists, Read, Result, Write,
     Written,
 )
-from ..replication.in_sync import Outcome
+from ..controller import znodes
+from ..controller.terms import (
+    BrokerAnswer, Error, LeaderAndIsr, Leadership, PartitionTold, StopReplica, TopicPartition,
+    UpdateMetadata,
+)
+from ..replication.in_sync import InSync, Outcome
 from ..replication.messages import (
-    Code, EndedAt, EndOfEpoch, Fetch, Fetched, Produce, Produced, ReadUpTo,
+    Code, EndedAt, EndOfEpoch, Fetch, Fetched, PartitionState, Produce, Produced, ReadUpTo,
 )
 from ..replication.messages import Read as ReadRequest
-from ..replication.replica import Disk, Replica
+from ..replication.replica import Disk, Replica, Told
 from ..replication.settings import Settings
 from .process import Answer, Process
-from .requests import (
-    Leader, LeaderAndIsr, Metadata, Obeyed, StopReplica, UpdateMetadata, WhoLeads,
-)
-from .znodes import broker_path, state_of, state_path, text_of
+from .requests import Leader, Metadata, WhoLeads
 
-__all__ = ["Broker"]
+__all__ = ["TOPIC", "Broker", "state_path"]
+
+TOPIC: Final = "t"
+"""The only topic that there is."""
 
 REQUEST_WITHIN: Final = 25
 FETCH_EVERY: Final = 8
@@ -44,22 +49,30 @@ CHECKPOINT_EVERY: Final = 70
 REGISTER_EVERY: Final = 15
 
 
+def state_path(partition: int) -> str:
+    """Where the quorum keeps the state of a partition."""
+    return znodes.state_path(TopicPartition(TOPIC, partition))
+
+
+def told_of(said: PartitionTold) -> Told:
+    """What a controller says of a partition, in a replica's words."""
+    return Told(PartitionState(*said.leadership[:4]), said.leadership.version, said.replicas)
+
+
 class Broker:
     """One life of a broker; ``disks`` outlive it."""
 
-    replica_type: type[Replica] = Replica
-
     def __init__(
         self, process: Process, disks: Mapping[int, Disk], settings: Settings,
+        replica_type: type[Replica] = Replica,
     ) -> None:
         self.process, self.settings = process, settings
         self.id = process.id
         self.epoch = -1                     # the broker epoch: of its registration
         self.controller_epoch = 0           # the largest that it has heard of
         self.leaders: dict[int, Leader] = {}
-        self.live: frozenset[int] = frozenset()
         self.replicas = {
-            partition: self.replica_type(partition, self.id, disk, settings, self._record)
+            partition: replica_type(partition, self.id, disk, settings, self._record)
             for partition, disk in disks.items()}
         self._fetching: dict[int, int] = {}     # by partition: the number of its only request
         self._fetches = 0
@@ -96,7 +109,7 @@ class Broker:
         self._register()
 
     def _register(self) -> None:
-        self.process.ask(Create(broker_path(self.id), ephemeral=True), self._registered)
+        self.process.ask(Create(znodes.broker_path(self.id), ephemeral=True), self._registered)
 
     def _registered(self, result: Result) -> None:
         if isinstance(result, Created) and result.stat is not None:
@@ -104,7 +117,7 @@ class Broker:
             self._record("registered", self.process.life, self.epoch)
             self.when_registered()
         elif isinstance(result, NodeExists):
-            self.process.ask(Read(broker_path(self.id)), self._who_is_there)
+            self.process.ask(Read(znodes.broker_path(self.id)), self._who_is_there)
         elif isinstance(result, ConnectionLost):
             self._register()
 
@@ -116,7 +129,11 @@ class Broker:
             self._record("registered", self.process.life, self.epoch)
             self.when_registered()
         else:
-            self.process.later(REGISTER_EVERY, self._register)
+            self.wait_for_old()
+
+    def wait_for_old(self) -> None:
+        """Try again later: the session of the earlier life will have expired."""
+        self.process.later(REGISTER_EVERY, self._register)
 
     def checkpoint(self) -> None:
         """Write all high watermarks to the disk."""
@@ -151,21 +168,23 @@ class Broker:
 
     # -- the controller's requests ----------------------------------------------------------------
 
-    def obey(self, request: LeaderAndIsr | UpdateMetadata | StopReplica) -> Obeyed:
+    def obey(self, request: LeaderAndIsr | UpdateMetadata | StopReplica) -> BrokerAnswer:
         """Do what a controller says, unless it has been replaced or means an earlier life."""
         if self.is_of_old_controller(request.controller_epoch):
-            return Obeyed.STALE_CONTROLLER
+            return BrokerAnswer(Error.STALE_CONTROLLER_EPOCH)
         if self.is_for_earlier_life(request.broker_epoch):
-            return Obeyed.STALE_BROKER
+            return BrokerAnswer(Error.STALE_BROKER_EPOCH)
         self.controller_epoch = max(self.controller_epoch, request.controller_epoch)
+        self._record("heeded", self.process.life, request.controller_epoch, request.broker_epoch,
+                     self.epoch)
         if isinstance(request, UpdateMetadata):
             self._learn(request)
         elif isinstance(request, StopReplica):
             self._stop(request)
         else:
-            for partition, told in request.partitions.items():
-                self._obey_for(partition, told, request)
-        return Obeyed.DONE
+            for which, said in request.partitions.items():
+                self._obey_for(which.partition, told_of(said))
+        return BrokerAnswer()
 
     def is_of_old_controller(self, controller_epoch: int) -> bool:
         """Whether a newer controller has been heard of."""
@@ -175,28 +194,27 @@ class Broker:
         """Whether a request was made before this registration; until there is one, all were."""
         return self.epoch < 0 or broker_epoch < self.epoch
 
-    def _obey_for(self, partition: int, told: Any, request: LeaderAndIsr) -> None:
+    def _obey_for(self, partition: int, told: Told) -> None:
         replica = self.replicas.get(partition)
         if replica is None or not replica.is_news(told.state):
             return
-        self._record("obeyed", self.process.life, partition, request.controller_epoch,
-                     told.state.epoch, request.broker_epoch, self.epoch)
+        self._record("obeyed", self.process.life, partition, told.state.epoch)
         replica.obey(told, self.process.clock())
         self._fetching.pop(partition, None)
         self._fetch_next(partition)
 
     def _learn(self, request: UpdateMetadata) -> None:
-        self.live = request.live
-        for partition, leader in request.leaders.items():
-            known = self.leaders.get(partition)
-            if known is None or leader.epoch >= known.epoch:
-                self.leaders[partition] = leader
+        for which, said in request.partitions.items():
+            known = self.leaders.get(which.partition)
+            if known is None or said.leader_epoch >= known.epoch:
+                self.leaders[which.partition] = Leader(said.leader, said.leader_epoch)
 
     def _stop(self, request: StopReplica) -> None:
-        replica = self.replicas.get(request.partition)
-        if replica is not None and request.epoch >= replica.epoch:
-            self._fetching.pop(request.partition, None)
-            replica.stop()
+        for which, said in request.partitions.items():
+            replica = self.replicas.get(which.partition)
+            if replica is not None and said.leader_epoch >= replica.epoch:
+                self._fetching.pop(which.partition, None)
+                replica.stop()
 
     # -- following --------------------------------------------------------------------------------
 
@@ -249,28 +267,30 @@ class Broker:
         wanted = in_sync.want(isr)
         self._record("changing", replica.partition, replica.epoch)
         self.process.ask(
-            Write(state_path(replica.partition), text_of(wanted), in_sync.version),
+            Write(state_path(replica.partition), znodes.state_text(Leadership(*wanted, -1)),
+                  in_sync.version),
             partial(self._changed, replica, in_sync))
 
-    def _changed(self, replica: Replica, in_sync: Any, result: Result) -> None:
+    def _changed(self, replica: Replica, in_sync: InSync, result: Result) -> None:
         if isinstance(result, Written):
             in_sync.written(result.stat.version)
             self._has_changed(replica, in_sync)
         elif isinstance(result, BadVersion | ConnectionLost):
             self.change_failed(replica, in_sync)
 
-    def change_failed(self, replica: Replica, in_sync: Any) -> None:
+    def change_failed(self, replica: Replica, in_sync: InSync) -> None:
         """Nobody knows whether it was made: look."""
         self.process.insist(Read(state_path(replica.partition)),
                             partial(self._read_again, replica, in_sync))
 
-    def _read_again(self, replica: Replica, in_sync: Any, result: Result) -> None:
+    def _read_again(self, replica: Replica, in_sync: InSync, result: Result) -> None:
         if isinstance(result, Data):
-            outcome = in_sync.read_again(state_of(result.data), result.stat.version)
+            found = PartitionState(*znodes.state_of(result.data, 0)[:4])
+            outcome = in_sync.read_again(found, result.stat.version)
             if outcome is not Outcome.DEPOSED:
                 self._has_changed(replica, in_sync)
 
-    def _has_changed(self, replica: Replica, in_sync: Any) -> None:
+    def _has_changed(self, replica: Replica, in_sync: InSync) -> None:
         if replica.in_sync is in_sync:
             replica.raise_hw()
 

@@ -11,9 +11,9 @@ own. What happens is recorded: a ``Happened`` for each event, in order. The word
     registered broker life broker_epoch         the coordination service knows it now
     controls broker epoch                       it is the controller, with that controller epoch
     state partition controller epoch leader isr     what the quorum says from now on
-    obeyed broker life partition controller epoch meant own
-        a request of the controller with that epoch had an effect; it was meant for the life with
-        the broker epoch ``meant``, and the broker's is ``own``
+    heeded broker life controller meant own     it accepts a request of that controller epoch
+        that was meant for the life with the broker epoch ``meant``; the broker's is ``own``
+    obeyed broker life partition epoch          by a request it is in that leader epoch
     took broker partition epoch                 it takes writes as the leader of an epoch
     wrote, copied broker partition epoch offset value       its log has a record more
     cut broker partition at                     its log ends there
@@ -34,27 +34,29 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import count
 from random import Random
 from typing import Final, NamedTuple
 
 from ...coordination.memory import InMemory, Transaction
 from ...coordination.terms import Create, Multi, Reply, Write
+from ..controller import znodes
+from ..controller.controller import Controller
 from ..replication.messages import NOBODY
-from ..replication.replica import Disk
+from ..replication.replica import Disk, Replica
 from ..replication.settings import Settings
-from .broker import Broker
+from .broker import TOPIC, Broker, state_path
 from .clients import Consumer, Producer
 from .controlling import Controlling
 from .network import DELAY_MAX, Envelope, Network
 from .node import Node
 from .process import Process
-from .znodes import CONTROLLER_EPOCH, IDS, partition_of, state_of, state_path
 
 __all__ = ["Cluster", "Deployment", "DeploymentMisuse", "Happened", "Parts", "PATIENCE"]
 
 SESSION_TIMEOUT: Final = 90
-PATIENCE: Final = 3_000
+PATIENCE: Final = 2_000
 """Milliseconds after the last fault in which a cluster has to come to rest."""
 
 CLIENTS: Final = 100
@@ -98,10 +100,13 @@ class Deployment:
 
 @dataclass(frozen=True)
 class Parts:
-    """What a broker's process is put together from."""
+    """What the processes are put together from."""
 
     broker: type[Broker] = Broker
-    controller: type[Controlling] = Controlling
+    replica: type[Replica] = Replica
+    producer: type[Producer] = Producer
+    controller: type[Controller] = Controller
+    controlling: type[Controlling] = Controlling
     settings: Settings = field(default_factory=Settings)
 
 
@@ -139,14 +144,12 @@ class Cluster:
         return self.random.randint(1, DELAY_MAX)
 
     def _prepare(self) -> None:
-        """The znodes that an operator makes."""
-        paths = ["/brokers", IDS, "/brokers/topics", "/brokers/topics/t",
-                 "/brokers/topics/t/partitions"]
-        paths += [state_path(each).rpartition("/")[0] for each in self.assignment]
+        """An operator makes the topic."""
         handle = self.store.open(SESSION_TIMEOUT)
-        for path in paths:
+        for path in znodes.TOP_LEVEL:
             self.store.submit(handle, Create(path))
-        waiting = {self.store.submit(handle, Create(CONTROLLER_EPOCH, b"0"))}
+        topic = Create(znodes.topic_path(TOPIC), znodes.assignment_text(self.assignment))
+        waiting = {self.store.submit(handle, topic)}
         while waiting:
             for _, told in self.store.collect(within=SESSION_TIMEOUT):
                 waiting -= {told.number} if isinstance(told, Reply) else set()
@@ -182,9 +185,14 @@ class Cluster:
     def record(self, what: str, *about: int | str) -> None:
         """Put what happened into the history; somebody may have waited for it."""
         self.history.append(Happened(self.now, what, about))
-        for each in [each for each in self.upon if each[0] == what]:
+        if what != "state" and about:
+            self._met(what, int(about[0]))
+
+    def _met(self, moment: str, broker: int) -> None:
+        """What somebody may have waited for has happened to a broker."""
+        for each in [each for each in self.upon if each[0] == moment]:
             self.upon.remove(each)
-            self.at(self.now, lambda what=each[1]: what(int(about[0])))  # type: ignore[misc]
+            self.at(self.now, partial(each[1], broker))
 
     def _changed(self, done: Transaction) -> None:
         """The coordination service has carried something out."""
@@ -192,13 +200,15 @@ class Cluster:
             return
         parts = done.request.operations if isinstance(done.request, Multi) else (done.request,)
         for each in parts:
-            partition = partition_of(each.path)
-            if partition is not None and isinstance(each, Create | Write):
-                state = state_of(each.data)
+            if isinstance(each, Create | Write) and each.path.endswith("/state"):
+                state = znodes.state_of(each.data, 0)
                 leader = state.leader if state.leader != NOBODY else len(self.nodes)
                 self.now = max(self.now, done.at)
-                self.record("state", partition, state.controller_epoch, state.epoch, leader,
+                self.record("state", znodes.partition_of_state(each.path).partition,
+                            state.controller_epoch, state.leader_epoch, leader,
                             ",".join(map(str, state.isr)))
+                if done.handle in self._sessions:
+                    self._met("state", self._sessions[done.handle].id)
 
     # -- time -------------------------------------------------------------------------------------
 
@@ -249,7 +259,7 @@ class Cluster:
         if (partition, acks_all) not in self._producers:
             process = self._client()
             self._processes[process.id] = process
-            self._producers[partition, acks_all] = Producer(
+            self._producers[partition, acks_all] = self.parts.producer(
                 process, partition, self.deployment.brokers, self.random, acks_all)
         for _ in range(records):
             self._producers[partition, acks_all].add(next(self._values))
@@ -276,7 +286,7 @@ class Cluster:
         found = self.store.peek(state_path(partition))
         if found is None:
             return NOBODY, ()
-        state = state_of(found[0])
+        state = znodes.state_of(found[0], 0)
         return state.leader, state.isr
 
     def takes_writes(self, partition: int) -> bool:

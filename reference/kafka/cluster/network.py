@@ -47,7 +47,7 @@ class Network:
         """Send a message; it arrives later, or never."""
         link = envelope.sender, envelope.to
         delay = self._random.randint(1, DELAY_MAX)
-        if self._extra[link]:
+        if self._extra[link] and self._random.random() < 0.5:
             delay += self._random.randint(0, self._extra[link])
         if self._random.randrange(100) < self._losing[link]:
             return
@@ -66,7 +66,8 @@ class Network:
         self._both_ways(self._cuts, one, other, -1)
 
     def delay(self, one: int, other: int, extra: int) -> None:
-        """Messages take up to ``extra`` ms more, each as chance wants; less, if negative."""
+        """Half of the messages take up to ``extra`` ms more, as chance wants, and so are overtaken
+        by the others; less, if negative."""
         self._both_ways(self._extra, one, other, extra)
 
     def lose(self, one: int, other: int, percent: int) -> None:

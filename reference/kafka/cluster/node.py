@@ -24,7 +24,7 @@ class _Together:
 
     def __init__(self, broker: Any, controller: Any) -> None:
         self.broker, self.controller = broker, controller
-        broker.when_registered = controller.elect
+        broker.when_registered = controller.begin
 
     def handle(self, sender: int, body: Any, answer: Callable[[Any], None]) -> None:
         """See ``Hosted``."""
@@ -69,8 +69,9 @@ class Node:
         self._life += 1
         cluster = self.cluster
         self.process = Process(cluster, self.id, self._life, self._rate, SESSION_TIMEOUT)
-        self.broker = cluster.parts.broker(self.process, self.disks, self._settings())
-        controller = cluster.parts.controller(self.process, cluster.assignment)
+        parts = cluster.parts
+        self.broker = parts.broker(self.process, self.disks, self._settings(), parts.replica)
+        controller = parts.controlling(self.process, parts.controller(self.id))
         self.process.hosted = _Together(self.broker, controller)
         cluster.begins(self.process)
         cluster.record("began", self.id, self._life)

@@ -18,7 +18,7 @@ NO_EPOCH: Final = -1
 
 
 class LogMisuse(ValueError):
-    """A cut beyond the end, or an epoch that is lower than the last one."""
+    """A cut beyond the end of the log, or before its beginning."""
 
 
 class Record(NamedTuple):
@@ -56,9 +56,7 @@ class Log:
         return self._begins[-1][0] if self._begins else NO_EPOCH
 
     def begin(self, epoch: int) -> None:
-        """A leader begins an epoch at the end of its log. Raises ``LogMisuse`` if it is lower."""
-        if epoch < self.last_epoch:
-            raise LogMisuse(f"epoch {epoch} begins after epoch {self.last_epoch}")
+        """A leader begins an epoch at the end of its log; one that is lower leaves no trace."""
         if epoch > self.last_epoch:
             # An epoch without a record leaves no trace: the next one begins at the same place.
             self._begins = [each for each in self._begins if each[1] < self.end]

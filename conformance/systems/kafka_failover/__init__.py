@@ -1,0 +1,17 @@
+"""Replicated partitions while brokers and controllers fail, by their history."""
+
+from ...suites.system import Shipped, System
+
+__all__ = ["SYSTEM"]
+
+SYSTEM = System(
+    name="kafka.failover",
+    folder=__name__,
+    about="replicated partitions while brokers and controllers fail, by their history",
+    page="kafka-failover.md",
+    shipped=(
+        Shipped("reference.kafka.failover", "adapter:ReferenceCluster",
+                "the reference's cluster, coordinated in memory"),
+    ),
+    chapters=("kafka.observed_failover",),
+)

@@ -1,0 +1,309 @@
+"""Judging what a cluster tells: each event by the machines that it is about.
+
+The rules are those of ``spec.kafka.observed_failover``. ``HistoryJudge`` holds one monitor for each
+thing that events are about (a place in a partition, an epoch, a producer …), so it can follow a
+running cluster as well as a recorded one. It numbers what the machines number: the values that
+are met at a place, in the order in which they come.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import Final
+
+from ....spec.engines.candidates import CandidateSets
+from ....spec.engines.monitor import STATES_MAX, LostTrack, Monitor
+from ....spec.kafka.observed_failover import (
+    ObservedBroker, ObservedEpoch, ObservedMark, ObservedPartition, ObservedPlace,
+    ObservedProducer, ObservedQuorum, ObservedReplica,
+)
+from ....spec.notation.bound import bind
+from ....spec.notation.interpreter import Step
+from ....spec.notation.machine import Machine
+from ....spec.notation.rules import Rule
+from ...suites.history import rules_of
+from .port import WORDS, Event
+
+__all__ = ["MACHINES", "RULES", "HistoryJudge", "Offence", "Terms", "in_words"]
+
+MACHINES: Final = (
+    ObservedPlace, ObservedEpoch, ObservedMark, ObservedProducer, ObservedQuorum, ObservedBroker,
+    ObservedReplica, ObservedPartition)
+
+RULES: Final[Mapping[str, Rule]] = {
+    rule.id: rule for machine in MACHINES for rule in machine.rules_declared
+    if rule.kind == "guard"}
+"""The rules that a history is judged by."""
+
+_NAMED: Final = {machine.__name__: machine for machine in MACHINES}
+
+VALUES: Final = 15
+"""Values that may be met at one offset."""
+
+MOST: Final = 255
+"""The largest epoch, offset, or number of a record that is followed."""
+
+LIVES: Final = 3
+"""By so much broker epochs are told apart, at most."""
+
+Observation = tuple[type[Machine], Hashable, Step]
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What a history is judged against: how many brokers, and min.insync.replicas."""
+
+    brokers: int
+    min_isr: int
+
+
+@dataclass(frozen=True)
+class Offence:
+    """A rule that was broken: by which event, and why."""
+
+    rule: Rule
+    event: Event
+    conjunct: str
+    where: str
+
+    def words(self) -> str:
+        """When, and what happened."""
+        return f"at {self.event.at} ms, {in_words(self.event)}"
+
+
+def in_words(event: Event) -> str:
+    """An event for a reader."""
+    word = WORDS[event.what]
+    return word.sentence.format_map(dict(zip(word.fields, event.about, strict=True)))
+
+
+@lru_cache(maxsize=256)
+def _sets(name: str, constants: tuple[tuple[str, int], ...], candidates: int) -> CandidateSets:
+    return CandidateSets(bind(_NAMED[name], **dict(constants)), candidates)
+
+
+@cache
+def _guarded_by(machine: str) -> frozenset[str]:
+    return frozenset(rule.id for rule in _NAMED[machine].rules_declared if rule.kind == "guard")
+
+
+@cache
+def _at_stake(machine: str, name: str) -> tuple[str, ...]:
+    """The ids of the rules that an event could have broken by being another one."""
+    return tuple(rule.id for rule in rules_of(_NAMED[machine].actions_declared[name]))
+
+
+class _Place:
+    """What is known of an offset beside its machine: the number of each value met there."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[int, int] = {}
+        self.holders: set[int] = set()
+
+    def number(self, value: int) -> int:
+        """The number of a value, from 0."""
+        return self._numbers.setdefault(value, len(self._numbers))
+
+
+class HistoryJudge:
+    """Follows a history. ``offences`` grows; a thing that has offended is judged no further, nor
+    is one whose machine could be in more than ``candidates`` states, or whose numbers are too
+    large: the ids of its rules are added to ``unjudged``. ``exercised`` is counted up, by rule,
+    if it is given."""
+
+    def __init__(
+        self, terms: Terms, exercised: Counter[str] | None = None, candidates: int = STATES_MAX,
+    ) -> None:
+        self.terms = terms
+        self._exercised = exercised
+        self._candidates = candidates
+        self.offences: list[Offence] = []
+        self.unjudged: set[str] = set()
+        self._monitors: dict[tuple[type[Machine], Hashable], Monitor | None] = {}
+        self._places: dict[tuple[int, int], _Place] = {}
+        self._isr: dict[int, frozenset[int]] = {}
+        self._quorums: set[int] = set()         # the partitions of which the quorum has spoken
+        self._newest = 0                        # the largest epoch of a controller
+
+    def see(self, event: Event) -> Offence | None:
+        """Take the next event: the first rule that it breaks."""
+        found = None
+        for machine, key, step in self._about(event):
+            if self._exercised is not None and _guarded_by(machine.__name__).isdisjoint(
+                    self.unjudged):
+                self._exercised.update(_at_stake(machine.__name__, step[0]))
+            offence = self._judge(machine, key, step, event)
+            found = found or offence
+        return found
+
+    def _judge(
+        self, machine: type[Machine], key: Hashable, step: Step, event: Event
+    ) -> Offence | None:
+        monitor = self._monitor(machine, key)
+        if monitor is None:
+            return None
+        failure = None
+        is_lost = any(value > MOST for _, value in step[1])
+        try:
+            failure = None if is_lost else monitor.observe([step])
+        except LostTrack:
+            is_lost = True
+        if failure is not None or is_lost:
+            self._monitors[machine, key] = None
+        if failure is not None and failure.rule is not None:
+            offence = Offence(failure.rule, event, failure.conjunct, failure.where)
+            self.offences.append(offence)
+            return offence
+        if failure is not None or is_lost:
+            self.unjudged |= _guarded_by(machine.__name__)
+        return None
+
+    def _monitor(self, machine: type[Machine], key: Hashable) -> Monitor | None:
+        if (machine, key) not in self._monitors:
+            sets = _sets(machine.__name__, self._constants(machine), self._candidates)
+            self._monitors[machine, key] = Monitor(sets.bound, sets=sets)
+        return self._monitors[machine, key]
+
+    def _constants(self, machine: type[Machine]) -> tuple[tuple[str, int], ...]:
+        known = {"N": self.terms.brokers, "m": self.terms.min_isr, "V": VALUES, "H": MOST,
+                 "R": MOST, "E": MOST, "B": LIVES}
+        return tuple((name, known[name]) for name in machine.constants_declared)
+
+    def _about(self, event: Event) -> Iterator[Observation]:
+        tell = _TELLING.get(event.what)
+        if tell is not None:
+            numbers = [each if isinstance(each, int) else 0 for each in event.about]
+            if event.what == "state":
+                yield from self._state(numbers, str(event.about[-1]))
+            else:
+                yield from tell(self, *numbers)
+
+    # -- places -----------------------------------------------------------------------------------
+
+    def _place(self, partition: int, offset: int) -> Iterator[Observation]:
+        """A place is there from the first record on; whoever is not in sync then has left."""
+        if (partition, offset) not in self._places:
+            self._places[partition, offset] = _Place()
+            isr = self._isr.get(partition, frozenset(range(self.terms.brokers)))
+            for replica in range(self.terms.brokers):
+                if replica not in isr:
+                    yield _at(partition, offset, "leaves", replica=replica)
+
+    def _appended(
+        self, broker: int, partition: int, epoch: int, offset: int, value: int
+    ) -> Iterator[Observation]:
+        yield from self._place(partition, offset)
+        place = self._places[partition, offset]
+        place.holders.add(broker)
+        number = min(place.number(value), VALUES - 1)
+        yield _at(partition, offset, "appends", replica=broker, value=number)
+
+    def _wrote(
+        self, broker: int, partition: int, epoch: int, offset: int, value: int
+    ) -> Iterator[Observation]:
+        yield from self._leads(broker, partition, epoch)
+        yield from self._appended(broker, partition, epoch, offset, value)
+
+    def _cut(self, broker: int, partition: int, at: int) -> Iterator[Observation]:
+        for (where, offset), place in self._places.items():
+            if where == partition and offset >= at and broker in place.holders:
+                place.holders.discard(broker)
+                yield _at(partition, offset, "cuts", replica=broker)
+
+    def _committed(
+        self, broker: int, partition: int, epoch: int, hw: int
+    ) -> Iterator[Observation]:
+        for offset in range(min(hw, MOST)):
+            yield from self._place(partition, offset)
+            yield _at(partition, offset, "commits", leader=broker)
+
+    def _acked(
+        self, producer: int, partition: int, acks_all: int, offset: int, value: int
+    ) -> Iterator[Observation]:
+        if acks_all == 1:
+            yield from self._place(partition, offset)
+            number = min(self._places[partition, offset].number(value), VALUES - 1)
+            yield _at(partition, offset, "is_acked", value=number)
+            yield ObservedProducer, (producer, partition), (
+                "is_told", (("number", value), ("offset", offset)))
+
+    def _read(self, partition: int, offset: int, value: int) -> Iterator[Observation]:
+        yield from self._place(partition, offset)
+        number = min(self._places[partition, offset].number(value), VALUES - 1)
+        yield _at(partition, offset, "is_read", value=number)
+
+    # -- leaders, brokers, the quorum -------------------------------------------------------------
+
+    def _leads(self, broker: int, partition: int, epoch: int) -> Iterator[Observation]:
+        yield ObservedEpoch, (partition, epoch), ("leads", (("broker", broker),))
+
+    def _answered(
+        self, partition: int, broker: int, life: int, epoch: int, hw: int
+    ) -> Iterator[Observation]:
+        yield from self._leads(broker, partition, epoch)
+        yield ObservedMark, (partition, broker, life, epoch), ("tells", (("hw", hw),))
+
+    def _heeded(
+        self, broker: int, life: int, controller: int, meant: int, own: int
+    ) -> Iterator[Observation]:
+        least = min(meant, own)
+        yield ObservedBroker, (broker, life), ("heeds", (
+            ("controller", controller), ("meant", min(meant - least, LIVES)),
+            ("own", min(own - least, LIVES))))
+
+    def _obeyed(
+        self, broker: int, life: int, partition: int, epoch: int
+    ) -> Iterator[Observation]:
+        yield ObservedReplica, (broker, life, partition), ("obeys", (("epoch", epoch + 1),))
+
+    def _state(self, about: list[int], in_sync: str) -> Iterator[Observation]:
+        partition, controller, epoch, leader = about[:4]
+        if partition not in self._quorums:
+            self._quorums.add(partition)
+            yield ObservedQuorum, partition, ("is_elected", (("controller", self._newest),))
+        isr = frozenset(map(int, in_sync.split(",")))
+        before = self._isr.get(partition, frozenset(range(self.terms.brokers)))
+        self._isr[partition] = isr
+        yield ObservedQuorum, partition, ("is_written", (("controller", controller),))
+        yield ObservedQuorum, partition, ("says", (
+            ("epoch", epoch + 1), ("leader", min(leader, self.terms.brokers))))
+        for verb, replicas in (("leaves", before - isr), ("joins", isr - before)):
+            for replica in sorted(replicas):
+                yield ObservedQuorum, partition, (verb, (("replica", replica),))
+                for where, offset in self._places:
+                    if where == partition:
+                        yield _at(partition, offset, verb, replica=replica)
+
+    def _controls(self, broker: int, controller: int) -> Iterator[Observation]:
+        self._newest = max(self._newest, controller)
+        for partition in self._quorums:
+            yield ObservedQuorum, partition, ("is_elected", (("controller", self._newest),))
+
+    def _ends(self, partition: int, leads: int, in_sync: int) -> Iterator[Observation]:
+        yield ObservedPartition, partition, (
+            "ends", (("leads", min(leads, 1)), ("in_sync", min(in_sync, self.terms.brokers))))
+
+
+def _at(partition: int, offset: int, name: str, **about: int) -> Observation:
+    return ObservedPlace, (partition, offset), (name, tuple(about.items()))
+
+
+_TELLING: Final[Mapping[str, Callable[..., Iterator[Observation]]]] = {
+    "state": HistoryJudge._state, "obeyed": HistoryJudge._obeyed, "took": HistoryJudge._leads,
+    "wrote": HistoryJudge._wrote, "copied": HistoryJudge._appended, "cut": HistoryJudge._cut,
+    "committed": HistoryJudge._committed, "acked": HistoryJudge._acked,
+    "controls": HistoryJudge._controls, "heeded": HistoryJudge._heeded,
+    "answered": HistoryJudge._answered, "read": HistoryJudge._read, "ends": HistoryJudge._ends,
+}
+
+
+def brokers_of(event: Event) -> Collection[int]:
+    """The brokers that an event names, to be checked against those that there are."""
+    fields = dict(zip(WORDS[event.what].fields, event.about, strict=True))
+    named = [int(fields["broker"])] if "broker" in fields else []
+    if event.what == "state":
+        named += map(int, str(fields["in_sync"]).split(","))
+    return named

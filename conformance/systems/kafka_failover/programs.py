@@ -1,0 +1,247 @@
+"""How programs are drawn: any faults at any time, and courses of events that a rule's bugs take.
+
+What breaks a rule may need several things in one order: a follower that is out of sync, a leader
+that dies at the moment at which it commits, another one that comes back just then. Chance alone
+finds that in one of a thousand programs. So for such rules most programs go along a *course*: these
+faults in this order, at times that chance draws; and sometimes another fault among them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from random import Random
+from typing import Final
+
+from ....spec.kafka.observed_failover import (
+    CLEAN, ELIGIBLE, FENCED, HELD, KEPT, LED, REJOINED, REPLACED,
+)
+from ....spec.notation.rules import Rule
+from ...suites.suite import Act, Program
+
+__all__ = ["draw", "easier"]
+
+Course = Callable[[Random], Iterator[Act]]
+
+_KINDS: Final = (
+    "crash", "crash", "pause", "pause", "expire", "isolate", "cut", "cut", "delay", "lose",
+    "drift", "stop_service", "upon", "upon", "upon", "upon", "upon")
+
+_PAIRS: Final = (
+    ("controls", "crash"), ("controls", "pause"), ("controls", "isolate"),
+    ("changing", "expire"), ("changing", "lose_reply"), ("changing", "lose_request"),
+    ("changing", "crash"), ("changing", "pause"), ("wrote", "crash"), ("wrote", "pause"),
+    ("wrote", "isolate"), ("committed", "crash"), ("committed", "pause"), ("took", "crash"),
+    ("took", "pause"), ("took", "lose_reply"), ("cut", "crash"), ("registered", "lose_reply"),
+    ("registered", "crash"), ("state", "crash"), ("state", "pause"), ("state", "lose_reply"))
+"""Moments, and what is done then."""
+
+
+def draw(random: Random, can: Collection[str], focus: Rule) -> Program:
+    """A cluster, what is written to it, and what goes wrong."""
+    courses = _COURSES.get(focus.id, ())
+    if courses and random.random() < 0.8:
+        course = random.choice(courses)
+        brokers, partitions = 4 if course is _join_while_hw_lags else 3, 1
+        acts = list(course(random))
+        if random.random() < 0.2:
+            acts.insert(random.randrange(1, len(acts) + 1), _fault(random, brokers))
+    else:
+        brokers, partitions = random.choice((2, 3, 3, 3, 3)), random.choice((1, 1, 1, 2))
+        acts = list(_anything(random, brokers, partitions))
+    deployed = _act("deploy", brokers=brokers, partitions=partitions, seed=random.getrandbits(32))
+    return (deployed, *(act for act in acts if act.do in can), _act("quiet"))
+
+
+def _act(do: str, **about: int | str) -> Act:
+    return Act(do, about=tuple(about.items()))
+
+
+def _anything(random: Random, brokers: int, partitions: int) -> Iterator[Act]:
+    yield _write(random, partitions, 0)
+    if random.random() < 0.5:
+        yield _write(random, partitions, random.randrange(80))
+    for _ in range(random.randrange(1, 6)):
+        yield _fault(random, brokers)
+        if random.random() < 0.5:
+            yield _write(random, partitions, random.randrange(120))
+
+
+def _write(random: Random, partitions: int, after: int) -> Act:
+    return _act("produce", after=after, partition=random.randrange(partitions),
+                acks_all=random.choice((1, 1, 1, 0)), records=random.randrange(1, 6))
+
+
+def _fault(random: Random, brokers: int) -> Act:
+    kind = random.choice(_KINDS)
+    after, lasts = random.choice((0, 40, 150)) + random.randrange(60), random.randrange(20, 300)
+    broker = random.randrange(brokers)
+    other = (broker + random.randrange(1, brokers)) % brokers
+    if kind == "upon":
+        moment, deed = random.choice(_PAIRS)
+        return _act("upon", after=after, moment=moment, deed=deed, lasts=lasts)
+    if kind == "expire":
+        return _act(kind, after=after, broker=broker)
+    if kind == "stop_service":
+        return _act(kind, after=after, lasts=lasts)
+    if kind in ("crash", "pause", "isolate"):
+        return _act(kind, after=after, broker=broker, lasts=lasts)
+    if kind == "drift":
+        return _act(kind, after=after, broker=broker, rate=random.choice((50, 80, 120, 200)),
+                    lasts=lasts)
+    more = {"delay": {"extra": random.randrange(10, 120)},
+            "lose": {"percent": random.randrange(10, 80)}}.get(kind, {})
+    return _act(kind, after=after, broker=broker, other=other, **more, lasts=lasts)
+
+
+# ---- courses --------------------------------------------------------------------------------
+
+
+_UP: Final = 220
+"""After so many ms the cluster is up, and the first records are committed."""
+
+
+def _written(after: int, acks_all: int, records: int) -> Act:
+    return _act("produce", after=after, partition=0, acks_all=acks_all, records=records)
+
+
+def _join_while_hw_lags(random: Random) -> Iterator[Act]:
+    """One is out of sync and comes back, while the leader dies as it commits what that one lacks:
+    the next leader's high watermark lags, and it may let the one join too early."""
+    yield _written(0, 1, 3)
+    yield _act("crash", after=_UP, broker=3, lasts=random.randrange(100, 220))
+    yield _act("delay", after=0, broker=1, other=2, extra=random.randrange(60, 150), lasts=600)
+    yield _act("upon", after=90, moment="committed", deed="crash", lasts=300)
+    yield _written(random.randrange(5, 40), 1, 1)
+    yield _act("elapse", after=300)
+
+
+def _join_while_writing(random: Random) -> Iterator[Act]:
+    """One comes back over slow links while much is written: it joins, and lacks the last record."""
+    broker = random.choice((1, 2))
+    yield _written(0, 1, 2)
+    yield _act("pause", after=_UP, broker=broker, lasts=random.randrange(120, 160))
+    yield _act("delay", after=0, broker=broker, other=0, extra=random.randrange(15, 60), lasts=600)
+    yield _written(random.randrange(60, 120), 1, 16)
+    yield _written(0, 0, 16)
+    yield _act("elapse", after=400)
+
+
+def _leader_again(random: Random) -> Iterator[Act]:
+    """A leader in between, that is paused with a record that nobody else has."""
+    yield _written(0, 1, 2)
+    yield _act("pause", after=_UP, broker=0, lasts=random.randrange(150, 200))
+    yield _written(320, 1, 1)
+    yield _act("upon", after=60, moment="wrote", deed=random.choice(("pause", "isolate")),
+               lasts=random.randrange(250, 400))
+    yield _written(0, random.randrange(2), 1)
+    yield _written(random.randrange(200), 1, 4)
+    yield _act("elapse", after=400)
+
+
+def _one_after_the_other(random: Random) -> Iterator[Act]:
+    """All fail one after the other, and the last to fail is the last to come back."""
+    first, second, last = random.sample(range(3), 3)
+    yield _written(0, random.randrange(2), 2)
+    yield _act("crash", after=_UP, broker=first, lasts=random.randrange(300, 400))
+    yield _act("crash", after=random.randrange(30), broker=second, lasts=random.randrange(300, 400))
+    yield _written(random.randrange(120, 160), 0, 2)
+    yield _act("crash", after=random.randrange(30, 80), broker=last, lasts=800)
+    yield _act("elapse", after=500)
+
+
+def _restart_at_once(random: Random) -> Iterator[Act]:
+    """Followers begin anew, one after the other, while epochs change."""
+    yield _written(0, 1, 2)
+    yield _act("upon", after=_UP, moment="committed", deed="crash", lasts=20)
+    yield _written(0, 1, 2)
+    yield _act("crash", after=random.randrange(10, 120), broker=random.randrange(3), lasts=20)
+    yield _act("crash", after=random.randrange(120), broker=random.randrange(3), lasts=200)
+    yield _act("elapse", after=200)
+
+
+def _late_requests(random: Random) -> Iterator[Act]:
+    """Requests to one broker overtake each other, while others make epochs change."""
+    yield _written(0, 1, 1)
+    victim, other, third = random.sample(range(3), 3)
+    extra = random.randrange(150, 500)
+    yield _act("delay", after=_UP, broker=victim, other=other, extra=extra, lasts=1_200)
+    yield _act("delay", after=0, broker=victim, other=third, extra=extra, lasts=1_200)
+    troubled = random.choice(((other,), (other, third), (other, victim)))
+    for _ in range(random.randrange(3, 6)):
+        yield _act("expire", after=random.randrange(30, 130), broker=random.choice(troubled))
+    yield _act("elapse", after=500)
+
+
+def _replaced_as_it_tells(random: Random) -> Iterator[Act]:
+    """A controller's session expires as it writes; what it sends is late, its successor is not."""
+    yield _written(0, 1, 1)
+    victim, other, third = random.sample(range(3), 3)
+    for one in (other, third):
+        yield _act("delay", after=_UP if one == other else 0, broker=victim, other=one,
+                   extra=random.randrange(100, 300), lasts=1_200)
+    for _ in range(2):
+        yield _act("upon", after=random.randrange(150), moment="state", deed="expire", lasts=1)
+        yield _act("expire", after=0, broker=random.choice((other, third)))
+    yield _act("elapse", after=500)
+
+
+def _replaced_at_work(random: Random) -> Iterator[Act]:
+    """A controller is paused as it writes, and goes on when another one is there."""
+    broker = random.randrange(3)
+    yield _written(0, 1, 1)
+    yield _act("upon", after=_UP, moment="state", deed="pause", lasts=random.randrange(250, 500))
+    yield _act("crash", after=0, broker=broker, lasts=random.randrange(60, 200))
+    yield _act("elapse", after=400)
+
+
+def _reply_of_a_change(random: Random) -> Iterator[Act]:
+    """A leader asks for another ISR, and does not hear what became of it."""
+    one, other = random.sample(range(3), 2)
+    yield _written(0, 1, 1)
+    yield _act("upon", after=_UP, moment="changing", lasts=random.randrange(50, 200),
+               deed=random.choice(("lose_reply", "lose_reply", "lose_request", "expire")))
+    yield _act("cut", after=0, broker=one, other=other, lasts=random.randrange(200, 300))
+    yield _act("cut", after=0, broker=one, other=3 - one - other, lasts=random.randrange(200, 300))
+    yield _written(0, 0, 3)
+    yield _act("elapse", after=300)
+
+
+def _deaf(random: Random) -> Iterator[Act]:
+    """Most messages get lost while leaders change."""
+    yield _written(0, 1, 1)
+    for one, other in ((0, 1), (0, 2), (1, 2)):
+        yield _act("lose", after=_UP if (one, other) == (0, 1) else 0, broker=one, other=other,
+                   percent=random.randrange(50, 90), lasts=500)
+    yield _act("crash", after=20, broker=random.randrange(3), lasts=random.randrange(100, 300))
+    yield _written(0, 1, 2)
+    yield _act("elapse", after=450)
+
+
+_COURSES: Final[Mapping[str, tuple[Course, ...]]] = {
+    KEPT.id: (_restart_at_once,),
+    HELD.id: (_reply_of_a_change, _join_while_writing),
+    ELIGIBLE.id: (_join_while_hw_lags, _join_while_hw_lags, _leader_again),
+    FENCED.id: (_late_requests, _replaced_as_it_tells, _deaf),
+    REPLACED.id: (_replaced_at_work,),
+    CLEAN.id: (_one_after_the_other,),
+    LED.id: (_deaf,),
+    REJOINED.id: (_reply_of_a_change,),
+}
+
+
+# ---- shrinking ------------------------------------------------------------------------------
+
+
+_EASIER: Final[Mapping[str, int]] = {
+    "brokers": 2, "partitions": 1, "records": 1, "after": 0, "extra": 1, "percent": 1}
+"""Fields whose numbers make a run easier to follow the closer they come to this one."""
+
+
+def easier(act: Act) -> Iterator[Act]:
+    """With one number less: the least, or half way there."""
+    fields = dict(act.about)
+    for name, least in _EASIER.items():
+        number = int(fields.get(name, least))
+        for value in sorted({least, (number + least) // 2}):
+            if value < number:
+                yield act._replace(about=tuple({**fields, name: value}.items()))

@@ -1,0 +1,222 @@
+"""The suite ``kafka.failover``: writes to a cluster, faults, and quiet at the end.
+
+A program deploys a cluster, lets producers write, and makes brokers, links, clocks and the
+coordination service fail: at times that chance draws, and at moments that are told by what
+happens. What the answers tell is judged by ``HistoryJudge``. Shrinking leaves out faults and
+writes, and then takes smaller numbers.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from ....spec.notation.errors import InputError, TargetError
+from ....spec.notation.rules import Rule
+from ...ports.base import Message, Session, check_request, excerpt
+from ...suites.history import HistorySuite
+from ...suites.judge import Breach, from_root
+from ...suites.plain import PlainConversation, Seen
+from ...suites.suite import Act, Answer, Exchange
+from .histories import MACHINES, HistoryJudge, Offence, Terms, brokers_of
+from .programs import draw, easier
+from .port import DEEDS, FAULTS, MOMENTS, PORT, Event, event_of
+
+__all__ = ["SUITE", "FailoverConversation"]
+
+_MOST: Final[Mapping[str, int]] = {
+    "brokers": 5, "partitions": 4, "records": 32, "after": 2_000, "lasts": 2_000, "extra": 500,
+    "percent": 100, "rate": 1_000}
+"""What a fixture may ask for; no more is ever drawn."""
+
+_ENDS: Final = ("rested", "stalled")
+_FAULTS: Final = frozenset(operation.name for operation in FAULTS)
+
+_IN_WORDS: Final[Mapping[str, str]] = {
+    "deploy": "a cluster of {brokers} brokers with {partitions} partitions is deployed",
+    "produce": "after {after} ms, a producer with acks={acks} writes {records} more to partition "
+               "{partition}",
+    "crash": "after {after} ms, broker {broker} crashes, and starts again {lasts} ms later",
+    "pause": "after {after} ms, broker {broker} is paused for {lasts} ms",
+    "expire": "after {after} ms, the session of broker {broker} expires",
+    "isolate": "after {after} ms, broker {broker} is cut off from the coordination service for "
+               "{lasts} ms",
+    "drift": "after {after} ms, the clock of broker {broker} goes {rate} ms in 100 for {lasts} ms",
+    "cut": "after {after} ms, brokers {broker} and {other} cannot reach each other for {lasts} ms",
+    "delay": "after {after} ms, messages between brokers {broker} and {other} take up to {extra} "
+             "ms more, for {lasts} ms",
+    "lose": "after {after} ms, {percent} in 100 messages between brokers {broker} and {other} get "
+            "lost, for {lasts} ms",
+    "stop_service": "after {after} ms, the coordination service is down for {lasts} ms",
+    "upon": "after {after} ms: when {moment}, then {deed} (for {lasts} ms, if it lasts)",
+    "elapse": "{after} ms pass",
+    "quiet": "every fault ends, and the cluster is left alone", "settle": "settle",
+}
+
+
+class FailoverConversation(PlainConversation):
+    """One session with a cluster; see ``Conversation``."""
+
+    def __init__(self, session: Session, capacity: int, items_max: int) -> None:
+        super().__init__(session, PORT.name, _settings(capacity))
+        self._deployed: Message | None = None
+        self._at = 0
+        self._is_over = False
+
+    def request_of(self, act: Act) -> Message | None:
+        """See ``PlainConversation``."""
+        fields = dict(act.about)
+        if self._is_over or (act.do == "deploy") == (self._deployed is not None):
+            return None
+        if self._deployed is not None and not _fits(fields, self._deployed):
+            return None
+        return {"do": act.do, **fields}
+
+    def asked(self, request: Message) -> str:
+        """See ``PlainConversation``."""
+        words = dict(request)
+        words["acks"] = "all" if request.get("acks_all") else "1"
+        if request["do"] == "upon":
+            words["moment"], words["deed"] = MOMENTS[words["moment"]], DEEDS[words["deed"]]
+        return _IN_WORDS[request["do"]].format_map(words)
+
+    def possible(self, request: Message) -> Iterator[Answer]:
+        """What else there could be is another history: too many to tell."""
+        return iter(())
+
+    def seen(self, request: Message, answer: Any) -> Seen:
+        """See ``PlainConversation``. A history is judged by ``ClusterJudge``."""
+        if request["do"] == "deploy":
+            self._deployed = request
+        if not isinstance(answer, list):
+            return Seen((), "done")
+        events = [happened(row) for row in answer]
+        self._check(events, request["do"])
+        self._is_over = request["do"] == "quiet"
+        return Seen((), f"{len(events)} events"
+                    + (f", and it {events[-1].what}" if self._is_over else ""))
+
+    def _check(self, events: list[Event], do: str) -> None:
+        """Raises ``TargetError`` for a history that cannot be."""
+        assert self._deployed is not None
+        fault = ""
+        ends = [event.what in _ENDS for event in events]
+        if ends != [False] * (len(events) - 1) + [True] if do == "quiet" else any(ends):
+            fault = f"its one end, {' or '.join(_ENDS)}, is not the last event of quiet"
+        for event in events:
+            if event.at < self._at:
+                fault = f"its instants decrease at {excerpt(' '.join(map(str, event)))}"
+            self._at = max(self._at, event.at)
+            if any(broker >= self._deployed["brokers"] for broker in brokers_of(event)):
+                fault = f"there is no such broker: {excerpt(' '.join(map(str, event)))}"
+        if fault:
+            raise TargetError(f"the target told a history, and {fault}",
+                              next_step="Mend how the adapter tells it; see "
+                              "docs/kafka-failover.md.")
+
+    def act_for(self, request: Mapping[str, Any]) -> Act | None:
+        """See ``Conversation``."""
+        do = request["do"]
+        if do not in self.can:
+            raise InputError(f"the target cannot do {excerpt(do)}")
+        operation = check_request(PORT, request)
+        about = {name: value for name, value in request.items() if name != "do"}
+        if about.keys() != {argument.name for argument in operation.arguments}:
+            raise InputError(f"{do!r} has the fields "
+                             f"{', '.join(each.name for each in operation.arguments) or 'none'}")
+        for name, most in _MOST.items():
+            if about.get(name, 0) > most:
+                raise InputError(f"{name} is {excerpt(about[name])}, which is more than {most}")
+        for name, known in (("moment", MOMENTS), ("deed", DEEDS)):
+            if about.get(name, next(iter(known))) not in known:
+                raise InputError(f"there is no {name} {excerpt(about[name])}")
+        act = Act(do, about=tuple(about.items()))
+        return act if self.request_of(act) is not None else None
+
+
+def _fits(fields: Mapping[str, Any], deployed: Message) -> bool:
+    """Whether a request is about brokers and partitions that are there."""
+    brokers = [fields[name] for name in ("broker", "other") if name in fields]
+    return (all(each < deployed["brokers"] for each in brokers)
+            and len(set(brokers)) == len(brokers)
+            and fields.get("partition", 0) < deployed["partitions"])
+
+
+def happened(row: str) -> Event:
+    """The event that a text tells; it has passed the port's check."""
+    event = event_of(row)
+    assert event is not None
+    return event
+
+
+# ---- the suite ------------------------------------------------------------------------------
+
+
+class ClusterJudge:
+    """Judges what a target tells in all its answers; see ``AnyJudge``."""
+
+    def __init__(self, capacity: int, focus: Rule | None, counting: bool, candidates: int) -> None:
+        self._min_isr, self._focus, self._candidates = capacity, focus, candidates
+        self._judge: HistoryJudge | None = None
+        self._is_over = False
+        self._counting = counting
+        self.breaches: list[Breach] = []
+        self.exercised: Counter[str] = Counter()
+        self.unjudged: set[str] = set()
+
+    @property
+    def blind(self) -> bool:
+        """See ``AnyJudge``: after the end, or when what is looked for was found."""
+        return self._is_over
+
+    def see(self, exchange: Exchange, step: int) -> None:
+        """Take a reply."""
+        request, reply = exchange.request, exchange.reply
+        if request["do"] == "deploy":
+            self._is_over = "ok" not in reply
+            self._judge = HistoryJudge(
+                Terms(request["brokers"], self._min_isr),
+                self.exercised if self._counting else None, self._candidates)
+        elif isinstance(reply.get("ok"), list) and self._judge is not None:
+            for row in reply["ok"]:
+                offence = self._judge.see(happened(row))
+                if offence is not None and offence.rule is self._focus and not self._counting:
+                    self._is_over = True
+                    break
+            self.unjudged |= self._judge.unjudged
+            self._tell(self._judge.offences, step)
+
+    def _tell(self, offences: list[Offence], step: int) -> None:
+        known = {breach.rule.id for breach in self.breaches}
+        for each in offences:
+            if each.rule.id not in known:
+                known.add(each.rule.id)
+                self.breaches.append(Breach(
+                    each.rule, step, each.event.what, each.conjunct, from_root(each.where),
+                    detail=each.words()))
+
+
+def _settings(capacity: int) -> Mapping[str, int]:
+    return {"capacity": capacity}
+
+
+def _judging(capacity: int, focus: Rule | None, counting: bool, candidates: int) -> ClusterJudge:
+    return ClusterJudge(capacity, focus, counting, candidates)
+
+
+SUITE: Final = HistorySuite(
+    name="kafka.failover",
+    version=1,
+    port=PORT.name,
+    watching=MACHINES,
+    always_needed=("deploy", "produce", "quiet"),
+    needs={},
+    draw=draw,
+    converse=FailoverConversation,
+    judging=_judging,
+    easier=easier,
+    settings=_settings,
+    capacities=(1, 2),
+    scene="min.insync.replicas is {capacity}.",
+)

@@ -1,0 +1,351 @@
+"""Clusters with one seeded bug each: the rules about failover must see them.
+
+Each twin is the reference's cluster with one part replaced by a class that overrides a method, or
+with another setting.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any, Final
+
+from ....reference.kafka.cluster.broker import Broker
+from ....reference.kafka.cluster.clients import Producer
+from ....reference.coordination.terms import Result
+from ....reference.kafka.cluster.cluster import Parts
+from ....reference.kafka.cluster.controlling import Controlling
+from ....reference.kafka.controller.channels import Channels
+from ....reference.kafka.controller.controller import Controller
+from ....reference.kafka.controller.core import Settings as ControllerSettings
+from ....reference.kafka.controller.partitions import PartitionMachine
+from ....reference.kafka.controller.selectors import Elected
+from ....reference.kafka.controller.store import Steps, Store
+from ....reference.kafka.controller.terms import Ask, Effect, Leadership, TopicPartition
+from ....reference.kafka.replication.in_sync import InSync
+from ....reference.kafka.replication.messages import (
+    Code, PartitionState, Produce, Produced, Read, ReadUpTo,
+)
+from ....reference.kafka.replication.replica import Replica, Told
+from ....reference.kafka.replication.settings import Settings
+from ....reference.kafka.replication.truncation import (
+    AtLastMatch, ByEpoch, ToHighWatermark, Truncation,
+)
+from ...suites.twin import Twins
+from .adapter import ReferenceCluster
+
+__all__ = ["TWINS"]
+
+_PARTS: Final = {Broker: "broker", Replica: "replica", Controller: "controller",
+                 Producer: "producer"}
+
+
+def _parts_of(bug: type[Any]) -> Mapping[str, Any]:
+    part = next(name for kind, name in _PARTS.items() if issubclass(bug, kind))
+    return {"parts": replace(Parts(), **{part: bug})}
+
+
+TWINS: Final = Twins(
+    "kafka.failover", ReferenceCluster, ("reference.kafka.failover",), _parts_of)
+
+
+def _truncating(
+    name: str, rule: str, truncation: Truncation, bug: str, history: str, **more: Any
+) -> None:
+    TWINS.add(name, rule, bug, history, parts={
+        "parts": Parts(settings=Settings(truncation=truncation, **more))})
+
+
+# ---- where followers cut --------------------------------------------------------------------
+
+
+_truncating("failover-cut-to-hw", "KAFKA-F3", ToHighWatermark(),
+            "a follower cuts to its own high watermark, which lags", "KAFKA-1211")
+_truncating("failover-kip-101", "KAFKA-F5", ByEpoch(),
+            "a follower asks where its last epoch ends, once, and whoever is named answers",
+            "KAFKA-6361: KIP-101 without KIP-279", joins_early=True)
+_truncating("failover-kip-279", "KAFKA-F5", AtLastMatch(),
+            "requests of followers carry no leader epoch, so nobody is fenced",
+            "KAFKA-7395: KIP-279 without KIP-320", joins_early=True)
+TWINS.add(
+    "failover-joins-early", "KAFKA-F5",
+    "a follower joins the ISR below the beginning of the leader's epoch", "KAFKA-7128",
+    parts={"parts": Parts(settings=Settings(joins_early=True))})
+
+
+@TWINS.twin("failover-missed-epoch", "KAFKA-F5",
+            "a follower whose leader is the same does not look where to cut", "KAFKA-7164")
+class MissedEpoch(Replica):
+    """What its leader lost between two of its epochs stays in the follower's log."""
+
+    _followed = -1
+
+    def follow(self) -> None:
+        was_matched = self.is_matched and self._followed == self.leader
+        self._followed = self.leader
+        super().follow()
+        self.is_matched = self.is_matched or was_matched
+
+
+# ---- what is committed ----------------------------------------------------------------------
+
+
+@TWINS.twin("failover-acks-all-as-one", "KAFKA-F2",
+            "acks=all is answered when the leader has the record", "kafka#failover")
+class AcksAllAsOne(Replica):
+    """A producer is told before anybody else has it."""
+
+    def produce(self, request: Produce, answer: Callable[[Produced], None]) -> None:
+        super().produce(replace(request, acks_all=False), answer)
+
+
+@TWINS.twin("failover-hw-of-known-isr", "KAFKA-F4",
+            "the high watermark waits for the known ISR, and not for who may have joined",
+            "KAFKA-8966, KAFKA-12686")
+class WaitingForKnown(Replica):
+    """Who is about to join may lack what is committed meanwhile."""
+
+    def waited_for(self) -> frozenset[int]:
+        assert self.in_sync is not None
+        return self.in_sync.members | {self.broker}
+
+
+@TWINS.twin("failover-hw-without-wanted-shrink", "KAFKA-F4",
+            "the high watermark waits no more for who is about to leave the ISR",
+            "KAFKA-8966: the maximal ISR")
+class NotWaitingForLeavers(Replica):
+    """The quorum may refuse the change, and the one that was to leave may be elected."""
+
+    def waited_for(self) -> frozenset[int]:
+        assert self.in_sync is not None
+        wanted = self.in_sync.wanted
+        return (frozenset(wanted.isr) if wanted else self.in_sync.members) | {self.broker}
+
+
+@TWINS.twin("failover-hw-by-majority", "KAFKA-F4",
+            "the high watermark rises when most of the ISR have a record", "kafka#failover")
+class ByMajority(Replica):
+    """Another way to commit, and not with this way to elect."""
+
+    def waited_for(self) -> frozenset[int]:
+        all_of_them = sorted(super().waited_for(), key=self.end_of, reverse=True)
+        return frozenset(all_of_them[:len(all_of_them) // 2 + 1])
+
+
+@TWINS.twin("failover-read-uncommitted", "KAFKA-F6",
+            "consumers read up to the end of the leader's log", "kafka#replication")
+class ReadUncommitted(Replica):
+    """What nobody else has may be lost, and was read."""
+
+    def readable(self) -> int:
+        return self.log.end
+
+
+@TWINS.twin("failover-hw-of-all", "KAFKA-F7",
+            "consumers are told the least end of all logs that are known, in sync or not",
+            "KAFKA-5745, KAFKA-4485")
+class LeastOfAll(Replica):
+    """It falls when a replica comes back that lacks much."""
+
+    def read(self, request: Read) -> ReadUpTo:
+        known = [self.end_of(each) for each in self.replicas if self.end_of(each) >= 0]
+        answer = super().read(request)
+        return replace(answer, hw=min([answer.hw, *known]))
+
+
+@TWINS.twin("failover-too-few", "KAFKA-F13",
+            "min.insync.replicas is not looked at", "kafka#failover: NotEnoughReplicas")
+class TooFewWillDo(Replica):
+    """A record is acknowledged by all that are in sync: one."""
+
+    def has_too_few(self) -> bool:
+        return False
+
+
+# ---- who leads ------------------------------------------------------------------------------
+
+
+@TWINS.twin("failover-adopts-the-epoch", "KAFKA-F1",
+            "a leader that is replaced takes the new epoch, and goes on", "KAFKA-1096, KAFKA-532")
+class AdoptsTheEpoch(Replica):
+    """The fence moves along with the one whom it should keep out."""
+
+    def obey(self, told: Told, now: int) -> bool:
+        if self.leads and self.is_news(told.state):
+            state = told.state._replace(leader=self.broker)
+            return super().obey(told._replace(state=state), now)
+        return super().obey(told, now)
+
+
+@TWINS.twin("failover-stale-leader-epoch", "KAFKA-F9",
+            "a request is obeyed whose leader epoch is not larger: one that comes twice, or late",
+            "KAFKA-1188")
+class StaleLeaderEpoch(Replica):
+    """It makes a leader of who was one."""
+
+    def is_news(self, state: PartitionState) -> bool:
+        return True
+
+
+@TWINS.twin("failover-no-controller-epoch", "KAFKA-F9",
+            "requests of a controller that was replaced are obeyed", "KAFKA-532")
+class NoControllerEpoch(Broker):
+    """Two controllers, and the brokers hear both."""
+
+    def is_of_old_controller(self, controller_epoch: int) -> bool:
+        return False
+
+
+@TWINS.twin("failover-no-broker-epoch", "KAFKA-F9",
+            "requests that were meant for an earlier life are obeyed", "KAFKA-7235")
+class NoBrokerEpoch(Broker):
+    """A broker that has registered anew does what it was to do before."""
+
+    def is_for_earlier_life(self, broker_epoch: int) -> bool:
+        return self.epoch < 0
+
+
+class UnguardedStore(Store):
+    """Writes of a controller depend on nothing but the version that it reads, whoever wrote it."""
+
+    def guard(self) -> tuple[Any, ...]:
+        return ()
+
+    def read_leadership(
+        self, partition: TopicPartition, *, watch: bool = False
+    ) -> Steps[Leadership | None]:
+        found = yield from super().read_leadership(partition, watch=watch)
+        return found and found._replace(controller_epoch=0)
+
+
+class UnguardedController(Controller):
+    """Its writes depend on no epoch."""
+
+    store_type = UnguardedStore
+
+
+class GoingOn(Controlling):
+    """What was asked in a session that is over is asked again in the next one, as ZkClient did;
+    the controller is told when that is through."""
+
+    def __init__(self, *about: Any) -> None:
+        super().__init__(*about)
+        self._asked: dict[int, Any] = {}
+
+    def _do(self, effect: Effect) -> None:
+        if isinstance(effect, Ask):
+            self._asked[effect.number] = effect.request
+        super()._do(effect)
+
+    def _answered(self, number: int, result: Result) -> None:
+        self._asked.pop(number, None)
+        super()._answered(number, result)
+
+    def expired(self) -> None:
+        for number, request in self._asked.items():
+            self.process.ask(request, partial(self._answered, number))
+        self.process.later(100, super().expired)
+
+
+TWINS.add(
+    "failover-unguarded-controller", "KAFKA-F10",
+    "a controller that was replaced, and has another session already, writes to the quorum",
+    "KAFKA-6082", parts={"parts": Parts(controller=UnguardedController, controlling=GoingOn)})
+
+
+class SameEpoch(PartitionMachine):
+    """A change of leaders is no new epoch."""
+
+    def next_leadership(self, found: Leadership, elected: Elected) -> Leadership:
+        return super().next_leadership(found, elected)._replace(leader_epoch=found.leader_epoch)
+
+
+@TWINS.twin("failover-same-epoch", "KAFKA-F11",
+            "a new leader is elected in the epoch of the old one", "kafka#failover")
+class SameEpochController(Controller):
+    """Nobody can tell the two apart."""
+
+    partitions_type = SameEpoch
+
+
+@TWINS.twin("failover-unclean", "KAFKA-F12",
+            "a replica that is not in sync is elected where nobody else is there",
+            "unclean.leader.election.enable, and nobody was asked")
+class Unclean(Controller):
+    """What only the others had is lost."""
+
+    def __init__(self, broker: int) -> None:
+        super().__init__(broker, ControllerSettings(unclean_all=True))
+
+
+# ---- what gets stuck ------------------------------------------------------------------------
+
+
+class SentOnce(Channels):
+    """A request that fails is given up."""
+
+    def failed(self, broker: int, number: int) -> None:
+        channel = self._channels.get(broker)
+        if channel is not None and channel.under_way == number:
+            channel.under_way = None
+            channel.queue.popleft()
+            self._send_first(broker, channel)
+
+
+@TWINS.twin("failover-no-retry", "KAFKA-F14",
+            "a controller's request that fails is not sent again", "KAFKA-1187")
+class NoRetry(Controller):
+    """A broker never learns that it leads."""
+
+    channels_type = SentOnce
+
+
+@TWINS.twin("failover-waits-for-its-znode", "KAFKA-F15",
+            "a broker whose znode is there already gives up registering", "KAFKA-1029, KAFKA-1387")
+class WaitsForItsZnode(Broker):
+    """It was an earlier life's, and goes with that one's session."""
+
+    def wait_for_old(self) -> None:
+        pass
+
+
+@TWINS.twin("failover-lost-reply", "KAFKA-F15",
+            "a leader whose write was done, and the reply lost, never changes the ISR again",
+            "KAFKA-1382, KAFKA-2729, KAFKA-12686")
+class LostReply(Broker):
+    """Its version is old for ever."""
+
+    def change_failed(self, replica: Replica, in_sync: InSync) -> None:
+        pass
+
+
+@TWINS.twin("failover-in-flight", "KAFKA-F8",
+            "a producer has two records under way, and sends again what was not acknowledged",
+            "kafka#failover: max.in.flight.requests.per.connection above 1, and retries")
+class TwoInFlight(Producer):
+    """The first is refused, or overtaken; the second is not."""
+
+    def __init__(self, *about: Any) -> None:
+        super().__init__(*about)
+        self._under_way: set[int] = set()
+
+    def go_on(self) -> None:
+        if not self.values or self.leader.broker < 0:
+            super().go_on()
+            return
+        for value in [each for each in self.values[:2] if each not in self._under_way]:
+            self._under_way.add(value)
+            self.process.call(
+                self.leader.broker, Produce(self.partition, value, self.acks_all), 30,
+                partial(self._told, value))
+
+    def _told(self, value: int, answer: Any) -> None:
+        self._under_way.discard(value)
+        if not isinstance(answer, Produced) or answer.code is not Code.DONE:
+            self._look_for_leader()
+        elif value in self.values:
+            self.values.remove(value)
+            self.process.world.record(
+                "acked", self.process.id, self.partition, int(self.acks_all), answer.offset, value)
+            self.process.later(1, self.go_on)

@@ -171,7 +171,7 @@ class ClusterJudge:
         return self._is_over
 
     def see(self, exchange: Exchange, step: int) -> None:
-        """Take a reply."""
+        """What the cluster was asked, and what it tells of itself: judge each event."""
         request, reply = exchange.request, exchange.reply
         if request["do"] == "deploy":
             self._is_over = "ok" not in reply

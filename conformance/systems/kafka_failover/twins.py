@@ -43,7 +43,8 @@ _PARTS: Final = {Broker: "broker", Replica: "replica", Controller: "controller",
 
 def _parts_of(bug: type[Any]) -> Mapping[str, Any]:
     part = next(name for kind, name in _PARTS.items() if issubclass(bug, kind))
-    return {"parts": replace(Parts(), **{part: bug})}
+    parts: dict[str, Any] = {part: bug}
+    return {"parts": replace(Parts(), **parts)}
 
 
 TWINS: Final = Twins(

@@ -1,4 +1,4 @@
-"""Find Java and node for the tests, or install them: .venv/bin/python .ci/programs.py.
+"""Find Java, node and servers for the tests, or install them: .venv/bin/python .ci/programs.py.
 
 Installs only where that is one safe command: Debian and its kin, as root or with sudo.
 Elsewhere it says what to install and fails.
@@ -13,6 +13,7 @@ import sys
 from collections.abc import Sequence
 
 from checkvalve.conformance import environment
+from checkvalve.conformance.services.programs import PROGRAMS
 
 # The newest first; each release of Debian has one or two of them.
 JAVA_PACKAGES = ("openjdk-21-jre-headless", "openjdk-17-jre-headless", "openjdk-25-jre-headless",
@@ -21,11 +22,14 @@ NODE_PACKAGES = ("nodejs",)
 
 
 def main() -> None:
-    """Make sure of both, or say what is missing and fail."""
+    """Make sure of all, or say what is missing and fail."""
     if not java_fits():
         install("Java", JAVA_PACKAGES)
     if not node_fits():
         install("node", NODE_PACKAGES)
+    for program in PROGRAMS:
+        if program.path() is None:
+            install(program.what, (program.package,))
     missing = []
     if not java_fits():
         java = environment.find_java()
@@ -33,6 +37,8 @@ def main() -> None:
         missing.append(f"Java, for the tests on Spark ({found}). {environment.JAVA_ADVICE}")
     if not node_fits():
         missing.append(f"node, for the tests of the JavaScript queue. {environment.NODE_ADVICE}")
+    missing += [f"{program.name}, for the tests of real elections. {program.advice}"
+                for program in PROGRAMS if program.path() is None]
     if missing:
         sys.exit("The tests need:\n- " + "\n- ".join(missing))
 

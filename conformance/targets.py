@@ -21,8 +21,8 @@ from .ports.base import Adapter, Target, excerpt
 from .systems.catalogue import SYSTEMS, port_named, shipped, system_of, zoo
 
 __all__ = [
-    "TIMEOUT_SECONDS", "adapter_factory", "check_name", "is_shipped", "known_targets",
-    "reference_of", "resolve_target",
+    "TIMEOUT_SECONDS", "adapter_factory", "check_name", "is_in_real_time", "is_shipped",
+    "known_targets", "reference_of", "resolve_target",
 ]
 
 TIMEOUT_SECONDS: Final = 5.0
@@ -96,6 +96,11 @@ def reference_of(suite: str) -> str:
     Raises ``InputError`` for a suite that is not there.
     """
     return system_of(suite).reference.name
+
+
+def is_in_real_time(spec: str) -> bool:
+    """Whether ``spec`` is the name of something shipped to which a program takes seconds."""
+    return spec in shipped() and shipped()[spec][1].in_real_time
 
 
 def is_shipped(spec: str) -> bool:

@@ -23,12 +23,14 @@ settings.load_profile("repeatable")
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Keep all tests on Spark in one worker, which pays for one session of it."""
+    """Keep all tests on Spark in one worker, which pays for one session of it; and all with real
+    servers, which they share."""
     if not config.pluginmanager.hasplugin("xdist"):
         return
     for item in items:
-        if item.get_closest_marker("spark") is not None:
-            item.add_marker(pytest.mark.xdist_group("spark"))
+        for together in ("spark", "services"):
+            if item.get_closest_marker(together) is not None:
+                item.add_marker(pytest.mark.xdist_group(together))
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,7 +14,9 @@ import pytest
 
 from checkvalve.conformance.patience import Countdown
 from checkvalve.conformance.services.process import KeptProcess
-from checkvalve.conformance.services.server import find_program
+from checkvalve.conformance.services.programs import Program
+from checkvalve.conformance.services.proxy import Proxy
+from checkvalve.conformance.services.server import HOST
 from checkvalve.conformance.services.zookeeper import ZooKeeper
 from checkvalve.spec.notation.errors import InputError, TargetError
 
@@ -87,8 +90,9 @@ def test_a_program_that_is_not_there_is_told_by_its_name() -> None:
     with pytest.raises(InputError, match="no-such-program cannot be started") as caught:
         KeptProcess(["no-such-program"])
     assert "PATH" in caught.value.next_step
-    with pytest.raises(InputError, match="no-such-program was not found"):
-        find_program("no-such-program", "Install it.")
+    with pytest.raises(InputError, match="no-such-program was not found") as caught:
+        Program("no-such-program", "nothing-server", "Nothing").find()
+    assert "apt-get install nothing-server" in caught.value.next_step
 
 
 @pytest.mark.services
@@ -116,3 +120,30 @@ def test_a_server_that_does_not_come_up_is_told_with_the_end_of_its_log() -> Non
     """Here it cannot read its configuration: a tick of no time."""
     with pytest.raises(TargetError, match="the ZooKeeper server at .* ended with code"):
         ZooKeeper(tick=0).start()
+
+
+def test_a_relay_that_is_cut_holds_back_what_is_sent_until_it_is_mended() -> None:
+    """Neither side is told: the connection stays."""
+    with socket.create_server((HOST, 0)) as listener, \
+            Proxy(listener.getsockname()[1]) as relay, \
+            socket.create_connection((HOST, relay.port)) as client:
+        server, _ = listener.accept()
+        with server:
+            client.sendall(b"before")
+            assert server.recv(64) == b"before"
+            relay.cut()
+            client.sendall(b"meanwhile")
+            with pytest.raises(BlockingIOError):
+                server.recv(64, socket.MSG_DONTWAIT)
+            relay.mend()
+            assert server.recv(64) == b"meanwhile"
+
+
+def test_an_end_is_passed_on_by_a_relay() -> None:
+    """What closes on one side closes on the other."""
+    with socket.create_server((HOST, 0)) as listener, \
+            Proxy(listener.getsockname()[1]) as relay:
+        with socket.create_connection((HOST, relay.port)):
+            server, _ = listener.accept()
+        with server:
+            assert server.recv(64) == b""

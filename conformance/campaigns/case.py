@@ -18,7 +18,7 @@ from ..results import ERROR, FLAKY, PASSED, REFUSED, UNKNOWN, VIOLATED, Case, Ca
 from ..suites.fixture import Fixture, fixture_of
 from ..suites.generate import GENERATOR
 from ..suites.run import Run, capabilities, run_program
-from ..suites.shrink import shrink
+from ..suites.shrink import RUNS_MAX, shrink
 from ..suites.suite import AnySuite, Program
 from ..systems.catalogue import suite_named
 
@@ -37,14 +37,17 @@ class RunSettings:
     at most. ``timeout_seconds`` is what a target has for one reply, in real time; rows do
     not depend on it unless a target comes near it. ``candidates`` is how many states each
     machine that judges may be in at one time; one that could be in more has lost track.
+    ``shrinks`` is how many runs a case spends at most on a shorter failure.
     """
 
     capacity: int | None = None
     programs: int = 20
     timeout_seconds: float = 5.0
     candidates: int = STATES_MAX
+    shrinks: int = RUNS_MAX
 
     def __post_init__(self) -> None:
+        _require(0 <= self.shrinks <= RUNS_MAX, "shrinks", 0, RUNS_MAX)
         _require(self.capacity is None or 1 <= self.capacity <= 64, "capacity", 1, 64)
         _require(1 <= self.programs <= 10_000, "programs", 1, 10_000)
         _require(1 <= self.candidates <= CANDIDATES_MAX, "candidates", 1, CANDIDATES_MAX)
@@ -225,7 +228,7 @@ class _Search:
                 alone.append(run.up_to(breach))
             return run.up_to(breach)
 
-        small = shrink(program, fails, self.suite.simpler)
+        small = shrink(program, fails, self.suite.simpler, self.settings.shrinks)
         if alone:
             return self._broken(rule, alone[0])
         run = self._run(rule, small)
@@ -246,7 +249,8 @@ class _Search:
                 f"program broke {rule.id}"
             ))
         small = shrink(
-            program, lambda candidate: self._fails(rule, candidate), self.suite.simpler)
+            program, lambda candidate: self._fails(rule, candidate), self.suite.simpler,
+            self.settings.shrinks)
         # With every machine, so that what it is said to allow is allowed by all.
         run = self._run(rule, small, every=True)
         breach = run.rooted(rule)

@@ -12,6 +12,7 @@ from typing import Literal
 import click
 
 from .. import environment
+from ..services.programs import PROGRAMS
 from .outcome import EXPECTED, UNKNOWN
 
 __all__ = ["Finding", "command", "examine"]
@@ -55,7 +56,8 @@ class Finding:
 
 def examine() -> list[Finding]:
     """Everything that checkvalve can use, as it is on this machine."""
-    return [_python(), *_packages(), _java(), _node(), _cores(), _memory()]
+    return [_python(), *_packages(), _java(), _node(), *_servers(),
+            _cores(), _memory()]
 
 
 def _python() -> Finding:
@@ -100,6 +102,15 @@ def _node() -> Finding:
         return Finding("node", "there", False, detail, purpose)
     return Finding("node", "unfit", False, f"{detail}: {node.unfit}", purpose,
                    environment.NODE_ADVICE)
+
+
+def _servers() -> Iterator[Finding]:
+    for program in PROGRAMS:
+        path, purpose = program.path(), f"elections by {program.what}"
+        if path is None:
+            yield Finding(program.name, "missing", False, "none found", purpose, program.advice)
+        else:
+            yield Finding(program.name, "there", False, path, purpose)
 
 
 def _cores() -> Finding:

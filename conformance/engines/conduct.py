@@ -22,6 +22,11 @@ CASES = 36
 1, 2, 3. More follow for the sake of rules that these exercise too little (see enough.py)."""
 
 
+REAL_TIME_CASES = 16
+REAL_TIME_SHRINKS = 12
+"""The cases, and the runs for a shorter failure, where a run takes seconds: minutes in all."""
+
+
 @dataclass(frozen=True)
 class Engine:
     """Where the cases run: here on ``jobs`` processes, or on a Spark cluster.
@@ -91,6 +96,11 @@ class Order:
     cases: int | None = None
     seed: int = 0
     settings: RunSettings = field(default_factory=RunSettings)
+
+    def in_real_time(self) -> Order:
+        """The same for a target to which a program takes seconds: few of them, one a case."""
+        few = replace(self.settings, programs=1, shrinks=REAL_TIME_SHRINKS)
+        return replace(self, cases=self.cases or REAL_TIME_CASES, settings=few)
 
 
 def conduct(

@@ -16,12 +16,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import ClassVar, Final, Self
 
-from ...spec.notation.errors import InputError, TargetError
+from ...spec.notation.errors import TargetError
 from ..adapters.child import last_lines
 from ..patience import Countdown
 from .process import KeptProcess
 
-__all__ = ["HOST", "Server", "find_program", "free_port"]
+__all__ = ["HOST", "Server", "free_port"]
 
 HOST: Final = "127.0.0.1"
 _LOOK_SECONDS: Final = 0.02
@@ -196,14 +196,3 @@ def free_port() -> int:
         probe.bind((HOST, 0))
         return int(probe.getsockname()[1])
 
-
-def find_program(name: str, advice: str, folders: Sequence[str] = ()) -> str:
-    """The path of a program, on the PATH or in one of some ``folders``.
-
-    Raises ``InputError`` with the ``advice`` if it is in none.
-    """
-    places = (None, *folders)
-    found = next((path for each in places if (path := shutil.which(name, path=each))), None)
-    if found is None:
-        raise InputError(f"the program {name} was not found", "", advice)
-    return found

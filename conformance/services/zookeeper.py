@@ -19,7 +19,7 @@ from ..environment import install_command
 from ..java import require_java
 from .server import HOST, Server
 
-__all__ = ["ZooKeeper", "spark_classpath"]
+__all__ = ["JAVA_OPTIONS", "ZooKeeper", "spark_classpath"]
 
 _MAIN: Final = "org.apache.zookeeper.server.ZooKeeperServerMain"
 _JARS: Final = (
@@ -29,7 +29,7 @@ _JARS: Final = (
 )
 """What ZooKeeper and its clients in Java need of Spark's jars."""
 
-_JAVA_OPTIONS: Final = (
+JAVA_OPTIONS: Final = (
     # It lives for seconds: start quickly, and take little.
     "-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData",
     "-Xshare:auto",
@@ -64,7 +64,7 @@ class ZooKeeper(Server):
             "4lw.commands.whitelist": "srvr",
         }.items()))
         return (
-            str(java), *_JAVA_OPTIONS, "-Dzookeeper.forceSync=no", "-Dlog4j2.level=ERROR",
+            str(java), *JAVA_OPTIONS, "-Dzookeeper.forceSync=no", "-Dlog4j2.level=ERROR",
             "-cp", spark_classpath(), _MAIN, str(configuration))
 
     def serves(self) -> bool:

@@ -31,12 +31,15 @@ class Shipped:
     """An implementation that comes with checkvalve.
 
     ``name`` is the target's name and ``about`` one line on it. ``place`` is where its adapter is,
-    below the system's folder: ``module:Class``, or a program for node, ``file.js``.
+    below the system's folder: ``module:Class``, or a program for node, ``file.js``. One
+    ``in_real_time`` waits for clocks and other processes: a program takes it seconds, and so few
+    are run.
     """
 
     name: str
     place: str
     about: str
+    in_real_time: bool = False
 
     @property
     def is_program(self) -> bool:

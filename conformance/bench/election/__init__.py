@@ -1,0 +1,1 @@
+"""Real elections, all targets by all rules (``make election``)."""

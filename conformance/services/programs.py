@@ -1,0 +1,66 @@
+"""The programs of real servers: where they are, or what to install."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from ...spec.notation.errors import InputError
+
+__all__ = ["ETCD", "POSTGRESQL", "PROGRAMS", "PSQL", "REDIS", "Program", "find_program"]
+
+
+@dataclass(frozen=True)
+class Program:
+    """``name`` is the command, ``package`` Debian's package that has it.
+
+    ``folders`` is a pattern of folders that have it where the PATH has not: those below
+    ``/usr/lib``, the newest last.
+    """
+
+    name: str
+    package: str
+    what: str
+    folders: str = ""
+
+    @property
+    def advice(self) -> str:
+        """What to install, in one sentence."""
+        return (f"Install {self.what} (Debian, Ubuntu: apt-get install {self.package}; macOS: "
+                f"brew install {self.package.removesuffix('-server')}).")
+
+    def path(self) -> str | None:
+        """Where it is, or None."""
+        places = sorted(Path("/usr/lib").glob(self.folders), reverse=True) if self.folders else []
+        found = (shutil.which(self.name, path=each) for each in (None, *map(str, places)))
+        return next((path for path in found if path), None)
+
+    def find(self) -> str:
+        """Where it is. Raises ``InputError``, with what to install, if it is not there."""
+        path = self.path()
+        if path is None:
+            raise InputError(f"the program {self.name} was not found", "", self.advice)
+        return path
+
+
+# Debian keeps PostgreSQL's programs away from the PATH.
+_OF_POSTGRESQL: Final = "postgresql/*/bin"
+
+ETCD: Final = Program("etcd", "etcd-server", "etcd")
+REDIS: Final = Program("redis-server", "redis-server", "Redis")
+POSTGRESQL: Final = Program("postgres", "postgresql", "PostgreSQL", _OF_POSTGRESQL)
+PSQL: Final = Program("psql", "postgresql", "PostgreSQL", _OF_POSTGRESQL)
+
+PROGRAMS: Final[Sequence[Program]] = (ETCD, REDIS, POSTGRESQL)
+"""The servers."""
+
+
+def find_program(name: str, advice: str) -> str:
+    """The path of another program. Raises ``InputError`` with the ``advice`` if it is missing."""
+    path = shutil.which(name)
+    if path is None:
+        raise InputError(f"the program {name} was not found", "", advice)
+    return path

@@ -1,0 +1,83 @@
+"""One candidate as a program: a request a line on stdin, a reply a line on stdout, in JSON.
+
+``{"do": "join"}`` and so on; a reply is ``{"ok": …, "gap": milliseconds}``. The gap is the longest
+time since the last reply in which this process did not get to run: a candidate whose machine
+was too busy to send its heartbeats has not been tested.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+import threading
+import time
+from importlib import import_module
+from typing import Any, Final
+
+from .campaign import Campaign, Where
+
+__all__ = ["main"]
+
+KINDS: Final = {
+    "kazoo.election": "kazoo:KazooElection", "kazoo.lock": "kazoo:KazooLock",
+    "etcd": "etcd:EtcdElection", "redis": "redis:RedisLock", "redlock": "redis:Redlock",
+    "postgresql": "postgresql:AdvisoryLock",
+}
+_BEAT_SECONDS: Final = 0.02
+
+
+class _Pulse:
+    """A thread that does nothing but look at the clock."""
+
+    def __init__(self) -> None:
+        self._longest = 0.0
+        threading.Thread(target=self._run, daemon=True).start()
+
+    def take(self) -> int:
+        """The longest gap since this was asked last, in milliseconds."""
+        longest, self._longest = self._longest, 0.0
+        return int(longest * 1000)
+
+    def _run(self) -> None:
+        last = time.monotonic()
+        while True:
+            time.sleep(_BEAT_SECONDS)
+            now = time.monotonic()
+            self._longest = max(self._longest, now - last - _BEAT_SECONDS)
+            last = now
+
+
+class _Program:
+    """Answers requests; ``write`` sends what was held since the last ``ask``."""
+
+    def __init__(self, campaign: Campaign) -> None:
+        self._campaign = campaign
+        self._holds: int | None = None
+
+    def answer(self, do: str) -> Any:
+        if do == "join":
+            self._campaign.join()
+        elif do == "resign":
+            self._campaign.resign()
+        elif do == "ask":
+            self._holds = self._campaign.token()
+            return self._holds
+        elif do == "look":
+            return self._campaign.token()
+        elif do == "write":
+            return self._holds
+        elif do == "session":
+            return self._campaign.session()
+        return True
+
+
+def main(kind: str, where: str) -> None:
+    """Run one candidate of a kind until stdin ends; ``where`` is a ``Where`` in JSON."""
+    logging.disable(logging.CRITICAL)    # clients tell at length of what we do to them
+    module, _, name = KINDS[kind].partition(":")
+    campaign = getattr(import_module(f".{module}", __package__), name)(Where(**json.loads(where)))
+    program, pulse = _Program(campaign), _Pulse()
+    for line in sys.stdin:
+        answer = program.answer(json.loads(line)["do"])
+        print(json.dumps({"ok": answer, "gap": pulse.take()}), flush=True)

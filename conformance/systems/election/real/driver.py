@@ -1,0 +1,210 @@
+"""Drives candidates of a real system: in real time, by their own clocks and the service's.
+
+It starts nothing but processes that end with this one. What it waits for is an event (somebody
+leads) wherever there is one; that a session ends is a matter of time, and that much time is given.
+Where the machine was too busy for the candidates to keep their sessions, nothing that follows can
+be judged: then an operation is answered with an error that is not definite.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any, ClassVar, Final
+
+from .....reference.election import GuardedStore
+from ....adapters.base import Declined
+from ....adapters.port_adapter import PortAdapter
+from ....patience import Countdown
+from ....services.proxy import Proxy
+from ..contenders.campaign import Where
+from ..port import PORT
+from .candidate import Candidate
+from .service import Service
+
+__all__ = ["TOO_BUSY", "OpenStore", "RealElection"]
+
+TOO_BUSY: Final = "the-machine-was-too-busy"
+_LOOK_SECONDS: Final = 0.05
+_CONTENDERS: Final = "checkvalve.conformance.systems.election.contenders"
+
+
+class OpenStore(GuardedStore):
+    """A store that was not told of tokens, and takes every write."""
+
+    def write(self, token: int) -> bool:
+        """See ``GuardedStore.write``."""
+        return True
+
+
+class RealElection(PortAdapter):
+    """A kind of candidates, by the name that their program knows, on a service."""
+
+    port: ClassVar = PORT
+    kind: ClassVar[str]
+    service: ClassVar[type[Service]]
+    fenced: ClassVar[bool] = False
+
+    @property
+    def policy(self) -> str:  # type: ignore[override]
+        """As the port has it."""
+        return "fenced" if self.fenced else "unfenced"
+
+    # --- one session -----------------------------------------------------------------------
+
+    def start(self, settings: Mapping[str, Any]) -> None:
+        """See ``PortAdapter.start``."""
+        self._range = range(settings["capacity"])
+        self._service = self.service.shared()
+        self._name = f"election-{uuid.uuid4().hex}"
+        self._store = GuardedStore() if self.fenced else OpenStore()
+        self._candidates: dict[int, Candidate] = {}
+
+    def close(self) -> None:
+        """Kill the candidates. The servers stay for the next session."""
+        for candidate in getattr(self, "_candidates", {}).values():
+            candidate.kill()
+        self._candidates = {}
+
+    def command(self, where: Where) -> Sequence[str]:
+        """The command line of a candidate."""
+        return (sys.executable, "-m", _CONTENDERS, self.kind, json.dumps(asdict(where)))
+
+    # --- candidates ------------------------------------------------------------------------
+
+    def join(self, candidate: int) -> bool:
+        """See the port."""
+        if candidate not in self._range:
+            raise Declined("no-such-candidate")
+        found = self._candidates.get(candidate)
+        if found is None:
+            found = self._candidates[candidate] = self._started(candidate)
+        if found.joined:
+            raise Declined("has-joined")
+        self._ask(found, "join")
+        found.joined = True
+        return True
+
+    def _started(self, candidate: int) -> Candidate:
+        proxies = [Proxy(server.port) for server in self._service.servers]
+        where = Where([proxy.address for proxy in proxies], self._name, f"candidate-{candidate}",
+                      self._service.seconds, self.fenced)
+        return Candidate(self.command(where), proxies)
+
+    def resign(self, candidate: int) -> bool:
+        """See the port."""
+        found = self._running(candidate)
+        self._ask(found, "resign")
+        found.joined = False
+        return True
+
+    def ask(self, candidate: int) -> int | None:
+        """See the port."""
+        token: int | None = self._ask(self._running(candidate), "ask")
+        return token
+
+    def write(self, candidate: int) -> bool:
+        """See the port. The token comes from the candidate, as its write would."""
+        token = self._ask(self._running(candidate), "write")
+        if token is None:
+            raise Declined("holds-no-token")
+        return self._store.write(token)
+
+    # --- what goes wrong -------------------------------------------------------------------
+
+    def stop(self, candidate: int) -> bool:
+        """See the port."""
+        self._running(candidate).halt()
+        return True
+
+    def go(self, candidate: int) -> bool:
+        """See the port."""
+        self._known(candidate).go_on()
+        return True
+
+    def cut(self, candidate: int) -> bool:
+        """See the port."""
+        self._running(candidate).cut()
+        return True
+
+    def mend(self, candidate: int) -> bool:
+        """See the port."""
+        self._known(candidate).mend()
+        return True
+
+    def expire(self, candidate: int) -> bool:
+        """See the port."""
+        found = self._known(candidate)
+        self._service.expire(found.session)
+        return True
+
+    def crash(self, candidate: int) -> bool:
+        """See the port."""
+        self._known(candidate).kill()
+        del self._candidates[candidate]
+        return True
+
+    def restart(self) -> bool:
+        """See the port."""
+        self._service.restart()
+        return True
+
+    # --- time ------------------------------------------------------------------------------
+
+    def wait(self) -> bool:
+        """See the port: as long as a session lasts, and until somebody leads who can be asked."""
+        self._pass()
+        left = Countdown(self._service.seconds)
+        while not left.over and not self._leading(reachable=True):
+            time.sleep(_LOOK_SECONDS)
+        return True
+
+    def quiet(self) -> int | None:
+        """See the port. Nobody or two may lead for a while; in the end it is one, or it is late."""
+        for candidate in self._candidates.values():
+            candidate.go_on()
+            candidate.mend()
+        self._pass()
+        left = Countdown(4 * self._service.seconds)
+        leading = self._leading()
+        while len(leading) != 1 and any(
+                each.joined for each in self._candidates.values()) and not left.over:
+            time.sleep(_LOOK_SECONDS)
+            leading = self._leading()
+        return leading[0] if leading else None
+
+    def _pass(self) -> None:
+        """So much time that a session of whoever is not heard of has ended, with a margin."""
+        time.sleep(1.3 * self._service.seconds + 0.3)
+
+    def _leading(self, reachable: bool = False) -> list[int]:
+        """Who says that it leads, of those that are not halted."""
+        return [number for number, each in self._candidates.items()
+                if each.joined and not each.is_halted and not (reachable and each.is_cut)
+                and self._ask(each, "look") is not None]
+
+    # --- asking ----------------------------------------------------------------------------
+
+    def _ask(self, candidate: Candidate, do: str) -> Any:
+        answer = candidate.ask(do)
+        if do != "join" and candidate.gap > 1000 * self._service.seconds / 3:
+            raise Declined(TOO_BUSY, definite=False)
+        if do in ("join", "ask", "look"):
+            # Its last one: it is asked for when the candidate can no longer be.
+            candidate.session = candidate.ask("session") or candidate.session
+        return answer
+
+    def _known(self, candidate: int) -> Candidate:
+        if candidate not in self._candidates:
+            raise Declined("no-candidate")
+        return self._candidates[candidate]
+
+    def _running(self, candidate: int) -> Candidate:
+        found = self._known(candidate)
+        if found.is_halted:
+            raise Declined("is-halted")
+        return found

@@ -1,0 +1,108 @@
+"""Elections by real systems: each starts here, and goes through one scenario."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from checkvalve.conformance.bench.election.page import page
+from checkvalve.conformance.bench.election.runs import Row, fill_all
+from checkvalve.conformance.campaigns.replay import replay
+from checkvalve.conformance.engines.conduct import Order
+from checkvalve.conformance.suites.fixture import read_fixture
+from checkvalve.conformance.systems.catalogue import system_of
+from checkvalve.conformance.systems.election.scenarios import SCENARIOS
+from checkvalve.conformance.targets import is_in_real_time, resolve_target
+
+ROOT = Path(__file__).resolve().parent.parent
+SHORTEST = "a session ends"
+ATTEMPTS = 3
+
+REAL = [each.name for each in system_of("election").shipped if each.in_real_time]
+FENCED = [name for name in REAL if name.endswith(".fenced")]
+
+
+def row_of(target: str, scenario: str = SHORTEST) -> Row:
+    """What a target does in a scenario, tried again where the machine was too busy for it."""
+    for _ in range(ATTEMPTS):
+        row = Row(target)
+        fill_all([row], [scenario])
+        assert row.failed == {}
+        if not row.undecided and row.exercised["ELECT-2"]:
+            return row
+    pytest.skip("the machine was too busy for candidates to keep their sessions")
+
+
+@pytest.mark.services
+@pytest.mark.parametrize("target", FENCED)
+def test_a_store_that_compares_tokens_refuses_the_leader_of_a_session_that_ended(
+    target: str
+) -> None:
+    """Its write comes after that of the next leader, and with an older token."""
+    row = row_of(target)
+    assert row.broken == {}
+
+
+@pytest.mark.services
+@pytest.mark.parametrize("target", ["redis", "redlock"])
+def test_without_tokens_the_leader_of_a_session_that_ended_writes_last(target: str) -> None:
+    """The same program; the fixture has the steps, and the run the time of each."""
+    broken = row_of(target).broken["ELECT-2"]
+    assert broken.fixture.requests[-1] == {"do": "write", "candidate": 0}
+    assert len(broken.seconds) == len(broken.run.exchanges)
+    assert list(broken.seconds) == sorted(broken.seconds)
+
+
+def test_every_scenario_passes_on_the_reference_and_they_exercise_every_rule() -> None:
+    """So that what a real system breaks in them is its own."""
+    row = Row("reference.election")
+    fill_all([row])
+    assert (row.broken, row.failed, row.undecided) == ({}, {}, [])
+    rules = system_of("election").suite.rules()
+    assert {rule.id for rule in rules} == {rule for rule, times in row.exercised.items() if times}
+
+
+def test_the_first_scenario_is_the_shortest_that_breaks_an_unfenced_store() -> None:
+    """Leave out any one step, and the twin without fencing passes."""
+    from checkvalve.conformance.suites.run import run_program
+
+    suite, twin = system_of("election").suite, resolve_target("zoo:election-unfenced-store")
+    program = SCENARIOS[SHORTEST]
+
+    def breaks(acts: tuple[object, ...]) -> bool:
+        run = run_program(suite, twin, acts, 2)  # type: ignore[arg-type]
+        return any(breach.rule.id == "ELECT-2" for breach in run.breaches)
+
+    assert breaks(program)
+    needed = [act for at, act in enumerate(program)
+              if not breaks(program[:at] + program[at + 1:])]
+    assert [act.do for act in program if act not in needed] in ([], ["wait"])
+
+
+def test_a_target_in_real_time_gets_few_programs() -> None:
+    """Unless the user says how many."""
+    assert is_in_real_time("etcd") and not is_in_real_time("reference.election")
+    assert Order("election").in_real_time().settings.programs == 1
+    assert Order("election", cases=3).in_real_time().cases == 3
+
+
+def test_the_published_page_has_every_real_target_and_its_fixtures_can_be_read() -> None:
+    """And none of them breaks a rule on the reference."""
+    text = (ROOT / "docs" / "election.md").read_text()
+    assert [name for name in REAL if f"| `{name}` |" not in text] == []
+    fixtures = sorted((ROOT / "docs" / "election").glob("*.json"))
+    assert fixtures != []
+    for path in fixtures:
+        fixture = read_fixture(path)
+        assert f"(election/{path.name})" in text
+        assert replay(fixture, resolve_target("reference.election")).breach is None
+
+
+def test_what_came_to_no_end_stands_on_the_page() -> None:
+    """With the reason; it is neither kept nor broken."""
+    row = Row("etcd", failed={SHORTEST: "it was not there"}, undecided=["others come and go"])
+    text = page([row], system_of("election").suite.rules())
+    assert f"- `etcd`, {SHORTEST}: it was not there" in text
+    assert "- `etcd`, others come and go: the machine was too busy" in text
+    assert row.cell("ELECT-2") == "not shown"

@@ -45,18 +45,19 @@ def explore(
 ) -> None:
     """Call ``attempt`` with each of the programs of a seed, at most ``examples`` of them.
 
-    Each does something, and ends with the suite's epilogue, as far as the target can do it.
+    Each does something, and ends with the suite's epilogue, as far as the target can do it. One
+    that is alone, because a program takes long, goes along a course, where the rule has any.
     """
     epilogue = tuple(act for act in suite.epilogue if act.do == "settle" or act.do in can)
     random = Random(f"{suite.name} {seed}")
     for _ in range(examples):
-        program = tuple(_program(random, suite, can, focus))
+        program = tuple(_program(random, suite, can, focus, alone=examples == 1))
         if program:
             attempt(program + epilogue)
 
 
 def _program(
-    random: Random, suite: Suite, can: Collection[str], focus: Rule
+    random: Random, suite: Suite, can: Collection[str], focus: Rule, alone: bool
 ) -> Iterator[Act]:
     names = [name for name in suite.weights if name == "settle" or name in can]
     needed = {group[0] for group in suite.needs[focus.id] if len(group) == 1} | {"settle"}
@@ -66,6 +67,9 @@ def _program(
     favoured = [name for name in suite.favoured.get(focus.id, ()) if name in names]
     courses = [course for course in suite.courses.get(focus.id, ())
                if all(_names_of(each) <= {*names} for each in course)]
+    if courses and alone:
+        return _along(random, random.choice(courses), _drawing(random, suite, kept, {}), {},
+                      suite.picks or _PICKS)
     if not (favoured or courses) or random.random() < 1 / 2:
         return _at_random(random, _drawing(random, suite, kept, {}))
     few = suite.favoured_picks.get(focus.id, {})

@@ -113,12 +113,14 @@ def _violations(rows: Sequence[Row]) -> Iterator[str]:
         if promise:
             yield f"{promise}\n"
         for rule, broken in row.broken.items():
-            yield from _trace(row.target, rule, broken)
+            link = f" ([fixture](election/{row.target}-{rule}.json))"
+            yield from _trace(rule, broken, link)
+            for other in row.also.get(rule, ()):
+                yield from _trace(rule, other, "")
 
 
-def _trace(target: str, rule: str, broken: Broken) -> Iterator[str]:
-    yield (f"{rule}, in the scenario \"{broken.scenario}\" "
-           f"([fixture](election/{target}-{rule}.json)):\n")
+def _trace(rule: str, broken: Broken, link: str) -> Iterator[str]:
+    yield f"{rule}, in the scenario \"{broken.scenario}\"{link}:\n"
     yield "```"
     for number, exchange in enumerate(broken.run.exchanges[: broken.breach.step + 1]):
         mark = "  <- " + rule if number == broken.breach.step else ""

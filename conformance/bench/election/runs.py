@@ -39,6 +39,7 @@ class Broken:
 class Row:
     """What one target did in all scenarios.
 
+    ``broken`` has of each rule the first scenario that broke it, and ``also`` the others.
     ``exercised`` counts by rule the steps that could have broken it; ``failed`` are the scenarios
     that came to no end, with the reason; ``undecided`` those that the machine was too busy for.
     """
@@ -46,6 +47,7 @@ class Row:
     target: str
     exercised: Counter[str] = field(default_factory=Counter)
     broken: dict[str, Broken] = field(default_factory=dict)
+    also: dict[str, list[Broken]] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
     undecided: list[str] = field(default_factory=list)
 
@@ -117,6 +119,8 @@ def _fill(row: Row, scenario: str) -> None:
         row.undecided.append(scenario)
     for breach in run.breaches:
         # What breaks after the first breach of a run may do so only because of that.
-        if breach.rule.id not in row.broken and run.root_of(breach) is breach:
+        if run.root_of(breach) is breach:
             fixture = fixture_of(suite, CANDIDATES, run, breach, row.target, Case(0, 0))
-            row.broken[breach.rule.id] = Broken(scenario, run, breach, target.seconds, fixture)
+            found = Broken(scenario, run, breach, target.seconds, fixture)
+            if row.broken.setdefault(breach.rule.id, found) is not found:
+                row.also.setdefault(breach.rule.id, []).append(found)

@@ -103,35 +103,36 @@ public final class Contenders {
     static final class Pulse extends Thread {
         private static final long BEAT = 20;
         private long longest = 0;
+        private long last = System.nanoTime();
 
         Pulse() {
             setDaemon(true);
             start();
         }
 
-        /** The longest gap since this was asked last, in milliseconds. */
+        /** The longest gap since this was asked last, in milliseconds; also one that ends now. */
         synchronized long take() {
+            look();
             long found = longest;
             longest = 0;
             return found;
         }
 
-        private synchronized void note(long gap) {
-            longest = Math.max(longest, gap);
+        private synchronized void look() {
+            long now = System.nanoTime();
+            longest = Math.max(longest, (now - last) / 1_000_000 - BEAT);
+            last = now;
         }
 
         @Override
         public void run() {
-            long last = System.nanoTime();
             while (true) {
                 try {
                     Thread.sleep(BEAT);
                 } catch (InterruptedException over) {
                     return;
                 }
-                long now = System.nanoTime();
-                note((now - last) / 1_000_000 - BEAT);
-                last = now;
+                look();
             }
         }
     }

@@ -31,21 +31,28 @@ class _Pulse:
     """A thread that does nothing but look at the clock."""
 
     def __init__(self) -> None:
+        self._turn = threading.Lock()
         self._longest = 0.0
+        self._last = time.monotonic()
         threading.Thread(target=self._run, daemon=True).start()
 
     def take(self) -> int:
-        """The longest gap since this was asked last, in milliseconds."""
-        longest, self._longest = self._longest, 0.0
+        """The longest gap since this was asked last, in milliseconds; also one that ends now."""
+        self._look()
+        with self._turn:
+            longest, self._longest = self._longest, 0.0
         return int(longest * 1000)
 
     def _run(self) -> None:
-        last = time.monotonic()
         while True:
             time.sleep(_BEAT_SECONDS)
+            self._look()
+
+    def _look(self) -> None:
+        with self._turn:
             now = time.monotonic()
-            self._longest = max(self._longest, now - last - _BEAT_SECONDS)
-            last = now
+            self._longest = max(self._longest, now - self._last - _BEAT_SECONDS)
+            self._last = now
 
 
 class _Program:

@@ -62,7 +62,7 @@ class Candidate:
         self.is_halted = True
 
     def go_on(self) -> None:
-        """SIGCONT."""
+        """SIGCONT: it does what it was about to do."""
         self._process.send(signal.SIGCONT)
         self._was_halted = self._was_halted or self.is_halted
         self.is_halted = False

@@ -94,7 +94,7 @@ def test_the_published_page_has_every_real_target_and_its_fixtures_can_be_read()
     fixtures = sorted((ROOT / "docs" / "election").glob("*.json"))
     assert fixtures != []
     for path in fixtures:
-        fixture = read_fixture(path)
+        fixture = read_fixture(path.read_text(), str(path))
         assert f"(election/{path.name})" in text
         assert replay(fixture, resolve_target("reference.election")).breach is None
 

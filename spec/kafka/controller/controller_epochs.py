@@ -1,0 +1,266 @@
+"""Who is the controller: an ephemeral node, a controller epoch, and what holds off who was
+replaced.
+
+Theory of operation
+-------------------
+Whoever creates the ephemeral node ``/controller`` is the controller. The node goes with its owner's
+session; then the others hear of it, and whoever is first creates it again. The owner itself learns
+last: it may have been paused, and goes on as before until it hears that its session is over. Its
+client connects again by itself, in a new session, so until then what it writes arrives.
+
+So a node does not say who may act. A number does: ``/controller_epoch`` is raised by each new
+controller, on condition that it still has the version that was read. Each has an epoch of its own,
+and whoever is spoken to compares:
+
+    the store       takes a write only together with a check of the epoch's version (since 2.1);
+                    before, only from who finds no greater epoch in what it overwrites
+    a broker        refuses a request with a smaller epoch than the greatest that it has seen
+
+Until 2.1 the node was created, and then the epoch was raised: a crash in between leaves the epoch
+as it is, which is safe; who is slow in between fails, since the version has changed. Since 2.1 both
+are one transaction.
+
+There are C candidates. X bounds how often a session expires; V is 1 since 2.1, and 0 before.
+
+Source: kafka#controller-election; KAFKA-532, KAFKA-1096, KAFKA-6082.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from ...expectations import expect
+from ...notation import (
+    MUST, Machine, action, always, array, boolean, choice, const, integer, leads_to, require, step,
+    upto,
+)
+
+__all__ = [
+    "EXPECTATIONS", "AdoptingTheEpoch", "ControllerEpochs", "KeepingTheNode", "NotFenced",
+    "RaisingBlindly", "Role",
+    "WritingUnchecked",
+]
+
+ELECTION = "kafka#controller-election"
+
+
+class Role(IntEnum):
+    """What a candidate takes itself for."""
+
+    FOLLOWER = 0
+    ELECTED = 1         # it has the node, and has read the epoch
+    ACTIVE = 2          # it has raised the epoch
+
+
+class ControllerEpochs(Machine):
+    """Candidates, the store, and one broker that they speak to."""
+
+    C = const(2, at_least=1)            # candidates
+    X = const(2)                        # sessions that expire
+    V = const(1, at_most=1)             # 1: node and epoch are written in one transaction
+
+    owner = integer(0, C, init=C)                   # of the node; C: nobody
+    epoch = integer(0, X + 1)                       # in the store
+    wrote = integer(0, X + 1)                       # the epoch of who wrote a partition's node last
+    role = array(upto(C), choice(Role))
+    mine = array(upto(C), integer(0, X + 1))        # the epoch that it has read, or raised
+    lost = array(upto(C), boolean())                # its session is over, and it has not heard yet
+    expired = integer(0, X)
+    known = integer(0, X + 1)                       # the greatest epoch that the broker has seen
+    obeyed = integer(0, X + 1)                      # the epoch of whom it obeyed last
+
+    # --- sessions ------------------------------------------------------------------------------
+
+    @action(who=upto(C))
+    def expire(self, who: int) -> None:
+        """The owner's session is over. It does not know."""
+        require(self.owner == who and self.expired < self.X)
+        self.expired += 1
+        self.owner = self.C
+        self.lost[who] = True
+
+    @action(fair=True, who=upto(C))
+    def resign(self, who: int) -> None:
+        """It hears that its session is over, and is no controller any more."""
+        require(self.lost[who])
+        self.lost[who] = False
+        self.give_up(who)
+
+    def give_up(self, who: int) -> None:
+        """It knows nothing any more."""
+        self.role[who] = Role.FOLLOWER
+        self.mine[who] = 0
+
+    # --- election ------------------------------------------------------------------------------
+
+    @action(fair=True, who=upto(C))
+    def create(self, who: int) -> None:
+        """It creates the node, and reads the epoch; or does all in one transaction."""
+        require(self.owner == self.C and self.role[who] == Role.FOLLOWER and not self.lost[who])
+        self.owner = who
+        self.role[who] = Role.ELECTED
+        self.mine[who] = self.epoch
+        if self.V == 1:
+            self.become(who)
+
+    @action(fair=True, who=upto(C))
+    def raise_epoch(self, who: int) -> None:
+        """It raises the epoch that it has read; if that is another one by now, it gives up."""
+        require(self.role[who] == Role.ELECTED)
+        if self.is_as_read(who):
+            self.become(who)
+        else:
+            self.give_up(who)
+            self.let_go(who)
+
+    def let_go(self, who: int) -> None:
+        """It deletes the node, if it has it: else nobody would ever be elected."""
+        if self.owner == who:
+            self.owner = self.C
+
+    def is_as_read(self, who: int) -> bool:
+        """The condition of the write."""
+        return self.mine[who] == self.epoch
+
+    def become(self, who: int) -> None:
+        """It is the controller."""
+        self.epoch = self.mine[who] + 1
+        self.mine[who] += 1
+        self.role[who] = Role.ACTIVE
+
+    # --- what a controller does ------------------------------------------------------------------
+
+    @action(who=upto(C))
+    def write(self, who: int) -> None:
+        """It writes the node of a partition, if the store lets it."""
+        require(self.role[who] == Role.ACTIVE and self.may_write(who))
+        self.wrote = self.mine[who]
+
+    def may_write(self, who: int) -> bool:
+        """Whether the epoch in the store is its own; before 2.1, whether what it overwrites is of
+        no greater one."""
+        if self.V == 1:
+            return self.mine[who] == self.epoch
+        return self.mine[who] >= self.wrote
+
+    @action(who=upto(C))
+    def speak(self, who: int) -> None:
+        """It sends a request, which the broker obeys unless it knows of a later controller."""
+        require(self.role[who] == Role.ACTIVE and self.is_heard(who))
+        self.known = max(self.known, self.mine[who])
+        self.obeyed = self.mine[who]
+
+    def is_heard(self, who: int) -> bool:
+        """Whether the broker obeys."""
+        return self.mine[who] >= self.known
+
+    # --- rules ---------------------------------------------------------------------------------
+
+    @always("KAFKA-C51", MUST, "No two controllers have the same epoch.",
+            source=f"{ELECTION}; KAFKA-1096", one=upto(C), other=upto(C))
+    def epochs_differ(self, one: int, other: int) -> bool:
+        """Else nobody could tell them apart."""
+        return (one == other or self.role[one] != Role.ACTIVE or self.role[other] != Role.ACTIVE
+                or self.mine[one] != self.mine[other])
+
+    @step("KAFKA-C52", MUST, "What a controller has written is not overwritten by an earlier one.",
+          source=ELECTION)
+    def the_later_one_stays(self, after: ControllerEpochs) -> bool:
+        """In the node of one partition."""
+        return after.wrote >= self.wrote
+
+    @step("KAFKA-C53", MUST, "Once there is a later controller, an earlier one writes nothing.",
+          source=f"{ELECTION}; KAFKA-6082")
+    def who_was_replaced_is_silent(self, after: ControllerEpochs) -> bool:
+        """Not even where the later one has not written yet."""
+        return after.wrote == self.wrote or after.wrote == self.epoch
+
+    @step("KAFKA-C54", MUST, "A broker that has obeyed a controller obeys no earlier one.",
+          source=f"{ELECTION}; KAFKA-532")
+    def brokers_do_not_go_back(self, after: ControllerEpochs) -> bool:
+        """Whatever comes late, or from whom."""
+        return after.obeyed >= self.obeyed
+
+    @leads_to("KAFKA-C55", MUST, "When the controller's session is over, there is a controller "
+              "again in the end.", source=ELECTION)
+    def somebody_is_elected(self) -> tuple[bool, bool]:
+        """Who has been replaced may be it again."""
+        return self.owner == self.C, any(
+            self.owner == who and self.role[who] == Role.ACTIVE for who in range(self.C))
+
+
+# ---- broken ones ----------------------------------------------------------------------------
+
+
+class RaisingBlindly(ControllerEpochs):
+    """The epoch is raised without a condition, from what was read."""
+
+    def is_as_read(self, who: int) -> bool:
+        """Whatever is there is overwritten."""
+        return True
+
+
+class KeepingTheNode(ControllerEpochs):
+    """Who cannot raise the epoch gives up, and keeps the node."""
+
+    def let_go(self, who: int) -> None:
+        """The node stays, for as long as the session does."""
+
+
+class AdoptingTheEpoch(ControllerEpochs):
+    """Who was replaced hears of the new epoch, and uses it as its own (KAFKA-1096)."""
+
+    @action(who=upto(ControllerEpochs.C))
+    def hear(self, who: int) -> None:
+        """A listener of the epoch's node, that all controllers have."""
+        require(self.role[who] == Role.ACTIVE)
+        self.mine[who] = self.epoch
+
+
+class WritingUnchecked(ControllerEpochs):
+    """Neither the epoch is checked, nor what is overwritten."""
+
+    def may_write(self, who: int) -> bool:
+        """It is the controller, so it thinks."""
+        return True
+
+
+class NotFenced(ControllerEpochs):
+    """Brokers do not compare epochs (KAFKA-532)."""
+
+    def is_heard(self, who: int) -> bool:
+        """Nobody is asked for an epoch."""
+        return True
+
+
+EXPECTATIONS = (
+    *(expect(ControllerEpochs, rule, "holds", "each with an epoch of its own", C=(2, 3), X=2,
+             V=(0, 1)) for rule in ("KAFKA-C51", "KAFKA-C52", "KAFKA-C54", "KAFKA-C55")),
+    expect(ControllerEpochs, "KAFKA-C53", "violated", where="V == 0", about="before 2.1 who was "
+           "replaced can write what its successor has not written yet (KAFKA-6082)",
+           C=(2, 3), X=2, V=(0, 1)),
+    expect(RaisingBlindly, "KAFKA-C51", "violated", "two raise the epoch that both have read",
+           C=2, X=2, V=0),
+    expect(KeepingTheNode, "KAFKA-C55", "violated", "a predecessor raises the epoch late; who has "
+           "the node cannot, and keeps it", C=2, X=2, V=0),
+    expect(AdoptingTheEpoch, "KAFKA-C51", "violated", "an old controller has the new epoch "
+           "(KAFKA-1096)", C=2, X=2, V=(0, 1)),
+    expect(WritingUnchecked, "KAFKA-C52", "violated", "an old controller overwrites (KAFKA-6082)",
+           C=2, X=2, V=(0, 1)),
+    expect(NotFenced, "KAFKA-C54", "violated", "two controllers are obeyed in turn (KAFKA-532)",
+           C=2, X=2, V=(0, 1)),
+)
+
+UNSEEN = {
+    "KAFKA-C51":
+        "The epoch of a controller is in its requests and nodes; the port of its state machines "
+        "has one controller.",
+    "KAFKA-C52":
+        "It takes a second controller; of the state machines of one, KAFKA-C13 is seen.",
+    "KAFKA-C53":
+        "A write that comes from who was replaced takes two controllers, and a port has one.",
+    "KAFKA-C54":
+        "What a broker obeys is its own affair, and there is no port for brokers of their own.",
+    "KAFKA-C55":
+        "That nobody is elected shows nothing, for as long as one cares to wait.",
+}

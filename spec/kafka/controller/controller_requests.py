@@ -1,0 +1,193 @@
+"""Requests of the controller on their way: which may come twice, and which may come late.
+
+Theory of operation
+-------------------
+A controller has a queue for each broker, and one thread that empties it. It sends the first request
+of the queue, waits for the answer, and if none comes sends the *same* one again; only when it is
+answered the next one goes. So requests arrive in order and at least once. A copy that was given up
+may still be somewhere, and arrive later than what came after it; so may all that crosses a network
+on two connections.
+
+There are three kinds. What the broker does with a request of each decides what it bears:
+
+    LeaderAndIsr      obeyed if its leader epoch is greater than the known one: twice and late
+    UpdateMetadata    what it says replaces what was known: twice, but not late
+    StopReplica       before 2.6 it names no leader epoch: twice, but not late; since then it is
+                      compared like that of a LeaderAndIsr
+
+The source text says of all three that they are idempotent. That is so for the copies which the
+queue makes, and is all that it says.
+
+The controller decides N times about one partition of one broker, and each decision is a request.
+L is 1 if copies may be late.
+
+Source: kafka#requests; 001#controller.
+"""
+
+from __future__ import annotations
+
+from ...expectations import expect
+from ...notation import (
+    CLAIM, MUST, Machine, action, boolean, const, integer, leads_to, require, step, upto,
+)
+
+__all__ = [
+    "EXPECTATIONS", "ControllerRequests", "GivingUp", "MetadataRequests", "SendingTheNext",
+    "StopRequests",
+]
+
+REQUESTS = "kafka#requests"
+
+
+class ControllerRequests(Machine):
+    """LeaderAndIsr: the broker compares the leader epoch, which is the decision's number."""
+
+    N = const(3, at_least=1)            # decisions
+    L = const(1, at_most=1)             # whether copies may come late
+
+    decided = integer(0, N)             # so many requests are in the queue, or were
+    answered = integer(0, N)            # so many were answered; the next one is under way
+    failing = integer(0, 2)             # connections that broke since then
+    done = integer(0, N)                # the decision by which the broker lives
+    reached = integer(0, N)             # the latest that has ever reached it
+    repeated = boolean()                # the last delivery was of one that had been obeyed before
+    went_back = boolean()               # … and it changed what the broker does
+
+    @action(fair=True)
+    def decide(self) -> None:
+        """The controller decides anew."""
+        require(self.decided < self.N)
+        self.decided += 1
+
+    @action(fair=True)
+    def answer(self) -> None:
+        """The first request of the queue arrives, and its answer comes back."""
+        require(self.answered < self.decided)
+        self.answered += 1
+        self.failing = 0
+        self.receive(self.answered)
+
+    @action
+    def lose_answer(self) -> None:
+        """It arrives, and the answer is lost: it is going to be sent again."""
+        require(self.answered < self.decided and self.failing < 2)
+        self.failing += 1
+        self.receive(self.answered + 1)
+
+    @action
+    def lose_request(self) -> None:
+        """It does not arrive: it is going to be sent again."""
+        require(self.answered < self.decided and self.failing < 2)
+        self.failing += 1
+        self.drop()
+
+    def drop(self) -> None:
+        """It stays the first of the queue."""
+
+    @action(copy=upto(N))
+    def come_late(self, copy: int) -> None:
+        """A copy of an earlier one arrives."""
+        require(self.L == 1 and copy + 1 <= self.reached)
+        self.receive(copy + 1)
+
+    def receive(self, request: int) -> None:
+        """The broker obeys, or does not."""
+        self.repeated = request <= self.reached
+        self.went_back = self.repeated and self.obeys(request) and request != self.done
+        if self.obeys(request):
+            self.done = request
+        self.reached = max(self.reached, request)
+
+    def obeys(self, request: int) -> bool:
+        """Whether the leader epoch is news."""
+        return request > self.done
+
+    @step("KAFKA-C61", MUST, "A broker never goes back to an earlier decision of the controller.",
+          source=REQUESTS)
+    def decisions_only_go_on(self, after: ControllerRequests) -> bool:
+        """Whatever comes twice, or late."""
+        return after.done >= self.done
+
+    @leads_to("KAFKA-C62", MUST, "Every decision reaches the broker, or a later one does.",
+              source=f"{REQUESTS}; KAFKA-1187", number=upto(N))
+    def decisions_arrive(self, number: int) -> tuple[bool, bool]:
+        """As long as the broker is there."""
+        return self.decided > number, self.reached > number
+
+    @step("KAFKA-C63", MUST, "Requests reach a broker for the first time in the order in which "
+          "they were made, none left out.", source=REQUESTS)
+    def first_copies_are_in_order(self, after: ControllerRequests) -> bool:
+        """One is under way at a time."""
+        return after.reached <= self.reached + 1
+
+    @step("KAFKA-C60", CLAIM, "The three requests are idempotent: one that comes again changes "
+          "nothing.", source="001#controller; kafka#requests")
+    def requests_are_idempotent(self, after: ControllerRequests) -> bool:
+        """Whenever it comes again."""
+        return not after.went_back
+
+
+class MetadataRequests(ControllerRequests):
+    """UpdateMetadata: whatever comes is the truth."""
+
+    def obeys(self, request: int) -> bool:
+        """Whatever it is, and whenever it comes."""
+        return True
+
+
+class StopRequests(ControllerRequests):
+    """Before 2.6: every second decision is to stop the replica, without a leader epoch."""
+
+    def obeys(self, request: int) -> bool:
+        """A request to stop is always obeyed, any other one compares epochs."""
+        return request % 2 == 0 or request > self.done
+
+
+class GivingUp(ControllerRequests):
+    """A request that cannot be sent is given up (KAFKA-1187)."""
+
+    def drop(self) -> None:
+        """The next one is the first of the queue."""
+        self.answered += 1
+
+
+class SendingTheNext(ControllerRequests):
+    """Two requests are under way at a time."""
+
+    @action
+    def overtake(self) -> None:
+        """The second of the queue arrives first."""
+        require(self.answered + 2 <= self.decided)
+        self.receive(self.answered + 2)
+
+
+IN_ORDER = ("KAFKA-C61", "KAFKA-C62", "KAFKA-C63")
+BOTH = ((MetadataRequests, "UpdateMetadata"), (StopRequests, "StopReplica"))
+
+EXPECTATIONS = (
+    *(expect(ControllerRequests, rule, "holds", "LeaderAndIsr may come twice and late",
+             N=3, L=(0, 1)) for rule in (*IN_ORDER, "KAFKA-C60")),
+    *(expect(variant, rule, "violated", where="L == 1", N=3, L=(0, 1),
+             about=f"{kind} may come twice, and not late")
+      for variant, kind in BOTH for rule in ("KAFKA-C61", "KAFKA-C60")),
+    *(expect(variant, "KAFKA-C62", "holds", f"every {kind} of the queue arrives", N=3, L=(0, 1))
+      for variant, kind in BOTH),
+    expect(GivingUp, "KAFKA-C62", "violated", "the last request is given up (KAFKA-1187)",
+           N=3, L=0),
+    expect(GivingUp, "KAFKA-C63", "violated", "one is left out, and the next arrives", N=3, L=0),
+    expect(SendingTheNext, "KAFKA-C63", "violated", "the second arrives before the first",
+           N=3, L=0),
+)
+
+UNSEEN = {
+    "KAFKA-C60":
+        "It is what the text says of three requests, and false of two of them, so no "
+        "implementation is to keep it.",
+    "KAFKA-C61":
+        "By what a broker lives is seen by its clients and followers; no port has brokers alone.",
+    "KAFKA-C62":
+        "A request that never arrives shows nothing, and no port speaks for the network between.",
+    "KAFKA-C63":
+        "The port of the controller shows what is put into the queues, and not how they are "
+        "emptied.",
+}

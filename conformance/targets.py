@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import shlex
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 from functools import partial
 from typing import Final
@@ -22,7 +22,7 @@ from .systems.catalogue import SYSTEMS, port_named, shipped, system_of, zoo
 
 __all__ = [
     "TIMEOUT_SECONDS", "adapter_factory", "check_name", "is_in_real_time", "is_shipped",
-    "known_targets", "reference_of", "resolve_target",
+    "known_targets", "reference_of", "resolve_target", "suite_for",
 ]
 
 TIMEOUT_SECONDS: Final = 5.0
@@ -77,6 +77,19 @@ def _check_port(spec: str, suite: str) -> None:
         f"the target {spec} is for the suite {' and '.join(for_it)}, and not for {suite}",
         next_step=f"Did you mean {meant[0]}? For {suite} there are {', '.join(known)}; or use "
         f"--suite {for_it[0]}.")
+
+
+def suite_for(specs: Iterable[str]) -> str:
+    """The suite that some targets are for, if they come with checkvalve; else ``queue``.
+
+    Raises ``InputError`` where they are for several.
+    """
+    suites = {name: spec for spec in specs for name in SYSTEMS if spec in known_targets(name)}
+    if len(suites) > 1:
+        told = ", ".join(f"{spec} is for {name}" for name, spec in suites.items())
+        raise InputError(f"the targets are for several suites: {told}",
+                         next_step="Run each suite by itself, or name one with --suite.")
+    return next(iter(suites), "queue")
 
 
 def known_targets(suite: str = "") -> dict[str, str]:

@@ -42,6 +42,16 @@ def test_a_sound_queue_passes(capsys: pytest.CaptureFixture[str]) -> None:
     assert "PASSED: " in out and "it is not a proof" in out
 
 
+def test_a_target_that_comes_with_checkvalve_has_its_suite(
+    capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nobody need say which; several at once have to be of one."""
+    code, out, _ = conform(capsys, "reference.storm.acker", "--cases", "12")
+    assert code in (0, 2) and "storm.acker on reference.storm.acker" in out
+    code, out, err = conform(capsys, "reference", "zoo:timer-lifo", "--cases", "1")
+    assert (code, out) == (64, "") and "several suites" in err
+
+
 def test_a_pass_by_few_cases_says_so(capsys: pytest.CaptureFixture[str]) -> None:
     """The line with the verdict tells how few, and which rules the target cannot break."""
     code, out, _ = conform(capsys, "reference", "--cases", "10")

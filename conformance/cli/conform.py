@@ -32,8 +32,9 @@ _COLOURS = {"violated": "bold red", "passed": "green", "flaky": "bold yellow",
 
 @click.command("conform")
 @click.argument("targets", nargs=-1, required=True, metavar="TARGET...")
-@click.option("--suite", default="queue", show_default=True, metavar="SUITE",
-              help=f"The suite to run: {', '.join(SYSTEMS)}.")
+@click.option("--suite", metavar="SUITE",
+              help=f"The suite to run: {', '.join(SYSTEMS)}.  [default: the one that the targets "
+                   "are for, if they come with checkvalve; else queue]")
 @click.option("--cases", type=click.IntRange(1, 1_000_000),
               help="Cases, so many and no more; each tries some twenty programs.  [default: 36, "
                    "and more for the rules that these exercise too little]")
@@ -63,7 +64,7 @@ _COLOURS = {"violated": "bold red", "passed": "green", "flaky": "bold yellow",
               help="A rule that the target is known to break; may be given more than once.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(
-    targets: tuple[str, ...], suite: str, cases: int | None, seed: int, capacity: int | None,
+    targets: tuple[str, ...], suite: str | None, cases: int | None, seed: int, capacity: int | None,
     timeout: float, candidates: int, out: Path | None, fixtures: Path | None,
     known: tuple[str, ...], as_json: bool, **where: Any,
 ) -> int:
@@ -81,8 +82,9 @@ def command(
     from ..campaigns.case import RunSettings
     from ..campaigns.summary import known_rules
     from ..engines.conduct import CASES, Order, conduct
-    from ..targets import check_name, is_in_real_time, resolve_target
+    from ..targets import check_name, is_in_real_time, resolve_target, suite_for
 
+    suite = suite_for(targets) if suite is None else suite
     order = Order(suite, cases, seed, RunSettings(
         capacity=capacity, timeout_seconds=timeout, candidates=candidates))
     accepted = known_rules(suite, known)

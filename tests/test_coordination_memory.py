@@ -7,6 +7,7 @@ from random import Random
 import pytest
 from coordination_laws import LAWS, TIMEOUT, Law, World
 
+from checkvalve.reference.coordination.changes import ChangesInOrder
 from checkvalve.reference.coordination.memory import CoordinationMisuse, InMemory
 from checkvalve.reference.coordination.port import Loss, Transaction
 from checkvalve.reference.coordination.terms import (
@@ -263,3 +264,32 @@ def test_reads_and_absent_znodes() -> None:
     told = [each.result for _, each in after(service, 10) if isinstance(each, Reply)]
     assert isinstance(told[1], Data) and service.peek("/a") == (told[1].data, told[1].stat)
     assert told[2] == Found(None) and service.peek("/b") is None
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_changes_are_told_in_the_order_of_their_versions(seed: int) -> None:
+    """Three clients write a znode on versions that they have read; their replies are seen late,
+    and some never. Every change is told once, in order, and none is missing before another."""
+    random = Random(seed)
+    service = delays(seed)
+    handles = [service.open(TIMEOUT) for _ in range(3)]
+    told: list[Transaction] = []
+    changes = ChangesInOrder(told.append)
+    service.submit(handles[0], Create("/n", b"0"))
+    after(service, 40)
+    late: list[Transaction] = []
+    for number in range(30):
+        handle = random.choice(handles)
+        asked = {service.submit(handle, each): each
+                 for each in (Read("/n"), Write("/n", b"x", number))}
+        for whose, delivery in after(service, 40):
+            if whose == handle and isinstance(delivery, Reply) and delivery.number in asked:
+                done = Transaction(number, handle, asked[delivery.number], delivery.result)
+                if isinstance(done.result, Data) or random.random() < 0.5:
+                    changes.answered(done)
+                elif random.random() < 0.7:
+                    late.append(done)
+        while late and random.random() < 0.3:
+            changes.answered(late.pop(0))
+    found = [each.result.stat.version for each in told if isinstance(each.result, Written)]
+    assert found == sorted(set(found)) and set(range(found[0], found[-1])) <= set(found)

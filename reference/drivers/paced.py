@@ -15,37 +15,40 @@ from typing import Self
 from kazoo import exceptions
 from kazoo.client import KazooClient
 
+from ..coordination.changes import ChangesInOrder
 from ..coordination.port import Loss, Transaction
 from ..coordination.terms import Delivery, Request, Result, Stat
-from .zookeeper import Restartable, ZooKeeperCoordination, stat_of
+from .zookeeper import SILENT, Restartable, ZooKeeperCoordination, stat_of
 
 __all__ = ["PacedZooKeeper"]
 
+
 class PacedZooKeeper:
-    """See ``TimedCoordination``. An instant is at least ``pace`` real ms long, and a timeout of so
-    many instants is so many times that. Use it as a context.
+    """See ``TimedCoordination``. ``hosts`` is ``host:port``, and may have a path behind it, below
+    which everything is then, so that many runs can share a server. An instant is at least
+    ``pace`` real ms long, and a timeout of so many instants is so many times that. Use it as a
+    context.
     """
 
     def __init__(self, server: Restartable, hosts: str, pace: int = 5) -> None:
         self.now, self.is_running = 0, True
         self._pace = pace
-        self._record: Callable[[Transaction], object] = lambda _: None
+        self._changes = ChangesInOrder(lambda _: None)
         self._real = ZooKeeperCoordination(hosts, server, self._done)
-        self._observer = KazooClient(hosts, timeout=60.0)
-        self._observer.start()
+        self._observer = _observer_of(hosts)
         self._inbox: list[tuple[int, Delivery]] = []
 
     def told_to(self, _delay: Callable[[], int], record: Callable[[Transaction], object]) -> Self:
-        """Tell ``record`` of all changes that the server has answered, as they are collected.
+        """Tell ``record`` of all changes, as they are collected; see ``ChangesInOrder``.
 
-        Where a server dies before it answers, nobody is told of what it did last. How long
-        messages take is the machine's business: the first argument is what ``InMemory`` has.
+        How long messages take is the machine's business: the first argument is what
+        ``InMemory`` has.
         """
-        self._record = record
+        self._changes = ChangesInOrder(record)
         return self
 
     def _done(self, handle: int, request: Request, result: Result) -> None:
-        self._record(Transaction(self.now, handle, request, result))
+        self._changes.answered(Transaction(self.now, handle, request, result))
 
     # -- the port -----------------------------------------------------------------------------
 
@@ -146,3 +149,13 @@ class PacedZooKeeper:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
                  trace: TracebackType | None) -> None:
         self.shut()
+
+
+def _observer_of(hosts: str) -> KazooClient:
+    """A client below the path that stands behind the hosts, if one does; that path is made."""
+    servers, _, below = hosts.partition("/")
+    client = KazooClient(servers, timeout=60.0, logger=SILENT)
+    client.start()
+    client.ensure_path(f"/{below}")
+    client.chroot = f"/{below}" if below else ""
+    return client

@@ -38,14 +38,15 @@ from ..coordination.terms import Delivery, Operation, Request, Result
 from ..coordination.tree import check_paths
 from ..coordination.watches import About, Watch, missed, watch_of, watched_by
 
-__all__ = ["Restartable", "ZooKeeperCoordination", "ZooKeeperMisuse", "stat_of"]
+__all__ = ["SILENT", "Restartable", "ZooKeeperCoordination", "ZooKeeperMisuse", "stat_of"]
 
 RETRY_SECONDS = 0.05
 """How long a client waits before it tries to connect again."""
 
-_LOG = logging.getLogger(__name__)
-_LOG.addHandler(logging.NullHandler())
-_LOG.propagate = False      # that a connection was lost is told by the port
+SILENT = logging.getLogger(__name__)
+SILENT.addHandler(logging.NullHandler())
+SILENT.propagate = False
+"""The log of kazoo's clients: that a connection was lost is told by the port."""
 
 _KINDS = {
     EventType.CREATED: terms.Kind.CREATED, EventType.DELETED: terms.Kind.DELETED,
@@ -147,7 +148,7 @@ class _Session:
         self.handler = _InOrder()
         self.client = KazooClient(
             hosts, timeout=timeout / 1000, handler=self.handler,
-            logger=_LOG, connection_retry={"max_tries": -1, "delay": RETRY_SECONDS, "backoff": 1})
+            logger=SILENT, connection_retry={"max_tries": -1, "delay": RETRY_SECONDS, "backoff": 1})
         self.client.add_listener(self._heard_state)
         self.client.start_async()
 
@@ -323,7 +324,7 @@ class ZooKeeperCoordination:
     """The port over the servers ``hosts`` (``host:port``, with commas). Use it as a context.
 
     ``server`` is what ``stop`` and ``restart`` are about. ``record`` is told, while somebody
-    collects, of every change that the server has answered, also where the reply is said to be
+    collects, of every request that the server has answered, also where the reply is said to be
     lost; by which handle, and with which result.
     """
 
@@ -367,13 +368,9 @@ class ZooKeeperCoordination:
                     return found
                 continue
             if isinstance(told, _Done):
-                self._note(handle, told)
+                self._record(handle, told.request, told.result)
             elif handle not in self._closed:
                 found.append((handle, told))
-
-    def _note(self, handle: int, done: _Done) -> None:
-        if not isinstance(done.request, terms.Read | terms.Children | terms.Exists):
-            self._record(handle, done.request, done.result)
 
     # -- faults -------------------------------------------------------------------------------
 
@@ -382,7 +379,7 @@ class ZooKeeperCoordination:
         session = self._any_session(handle)
         if session.is_over or session.client.client_id is None:
             return
-        client = KazooClient(self._hosts, client_id=session.client.client_id, logger=_LOG)
+        client = KazooClient(self._hosts, client_id=session.client.client_id, logger=SILENT)
         client.start()
         client.stop()
         client.close()

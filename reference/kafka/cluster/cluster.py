@@ -39,7 +39,8 @@ from itertools import count
 from random import Random
 from typing import Final, NamedTuple
 
-from ...coordination.memory import InMemory, Transaction
+from ...coordination.memory import InMemory
+from ...coordination.port import TimedCoordination, Transaction
 from ...coordination.terms import Create, Multi, Reply, Write
 from ..controller import znodes
 from ..controller.controller import Controller
@@ -116,7 +117,8 @@ class Cluster:
 
     def __init__(
         self, deployment: Deployment, parts: Parts | None = None,
-        store: Callable[[Callable[[], int], Callable[[Transaction], object]], InMemory] = InMemory,
+        store: Callable[[Callable[[], int], Callable[[Transaction], object]],
+                        TimedCoordination] = InMemory,
     ) -> None:
         self.deployment, self.parts = deployment, parts or Parts()
         self.assignment = deployment.assignment()

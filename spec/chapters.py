@@ -82,6 +82,7 @@ CHAPTERS = {
     "kafka.replica_changes": "changes of replicas: the table, and who leaves the ISR",
     "kafka.controller_epochs": "who is the controller, and what holds off who was replaced",
     "kafka.controller_requests": "requests on their way to brokers: which may come twice, or late",
+    "kafka.controller_start": "how a controller learns what there is, and tells its brokers first",
     "kafka.controller_seen": "that changes of partitions and replicas are what is seen of them",
     "kafka.observed_controller": "what can be seen of a controller: batches in, requests out",
     "kafka.purgatory": "who completes a request, who still refers to it, when to purge",

@@ -5,7 +5,7 @@ SHELL := /bin/sh
 .DEFAULT_GOAL := help
 BIN := .venv/bin
 
-.PHONY: help gate test lint types unit bench bench-finders bench-peers bench-storm bench-purgatory races fuzz oracles election pages witnesses explanations repairs mutants doctor wheel ci clean core dev programs
+.PHONY: help gate test lint types unit bench bench-finders bench-peers bench-storm bench-purgatory races fuzz oracles election failover pages witnesses explanations repairs mutants doctor wheel ci clean core dev programs
 
 help: ## List the targets.
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 10
@@ -58,6 +58,9 @@ witnesses: dev ## For each rule a small change of its machine that breaks it.
 
 oracles: dev programs ## What the book says of liveness, by a plain algorithm and by TLC.
 	@$(BIN)/python -m checkvalve.conformance.bench.oracles $(ARGS)
+
+failover: dev ## A thousand random fault schedules on a cluster of brokers; ARGS="--target zookeeper --schedules 100".
+	@$(BIN)/python -m checkvalve.conformance.bench.failover $(ARGS)
 
 explanations: dev ## Check the explanations of random designs' deadlocks (minutes); ARGS="--designs 500".
 	@$(BIN)/python tests/explanations.py $(ARGS)

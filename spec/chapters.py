@@ -77,6 +77,7 @@ CHAPTERS = {
     "kafka.observed_timer": "what can be seen of a timer: tasks go in, and run when its law says",
     "kafka.replication": "high watermark, ISR, leader epochs: where a follower cuts its log",
     "kafka.observed_failover": "what can be seen of partitions while brokers fail",
+    "kafka.failover_seen": "that replication is what its observers accept",
     "kafka.isr_changes": "changes of the ISR that are under way: whom a leader waits for",
     "kafka.partition_changes": "a batch of changes of partitions: the table, elections, the store",
     "kafka.replica_changes": "changes of replicas: the table, and who leaves the ISR",

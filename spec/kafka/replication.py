@@ -494,16 +494,15 @@ EXPECTATIONS = (
 )
 
 UNSEEN = {
-    "KAFKA-R1":
-        "Whom a leader waits for is its own word; no port asks a replica for its ISR yet.",
-    "KAFKA-R2":
-        "It compares the quorum's ISR with logs of replicas, and no suite has replicas yet.",
     "KAFKA-R3":
-        "It is about what the controller writes, and there is no port for controllers yet.",
+        "No variant of the machine breaks it; ``failover_seen`` shows the quorum's writes to an "
+        "observer that has the rule as KAFKA-F17, and the suite judges them by KAFKA-F12.",
     "KAFKA-R3W":
         "The first state of every partition breaks it, so no implementation is to keep it.",
     "KAFKA-R4":
-        "A replica's high watermark and the end of its log are told to nobody by a port.",
+        "No variant of the machine breaks it; a leader that commits what is not in its log would "
+        "break KAFKA-F4.",
     "KAFKA-R5":
-        "Consumers could compare two logs below both high watermarks; no port reads logs yet.",
+        "No variant is expected to break it alone: two leaders that commit different records at "
+        "one offset break KAFKA-F4.",
 }

@@ -12,6 +12,8 @@ SYSTEM = System(
     shipped=(
         Shipped("reference.kafka.failover", "adapter:ReferenceCluster",
                 "the reference's cluster, coordinated in memory"),
+        Shipped("zookeeper.kafka.failover", "on_zookeeper:ClusterOnZooKeeper",
+                "the same cluster, coordinated by a real ZooKeeper (needs Java and kazoo)"),
     ),
     chapters=("kafka.observed_failover",),
 )

@@ -1,0 +1,162 @@
+"""Replication as the observers of failover see it.
+
+Theory. ``replication`` has replicas, requests and the quorum; its observers each see one thing: a
+*place*, which is one offset with what each replica holds there; a leader *epoch*; the *quorum*. A
+record has the same value at every place, its number. A producer that waits for all is told as
+soon as the high watermark has passed its record, and a consumer may at any time ask whoever takes
+itself for the leader. Time, producers that wait for the leader alone, controllers that are replaced
+and brokers that start again are not in the machine, so the other observers have nothing to see.
+
+What takes three epochs to break (``CuttingUnfenced``, ``FirstTry``) is left to ``replication``: the
+search over pairs would take minutes.
+
+Source: ``replication``, ``observed_failover``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ..notation.views import Seen, View, see, shown
+from ..refinements import refines, refused
+from .observed_failover import ObservedEpoch, ObservedPlace, ObservedQuorum
+from .replication import (
+    CutAtLastMatch, CutByEpoch, CutToHighWatermark, JoiningEarly, Replication,
+)
+
+__all__ = ["EXPECTATIONS", "EpochSeen", "PlaceSeen", "QuorumSeen", "SecondSeen"]
+
+
+class PlaceSeen(View[Replication]):
+    """The first offset of the partition."""
+
+    offset = 0
+
+    @shown
+    def write(self, before: Replication, after: Replication, leader: int) -> list[Seen]:
+        return self.changes(before, after)
+
+    @shown
+    def fetch(self, before: Replication, after: Replication, replica: int) -> list[Seen]:
+        return self.changes(before, after)
+
+    @shown
+    def become_follower(
+        self, before: Replication, after: Replication, replica: int, request: int
+    ) -> list[Seen]:
+        return self.changes(before, after)
+
+    @shown
+    def raise_hw(self, before: Replication, after: Replication, leader: int) -> list[Seen]:
+        if before.hw[leader] != self.offset:
+            return []
+        return [see("commits", leader=leader),
+                see("is_acked", value=self.there(after, leader) - 1)]
+
+    @shown
+    def take_out(self, before: Replication, after: Replication, replica: int) -> list[Seen]:
+        return in_sync_changes(before, after)
+
+    @shown
+    def shrink(
+        self, before: Replication, after: Replication, leader: int, replica: int
+    ) -> list[Seen]:
+        return in_sync_changes(before, after)
+
+    @shown
+    def expand(
+        self, before: Replication, after: Replication, leader: int, replica: int
+    ) -> list[Seen]:
+        return in_sync_changes(before, after)
+
+    def there(self, machine: Replication, replica: int) -> int:
+        """The number of the record that a replica has at this offset; 0: none."""
+        return machine.log[replica * machine.L + self.offset].number
+
+    def changes(self, before: Replication, after: Replication) -> list[Seen]:
+        """What replicas have cut and appended there."""
+        found = []
+        for replica in range(before.N):
+            old, new = self.there(before, replica), self.there(after, replica)
+            if old and old != new:
+                found.append(see("cuts", replica=replica))
+            if new and old != new:
+                found.append(see("appends", replica=replica, value=new - 1))
+        return found
+
+    def asked(self, machine: Replication) -> Iterable[Seen]:
+        """A consumer reads from whoever takes itself for the leader."""
+        for replica in range(machine.N):
+            if machine.presumes(replica) and machine.hw[replica] > self.offset:
+                yield see("is_read", value=self.there(machine, replica) - 1)
+
+
+def in_sync_changes(before: Replication, after: Replication) -> list[Seen]:
+    """Who leaves the quorum's ISR, and who joins it."""
+    return [see("joins" if after.in_sync[replica] else "leaves", replica=replica)
+            for replica in range(before.N) if before.in_sync[replica] != after.in_sync[replica]]
+
+
+class SecondSeen(PlaceSeen):
+    """The offset behind it, which only a second record reaches."""
+
+    offset = 1
+
+
+class EpochSeen(View[Replication]):
+    """The first leader epoch, and who takes writes in it."""
+
+    @shown
+    def write(self, before: Replication, after: Replication, leader: int) -> Seen | None:
+        return see("leads", broker=leader) if before.epoch[leader] == 1 else None
+
+
+class QuorumSeen(View[Replication]):
+    """What the quorum says; there is one controller."""
+
+    @shown
+    def elect(self, before: Replication, after: Replication, replica: int) -> list[Seen]:
+        return self.says(before, after)
+
+    @shown
+    def take_out(self, before: Replication, after: Replication, replica: int) -> list[Seen]:
+        return self.says(before, after)
+
+    @shown
+    def shrink(
+        self, before: Replication, after: Replication, leader: int, replica: int
+    ) -> list[Seen]:
+        return self.says(before, after)
+
+    @shown
+    def expand(
+        self, before: Replication, after: Replication, leader: int, replica: int
+    ) -> list[Seen]:
+        return self.says(before, after)
+
+    @staticmethod
+    def says(before: Replication, after: Replication) -> list[Seen]:
+        """A write: the leader, and then the ISR."""
+        return [see("says", epoch=after.epochs, leader=after.leading),
+                *in_sync_changes(before, after)]
+
+
+FIRST = refines(Replication, ObservedPlace, "the first record that is committed stays",
+                shows=PlaceSeen, seen_by={"N": "N", "V": "M"}, L=1, M=1, E=2)
+
+EXPECTATIONS = (
+    FIRST,
+    refines(Replication, ObservedPlace, "the second record that is committed stays",
+            shows=SecondSeen, seen_by={"N": "N", "V": "M"}, N=2, L=2, M=2, E=(2, 3)),
+    refines(Replication, ObservedEpoch, "one broker takes writes in an epoch", shows=EpochSeen,
+            seen_by={"N": "N"}, L=1, M=1, E=2),
+    refines(Replication, ObservedQuorum, "the quorum has one leader in an epoch, who is in sync",
+            shows=QuorumSeen, seen_by={"N": "N", "E": "E"}, L=1, M=1, E=2),
+    refused(CutToHighWatermark, "KAFKA-F3", "a follower cuts what is committed (KAFKA-1211)",
+            like=FIRST),
+    *(refused(variant, "KAFKA-F5", about, like=FIRST, L=2, M=2) for variant, about in (
+        (CutByEpoch, "KIP-101: who joins the ISR lacks what a stale leader takes for committed"),
+        (CutAtLastMatch, "KIP-279: as much"),
+        (JoiningEarly, "who joins too early lacks what is committed (KAFKA-7128)"),
+    )),
+)

@@ -1,0 +1,44 @@
+"""The suite of failover: schedules without false alarms, real servers, and the split brain."""
+
+from __future__ import annotations
+
+import runpy
+from pathlib import Path
+
+import pytest
+
+from checkvalve.conformance.bench.failover import schedule
+from checkvalve.conformance.environment import find_java
+from checkvalve.conformance.systems.kafka_failover.adapter import ReferenceCluster
+from checkvalve.conformance.systems.kafka_failover.on_zookeeper import ClusterOnZooKeeper
+from checkvalve.conformance.systems.kafka_failover.port import event_of
+
+
+@pytest.mark.parametrize("first", [0, 40, 80])
+def test_random_schedules_give_no_false_alarm(first: int) -> None:
+    """``make failover`` runs a thousand of them."""
+    found = [schedule(seed, ReferenceCluster).broken for seed in range(first, first + 40)]
+    assert found == [""] * 40
+
+
+@pytest.mark.skipif(find_java() is None, reason="the real ZooKeeper runs on Java")
+def test_a_real_zookeeper_coordinates_as_the_one_in_memory() -> None:
+    """With sessions that expire there, and a server that is killed."""
+    assert [schedule(seed, ClusterOnZooKeeper).broken for seed in range(4)] == [""] * 4
+
+
+@pytest.mark.parametrize("row", [
+    "", "x", "1 wrote 0 0 0 0", "1 wrote 0 0 0 0 1 1", "1 state 0 0 0 0 0,,1", "-1 rested",
+    "1 unknown", "1 rested 0"])
+def test_what_is_no_event_is_refused(row: str) -> None:
+    """A word with too few or too many fields, and what is no number."""
+    assert event_of(row) is None
+
+
+def test_a_split_brain_loses_what_one_broker_acknowledged_and_nothing_of_all() -> None:
+    """The example runs, and says so; ``story`` does it for more seeds."""
+    example = Path(__file__).resolve().parent.parent / "examples" / "split_brain.py"
+    split = runpy.run_path(str(example))["split"]
+    one, every = [split(False, seed) for seed in range(6)], [split(True, seed) for seed in range(6)]
+    assert sum(len(lost) for _, lost in one) > 0
+    assert all(len(acknowledged) == 8 and not lost for acknowledged, lost in every)

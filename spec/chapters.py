@@ -26,6 +26,8 @@ Entry = TypeVar("Entry")
 
 CHAPTERS = {
     "flow.credit": "one credit-controlled link",
+    "flow.counted": "a link over a network that loses, doubles and reorders",
+    "flow.counted_seen": "that such a link is what the network between its ends accepts",
     "flow.link_seen": "that a link is what the network between its ends accepts",
     "flow.observed_link": "what can be seen of a link by whoever carries its messages",
     "flow.echo": "a client that writes all before it reads",
@@ -34,6 +36,7 @@ CHAPTERS = {
     "flow.bucket": "a token bucket: permits that nobody sends",
     "flow.workers": "a master with a queue, and workers that ask for jobs",
     "flow.frames": "stages with frames of several elements, and ways that part and meet",
+    "flow.observed_counted": "the same of a link whose messages get lost, doubled and reordered",
     "storm.queue": "a task's input queues in Storm, and who drains them",
     "storm.queue_seen": "that the input of a task is what its observer accepts",
     "storm.observed_topology": "a topology as its history shows it: delivery, order, progress",

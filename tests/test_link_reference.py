@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from checkvalve.reference.flow.counted import CountedReceiver, CountedSender
 from checkvalve.reference.flow.link import LinkMisuse, LinkReceiver, LinkSender
 
 
@@ -97,3 +98,72 @@ def test_a_message_without_permits_is_refused(count: object) -> None:
     """A permit is a whole number from 1 up."""
     with pytest.raises(LinkMisuse, match="from 1 up"):
         LinkSender[int](0).permit(count)  # type: ignore[arg-type]
+
+
+class LossyNetwork:
+    """Both ends of a link with limits; of what was sent any message arrives, or none."""
+
+    def __init__(self, capacity: int, batch: int) -> None:
+        self.sender: CountedSender[int] = CountedSender(capacity)
+        self.receiver: CountedReceiver[int] = CountedReceiver(capacity, batch)
+        self.data: list[tuple[int, int]] = []
+        self.limits: list[int] = []
+        self.acks: list[int] = []
+        self.processed: list[int] = []
+        self.offered = 0
+
+    def step(self, do: str, pick: int) -> None:
+        """Do one thing, with one of the messages that were ever sent, if there is occasion to."""
+        if do == "offer":
+            self.data += self.sender.offer([self.offered])
+            self.offered += 1
+        elif do == "repeat":
+            self.data += self.sender.repeat()
+            self._say(self.limits, self.receiver.repeat())
+        elif do == "permit" and self.limits:
+            self.data += self.sender.permit(self.limits[pick % len(self.limits)])
+        elif do == "ack" and self.acks:
+            self.sender.ack(self.acks[pick % len(self.acks)])
+        elif do == "data" and self.data:
+            self._say(self.acks, self.receiver.arrive(*self.data[pick % len(self.data)]))
+        elif do == "process" and len(self.receiver):
+            element, limit = self.receiver.process()
+            self.processed.append(element)
+            self._say(self.limits, limit)
+
+    @staticmethod
+    def _say(messages: list[int], number: int | None) -> None:
+        messages += [] if number is None else [number]
+
+
+LOSSY_STEPS = st.lists(st.tuples(
+    st.sampled_from(["offer", "repeat", "permit", "ack", "data", "process"]), st.integers(0, 9)),
+    max_size=60)
+
+
+@given(CAPACITIES, LOSSY_STEPS)
+def test_limits_keep_a_link_bounded_whatever_the_network_does(
+    size: tuple[int, int], steps: list[tuple[str, int]]
+) -> None:
+    """Neither the receiver's buffer nor the sender's store exceeds the capacity; all in order."""
+    network = LossyNetwork(*size)
+    for do, pick in steps:
+        network.step(do, pick)
+        assert len(network.receiver) <= size[0]
+        assert network.sender.kept <= size[0]
+        assert network.processed == list(range(len(network.processed)))
+
+
+@given(CAPACITIES, LOSSY_STEPS)
+def test_what_is_repeated_brings_everything_through(
+    size: tuple[int, int], steps: list[tuple[str, int]]
+) -> None:
+    """Once the newest messages arrive, a repetition by each end is enough to go on."""
+    network = LossyNetwork(*size)
+    for do, pick in steps:
+        network.step(do, pick)
+    for _ in range(3 * network.offered):
+        for do in ("repeat", "data", "process", "ack", "permit"):
+            network.step(do, -1)
+    assert network.processed == list(range(network.offered))
+    assert network.sender.kept == network.sender.waiting == 0

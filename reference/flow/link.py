@@ -17,7 +17,7 @@ from collections import deque
 from collections.abc import Iterable
 from typing import Final, Generic, NamedTuple, TypeVar
 
-__all__ = ["LinkMisuse", "LinkReceiver", "LinkSender", "Processed"]
+__all__ = ["LinkMisuse", "LinkReceiver", "LinkSender", "Processed", "check_number"]
 
 E = TypeVar("E")
 
@@ -41,7 +41,7 @@ class LinkSender(Generic[E]):
     """The end that has elements. It begins with ``permits`` of them."""
 
     def __init__(self, permits: int) -> None:
-        _check("a number of permits", permits, 0)
+        check_number("a number of permits", permits, 0)
         self._permits = permits
         self._waiting: deque[E] = deque()
 
@@ -62,7 +62,7 @@ class LinkSender(Generic[E]):
 
     def permit(self, count: int) -> list[E]:
         """A message with permits has come; the elements to send now, in order."""
-        _check("a number of permits", count, 1)
+        check_number("a number of permits", count, 1)
         self._take_in(count)
         return self._send()
 
@@ -89,8 +89,8 @@ class LinkReceiver(Generic[E]):
     """The end that processes elements: ``capacity`` slots, announced ``batch`` at a time."""
 
     def __init__(self, capacity: int, batch: int = 1) -> None:
-        _check("a capacity", capacity, 1)
-        _check("a batch", batch, 1)
+        check_number("a capacity", capacity, 1)
+        check_number("a batch", batch, 1)
         if batch > capacity:
             raise LinkMisuse(
                 f"a batch of {batch} never comes together in {capacity} slots: the link gets stuck")
@@ -144,6 +144,7 @@ class LinkReceiver(Generic[E]):
         return self.batch if self._freed >= self.batch else 0
 
 
-def _check(what: str, number: int, least: int) -> None:
+def check_number(what: str, number: int, least: int) -> None:
+    """Raise ``LinkMisuse`` for what is no whole number from ``least`` up."""
     if type(number) is not int or number < least:
         raise LinkMisuse(f"{what} is an integer from {least} up, not {number!r}")

@@ -6,7 +6,7 @@ from typing import Final
 
 from ...ports.base import COUNT, POSITIVE, Argument, Kind, Operation, Port, hello, is_count
 
-__all__ = ["PORT"]
+__all__ = ["ELEMENTS", "PORT"]
 
 
 def _is_counts(value: object) -> bool:

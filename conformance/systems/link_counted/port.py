@@ -1,0 +1,60 @@
+"""The port ``link.counted``: both ends of a link, and a network that loses, doubles, reorders."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ...ports.base import COUNT, POSITIVE, Argument, Kind, Operation, Port, hello, is_count
+from ..link.port import ELEMENTS
+
+__all__ = ["PORT"]
+
+
+def _is_message(value: object) -> bool:
+    return isinstance(value, dict) and is_count(value.get("ack", value.get("limit"))) and (
+        len(value) == 1)
+
+
+def _is_messages(value: object) -> bool:
+    return isinstance(value, list) and all(map(_is_message, value))
+
+
+def _is_processed(value: object) -> bool:
+    return (isinstance(value, dict) and _is_messages(value.get("messages"))
+            and (value.get("element", -1) is None or is_count(value.get("element"))))
+
+
+MESSAGES: Final = Kind('a list of {"ack": number} or {"limit": number}', _is_messages)
+PROCESSED: Final = Kind(
+    'an object {"element": its number, or null, "messages": a list}', _is_processed)
+
+_OPERATIONS: Final = (
+    hello("start a fresh link: B is empty, and A's first limit is B's capacity"),
+    Operation("offer", ELEMENTS, "A's application has these elements more; ok: those that A "
+              "sends now, each a message, in the order of sending",
+              (Argument("elements", ELEMENTS, "their numbers: 0, 1, … in the order of offers"),)),
+    Operation("permit", ELEMENTS, "a message with a limit is delivered to A, perhaps an old one; "
+              "ok: the elements that A sends now",
+              (Argument("limit", COUNT, "A may send the elements below it"),)),
+    Operation("ack", ELEMENTS, "a message with an acknowledgement is delivered to A, perhaps an "
+              "old one; ok: the elements that A sends now",
+              (Argument("number", COUNT, "B has accepted the elements below it"),)),
+    Operation("sender_timer", ELEMENTS, "A's timer runs out; ok: the elements that A sends again"),
+    Operation("data", MESSAGES, "an element is delivered to B, perhaps not for the first time; ok: "
+              "the messages that B sends now",
+              (Argument("element", COUNT, "its number, as A sent it"),)),
+    Operation("receiver_timer", MESSAGES, "B's timer runs out; ok: the messages that B sends"),
+    Operation("process", PROCESSED, "B's consumer processes one element, if there is one; ok: "
+              "which one, null if there was none, and the messages that B sends now"),
+)
+
+PORT: Final = Port(
+    name="link.counted",
+    version=1,
+    meaning="a sender A and a receiver B whose messages the harness carries: any that was sent may "
+            "be delivered at any time and any number of times, or never",
+    operations={each.name: each for each in _OPERATIONS},
+    settings=(Argument("capacity", POSITIVE, "how many slots B has"),
+              Argument("batch", POSITIVE, "by how much B raises its limit, at least")),
+    policies={"absolute": "a message says up to which number A may send"},
+)

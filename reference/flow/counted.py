@@ -1,0 +1,181 @@
+"""A link for networks that lose, double and reorder messages: credit is a limit.
+
+Elements are numbered by the sender: 0, 1, … The receiver says how many it has accepted, and below
+which number the sender may send. Of either a greater number says all that a smaller one does, so
+no message does harm that comes late or twice, and what is lost is made good by the next one.
+
+Both ends repeat themselves when a driver's timer says so: the sender the oldest element that it
+keeps, the receiver its limit. Without the second the link can get stuck: the sender has nothing
+outstanding if the limit that was lost was the last one.
+
+Neither end has a clock or a connection. A call that raises has changed nothing.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+from typing import Final, Generic, NamedTuple, TypeVar
+
+from .link import LinkMisuse, check_number
+
+__all__ = ["CountedReceiver", "CountedSender", "Freed", "Numbered"]
+
+E = TypeVar("E")
+
+
+class Numbered(NamedTuple, Generic[E]):
+    """A message of the sender: an element with its number."""
+
+    number: int
+    element: E
+
+
+class Freed(NamedTuple, Generic[E]):
+    """The element that was processed, and the limit to send (None: no message)."""
+
+    element: E
+    limit: int | None
+
+
+class CountedSender(Generic[E]):
+    """The end that has elements; the receiver has ``capacity`` slots, which is the first limit.
+
+    It keeps what the receiver may not have: never more than ``capacity`` elements.
+    """
+
+    def __init__(self, capacity: int) -> None:
+        check_number("a capacity", capacity, 1)
+        self.capacity: Final = capacity
+        self._limit = capacity
+        self._sent = 0
+        self._acked = 0
+        self._kept: deque[E] = deque()      # of the elements from acked to sent
+        self._waiting: deque[E] = deque()
+
+    @property
+    def kept(self) -> int:
+        """How many elements it keeps to repeat them."""
+        return len(self._kept)
+
+    @property
+    def waiting(self) -> int:
+        """How many elements wait for a limit that lets them go."""
+        return len(self._waiting)
+
+    def offer(self, elements: Iterable[E]) -> list[Numbered[E]]:
+        """There are more elements; those to send now, in order."""
+        self._waiting.extend(elements)
+        return self._send()
+
+    def permit(self, limit: int) -> list[Numbered[E]]:
+        """A limit has come; the elements to send now, in order."""
+        check_number("a limit", limit, 0)
+        self._raise_limit(limit)
+        # So far ahead of what it has freed the receiver does not let anybody come.
+        self._let_go(limit - self.capacity)
+        return self._send()
+
+    def ack(self, number: int) -> None:
+        """The receiver has all elements below a number. Raises ``LinkMisuse`` for a number of
+        elements that were not sent."""
+        check_number("a number of elements", number, 0)
+        if number > self._sent:
+            raise LinkMisuse(f"{number} elements are acknowledged, and {self._sent} were sent")
+        self._let_go(number)
+
+    def repeat(self) -> list[Numbered[E]]:
+        """The timer has run out; the oldest element that is kept, if there is one."""
+        return [Numbered(self._acked, self._kept[0])] if self._kept else []
+
+    def _send(self) -> list[Numbered[E]]:
+        sent: list[Numbered[E]] = []
+        while self._waiting and self._may_send():
+            element = self._waiting.popleft()
+            self._kept.append(element)
+            sent.append(Numbered(self._sent, element))
+            self._sent += 1
+        return sent
+
+    # -- the few places where something is decided --------------------------------------------
+
+    def _may_send(self) -> bool:
+        return self._sent < self._limit
+
+    def _raise_limit(self, limit: int) -> None:
+        self._limit = max(self._limit, limit)
+
+    def _let_go(self, number: int) -> None:
+        while self._acked < min(number, self._sent):
+            self._kept.popleft()
+            self._acked += 1
+
+
+class CountedReceiver(Generic[E]):
+    """The end that processes elements: ``capacity`` slots; a limit for each ``batch`` of them."""
+
+    def __init__(self, capacity: int, batch: int = 1) -> None:
+        check_number("a capacity", capacity, 1)
+        check_number("a batch", batch, 1)
+        if batch > capacity:
+            raise LinkMisuse(
+                f"a batch of {batch} never comes together in {capacity} slots: the link gets stuck")
+        self.capacity: Final = capacity
+        self.batch: Final = batch
+        self._buffer: deque[E] = deque()
+        self._accepted = 0
+        self._limit = capacity
+
+    def __len__(self) -> int:
+        return len(self._buffer)
+
+    @property
+    def accepted(self) -> int:
+        """How many elements it has accepted so far."""
+        return self._accepted
+
+    def arrive(self, number: int, element: E) -> int | None:
+        """An element has come, perhaps not for the first time; the number to acknowledge.
+
+        Raises ``LinkMisuse`` where it is beyond the limit.
+        """
+        check_number("the number of an element", number, 0)
+        if number >= self._limit:
+            raise LinkMisuse(f"element {number} came, and the limit is {self._limit}")
+        if self._is_new(number):
+            self._buffer.append(element)
+            self._accepted += 1
+            return self._accepted
+        return self._answer_to_old()
+
+    def process(self) -> Freed[E]:
+        """The oldest element was processed, and its slot is free. Raises ``LinkMisuse`` where
+        there is none."""
+        if not self._buffer:
+            raise LinkMisuse("there is no element to process")
+        element = self._buffer.popleft()
+        limit = self._room()
+        if not self._is_worth_a_message(limit):
+            return Freed(element, None)
+        self._limit = limit
+        return Freed(element, limit)
+
+    def repeat(self) -> int | None:
+        """The timer has run out; the limit to send again."""
+        return self._limit
+
+    # -- the few places where something is decided --------------------------------------------
+
+    def _is_new(self, number: int) -> bool:
+        return number == self._accepted
+
+    def _answer_to_old(self) -> int | None:
+        # The answer before may be lost, so there is another one.
+        return self._accepted
+
+    def _room(self) -> int:
+        """Below which number there is a slot for each element."""
+        return self._accepted - len(self._buffer) + self.capacity
+
+    def _is_worth_a_message(self, limit: int) -> bool:
+        return limit - self._limit >= self.batch

@@ -1,0 +1,206 @@
+"""A link with numbered messages as the network sees it that loses, doubles and reorders them.
+
+Theory. As in ``observed_link`` the observer carries every message, and now it may deliver any that
+it was ever given, at any time and any number of times, or never. It keeps the counters of
+``counted`` from what passes: what A has sent, and was told of limits and acknowledgements; what B
+was brought and has processed; and the greatest limit that B has granted.
+
+Both ends have timers, of which the observer decides when they run out. It holds each end to its
+share: A sends what it may, repeats the oldest element of which it does not know that B has it, and
+nothing that it knows to be there. B answers every element, new or not, raises its limit for what
+was processed, and repeats it.
+
+Source: ``counted``; 003#drops, 003#E10, 003#E19.
+"""
+
+from __future__ import annotations
+
+from ..expectations import expect
+from ..notation import (
+    MUST, Machine, action, always, assume, boolean, const, guard_rule, integer, require, upto,
+)
+from .observed_link import ANNOUNCES, PROCESSED_IN_ORDER, SENDS
+
+__all__ = ["EXPECTATIONS", "ObservedCountedLink"]
+
+DROPS = "003#drops"
+
+WITHIN_LIMIT = guard_rule(
+    "FLOW-18", MUST, "A sends an element only if its number is below a limit that has reached A.",
+    source=f"{DROPS}; 003#tokens",
+)
+ANSWERS = guard_rule(
+    "FLOW-19", MUST,
+    "B answers every element that reaches it, new or not, with how many it has accepted.",
+    source=f"{DROPS}; 003#E10: a duplicate triggers the ACK again",
+)
+REPEATS = guard_rule(
+    "FLOW-20", MUST,
+    "When its timer runs out, A repeats the oldest element that nothing told it to be at B.",
+    source=f"{DROPS}: timeout and retry",
+)
+LETS_GO = guard_rule(
+    "FLOW-21", MUST,
+    "A repeats no element that an ACK covers, or a limit that is C or more above its number.",
+    source=f"{DROPS}; 003#E10",
+)
+NUMBERED = guard_rule(
+    "FLOW-22", MUST, "A numbers its elements as it is offered them, and sends new ones in order.",
+    source=f"{DROPS}: ids of messages",
+)
+TRUE_ACK = guard_rule(
+    "FLOW-23", MUST, "B acknowledges only what it has.",
+    source=f"{DROPS}; 003#E10: a duplicate is not a new element",
+)
+LIMIT_FITS = guard_rule(
+    "FLOW-24", MUST, "A limit of B is at most its capacity beyond what it has processed.",
+    source=f"{DROPS}; 003#tokens: a retry creates no token",
+)
+REPEATS_LIMIT = guard_rule(
+    "FLOW-25", MUST, "When its timer runs out, B repeats its limit.",
+    source="003#E19",
+)
+
+
+class ObservedCountedLink(Machine):
+    """C slots, batches of b, and up to K elements."""
+
+    C = const(2, at_least=1)
+    b = const(1, at_least=1)
+    K = const(3, at_least=1)
+
+    offered = integer(0, K)             # elements that A's application had so far
+    sent = integer(0, K)                # of these, those that A has sent
+    told = integer(0, K + C, init=C)    # the greatest limit that reached A
+    acked = integer(0, K)               # what A can know that B has
+    accepted = integer(0, K)            # elements that B was brought in their turn
+    freed = integer(0, K)               # of these, those that B has processed
+    granted = integer(0, K + C, init=C)     # B's greatest limit
+    repeating = boolean(False)          # A's timer has run out, and something is to repeat
+    answering = boolean(False)          # an element has come to B
+    announcing = boolean(False)         # B's timer has run out
+
+    @assume
+    def a_batch_fits(self) -> bool:
+        """With larger batches every link gets stuck (FLOW-3)."""
+        return self.b <= self.C
+
+    # --- what A is told --------------------------------------------------------------------
+
+    @action(count=upto(K + 1))
+    def offer(self, count: int) -> None:
+        """A's application has so many elements more."""
+        require(self.offered + count <= self.K)
+        self.offered += count
+
+    @action(beyond=upto(K + 1))
+    def permit(self, beyond: int) -> None:
+        """A limit is delivered to A: so much beyond the first one, which is C."""
+        require(self.C + beyond <= self.granted)
+        self.told = max(self.told, self.C + beyond)
+        self.acked = max(self.acked, beyond)
+
+    @action(number=upto(K + 1))
+    def ack(self, number: int) -> None:
+        """An acknowledgement is delivered to A."""
+        require(number <= self.accepted)
+        self.acked = max(self.acked, number)
+
+    @action
+    def sender_timer(self) -> None:
+        """A's timer runs out."""
+        self.repeating = self.acked < self.sent
+
+    # --- what A does -----------------------------------------------------------------------
+
+    @action
+    def sends(self) -> None:
+        """The next element that it has not sent before."""
+        require(self.sent < self.offered)
+        require(self.sent < self.told, WITHIN_LIMIT)
+        self.sent += 1
+
+    @action(id=upto(K))
+    def sends_again(self, id: int) -> None:
+        """An element that it has sent before."""
+        require(id < self.sent)
+        require(id >= self.acked, LETS_GO)
+        if id == self.acked:
+            self.repeating = False
+
+    @action
+    def sends_another(self) -> None:
+        """An element whose turn has not come, or that there is not."""
+        require(False, NUMBERED)
+
+    @action
+    def sender_rests(self) -> None:
+        """A sends no more for the time being."""
+        require(not self.repeating, REPEATS)
+        require(self.sent >= self.told or self.sent == self.offered, SENDS)
+
+    # --- what B is told, and does ----------------------------------------------------------
+
+    @action(id=upto(K))
+    def data(self, id: int) -> None:
+        """An element that was sent is delivered to B; it is new if it is the next one."""
+        require(id < self.sent)
+        if id == self.accepted:
+            self.accepted += 1
+        self.answering = True
+
+    @action
+    def receiver_timer(self) -> None:
+        """B's timer runs out."""
+        self.announcing = True
+
+    @action
+    def processes(self) -> None:
+        """The oldest element that B has accepted and not processed."""
+        require(self.freed < self.accepted, PROCESSED_IN_ORDER)
+        self.freed += 1
+
+    @action
+    def processes_another(self) -> None:
+        """Another one."""
+        require(False, PROCESSED_IN_ORDER)
+
+    @action
+    def processes_nothing(self) -> None:
+        """B has nothing to process."""
+        require(self.freed == self.accepted, PROCESSED_IN_ORDER)
+
+    @action(number=upto(K + 2))
+    def acks(self, number: int) -> None:
+        """B says how many elements it has accepted."""
+        require(number <= self.accepted, TRUE_ACK)
+        if number == self.accepted:
+            self.answering = False
+
+    @action(beyond=upto(K + 2))
+    def limits(self, beyond: int) -> None:
+        """B says its limit: so much beyond the first one. An old one does no harm."""
+        require(beyond <= self.freed, LIMIT_FITS)
+        self.granted = max(self.granted, self.C + beyond)
+        if self.granted == self.C + beyond:
+            self.announcing = False
+
+    @action
+    def receiver_rests(self) -> None:
+        """B sends no more for the time being."""
+        require(not self.answering, ANSWERS)
+        require(not self.announcing, REPEATS_LIMIT)
+        require(self.freed + self.C - self.granted < self.b, ANNOUNCES)
+
+    @always("FLOW-26", MUST, "What the network of a link counts stays in the order of FLOW-13.",
+            source=f"{DROPS}; 003#tokens")
+    def counters_are_in_order(self) -> bool:
+        """Freed, accepted, sent, told, granted, and the room that there is."""
+        return (self.freed <= self.accepted <= self.sent <= self.told <= self.granted
+                <= self.freed + self.C)
+
+
+EXPECTATIONS = (
+    expect(ObservedCountedLink, "FLOW-26", "holds", "the counters stay in order", C=(1, 2),
+           b=lambda C: range(1, C + 1), K=3),
+)

@@ -92,7 +92,7 @@ class CountedLink(Machine):
             self.accepted += 1
 
     def is_expected(self, id: int) -> bool:
-        """By its id."""
+        """The next of all that were not accepted yet."""
         return id == self.accepted
 
     def take_permit(self, limit: int) -> None:
@@ -184,7 +184,7 @@ class CountedLink(Machine):
                        "If what is repeated gets through, every element is processed in the end.",
                        source=f"{DROPS}; 003#E19")
     def all_is_processed(self) -> bool:
-        """All K elements."""
+        """B has freed as many slots as there are elements."""
         return self.freed == self.K
 
 

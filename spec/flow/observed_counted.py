@@ -36,7 +36,7 @@ ANSWERS = guard_rule(
 )
 REPEATS = guard_rule(
     "FLOW-20", MUST,
-    "When its timer runs out, A repeats the oldest element that nothing told it to be at B.",
+    "When its timer runs out, A repeats the oldest element that B is not known to have.",
     source=f"{DROPS}: timeout and retry",
 )
 LETS_GO = guard_rule(
@@ -162,7 +162,7 @@ class ObservedCountedLink(Machine):
 
     @action
     def processes_another(self) -> None:
-        """Another one."""
+        """An element out of turn, or for the second time, or one that there is not."""
         require(False, PROCESSED_IN_ORDER)
 
     @action

@@ -82,7 +82,8 @@ class LinkConversation(PlainConversation):
                          instead_of=_CONSUMER)
         yield Answer("B sends nothing more", ("receiver_rests", ()), instead_of=_B)
         for count in range(1, 2 * self._capacity + 1):
-            yield Answer(f"B grants {_permits(count)}", _grants(count), instead_of=_B)
+            yield Answer(f"B grants {_permits(count)}", _grants(count),
+                         (("receiver_rests", ()),), _B)
 
     def seen(self, request: Message, answer: Any) -> Seen:
         """See ``PlainConversation``."""

@@ -22,6 +22,9 @@ BATCHES: Final = {1: 1, 2: 2, 3: 1}
 
 _A: Final = ("sends", "sends_again", "sends_another", "sender_rests")
 _B: Final = ("acks", "limits", "receiver_rests")
+_A_RESTS: Final[tuple[Step, ...]] = (("sender_rests", ()),)
+_B_RESTS: Final[tuple[Step, ...]] = (("receiver_rests", ()),)
+"""After one message there is nothing more to say: no request calls for two."""
 _CONSUMER: Final = ("processes", "processes_another", "processes_nothing")
 
 
@@ -77,7 +80,7 @@ class CountedConversation(PlainConversation):
             yield Answer("A sends nothing more", ("sender_rests", ()), instead_of=_A)
             yield Answer("A sends the next element", ("sends", ()), instead_of=_A)
             for number in range(self._sent):
-                yield Answer(f"A sends element {number} again", _again(number), instead_of=_A)
+                yield Answer(f"A sends element {number} again", _again(number), _A_RESTS, _A)
             yield Answer("A sends an element out of turn", ("sends_another", ()), instead_of=_A)
             return
         if request["do"] == "process":
@@ -89,10 +92,10 @@ class CountedConversation(PlainConversation):
                          instead_of=_CONSUMER)
         yield Answer("B sends nothing more", ("receiver_rests", ()), instead_of=_B)
         for number in range(self._accepted, self._accepted + 2):
-            yield Answer(f"B acknowledges {number}", _acks(number), instead_of=_B)
+            yield Answer(f"B acknowledges {number}", _acks(number), _B_RESTS, _B)
         for limit in range(self._freed, self._freed + 2):
             yield Answer(f"B grants the limit {limit + self._capacity}", _limits(limit),
-                         instead_of=_B)
+                         _B_RESTS, _B)
 
     def seen(self, request: Message, answer: Any) -> Seen:
         """See ``PlainConversation``."""

@@ -1,6 +1,8 @@
 """Clusters over a real ZooKeeper, in real time: sessions expire by its own clock.
 
-What happens when is the machine's business, so a run is no run twice; the rules hold of each.
+What happens when is the machine's business, so a run is no run twice; the rules hold of each. Those
+that compare when the quorum spoke with when others did are left to virtual time: a write whose
+author slept before it read the reply is known too late.
 """
 
 from __future__ import annotations
@@ -22,6 +24,10 @@ PACE = 4
 """Real milliseconds of an instant: a session of 90 lasts 360, and the server allows 200."""
 
 
+OF_THE_QUORUM = {f"KAFKA-F{each}" for each in (3, 4, 5, 10, 11, 12)}
+"""Rules in which the instants of the quorum's words matter."""
+
+
 @pytest.fixture(scope="module")
 def server() -> Iterator[ZooKeeper]:
     """A server for all runs, each below a path of its own."""
@@ -32,7 +38,7 @@ def server() -> Iterator[ZooKeeper]:
 @pytest.mark.parametrize("seed", [0, 1])
 def test_failover_keeps_its_rules_in_real_time(server: ZooKeeper, seed: int) -> None:
     """A broker dies, a leader sleeps over its session, a reply gets lost, the server is killed;
-    then all come to rest, and no rule was broken."""
+    then all come to rest, and no rule about brokers and clients was broken."""
     with PacedZooKeeper(server, f"{server.address}/run{seed}", PACE) as service:
         cluster = Cluster(Deployment(seed=seed), store=service.told_to)
         faults = Faults(cluster)
@@ -48,5 +54,5 @@ def test_failover_keeps_its_rules_in_real_time(server: ZooKeeper, seed: int) -> 
         event = event_of(" ".join(map(str, (happened.at, happened.what, *happened.about))))
         assert event is not None
         judge.see(event)
-    assert [each.words() for each in judge.offences] == []
+    assert [each.words() for each in judge.offences if each.rule.id not in OF_THE_QUORUM] == []
     assert cluster.history[-1].what == "rested"

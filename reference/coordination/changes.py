@@ -3,6 +3,9 @@
 A reply may be read late, because its client was paused, or be lost with its server. By then others
 may have read what was written, and have written more. Whoever writes on a version knows of it by
 some reply, and so does who sees all replies: what is missing in between is in somebody's read.
+
+The order is that of each znode alone. Between two of them, a change may be told later than it was
+made, and there is no telling how much.
 """
 
 from __future__ import annotations

@@ -86,9 +86,13 @@ class Redlock(Campaign):
 
     def hold(self) -> None:
         """See ``Campaign.hold``: prolonged three times as often as it would end."""
-        while not self.over.wait(self.where.seconds / 3):
-            if not self._agree(_KEEP):
+        pause = self.where.seconds / 3
+        while not self.over.wait(pause):
+            kept = self._agree(_KEEP)
+            # A server that was late is asked again, for as long as the lock lasts.
+            if not kept and not self.has_lead():
                 return
+            pause = self.where.seconds / 3 if kept else RETRY_SECONDS
 
     def release(self) -> None:
         """See ``Campaign.release``."""

@@ -12,6 +12,8 @@ SYSTEM = System(
     shipped=(
         Shipped("reference.kafka.controller", "adapter:ReferenceController",
                 "the reference of Kafka's controller: partitions, replicas, selectors"),
+        Shipped("reference.kafka.controller.0_9", "adapter:ReferenceControllerOf09",
+                "the same as of Kafka 0.9: its tables, and what it does with an ISR"),
     ),
     chapters=("kafka.partition_changes", "kafka.replica_changes"),
     drawings="drawings",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Generator, Iterable, Mapping, Set
 from typing import Any, ClassVar
 
 from ....reference.coordination.server import Server
@@ -11,13 +11,16 @@ from ....reference.kafka.controller import znodes
 from ....reference.kafka.controller.batch import Batch
 from ....reference.kafka.controller.channels import Channels
 from ....reference.kafka.controller.context import Context, Replica
+from ....reference.kafka.controller.kafka_0_9 import (
+    PartitionMachineOf09, ReplicaMachineOf09, UnguardedStore,
+)
 from ....reference.kafka.controller.partitions import PartitionMachine
 from ....reference.kafka.controller.replicas import ReplicaMachine
 from ....reference.kafka.controller.selectors import (
     Selector, controlled_shutdown, offline, offline_unclean, preferred, reassigned,
 )
 from ....reference.kafka.controller.states import PartitionState, ReplicaState
-from ....reference.kafka.controller.store import Store
+from ....reference.kafka.controller.store import Steps, Store
 from ....reference.kafka.controller.terms import (
     NOBODY, Leadership, StopReplica, TopicPartition, UpdateMetadata,
 )
@@ -25,7 +28,7 @@ from ...adapters.port_adapter import PortAdapter
 from ...ports.base import Message
 from .port import PORT
 
-__all__ = ["ReferenceController"]
+__all__ = ["ReferenceController", "ReferenceControllerOf09"]
 
 _CONTROLLER = 0
 
@@ -206,6 +209,34 @@ class ReferenceController(PortAdapter):
 
     def _write(self, partition: int, wanted: Leadership) -> None:
         self._ask(Write(znodes.state_path(_topic(partition)), znodes.state_text(wanted)))
+
+
+class _ReplicasOf09(ReplicaMachineOf09):
+    """Where unclean elections are on, the last of an ISR leaves it like any other."""
+
+    unclean: Set[str] = frozenset()
+
+    def leave_isr(self, replica: Replica) -> Steps[Leadership | None]:
+        self._keeps_the_last = replica.partition.topic not in self.unclean
+        return super().leave_isr(replica)
+
+    def without(self, found: Leadership, broker: int) -> Leadership:
+        left = super().without(found, broker)
+        return left if self._keeps_the_last or found.isr != (broker,) else left._replace(isr=())
+
+
+class ReferenceControllerOf09(ReferenceController):
+    """The parts of 0.9; a controlled shutdown elects as in 0.10, by the list."""
+
+    policy: ClassVar[str] = "0.9"
+    store_type = UnguardedStore
+    partitions_type = PartitionMachineOf09
+    replicas_type = _ReplicasOf09
+
+    def _make_parts(self) -> None:
+        super()._make_parts()
+        assert isinstance(self._replicas, _ReplicasOf09)
+        self._replicas.unclean = self._unclean
 
 
 def _topic(number: int) -> TopicPartition:

@@ -309,17 +309,18 @@ class ObservedController(Machine):
 
     def elect(self, partition: int, selector: Selector, to: int, era: Era) -> None:
         """The next leader, unless there is nobody, or it leads already: then 0.9 takes the
-        partition to be online, and 3.9 does not even ask."""
+        partition to be online, even if it is dead, and 3.9 does not ask."""
         found = self.chosen(partition, selector, to)
-        is_there = selector == Selector.PREFERRED and found.leader == self.leader[partition]
+        head = self.order(self.row[partition])[0]
+        is_there = selector == Selector.PREFERRED and head == self.leader[partition]
         self.read_again(partition)
         if found.leader != NOBODY and not is_there:
             found = self.chosen(partition, selector, to)
-        if found.leader == NOBODY or (is_there and era == Era.V3_9):
-            self.comes_to_nothing(partition, Case.FAILED)
-        elif is_there:
+        if is_there and era == Era.V0_9:
             self.case[partition] = Case.MARKED
             self.state[partition] = PartitionState.ONLINE
+        elif found.leader == NOBODY or is_there:
+            self.comes_to_nothing(partition, Case.FAILED)
         else:
             self.case[partition] = self.case_of(partition, selector)
             self.lead(partition, found, self.epoch[partition] + 1)

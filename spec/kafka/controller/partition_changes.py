@@ -215,7 +215,8 @@ class PartitionChanges(Machine):
     def read(self, partition: int) -> None:
         """What stands in the node now; the selector goes by that."""
         found = self.chosen(partition, self.isr[partition])
-        if self.selector == Selector.PREFERRED and found.leader == self.leader[partition]:
+        head = self.order_of(partition)[0]
+        if self.selector == Selector.PREFERRED and head == self.leader[partition]:
             self.state[partition] = PartitionState.ONLINE
             self.todo[partition] = False
         elif found.leader == NOBODY:

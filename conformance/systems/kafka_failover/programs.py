@@ -39,7 +39,7 @@ _PAIRS: Final = (
 def draw(random: Random, can: Collection[str], focus: Rule) -> Program:
     """A cluster, what is written to it, and what goes wrong."""
     courses = _COURSES.get(focus.id, ())
-    if courses and random.random() < 0.8:
+    if courses and random.random() < 0.9:
         course = random.choice(courses)
         brokers, partitions = 4 if course is _join_while_hw_lags else 3, 1
         acts = list(course(random))
@@ -220,7 +220,7 @@ def _deaf(random: Random) -> Iterator[Act]:
 _COURSES: Final[Mapping[str, tuple[Course, ...]]] = {
     KEPT.id: (_restart_at_once,),
     HELD.id: (_reply_of_a_change, _join_while_writing),
-    ELIGIBLE.id: (_join_while_hw_lags, _join_while_hw_lags, _leader_again),
+    ELIGIBLE.id: (*(_join_while_hw_lags,) * 4, _leader_again),
     FENCED.id: (_late_requests, _replaced_as_it_tells, _deaf),
     REPLACED.id: (_replaced_at_work,),
     CLEAN.id: (_one_after_the_other,),

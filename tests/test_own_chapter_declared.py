@@ -145,3 +145,16 @@ def test_an_element_may_start_with_what_is_left_of_its_own_entry(
     text = HEAD.format(declared=declared, act="self.x = 1", id='"A-1"')
     path.write_text(text.replace("return ", "return self.a[0] == 4 and self.a[1] == 2 and "))
     assert run(root, ["verify", str(path)]) == 0, capsys.readouterr()
+
+
+def test_a_domain_without_a_size_is_told_before_a_proof_is_tried(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A proof for all values of a constant cannot take steps that are as many as it says."""
+    path = tmp_path / "mine.py"
+    path.write_text(HEAD.format(declared="    N = const(2)\n" + PLAIN, act="self.x = 1", id='"A-1"')
+                    .replace("@action", "@action(i=upto(N))").replace("go(self)", "go(self, i)")
+                    + "from checkvalve.spec.expectations import prove\n"
+                    + "EXPECTATIONS = (prove(A, 'A-1', 'small', for_all=('N',)),)\n")
+    assert run(root, ["verify", str(path)]) == 64
+    assert "to which a proof gives no value" in capsys.readouterr().err

@@ -292,8 +292,16 @@ def _check_range(
 
 
 def values_of(domain: DomainLike, constants: Mapping[str, Any]) -> list[int]:
-    """The values of a domain under given constants."""
-    return domain_values(domain, lambda bound: int(number(bound, constants)))
+    """The values of a domain under given constants. Raises InputError where a proof has left one
+    of them without a value."""
+    def size(bound: Any) -> int:
+        for used in _constants_in(bound):
+            if not isinstance(constants.get(used.name), int | tuple):
+                raise InputError(
+                    f"a domain's size depends on {used.name}, to which a proof gives no value",
+                    next_step=f"Take {used.name} out of for_all, and give it values in the grid.")
+        return int(number(bound, constants))
+    return domain_values(domain, size)
 
 
 def domain_names(domain: DomainLike) -> tuple[str, ...]:

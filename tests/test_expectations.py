@@ -13,7 +13,11 @@ def the_chapter(name: str) -> Chapter:
     return next(chapter for chapter in chapters([name]) if chapter.name == name)
 
 
-@pytest.mark.parametrize("name", CHAPTERS)
+DECIDED_ELSEWHERE = {"kafka.replication", "kafka.isr_changes"}
+"""By test_kafka_replication, which compares more of their rows, and takes half a minute."""
+
+
+@pytest.mark.parametrize("name", sorted(set(CHAPTERS) - DECIDED_ELSEWHERE))
 def test_every_expectation_of_the_chapter_is_met(name: str) -> None:
     """Expected and found agree in every row."""
     wrong = [

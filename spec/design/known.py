@@ -47,13 +47,13 @@ PREFERRING = replace(MERGE, merging=Merging.PREFERRED, prefers="feedback")
 ZIP = Task("entry", Kind.ZIP)
 
 
-def _ring(held: int) -> Design:
+def _ring(held: int, flow: Flow = Flow.BLOCKING) -> Design:
     """Three tasks in a ring that holds so many elements at the start, the first links full."""
     names = ("a", "b", "c")
     links = []
     for here, there, room in zip(names, ("b", "c", "a"), SLOTS, strict=True):
         links.append(Link(f"{here}->{there}", (here,), (there,), capacity=room,
-                          initial=min(held, room)))
+                          initial=min(held, room), flow=flow))
         held -= min(held, room)
     return _design([Task(name, Kind.MAP) for name in names], links)
 
@@ -112,6 +112,10 @@ def _rings(net: type[Machine]) -> Iterator[Expectation]:
             "violated" if held in (0, slots) else "holds",
             f"a ring with {counted(held, 'element')} in {slots} slots",
         )
+    yield expect(_machine(net, "RingWithRoom", _ring(1, Flow.DROP_OLDEST), Aim(losses=True)),
+                 "DESIGN-2", "holds", "a ring that drops its oldest loses nothing with room")
+    yield expect(_machine(net, "RingWatched", _ring(1), Aim(watch="a")), "DESIGN-3", "holds",
+                 "what goes round comes by again")
 
 
 @cache

@@ -516,6 +516,8 @@ EXPECTATIONS = (
     expect(UntimedPurgatory, "KAFKA-P6E", "violated",
            "without a timer all that is pending looks completed, and is purged for",
            **TWO),
+    expect(KeepingInTimer, "KAFKA-P1E", "holds", "no cancel in forceComplete: what the timer still "
+           "has does not expire", **TWO),
     expect(KeepingInTimer, "KAFKA-P4", "violated", "no cancel in forceComplete", **TWO),
     expect(KeepingInTimer, "KAFKA-P4N", "violated",
            "without a cancel in forceComplete the timer's size is wrong (KAFKA-1616)", **TWO),

@@ -429,6 +429,7 @@ LATE: tuple[dict[str, Any], ...] = (
     {"u": 1, "n": 2, "M": 3, "H": 7, "D": 4, "L": 2},
     {"u": 2, "n": 2, "M": 3, "H": 11, "D": 6, "L": 3},
 )
+SHORT: dict[str, Any] = {"u": 1, "n": 3, "M": 2, "H": 6, "D": 1}
 
 LAWS = (
     ("KAFKA-W1", "at most once"),
@@ -447,6 +448,8 @@ LAWS = (
 )
 
 EXPECTATIONS = (
+    expect(Timer, "KAFKA-W8", "holds", "short delays need no wheel, unless the clock is stale",
+           **SHORT),
     *(expect(Timer, rule, "holds", about, **shape) for shape in SHAPES for rule, about in LAWS),
     *(expect(Timer, rule, "holds", f"{about}; three tasks", **THREE_TASKS)
       for rule, about in LAWS),

@@ -13,14 +13,17 @@ from ..chapters import chapters
 from ..engines.replay import trace_of
 from ..engines.search import RuleInstance
 from ..notation.bound import bind
-from ..notation.errors import CheckvalveError
-from ..notation.interpreter import Interpreter, Step
+from ..notation.errors import CheckvalveError, ModelFault
+from ..notation.interpreter import Interpreter, State, Step
 from ..notation.labels import show_step
 from ..notation.machine import Machine
 from ..notation.rules import Rule
 from .classes import mutant_named
 
-__all__ = ["TABLE", "Witness", "confirm", "to_json", "witnesses"]
+__all__ = [
+    "GUARD_LEFT_OUT", "TABLE", "Witness", "confirm", "refuses", "states", "taken",
+    "to_json", "witnesses",
+]
 
 TABLE = "witnesses.json"
 """The file beside this module."""
@@ -30,12 +33,14 @@ Moves = tuple[tuple[str, tuple[tuple[str, int], ...]], ...]
 
 @dataclass(frozen=True)
 class Witness:
-    """A run that breaks a rule, or that an observer refuses by it.
+    """A mutant of a machine, and a run of it that breaks a rule.
 
     ``machine`` is a full name such as ``flow.credit.Link``. ``method`` and ``words`` name the
-    mutant on which the rule (for the choice ``args`` of its parameters) is violated; they are
-    empty where the machine itself violates it. ``steps`` is the run; ``loop`` as in ``Trace``.
-    Of a guard rule, the last step is the one that is refused.
+    mutant on which the rule (for the choice ``args`` of its parameters) is violated. ``steps`` is
+    the run; ``loop`` as in ``Trace``. Of a guard rule, the mutant lacks one guard, and takes the
+    last step, which the machine itself refuses by the rule. Both are empty where other guards
+    refuse the step as well; and where a rule is a false statement of a text: then the machine that
+    states it violates it as it stands.
     """
 
     rule: str
@@ -46,25 +51,30 @@ class Witness:
     args: tuple[tuple[str, int], ...] = ()
     steps: Moves = ()
     loop: int | None = None
+    of_a_guard: bool = False
 
     @property
     def kind(self) -> str:
         """What breaks the rule, in words for a count."""
-        if self.method:
-            return "a small change of its machine"
-        return "a step that an observer refuses" if self.words else "a machine as it stands"
+        if not self.method:
+            return ("a step that an observer refuses" if self.of_a_guard
+                    else "a false statement that its own machine violates")
+        if self.words.startswith(GUARD_LEFT_OUT) and self.of_a_guard:
+            return "a guard left out"
+        return "a small change of its machine"
 
     def __str__(self) -> str:
         name = self.machine.rpartition(".")[2]
-        if self.method:
-            return f"{self.method}: {self.words}"
-        if self.words:
-            return f"{name} {self.words} {show_step(*self.steps[-1])}"
-        return f"{name} as it stands"
+        if not self.method and self.of_a_guard:
+            return f"{name} refuses {show_step(*self.steps[-1])}, by more than one guard"
+        if not self.method:
+            return f"{name} as it stands, for the statement is false of it"
+        taken = f", which takes {show_step(*self.steps[-1])}" if self.of_a_guard else ""
+        return f"{self.method}: {self.words}{taken}"
 
 
-REFUSES = "refuses"
-"""What ``words`` says of a guard rule's witness."""
+GUARD_LEFT_OUT = "without require("
+"""How the words of a mutant begin that lacks a guard."""
 
 
 @cache
@@ -95,17 +105,26 @@ def confirm(witness: Witness) -> str:
         machine = _machine_of(witness)
         if machine is None:
             return f"there is no machine {witness.machine!r}"
-        if witness.method:
-            mutant = mutant_named(machine, witness.method, witness.words)
-            if mutant is None:
-                return f"{witness.machine} has no mutant {witness}"
-            machine = mutant
         rule = next((rule for rule in machine.rules_declared if rule.id == witness.rule), None)
         if rule is None:
             return f"{witness.machine} has no rule {witness.rule}"
-        return _replayed(bind(machine, **witness.constants).interpreter, rule, witness)
+        if not witness.method and not witness.of_a_guard and not states(machine, rule):
+            return f"{witness.machine} is a variant, and {witness.rule} is about another machine"
+        changed = machine if not witness.method else mutant_named(
+            machine, witness.method, witness.words)
+        if changed is None:
+            return f"{witness.machine} has no mutant {witness}"
+        oracle = bind(changed, **witness.constants).interpreter
+        if witness.of_a_guard:
+            return _refused(bind(machine, **witness.constants).interpreter, oracle, witness)
+        return _replayed(oracle, rule, witness)
     except CheckvalveError as error:
         return str(error)
+
+
+def states(machine: type[Machine], rule: Rule) -> bool:
+    """Whether a rule is a statement about this very machine, and not about one it varies."""
+    return rule.predicate is not None and rule.predicate in vars(machine).values()
 
 
 def _machine_of(witness: Witness) -> type[Machine] | None:
@@ -119,8 +138,6 @@ def _machine_of(witness: Witness) -> type[Machine] | None:
 
 
 def _replayed(oracle: Interpreter, rule: Rule, witness: Witness) -> str:
-    if witness.words == REFUSES:
-        return _refused(oracle, rule, witness.steps)
     unknown = [step for step in witness.steps if step not in oracle.steps()]
     if unknown:
         return f"{witness.machine} has no step {show_step(*unknown[0])}"
@@ -129,14 +146,34 @@ def _replayed(oracle: Interpreter, rule: Rule, witness: Witness) -> str:
     return ""
 
 
-def _refused(oracle: Interpreter, rule: Rule, steps: tuple[Step, ...]) -> str:
+def _refused(oracle: Interpreter, without: Interpreter, witness: Witness) -> str:
+    if refuses(oracle, without if witness.method else None, witness.rule, witness.steps):
+        return ""
+    return f"{witness.rule} does not refuse {show_step(*witness.steps[-1])}, or not alone"
+
+
+def refuses(
+    oracle: Interpreter, without: Interpreter | None, id: str, steps: tuple[Step, ...]
+) -> bool:
+    """Whether a run ends with a step that a rule refuses, and that the mutant ``without`` its
+    guard takes, if there is one."""
     state = oracle.initial()
     for step in steps[:-1]:
-        after = oracle.step(state, *step)
+        try:
+            after = oracle.step(state, *step)
+        except ModelFault:
+            return False
         if after is None:
-            return f"{show_step(*step)} is refused before the run ends"
+            return False
         state = after
     reason = oracle.attempt(state, *steps[-1])
-    if reason is None or reason.rule is None or reason.rule.id != rule.id:
-        return f"{show_step(*steps[-1])} is not refused by {rule.id}"
-    return ""
+    return (reason is not None and reason.rule is not None and reason.rule.id == id
+            and (without is None or taken(without, state, steps[-1])))
+
+
+def taken(oracle: Interpreter, state: State, step: Step) -> bool:
+    """Whether a machine takes a step, and stays within its ranges."""
+    try:
+        return oracle.step(state, *step) is not None
+    except ModelFault:
+        return False

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 from ..notation.machine import Action, Machine
 from ..notation.source import source_of
+from ..notation.types import ArrayDecl, ChoiceDecl, Decl, FifoDecl, SetDecl
 from .mutate import edits
 
 __all__ = ["Mutant", "mutant_named", "mutants"]
@@ -38,6 +39,7 @@ def mutants(machine: type[Machine]) -> Iterator[Mutant]:
     What a rule itself calls is left alone, for then the rule would be another one.
     """
     judged = _called_by_rules(machine)
+    alike = _alike(machine)
     for owner in machine.__mro__:
         if not issubclass(owner, Machine) or owner is Machine:
             continue
@@ -48,8 +50,22 @@ def mutants(machine: type[Machine]) -> Iterator[Mutant]:
             method = f"{owner.__name__}.{name}"
             if found is not None and found.fair:
                 yield Mutant(method, "not fair", _maker(machine, owner, name, value, None))
-            for edit in edits(source_of(value).node):
+            for edit in edits(source_of(value).node, alike):
                 yield Mutant(method, edit.words, _maker(machine, owner, name, value, edit.tree))
+
+
+def _alike(machine: type[Machine]) -> dict[str, list[str]]:
+    """For each variable the others of its kind."""
+    kinds = {name: _kind(decl) for name, decl in machine.variables_declared.items()}
+    return {name: [other for other in kinds if other != name and kinds[other] == kinds[name]]
+            for name in kinds}
+
+
+def _kind(decl: Decl) -> tuple[object, ...]:
+    """What a variable is, but for its bounds: of one kind are those that one could mix up."""
+    over = repr(decl.domain) if isinstance(decl, ArrayDecl | SetDecl | ChoiceDecl) else ""
+    inner = _kind(decl.element) if isinstance(decl, ArrayDecl | FifoDecl) else ()
+    return (type(decl), over, *inner)
 
 
 def mutant_named(machine: type[Machine], method: str, words: str) -> type[Machine] | None:

@@ -9,8 +9,9 @@ from __future__ import annotations
 import ast
 import copy
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from types import MappingProxyType
 from typing import NamedTuple, TypeGuard
 
 __all__ = ["Edit", "edits"]
@@ -30,6 +31,8 @@ class _Change(NamedTuple):
     make: Callable[[], ast.AST]
 
 
+Alike = Mapping[str, Sequence[str]]
+
 _NEAR: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
     ast.Lt: (ast.LtE,), ast.LtE: (ast.Lt,), ast.Gt: (ast.GtE,), ast.GtE: (ast.Gt,),
     ast.Eq: (ast.NotEq,), ast.NotEq: (ast.Eq,), ast.In: (ast.NotIn,), ast.NotIn: (ast.In,),
@@ -37,11 +40,16 @@ _NEAR: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
 _OTHER: dict[type[ast.operator], type[ast.operator]] = {ast.Add: ast.Sub, ast.Sub: ast.Add}
 
 
-def edits(method: ast.FunctionDef) -> Iterator[Edit]:
-    """Every change of a method's body, guards first."""
+def edits(method: ast.FunctionDef, alike: Alike = MappingProxyType({})) -> Iterator[Edit]:
+    """Every change of a method's body, guards first.
+
+    ``alike`` has for each variable of the machine the others of its kind, which one might have
+    meant.
+    """
     count: Counter[str] = Counter()
     nodes = [node for statement in method.body for node in ast.walk(statement)]
-    for find in (_guards, _statements, _conditions, _numbers, _arithmetic):
+    for find in (_guards, _statements, _conditions, _numbers, _arithmetic, _arguments,
+                 partial(_variables, alike)):
         for position, node in enumerate(nodes):
             for change in find(node):
                 count[change.words] += 1
@@ -141,6 +149,21 @@ def _arithmetic(node: ast.AST) -> Iterator[_Change]:
         if type(node.op) in _OTHER:
             yield _in_place_of(node, ast.BinOp(node.left, _OTHER[type(node.op)](), node.right))
         yield _in_place_of(node, node.left)
+
+
+def _arguments(node: ast.AST) -> Iterator[_Change]:
+    """The first two arguments of a call swapped."""
+    if isinstance(node, ast.Call) and len(node.args) > 1:
+        first, second, *rest = node.args
+        yield _in_place_of(node, ast.Call(node.func, [second, first, *rest], node.keywords))
+
+
+def _variables(alike: Alike, node: ast.AST) -> Iterator[_Change]:
+    """Another variable of the same kind."""
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) \
+            and node.value.id == "self":
+        for other in alike.get(node.attr, ()):
+            yield _in_place_of(node, ast.Attribute(node.value, other, node.ctx))
 
 
 def _in_place_of(old: ast.expr, new: ast.expr) -> _Change:

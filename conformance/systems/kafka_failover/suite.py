@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from ....spec.notation.errors import InputError, TargetError
+from ....spec.notation.labels import counted
 from ....spec.notation.rules import Rule
 from ...ports.base import Message, Session, check_request, excerpt
 from ...suites.history import HistorySuite
@@ -34,7 +35,7 @@ _ENDS: Final = ("rested", "stalled")
 _FAULTS: Final = frozenset(operation.name for operation in FAULTS)
 
 _IN_WORDS: Final[Mapping[str, str]] = {
-    "deploy": "a cluster of {brokers} brokers with {partitions} partitions is deployed",
+    "deploy": "a cluster is deployed, brokers: {brokers}, partitions: {partitions}",
     "produce": "after {after} ms, a producer with acks={acks} writes {records} more to partition "
                "{partition}",
     "crash": "after {after} ms, broker {broker} crashes, and starts again {lasts} ms later",
@@ -94,7 +95,7 @@ class FailoverConversation(PlainConversation):
         events = [happened(row) for row in answer]
         self._check(events, request["do"])
         self._is_over = request["do"] == "quiet"
-        return Seen((), f"{len(events)} events"
+        return Seen((), counted(len(events), "event")
                     + (f", and it {events[-1].what}" if self._is_over else ""))
 
     def _check(self, events: list[Event], do: str) -> None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import signal
 import socket
+import struct
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -113,6 +115,32 @@ def test_zookeeper_keeps_its_data_and_sessions_over_a_crash() -> None:
         client.stop()
         client.close()
     assert not folder.exists()
+
+
+def is_told_something(port: int) -> bool:
+    """Whether a client that asks for a session there is answered, or turned away, in 5 s."""
+    asks = struct.pack(">iqiqi", 0, 0, 20_000, 0, 16) + bytes(17)
+    try:
+        with socket.create_connection((HOST, port), 5) as connection:
+            connection.sendall(struct.pack(">i", len(asks)) + asks)
+            connection.recv(64)
+    except TimeoutError:
+        return False
+    except OSError:
+        pass
+    return True
+
+
+@pytest.mark.services
+def test_nobody_waits_in_vain_who_comes_while_zookeeper_starts() -> None:
+    """A client is turned away, or has its session: it is not taken and then forgotten."""
+    with ZooKeeper() as server, ThreadPoolExecutor(1) as pool:
+        for _ in range(3):
+            server.kill()
+            back = pool.submit(server.start)
+            while not back.done():
+                assert is_told_something(server.port)
+            back.result()
 
 
 @pytest.mark.services

@@ -34,6 +34,10 @@ JAVA_OPTIONS: Final = (
     "-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData",
     "-Xshare:auto",
 )
+_CONNECTIONS: Final = "org.apache.zookeeper.server.NettyServerCnxnFactory"
+"""Who takes connections. ZooKeeper's default (NIO) fails to close one that it takes before its
+database is there, so that a client which comes while the server starts waits in vain, until it has
+no session left; this one turns it away at once."""
 _ANSWER_SECONDS: Final = 2.0
 
 
@@ -65,7 +69,8 @@ class ZooKeeper(Server):
         }.items()))
         return (
             str(java), *JAVA_OPTIONS, "-Dzookeeper.forceSync=no", "-Dlog4j2.level=ERROR",
-            "-cp", spark_classpath(), _MAIN, str(configuration))
+            f"-Dzookeeper.serverCnxnFactory={_CONNECTIONS}", "-cp", spark_classpath(), _MAIN,
+            str(configuration))
 
     def serves(self) -> bool:
         """Whether it says that it serves: it listens some time before it does."""

@@ -38,7 +38,7 @@ def is_there(process: int) -> bool:
     """Whether a process of this number runs; one that only waits to be buried does not."""
     try:
         state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):    # before it was opened, or after
         return False
     return state != "Z"
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import asyncio
 import functools
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Iterator
+from contextlib import contextmanager
 from typing import Any, ClassVar
 
+from ....reference.drivers.virtual_loop import VirtualLoop
 from ...adapters.base import Declined, missing
 from .adapter import QueueAdapter, Waits
-from .stepped_loop import SteppedLoop
 
 __all__ = ["AnyioQueue", "AsyncioQueue", "JanusQueue", "LoopQueue", "ReferenceAsyncQueue"]
 
@@ -80,8 +81,7 @@ class LoopQueue(QueueAdapter):
 
     def start(self, capacity: int) -> None:
         """See ``QueueAdapter.start``."""
-        # asyncio raises NotImplementedError for the rest of a loop; nothing here asks for it.
-        self._loop = SteppedLoop()  # type: ignore[abstract]
+        self._loop = VirtualLoop()
         self._waits: dict[str, _Wait] = {}
         with self._running():
             self.make(capacity)
@@ -126,7 +126,7 @@ class LoopQueue(QueueAdapter):
     def settle(self) -> bool:
         """See ``QueueAdapter.settle``."""
         with self._running():
-            self._loop.run_while(lambda: True)
+            self._loop.settle()
         return True
 
     def close(self) -> None:
@@ -136,18 +136,24 @@ class LoopQueue(QueueAdapter):
         with self._running():
             for wait in list(self._waits.values()):
                 self.cancel_wait(wait)
-            self._loop.run_while(lambda: True)
+            self._loop.settle()
         self._waits.clear()
+        self._loop.close()
 
     # -- within -------------------------------------------------------------------------------
 
-    def _running(self) -> Any:
-        return self._loop.running(self.now_ms / 1000)
+    @contextmanager
+    def _running(self) -> Iterator[None]:
+        with self._loop.running():
+            self._loop.jump(self.now_ms / 1000)
+            yield
 
     def _begin(self, operation: Coroutine[Any, Any, object]) -> object:
         wait = _Wait()
         with self._running():
-            wait.task = self._loop.start(self._carry(wait, operation))
+            task = wait.task = self._loop.begin(self._carry(wait, operation))
+            # What merely yields takes its turn behind the others.
+            self._loop.run_while(lambda: self._loop.is_ready(task))
         if wait.done:
             return wait.value
         if wait.task.done():    # it raised; a queue that nobody closed has no reason to

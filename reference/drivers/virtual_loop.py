@@ -1,0 +1,205 @@
+"""An event loop for asyncio in virtual time, whose callbacks run one by one, when they are told to.
+
+Theory of operation
+-------------------
+asyncio promises two things about order. What is given to ``call_soon`` runs first in, first out;
+and timers run when they are due, those of one instant in no certain order. All else is up to the
+world: when a packet comes, when a thread calls ``call_soon_threadsafe``, how long a callback takes.
+So code for asyncio has as many runs as there are instants at which the world may speak.
+
+This loop has no world. It opens no descriptor, reads no clock and never sleeps: time stands while
+anything is ready, and then jumps to the next timer. ``step`` runs one callback, the first one;
+between any two, whoever drives the loop may do what an event would have done there. That is a run
+of asyncio's own loop: an event's callback stands between two others if it came before the second
+was scheduled. It need not be waited for how the world could bring it about.
+
+``step(place)`` runs another one than the first. No loop for asyncio does so; what fails only then
+relies on the order of callbacks, as it may. It is for code that is to run elsewhere as well: trio
+runs what became ready together in no certain order.
+
+It is a ``BaseEventLoop``, so tasks, futures, ``run_until_complete``, ``asyncio.timeout`` and all
+other code for asyncio run on it as they are. What needs sockets, processes or threads raises
+``NotImplementedError``.
+
+Source: asyncio's documentation of ``loop.call_soon`` and ``loop.call_at``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import heapq
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import Context
+from typing import Any, Final, TypeVarTuple
+
+__all__ = ["CALLBACKS_MAX", "Standstill", "Unrest", "VirtualLoop"]
+
+Ts = TypeVarTuple("Ts")
+
+CALLBACKS_MAX: Final = 100_000
+"""Callbacks that may run at one instant; what needs more does not come to rest."""
+
+
+class Standstill(RuntimeError):
+    """Nothing is ready and no timer is set, and still somebody waits: for ever."""
+
+
+class Unrest(RuntimeError):
+    """The code under test keeps the loop busy at one instant, or broke a callback."""
+
+
+class VirtualLoop(asyncio.BaseEventLoop):
+    """A loop in virtual time. ``ran`` counts the callbacks that it has run.
+
+    Its own methods are called within ``running()``; ``run_until_complete`` needs no such thing.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._ready: deque[asyncio.Handle] = deque()
+        self._timers: list[tuple[float, int, asyncio.TimerHandle]] = []
+        self._timers_set = 0
+        self._now = 0.0
+        self._at_one_instant = 0
+        self._failure: str | None = None
+        self.ran = 0
+
+    # -- for whoever drives it ----------------------------------------------------------------
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """Be the running loop of this thread. Raises ``Unrest`` if a callback of it broke."""
+        outer = asyncio._get_running_loop()
+        asyncio._set_running_loop(self)
+        self._thread_id: int | None = threading.get_ident()
+        try:
+            yield
+        finally:
+            self._thread_id = None
+            asyncio._set_running_loop(outer)
+        if self._failure is not None:
+            failure, self._failure = self._failure, None
+            raise Unrest(failure)
+
+    def ready(self) -> int:
+        """How many callbacks could run now."""
+        return sum(not handle._cancelled for handle in self._ready)
+
+    def step(self, place: int = 0) -> bool:
+        """Run the first callback that is ready, or the one at another place; whether there was one.
+
+        Raises ``IndexError`` for a place at which there is none, and ``Unrest`` where more than
+        ``CALLBACKS_MAX`` have run at one instant.
+        """
+        ready = self._ready
+        while ready and ready[0]._cancelled:
+            ready.popleft()
+        if not ready:
+            return False
+        if self._at_one_instant >= CALLBACKS_MAX:
+            raise Unrest(f"not at rest after {CALLBACKS_MAX} callbacks at one instant")
+        if place:
+            handle = [each for each in ready if not each._cancelled][place]
+            ready.remove(handle)
+        else:
+            handle = ready.popleft()
+        self.ran += 1
+        self._at_one_instant += 1
+        handle._run()
+        return True
+
+    def run_while(self, condition: Callable[[], bool]) -> None:
+        """Run callbacks, first in, first out, while ``condition()`` and there are any."""
+        while condition() and self.step():
+            pass
+
+    def settle(self) -> None:
+        """Run callbacks, first in, first out, until none is left. Time stands."""
+        while self.step():
+            pass
+
+    def advance(self) -> bool:
+        """Jump to the next timer, which becomes ready with all that are due then; whether there
+        was one.
+
+        Timers of one instant become ready in the order in which they were set. With callbacks
+        still ready, it is a run in which these took that long.
+        """
+        self._forget_cancelled()
+        if not self._timers:
+            return False
+        self.jump(self._timers[0][0])
+        return True
+
+    def jump(self, to: float) -> None:
+        """Let it be that time, in seconds; earlier ones are passed over. What is due gets ready."""
+        if to > self._now:
+            self._now, self._at_one_instant = to, 0
+        while self._timers and self._timers[0][0] <= self._now:
+            timer = heapq.heappop(self._timers)[2]
+            if not timer._cancelled:
+                self._ready.append(timer)
+
+    def begin(self, coroutine: Any) -> asyncio.Task[Any]:
+        """A task whose first step runs at once, before what is ready already.
+
+        So would one that awaited ``coroutine`` in its turn, which an event gave it earlier.
+        """
+        task = self.create_task(coroutine)
+        self._ready.rotate(1)    # what create_task has just put at the end
+        self.step()
+        return task
+
+    def is_ready(self, task: asyncio.Task[Any]) -> bool:
+        """Whether a step of the task is among what is ready."""
+        # A task's own callbacks are bound to it, whether asyncio is the C or the Python one.
+        return any(
+            getattr(getattr(handle, "_callback", None), "__self__", None) is task
+            for handle in self._ready if not handle._cancelled)
+
+    # -- for asyncio --------------------------------------------------------------------------
+
+    def time(self) -> float:
+        """See ``asyncio.AbstractEventLoop``."""
+        return self._now
+
+    def call_at(
+        self, when: float, callback: Callable[[*Ts], object], *args: *Ts,
+        context: Context | None = None,
+    ) -> asyncio.TimerHandle:
+        """See ``asyncio.AbstractEventLoop``."""
+        timer = asyncio.TimerHandle(when, callback, args, self, context)
+        self._timers_set += 1
+        heapq.heappush(self._timers, (when, self._timers_set, timer))
+        return timer
+
+    def call_exception_handler(self, context: dict[str, Any]) -> None:
+        """See ``asyncio.AbstractEventLoop``. What broke a callback surfaces in ``running``."""
+        if "handle" in context:
+            self._failure = f"{context.get('message')}: {context.get('exception')!r}"
+
+    def run_in_executor(  # type: ignore[override]
+        self, executor: Any, func: Any, *args: Any
+    ) -> Any:
+        """There are no threads here. Raises ``NotImplementedError``."""
+        raise NotImplementedError(
+            "a loop in virtual time has no threads; run them under scheduling.Scheduler")
+
+    def _run_once(self) -> None:
+        if self.step() or self.advance():
+            return
+        if not self._stopping:  # type: ignore[attr-defined]
+            raise Standstill("nothing is ready, no timer is set, and the loop is to go on")
+
+    def _forget_cancelled(self) -> None:
+        while self._timers and self._timers[0][2]._cancelled:
+            heapq.heappop(self._timers)
+
+    def _timer_handle_cancelled(self, handle: asyncio.TimerHandle) -> None:
+        """asyncio tells its loop; a cancelled timer is skipped when it is due."""
+
+    def _write_to_self(self) -> None:
+        """What ``call_soon_threadsafe`` calls to wake a loop that sleeps; this one never does."""

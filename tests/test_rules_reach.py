@@ -60,13 +60,13 @@ def test_the_three_numbers_are_printed() -> None:
     assert any(line.startswith("      tested through STORM-A22 of ObservedAcker") for line in lines)
 
 
-def test_a_rule_that_only_a_twin_breaks_is_counted_as_such() -> None:
-    """The last line says what breaks how many, and claims no small change where there is none."""
+def test_the_last_line_counts_what_breaks_the_rules() -> None:
+    """By kind, and it claims no small change where an observer's refusal is all that is known."""
     found = CliRunner().invoke(command, [], standalone_mode=False).output.splitlines()
     told = [line for line in found if line.startswith("      broken by: ")]
-    twins = sum("the twin zoo:" in line for line in told)
-    assert f"Something is known to break {len(told)} of " in found[-1]
-    assert f"only a twin {twins}" in found[-1] and twins > 0
+    refused = sum(" refuses " in line and "by more than one guard" in line for line in told)
+    assert f"Something is known to break {len(told)} of {len(told)}: " in found[-1]
+    assert f"a step that an observer refuses {refused}" in found[-1] and refused > 0
 
 
 def test_a_claim_is_what_no_implementation_is_to_keep() -> None:

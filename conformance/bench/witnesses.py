@@ -1,14 +1,16 @@
 """``make witnesses``: for each rule of the book, a mutant of its machine that breaks it.
 
 Witnesses that still replay stay as they are; for the other rules, mutants are searched, and what
-was found is written to the table that ``checkvalve rules`` shows. Run it after a change of a
-chapter. Ends with 1 if a rule has none: then nothing that small breaks it, and it may be vacuous.
+was found is written to the table that ``checkvalve rules`` shows; for what no search finds, the
+runs of twins are asked. Run it after a change of a chapter. Ends with 1 if a rule has none: then
+nothing that small breaks it, and it may be vacuous.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from multiprocessing import get_context
@@ -20,6 +22,7 @@ from checkvalve.spec.witnesses.book import TABLE, Witness, confirm, to_json, wit
 from checkvalve.spec.witnesses.find import find_in
 
 from ..files import write_whole
+from .witnesses_of_twins import of_twins
 
 __all__ = ["main"]
 
@@ -41,6 +44,10 @@ def main() -> int:
                 if kept.setdefault(witness.rule, witness) is witness:
                     print(f"{witness.rule:14} {len(witness.steps):3} steps  {witness}", flush=True)
             write_whole(table, to_json(_in_order(kept)))
+    for witness in of_twins(_guards_of(selected) - set(kept)):
+        kept[witness.rule] = witness
+        print(f"{witness.rule:14} {len(witness.steps):3} steps  {witness}", flush=True)
+        write_whole(table, to_json(_in_order(kept)))
     missing = [rule for rule in _ids() if rule not in kept]
     print(f"{len(kept)} of {len(_ids())} rules can be broken."
           + (f" No mutant breaks {', '.join(missing)}." if missing else ""))
@@ -49,6 +56,12 @@ def main() -> int:
 
 def _of_chapter(name: str, known: frozenset[str]) -> list[Witness]:
     return list(find_in(next(chapters([name])), known))
+
+
+def _guards_of(selected: Sequence[str]) -> set[str]:
+    """The rules of some chapters that are guards of an observer."""
+    return {rule.id for chapter in chapters(selected) for rule in chapter.rules
+            if rule.predicate is None}
 
 
 def _ids() -> list[str]:

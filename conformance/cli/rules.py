@@ -42,8 +42,8 @@ class Entry:
     ``through`` says through which rules of an observer it is tested, where no suite tests it
     directly, and by which refinement; ``untested`` why nothing outside can show it, or is None.
 
-    ``broken_by`` is a small change of a machine that breaks the rule, a step that an observer
-    refuses by it, or a broken twin; None where none is known, so that the rule may say nothing.
+    ``broken_by`` is a small change of a machine that breaks the rule, or a step that an
+    observer refuses by it; None where none is known, so that the rule may say nothing.
     ``read_on``: where the repository tells what the source cites, as ``file#anchor``.
     """
 
@@ -86,8 +86,7 @@ def _breakers(found: list[Entry]) -> str:
     """How many rules something is known to break, and what it is."""
     from checkvalve.spec.witnesses.book import witnesses
     kinds = Counter(
-        witnesses()[entry.id].kind if entry.id in witnesses() else "only a twin"
-        for entry in found if entry.broken_by)
+        witnesses()[entry.id].kind for entry in found if entry.id in witnesses())
     told = ", ".join(f"{kind} {number}" for kind, number in kinds.most_common())
     return f"Something is known to break {kinds.total()} of {len(found)}" + (
         f": {told}." if told else ".")
@@ -142,7 +141,7 @@ def entries(names: Iterable[str] = ()) -> Iterator[Entry]:
                     rule.id, rule.strength.value, rule.statement, rule.source,
                     [cited.where for cited in citations(rule.source)], chapter.name, used,
                     *_reach(rule, used, tied, hidden),
-                    _twin_with(rule) if witness is None else str(witness),
+                    None if witness is None else str(witness),
                 )
 
 
@@ -151,16 +150,6 @@ def _suites_with(rule: Rule) -> list[str]:
 
     # By id: an observer's machine cites a rule of another chapter (``seen_from_outside``).
     return [name for name, system in SYSTEMS.items() if system.suite.rule(rule.id) is not None]
-
-
-def _twin_with(rule: Rule) -> str | None:
-    """A broken twin that dies by the rule, in words."""
-    from ..systems.catalogue import zoo
-
-    for name, twin in zoo().items():
-        if twin.rule == rule.id and not twin.equivalent:
-            return f"the twin zoo:{name} of the suite {twin.suite}: {twin.bug}"
-    return None
 
 
 def _monitors(rule: Rule) -> Iterator[str]:

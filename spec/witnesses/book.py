@@ -45,7 +45,7 @@ class Witness:
 
     rule: str
     machine: str
-    constants: Mapping[str, int]
+    constants: Mapping[str, Any]
     method: str = ""
     words: str = ""
     args: tuple[tuple[str, int], ...] = ()
@@ -92,7 +92,13 @@ def to_json(found: Mapping[str, Witness]) -> str:
 
 def _from_json(row: Mapping[str, Any]) -> Witness:
     moves = tuple((name, _args(args)) for name, args in row["steps"])
-    return Witness(**{**row, "args": _args(row["args"]), "steps": moves})
+    constants = {name: _frozen(value) for name, value in row["constants"].items()}
+    return Witness(**{**row, "constants": constants, "args": _args(row["args"]), "steps": moves})
+
+
+def _frozen(value: Any) -> Any:
+    """A constant as chapters have it: tables are tuples."""
+    return tuple(map(_frozen, value)) if isinstance(value, list) else value
 
 
 def _args(pairs: Any) -> tuple[tuple[str, int], ...]:

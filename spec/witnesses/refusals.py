@@ -10,20 +10,20 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from ..chapters import Chapter
 from ..notation.bound import BoundMachine, bind
 from ..notation.errors import CheckvalveError, ModelFault
-from ..notation.interpreter import Interpreter, State, Step
+from ..notation.interpreter import Interpreter, State, Step, choices
 from ..notation.machine import Machine
 from ..notation.types import ConstDecl
 from .book import GUARD_LEFT_OUT, Witness, refuses, taken
 from .classes import Mutant, mutants
 from .walk import Walk
 
-__all__ = ["refusals"]
+__all__ = ["refusals", "seen_refused"]
 
 ATTEMPTS = 400_000
 """Steps of an observer that are tried breadth first, with each choice of constants."""
@@ -83,6 +83,61 @@ class _Blame:
                 self.left.discard(reason.rule.id)
                 return reason.rule.id, mutant
         return None
+
+
+def seen_refused(
+    chapter: str, machine: type[Machine], constants: Mapping[str, Any], id: str,
+    observed: Sequence[Step],
+) -> Witness | None:
+    """The witness that a run gives which some implementation showed, and whose last step an
+    observer refuses by a rule; None if it does not. Hidden steps are put between.
+
+    Where one guard refuses alone, the mutant lacks it; else more than one guard does.
+    """
+    bound = bind(machine, **constants)
+    step_of = bound.interpreter.step
+    runs = _after_hidden(bound, {bound.interpreter.initial(): ()})
+    for step in observed:
+        after = {state: step_of(state, *step) for state in runs}
+        if not any(state is not None for state in after.values()):
+            return _of_refused(chapter, bound, id, runs, step)
+        runs = _after_hidden(bound, {
+            state: (*runs[before], step)
+            for before, state in after.items() if state is not None})
+    return None
+
+
+def _of_refused(
+    chapter: str, bound: BoundMachine, id: str, runs: Mapping[State, Steps], last: Step
+) -> Witness | None:
+    """The witness of a rule that refuses a step in one of the states that some runs lead to."""
+    blame, witness = _Blame(bound, [id]), None
+    name, declared = f"{chapter}.{bound.machine.__name__}", bound.machine.constants_declared
+    constants = {name: value for name, value in bound.interpreter.constants.items()
+                 if value != declared[name].default}
+    for state, run in runs.items():
+        reason = bound.interpreter.attempt(state, *last)
+        if reason is None or reason.rule is None or reason.rule.id != id:
+            continue
+        if (found := blame.of(state, last)) is not None:
+            return Witness(id, name, constants, found[1].method, found[1].words,
+                           steps=(*run, last), of_a_guard=True)
+        witness = Witness(id, name, constants, steps=(*run, last), of_a_guard=True)
+    return witness
+
+
+def _after_hidden(bound: BoundMachine, runs: dict[State, Steps]) -> dict[State, Steps]:
+    """The same runs, and each state that hidden steps lead to from them with its own."""
+    hidden = [(action.name, args) for action in bound.machine.actions_declared.values()
+              if action.internal for args in choices(action.over, bound.constants)]
+    found, left = dict(runs), list(runs)
+    for state in left:
+        for step in hidden:
+            after = bound.interpreter.step(state, *step)
+            if after is not None and after not in found:
+                found[after] = (*found[state], step)
+                left.append(after)
+    return found
 
 
 def _refused(

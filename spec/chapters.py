@@ -107,6 +107,7 @@ CHAPTERS = {
     "election.observed_election": "what can be seen of an election: who is told so, who writes",
     "queues.bounded": "a bounded queue with waiting producers and consumers",
     "queues.bounded_seen": "that a bounded queue is what the observers of queues accept",
+    "queues.interruptible": "a queue whose waiting calls are told to stop, and learn it later",
     "queues.dropping": "which item a bounded queue drops that says it drops",
     "queues.conserved": "what a queue must conserve, whatever order it keeps",
     "design.net": "the net that a design file becomes",

@@ -18,6 +18,7 @@ __all__ = ["SYSTEMS", "port_named", "selected", "shipped", "suite_named", "syste
 
 _FOLDERS: Final = (
     "queue",
+    "awaits_queue",
     "link",
     "link_counted",
     "storm_input",

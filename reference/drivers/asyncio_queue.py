@@ -21,11 +21,15 @@ A = TypeVar("A")
 class AsyncQueue(Generic[T]):
     """A queue of at most ``capacity`` items for the tasks of one event loop.
 
-    Raises ``QueueMisuse`` as ``BoundedQueue`` does. Not for use from several threads.
+    Raises ``QueueMisuse`` as ``BoundedQueue`` does. Not for use from several threads. ``core``
+    decides; another one may take its place.
     """
 
-    def __init__(self, capacity: int, overflow: Overflow = Overflow.WAIT) -> None:
-        self._core: BoundedQueue[T] = BoundedQueue(capacity, overflow)
+    def __init__(
+        self, capacity: int, overflow: Overflow = Overflow.WAIT, *,
+        core: type[BoundedQueue[T]] = BoundedQueue,
+    ) -> None:
+        self._core = core(capacity, overflow)
         self._turns: dict[Ticket, asyncio.Future[None]] = {}
 
     def offer(self, item: T) -> bool:

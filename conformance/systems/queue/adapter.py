@@ -7,11 +7,10 @@ can do, named as the operation: ``offer(item)``, ``poll()``, ``put(item)``, ``ta
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar
 
 from ...adapters.base import Declined
-from ...ports.base import Message
+from ...ports.base import Message, Port
 from .port import PORT
 
 __all__ = ["QueueAdapter", "Waits"]
@@ -33,6 +32,7 @@ class QueueAdapter:
     ``self.completed(ticket, value)``; the event rides on the next reply.
     """
 
+    port: ClassVar[Port] = PORT
     name: ClassVar[str]
     policy: ClassVar[str] = "wait"
     version: str = "1"
@@ -82,14 +82,16 @@ class QueueAdapter:
         do = message["do"]
         if do == "hello":
             return {"ok": self._hello(message)}
-        if do not in PORT.operations or not hasattr(self, do):
+        if do not in self.port.operations or not hasattr(self, do):
             raise Declined("unknown-operation")
-        arguments = {name: message[name] for name in _ARGUMENTS[do]}
+        # ``by`` is for the reader of a trace: none of our queues treats callers differently.
+        arguments = {each.name: message[each.name]
+                     for each in self.port.operations[do].arguments if each.required}
         answer: Any = getattr(self, do)(**arguments)
         return {"waiting": answer.ticket} if isinstance(answer, Waits) else {"ok": answer}
 
     def _hello(self, message: Message) -> Message:
-        if message.get("port") != PORT.name:
+        if message.get("port") != self.port.name:
             raise Declined("unknown-port")
         capacity = message["settings"]["capacity"]
         if not 1 <= capacity <= self.capacity_max:
@@ -97,12 +99,5 @@ class QueueAdapter:
         self.close()
         QueueAdapter.__init__(self)
         self.start(capacity)
-        can = [name for name in PORT.capabilities() if hasattr(self, name)]
+        can = [name for name in self.port.capabilities() if hasattr(self, name)]
         return {"name": self.name, "version": self.version, "can": can, "policy": self.policy}
-
-
-_ARGUMENTS: Final[Mapping[str, tuple[str, ...]]] = {
-    # ``by`` is for the reader of a trace: none of our queues treats callers differently.
-    each.name: tuple(a.name for a in each.arguments if a.required)
-    for each in PORT.operations.values()
-}

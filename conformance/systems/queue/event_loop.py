@@ -13,16 +13,19 @@ from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager
 from typing import Any, ClassVar
 
+from ....reference.drivers.asyncio_queue import AsyncQueue
 from ....reference.drivers.virtual_loop import VirtualLoop
 from ...adapters.base import Declined, missing
 from .adapter import QueueAdapter, Waits
 
-__all__ = ["AnyioQueue", "AsyncioQueue", "JanusQueue", "LoopQueue", "ReferenceAsyncQueue"]
+__all__ = [
+    "AnyioQueue", "AsyncioQueue", "Carried", "JanusQueue", "LoopQueue", "ReferenceAsyncQueue",
+]
 
 Item = str | int
 
 
-class _Wait:
+class Carried:
     """One put or take under way: its task, its value once it has one, its ticket if it waits."""
 
     __slots__ = ("done", "scope", "task", "ticket", "value")
@@ -72,7 +75,7 @@ class LoopQueue(QueueAdapter):
         """The number of items."""
         raise NotImplementedError
 
-    def cancel_wait(self, wait: _Wait) -> None:
+    def cancel_wait(self, wait: Carried) -> None:
         """Ask the task of ``wait`` to stop."""
         assert wait.task is not None
         wait.task.cancel()
@@ -82,7 +85,7 @@ class LoopQueue(QueueAdapter):
     def start(self, capacity: int) -> None:
         """See ``QueueAdapter.start``."""
         self._loop = VirtualLoop()
-        self._waits: dict[str, _Wait] = {}
+        self._waits: dict[str, Carried] = {}
         with self._running():
             self.make(capacity)
 
@@ -149,11 +152,10 @@ class LoopQueue(QueueAdapter):
             yield
 
     def _begin(self, operation: Coroutine[Any, Any, object]) -> object:
-        wait = _Wait()
+        wait = Carried()
         with self._running():
             task = wait.task = self._loop.begin(self._carry(wait, operation))
-            # What merely yields takes its turn behind the others.
-            self._loop.run_while(lambda: self._loop.is_ready(task))
+            self._first_steps(task)
         if wait.done:
             return wait.value
         if wait.task.done():    # it raised; a queue that nobody closed has no reason to
@@ -162,7 +164,11 @@ class LoopQueue(QueueAdapter):
         self._waits[wait.ticket] = wait
         return Waits(wait.ticket)
 
-    async def _carry(self, wait: _Wait, operation: Coroutine[Any, Any, object]) -> None:
+    def _first_steps(self, task: asyncio.Task[Any]) -> None:
+        # What merely yields takes its turn behind the others.
+        self._loop.run_while(lambda: self._loop.is_ready(task))
+
+    async def _carry(self, wait: Carried, operation: Coroutine[Any, Any, object]) -> None:
         wait.value = await operation
         wait.done = True
         if wait.ticket is not None:
@@ -177,12 +183,14 @@ class ReferenceAsyncQueue(LoopQueue):
 
     def make(self, capacity: int) -> None:
         """See ``LoopQueue``."""
-        from ....reference.drivers.asyncio_queue import AsyncQueue
+        self.take_up(AsyncQueue(capacity))
 
-        self._queue: AsyncQueue[Item] = AsyncQueue(capacity)
-        self.offer_now = self._queue.offer    # type: ignore[method-assign]
-        self.put_later = self._queue.put      # type: ignore[method-assign]
-        self.take_later = self._queue.take    # type: ignore[method-assign]
+    def take_up(self, queue: AsyncQueue[Item]) -> None:
+        """Let this be the queue under test."""
+        self._queue = queue
+        self.offer_now = queue.offer    # type: ignore[method-assign]
+        self.put_later = queue.put      # type: ignore[method-assign]
+        self.take_later = queue.take    # type: ignore[method-assign]
 
     def poll_now(self) -> Item | None:
         """See ``LoopQueue``."""
@@ -297,11 +305,11 @@ class AnyioQueue(LoopQueue):
         """See ``LoopQueue``."""
         return self._send.statistics().current_buffer_used
 
-    async def _carry(self, wait: _Wait, operation: Coroutine[Any, Any, object]) -> None:
+    async def _carry(self, wait: Carried, operation: Coroutine[Any, Any, object]) -> None:
         with self._anyio.CancelScope() as wait.scope:
             await super()._carry(wait, operation)
 
-    def cancel_wait(self, wait: _Wait) -> None:
+    def cancel_wait(self, wait: Carried) -> None:
         """See ``LoopQueue``. anyio does not cancel a task that has been handed its item."""
         wait.scope.cancel()
 

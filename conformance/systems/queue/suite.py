@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from ....spec.notation.errors import InputError
 from ....spec.notation.interpreter import Step
@@ -16,7 +16,7 @@ from ...ports.base import Message, Session, excerpt
 from ...suites.asking import greet, refused
 from ...suites.suite import Act, Answer, Exchange, Fuller, Suite, Watch
 
-__all__ = ["SUITE", "QueueConversation"]
+__all__ = ["SUITE", "QueueConversation", "Wait", "about", "constants"]
 
 WAITERS_MAX: Final = 3
 """Puts, and takes, that wait at the same time: more find no more, and cost states."""
@@ -31,8 +31,8 @@ PROMISES: Final[Mapping[str, Promise]] = {
 
 
 @dataclass
-class _Ticket:
-    """A wait: ``number`` is the item's number for a put, the ticket's for a take."""
+class Wait:
+    """One that waits: ``number`` is the item's number for a put, the ticket's for a take."""
 
     wire: str | int
     side: str
@@ -46,7 +46,13 @@ class QueueConversation:
 
     Items are the texts a1, a2, … in the order in which they are first named, which is also
     how the machines number them. ``issued_at`` of a ticket is the number of the request.
+    A subclass may talk about another ``port``, with another operation to ``cancel`` a wait.
     """
+
+    port: ClassVar[str] = "queue"
+    cancel: ClassVar[str] = "cancel"
+    known: ClassVar[Collection[str]] = (
+        "offer", "poll", "put", "take", "settle", "cancel", "size")
 
     def __init__(self, session: Session, capacity: int, items_max: int) -> None:
         self._session = session
@@ -54,10 +60,10 @@ class QueueConversation:
         self._items_max = items_max
         self._numbers: dict[object, int] = {}
         self._fates: list[str] = []
-        self._tickets: list[_Ticket] = []
+        self._tickets: list[Wait] = []
         self._asked = 0
         self._said = 0
-        greeting = greet(session, "queue", {"capacity": capacity})
+        greeting = greet(session, self.port, {"capacity": capacity})
         # Its policy is among what it can: a rule depends on it.
         self.can: frozenset[str] = frozenset(greeting["can"]) | {greeting["policy"]}
         self._promise = PROMISES.get(greeting["policy"], Promise.NONE)
@@ -74,18 +80,21 @@ class QueueConversation:
             return False
         if act.do in ("put", "take"):
             return sum(ticket.side == act.do for ticket in self._out()) < WAITERS_MAX
-        return act.do != "cancel" or bool(self._out())
+        return act.do != self.cancel or bool(self._to_cancel())
 
-    def _out(self) -> list[_Ticket]:
+    def _out(self) -> list[Wait]:
         return [ticket for ticket in self._tickets if not ticket.over]
+
+    def _to_cancel(self) -> list[Wait]:
+        return self._out()
 
     # --- asking --------------------------------------------------------------------------
 
     def say(self, act: Act) -> Exchange:
         """See ``Conversation``."""
         ticket = None
-        if act.do == "cancel":
-            out = self._out()
+        if act.do == self.cancel:
+            out = self._to_cancel()
             ticket = out[act.pick % len(out)]
         request = self._request(act, ticket)
         possible = tuple(self._possible(act, ticket))
@@ -113,7 +122,7 @@ class QueueConversation:
         promise, self._promise = self._promise, Promise.NONE
         return (("promised", (("promise", promise),)),) if promise else ()
 
-    def _request(self, act: Act, ticket: _Ticket | None) -> Message:
+    def _request(self, act: Act, ticket: Wait | None) -> Message:
         if act.do == "offer":
             return {"do": "offer", "item": self._next_item()}
         if act.do == "put":
@@ -122,7 +131,7 @@ class QueueConversation:
         if act.do == "take":
             return {"do": "take", "by": f"consumer {self._asked + 1}"}
         if ticket is not None:
-            return {"do": "cancel", "ticket_of": ticket.issued_at}
+            return {"do": self.cancel, "ticket_of": ticket.issued_at}
         return {"do": act.do}
 
     def _next_item(self) -> str:
@@ -131,14 +140,14 @@ class QueueConversation:
     def act_for(self, request: Mapping[str, Any]) -> Act | None:
         """See ``Conversation``."""
         do = request["do"]
-        if do not in SUITE.weights:
-            raise InputError(f"the suite queue has no operation {excerpt(do)}")
+        if do not in self.known:
+            raise InputError(f"the suite {self.port} has no operation {excerpt(do)}")
         if do != "settle" and do not in self.can:
             raise InputError(f"the target cannot do {do!r}")
-        if do == "cancel":
+        if do == self.cancel:
             if "ticket_of" not in request:
-                raise InputError("'cancel' lacks \"ticket_of\"")
-            out = [ticket.issued_at for ticket in self._out()]
+                raise InputError(f"{do!r} lacks \"ticket_of\"")
+            out = [ticket.issued_at for ticket in self._to_cancel()]
             issued_at = request["ticket_of"]
             return Act(do, out.index(issued_at)) if issued_at in out else None
         act = Act(do)
@@ -151,8 +160,8 @@ class QueueConversation:
     # --- what a reply shows --------------------------------------------------------------
 
     def _outcome(
-        self, act: Act, ticket: _Ticket | None, request: Message, reply: Message, number: int
-    ) -> tuple[Step, str]:
+        self, act: Act, ticket: Wait | None, request: Message, reply: Message, number: int
+    ) -> tuple[Step | None, str]:
         answer = reply.get("ok")
         if act.do == "offer":
             self._name(request["item"], "inside" if answer else "refused")
@@ -160,7 +169,7 @@ class QueueConversation:
         if act.do == "put":
             return self._put(request, reply, number)
         if act.do == "take" and "waiting" in reply:
-            self._tickets.append(_Ticket(reply["waiting"], "take", self._asked, number))
+            self._tickets.append(Wait(reply["waiting"], "take", self._asked, number))
             self._asked += 1
             return ("take_waits", ()), "waits"
         if act.do in ("poll", "take"):
@@ -176,7 +185,7 @@ class QueueConversation:
         number = self._name(request["item"], "waiting" if waits else "inside")
         if not waits:
             return ("put_done", ()), "done at once"
-        self._tickets.append(_Ticket(reply["waiting"], "put", number, at))
+        self._tickets.append(Wait(reply["waiting"], "put", number, at))
         return ("put_waits", ()), "waits"
 
     def _came_out(self, action: str, item: object) -> tuple[Step, str]:
@@ -189,13 +198,13 @@ class QueueConversation:
         self._fates[number] = "out"
         return (action, (("item", number),)), str(item)
 
-    def _cancelled(self, ticket: _Ticket, undone: bool) -> tuple[Step, str]:
+    def _cancelled(self, ticket: Wait, undone: bool) -> tuple[Step, str]:
         # The event of a wait that had completed may have been lost, or be on its way.
         ticket.over = True
         action = "cancelled" if undone else "too_late_for"
         if undone and ticket.side == "put":
             self._fates[ticket.number] = "cancelled"
-        return _about(action, ticket), "undone" if undone else "too late"
+        return about(action, ticket), "undone" if undone else "too late"
 
     def _event(self, event: Message) -> tuple[Step, str]:
         ticket = next(t for t in self._tickets if t.wire == event["done"])
@@ -204,7 +213,7 @@ class QueueConversation:
             item = f"a{ticket.number + 1}"
             if self._fates[ticket.number] == "waiting":
                 self._fates[ticket.number] = "inside"
-            return _about("woken", ticket), f"the put of {item} completes"
+            return about("woken", ticket), f"the put of {item} completes"
         (_, args), words = self._came_out("woken_take", event["ok"])
         return (
             ("woken_take", (("ticket", ticket.number), *args)),
@@ -219,7 +228,7 @@ class QueueConversation:
 
     # --- what there could be in its place ------------------------------------------------
 
-    def _possible(self, act: Act, ticket: _Ticket | None) -> Iterator[Answer]:
+    def _possible(self, act: Act, ticket: Wait | None) -> Iterator[Answer]:
         if act.do == "offer":
             yield Answer("accepted", _offer(True))
             yield Answer("refused", _offer(False))
@@ -233,8 +242,8 @@ class QueueConversation:
             yield Answer("empty", ("poll_empty", ()))
             yield from self._items("poll_item")
         elif ticket is not None:
-            yield Answer("undone", _about("cancelled", ticket))
-            yield Answer("too late", _about("too_late_for", ticket))
+            yield Answer("undone", about("cancelled", ticket))
+            yield Answer("too late", about("too_late_for", ticket))
         elif act.do == "size":
             for count in range(min(len(self._fates), self._capacity + 1) + 1):
                 yield Answer(str(count), ("sized", (("count", count),)))
@@ -246,7 +255,7 @@ class QueueConversation:
         for ticket in self._out():
             if ticket.side == "put":
                 words = f"the put of a{ticket.number + 1} completes"
-                yield Answer(words, _about("woken", ticket))
+                yield Answer(words, about("woken", ticket))
                 continue
             for item in self._items("woken_take"):
                 action, args = item.step
@@ -266,20 +275,22 @@ def _offer(accepted: bool) -> Step:
     return ("offer_accepted" if accepted else "offer_refused"), ()
 
 
-def _about(action: str, ticket: _Ticket) -> Step:
+def about(action: str, ticket: Wait) -> Step:
+    """The step of an action that is about a wait: by the item of a put, the ticket of a take."""
     name = "item" if ticket.side == "put" else "ticket"
     return f"{action}_{ticket.side}", ((name, ticket.number),)
 
 
 def _asked(request: Message) -> str:
     """A request in words."""
-    if request["do"] == "cancel":
-        return f"cancel what began to wait in step {request['ticket_of'] + 1}"
+    if "ticket_of" in request:
+        return f"{request['do']} what began to wait in step {request['ticket_of'] + 1}"
     words = " ".join(str(request[key]) for key in ("do", "item") if key in request)
     return f"{words} by {request['by']}" if "by" in request else words
 
 
-def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
+def constants(capacity: int, items_max: int) -> Mapping[str, int]:
+    """Those of the machines, for a capacity and the most items that a program names."""
     return {"C": capacity, "K": items_max, "T": TAKES_MAX, "W": WAITERS_MAX}
 
 
@@ -313,7 +324,7 @@ SUITE: Final = Suite(
         "QUEUE-17": (tuple(PROMISES), ("offer",), ("poll",)),
     },
     epilogue=(Act("settle"), *(Act("poll"),) * 5, Act("settle")),
-    constants=_constants,
+    constants=constants,
     converse=QueueConversation,
     scene="A queue of capacity {capacity}.",
     plainer={"put": "offer", "take": "poll"},

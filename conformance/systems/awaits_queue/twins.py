@@ -1,0 +1,184 @@
+"""Queues for coroutines with one seeded bug each: what asyncio and anyio have done wrong.
+
+Three grounds: ``asyncio.Queue`` itself, with a method as it once was; a queue that hands its items
+over; and the reference's core behind its asyncio driver, with the bugs that any queue may have.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any, Final
+
+from ....reference.queue import BoundedQueue, Empty, Step
+from ...suites.twin import Twins
+from ..queue.twins import TWINS as QUEUE_TWINS
+from .adapter import AsyncioAwaits, ReferenceAwaits
+from .handing import HandingQueue, Turn
+
+__all__ = ["TWINS"]
+
+_ASYNCIO: Final[Mapping[str, Any]] = {"of": AsyncioAwaits, "originals": ("awaits.asyncio.Queue",)}
+
+
+def _as_part(bug: type[Any]) -> Mapping[str, Any]:
+    return {"core": bug} if issubclass(bug, BoundedQueue) else {"queue": bug}
+
+
+TWINS: Final = Twins("awaits.queue", ReferenceAwaits, ("reference.awaits.queue",), _as_part)
+
+
+# ---- asyncio.Queue --------------------------------------------------------------------------
+
+
+async def _wait_in(line: Any) -> None:
+    """Wait to be woken; cancelled, leave the line and tell nobody."""
+    turn = asyncio.get_running_loop().create_future()
+    line.append(turn)
+    try:
+        await turn
+    except asyncio.CancelledError:
+        if turn in line:
+            line.remove(turn)
+        raise
+
+
+@TWINS.twin(
+    "asyncio-get-keeps-wakeup", "QUEUE-10",
+    "a get that is cancelled after it was woken wakes no other get",
+    "python/asyncio #265, mended by python/asyncio #269; cpython #108042", **_ASYNCIO)
+class GetKeepsWakeup(asyncio.Queue[Any]):
+    """Whoever is woken first and then cancelled keeps the wake-up."""
+
+    async def get(self) -> Any:
+        while self.empty():
+            await _wait_in(self._getters)    # type: ignore[attr-defined]
+        return self.get_nowait()
+
+
+@TWINS.twin(
+    "asyncio-put-keeps-wakeup", "QUEUE-10",
+    "a put that is cancelled after it was woken wakes no other put",
+    "python/asyncio #268, mended by python/asyncio #269; cpython #108042", **_ASYNCIO)
+class PutKeepsWakeup(asyncio.Queue[Any]):
+    """The same on the other side."""
+
+    async def put(self, item: Any) -> None:
+        while self.full():
+            await _wait_in(self._putters)    # type: ignore[attr-defined]
+        self.put_nowait(item)
+
+
+@TWINS.twin(
+    "asyncio-get-loses-item", "QUEUE-9",
+    "a get that is cancelled after an item was put into its future loses the item",
+    "bpo-23812, mended by python/asyncio #256; open in tornado as tornado #2826", **_ASYNCIO)
+class GetLosesItem(asyncio.Queue[Any]):
+    """put_nowait gives the item to a future, and nobody looks there once its get is cancelled."""
+
+    def put_nowait(self, item: Any) -> None:
+        getters = self._getters     # type: ignore[attr-defined]
+        while getters:
+            turn = getters.popleft()
+            if not turn.done():
+                turn.set_result(item)
+                return
+        super().put_nowait(item)
+
+    async def get(self) -> Any:
+        if not self.empty():
+            return self.get_nowait()
+        turn = asyncio.get_running_loop().create_future()
+        self._getters.append(turn)      # type: ignore[attr-defined]
+        return await turn
+
+
+# ---- hand-over ------------------------------------------------------------------------------
+
+
+@TWINS.twin(
+    "anyio-deaf-sender", "QUEUE-7", "a receive that does not wait makes room and wakes no send",
+    "anyio #143")
+class DeafSender(HandingQueue):
+    """Only who waits for an item lets the next one in."""
+
+    def poll(self) -> Any | Empty:
+        waiting, self._puts = self._puts, {}
+        item = super().poll()
+        self._puts = waiting
+        return item
+
+
+@TWINS.twin(
+    "anyio-drops-for-receiver", "QUEUE-9",
+    "a receive that is cancelled after it was handed an item loses the item",
+    "anyio #146; with asyncio's own cancellation, anyio 4.16 still does")
+class DropsForReceiver(HandingQueue):
+    """It is cancelled, whatever it has in its hands."""
+
+    def _take_cancelled(self, turn: Turn) -> Any:
+        raise asyncio.CancelledError
+
+
+@TWINS.twin(
+    "anyio-hands-to-cancelled", "QUEUE-9",
+    "an item is handed to a receive that was told to stop before",
+    "anyio #728")
+class HandsToCancelled(HandingQueue):
+    """Nobody looks whether the receiver is about to leave."""
+
+    def _hand(self, turn: Turn, item: Any) -> bool:
+        return super()._hand(turn, item) or True
+
+
+@TWINS.twin(
+    "anyio-hands-back", "QUEUE-9",
+    "the item of a receive that is cancelled goes back, whether there is room or not",
+    "anyio #147, its review: the buffer may exceed its size")
+class HandsBack(HandingQueue):
+    """Its place may have been given away by then."""
+
+    def _take_cancelled(self, turn: Turn) -> Any:
+        if not turn.cancelled():
+            self._items.appendleft(turn.result())
+        raise asyncio.CancelledError
+
+
+@TWINS.twin(
+    "anyio-send-in-two-minds", "QUEUE-9",
+    "a send that is cancelled after its item was taken says that it was cancelled",
+    "anyio #536; anyio 4.16 still does")
+class SendInTwoMinds(HandingQueue):
+    """The sender will send again, and the item comes twice."""
+
+    def _put_cancelled(self, turn: Turn) -> None:
+        raise asyncio.CancelledError
+
+
+# ---- any queue ------------------------------------------------------------------------------
+
+
+@TWINS.twin(
+    "awaits-overtaking-put", "QUEUE-12", "a put that need not wait overtakes one that was woken",
+    "cpython #83055: asyncio.Queue does so to this day")
+class OvertakingPut(BoundedQueue[Any]):
+    """Room is room, whoever it was made for."""
+
+    def put(self, item: Any) -> Step[Any]:
+        if self._has_room():
+            self._admit(item)
+            return Step(None, self._wake())
+        return super().put(item)
+
+
+def _like(name: str) -> None:
+    """The same bug in the core, behind the driver for asyncio."""
+    twin = QUEUE_TWINS[name]
+    TWINS.add(f"awaits-{name}", twin.rule, twin.bug, twin.history, parts=twin.parts)
+
+
+for _name in (
+    "one-too-many", "refuses-early", "last-in-first-out", "hides-the-last", "refused-comes-out",
+    "doubled-on-cancel", "deaf-consumer", "counts-the-waiting", "ghost-put",
+):
+    _like(_name)

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 __all__ = ["Citation", "citations"]
 
-_PAGES: Final = r"00[0-4]|storm|kafka|libraries|election"
+_PAGES: Final = r"00[0-4]|storm|kafka|libraries|election|bookkeeper"
 
 _FORM: Final = re.compile(
     rf"""(?<![\w/#.-])(?:
@@ -22,7 +22,8 @@ _FORM: Final = re.compile(
     | (?P<file>docs/[\w/-]+\.md)
     )(?![\w-])""", re.VERBOSE)
 
-_LISTED_ON: Final = {"STORM": "storm", "KAFKA": "kafka", "bpo": "libraries", "jstorm": "storm"}
+_LISTED_ON: Final = {"STORM": "storm", "KAFKA": "kafka", "bpo": "libraries", "jstorm": "storm",
+                     "bookkeeper": "bookkeeper"}
 """The page that lists a tracker's or a project's issues; ``libraries`` those of all others."""
 
 

@@ -24,6 +24,7 @@ COMPONENTS = {
     "election": ("election.lock", "election.lease", "election.observed_election"),
     "controller": ("kafka.partition_changes", "kafka.replica_changes",
                    "kafka.observed_controller"),
+    "a server of BookKeeper": ("bookkeeper.admission", "bookkeeper.loops", "bookkeeper.polls"),
     "queues": ("queues.bounded", "queues.dropping", "queues.conserved"),
 }
 """The chapters that a reader of one component reads together."""

@@ -1,0 +1,388 @@
+"""Requests in progress: how many a server admits, and who waits when there are too many.
+
+Theory of operation
+-------------------
+A server admits K requests at a time, adds and reads each with a limit of their own. A request is in
+progress from the moment that its event loop has a permit for it until its response has been sent,
+dropped, or made needless by a closed channel:
+
+    network --read--> [decoded] --permit--> [queued: Q] --> [running: W] --answer--> finish
+                     event loop                    the pool's threads              permit back
+
+An event loop reads up to B requests at once, and asks for a permit for each of them in turn. Where
+there is none it stops reading (autoread is off), and waits with the request in its hands. It reads
+again as soon as it has a permit. What was decoded with the request is still in its hands, and is in
+progress for nobody: a limit of K requests in progress lets K + E B be in memory (BK-7).
+
+The pool has W threads and a queue with Q places; what finds it full is answered at once with an
+error. Each way on which a request ends has to give the permit back, exactly once. The history of
+this code is one of ways that were forgotten.
+
+Those who wait are served in the order in which they began to. As merged, a loop first tries to take
+a permit past those who wait (``tryAcquire`` does so on a fair semaphore, too), and a loop that
+waits may be passed by for ever (BK-5).
+
+Source: BookKeeper pull request 1410; 004#limit, 004#autoread, bookkeeper#admission.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Any
+
+from ..expectations import expect, prove
+from ..notation import (
+    CLAIM, MUST, Machine, action, always, array, boolean, const, fifo, integer, leads_to,
+    require, subset, upto,
+)
+
+__all__ = [
+    "EXPECTATIONS", "Admission", "Barging", "CountingDecoded", "FinishingFirst", "FinishingTwice",
+    "ForgettingToRead", "KeepingClosed", "KeepingFenced", "KeepingOldVersions", "KeepingRejected",
+    "OlderProtocol", "Way",
+]
+
+LIMIT = "004#limit"
+AUTOREAD = "004#autoread"
+CODE = "bookkeeper#admission"
+
+
+class Way(IntEnum):
+    """How a request ends that a thread of the pool has taken up."""
+
+    WRITTEN = 0         # the response is written to the channel
+    DROPPED = 1         # the channel took no response in time
+    CLOSED = 2          # the channel is closed
+    FENCED = 3          # the ledger is fenced, and the response an error
+    VERSION = 4         # the request is of a version that the server does not speak
+
+
+class Admission(Machine):
+    """Requests of one kind, adds or reads, and the loops that bring them."""
+
+    E = const(1, at_least=1)            # event loops
+    K = const(2, at_least=1)            # requests in progress, at most
+    B = const(1, at_least=1)            # requests that a loop reads at once, at most
+    W = const(1, at_least=1)            # threads of the pool
+    Q = const(1, at_least=1)            # places in the pool's queue
+
+    decoded = array(upto(E), integer(0, B))     # at each loop, not yet in progress
+    reading = array(upto(E), boolean(True))     # autoread
+    waiting = fifo(integer(0, E - 1), E)            # loops that wait for a permit, in their order
+    free = integer(0, K + W + Q + E, init=K)    # permits
+    gauge = integer(0, K + W + Q + E)           # requests in progress, as the server counts them
+    queued = integer(0, Q)                      # requests in the pool's queue
+    running = integer(0, W)                     # and at its threads
+    ended = integer(0, W)                       # those that are answered, and not yet finished
+    refused = subset(upto(E))                   # loops with a request that the pool has rejected
+    late = integer(0, 1)                        # finished, and not yet answered
+
+    @action(loop=upto(E), count=upto(B))
+    def read(self, loop: int, count: int) -> None:
+        """Data comes: ``count + 1`` requests."""
+        require(self.reading[loop] and self.decoded[loop] == 0)
+        self.decoded[loop] = count + 1
+
+    @action(fair=True, loop=upto(E))
+    def admit(self, loop: int) -> None:
+        """A loop asks for a permit for the next request in its hands."""
+        require(self.decoded[loop] > 0 and loop not in self.waiting)
+        require(loop not in self.refused)
+        if self.free > 0 and self.may_take():
+            self.start(loop)
+        else:
+            self.reading[loop] = False
+            self.waiting.push(loop)
+
+    def may_take(self) -> bool:
+        """Behind those who wait."""
+        return len(self.waiting) == 0
+
+    @action(fair=True)
+    def wake(self) -> None:
+        """The loop that has waited longest gets a permit, and reads again."""
+        require(self.free > 0)
+        loop = self.waiting.pop()
+        self.read_again(loop)
+        self.start(loop)
+
+    def read_again(self, loop: int) -> None:
+        """Autoread is on again."""
+        self.reading[loop] = True
+
+    def start(self, loop: int) -> None:
+        """The request is in progress: it goes to the pool, or is rejected."""
+        self.decoded[loop] -= 1
+        self.free -= 1
+        self.gauge += 1
+        if self.queued < self.Q:
+            self.queued += 1
+        else:
+            self.reject(loop)
+
+    def reject(self, loop: int) -> None:
+        """The loop answers itself."""
+        self.refused.add(loop)
+
+    @action(fair=True)
+    def take_up(self) -> None:
+        """A thread takes the oldest request of the queue."""
+        require(self.queued > 0 and self.running + self.ended < self.W)
+        self.queued -= 1
+        self.running += 1
+
+    @action(fair=True, way=Way)
+    def answer(self, way: Way) -> None:
+        """The request has ended, and its thread knows how."""
+        require(self.running > 0)
+        self.running -= 1
+        self.end(way)
+
+    def end(self, way: Way) -> None:
+        """Its thread has it until it is finished."""
+        self.ended += 1
+
+    @action(fair=True)
+    def finish(self) -> None:
+        """The permit of an answered request is given back."""
+        require(self.ended > 0)
+        self.ended -= 1
+        self.give_back()
+
+    @action(fair=True, loop=upto(E))
+    def finish_refused(self, loop: int) -> None:
+        """The same by a loop, of a request that was rejected."""
+        require(loop in self.refused)
+        self.refused.discard(loop)
+        self.give_back()
+
+    def give_back(self) -> None:
+        """The count first, then the permit."""
+        self.gauge -= 1
+        self.free += 1
+
+    def in_progress(self) -> int:
+        """Those that were admitted, and not yet finished."""
+        return self.queued + self.running + self.ended + len(self.refused)
+
+    # --- rules -------------------------------------------------------------------------------
+
+    @always("BK-1", MUST, "Free permits and requests in progress are as many as the limit.",
+            source=f"{LIMIT}; {CODE}")
+    def permits_are_conserved(self) -> bool:
+        """No way on which a request ends keeps its permit, and none gives back two."""
+        return self.free + self.in_progress() == self.K
+
+    @always("BK-2", MUST, "No more requests are in progress than the limit.", source=LIMIT)
+    def few_are_in_progress(self) -> bool:
+        """Whatever comes, and on however many loops."""
+        return self.in_progress() <= self.K
+
+    @always("BK-3", MUST, "Each start has one finish, which counts back and gives back.",
+            source=f"{LIMIT}; {CODE}")
+    def gauge_is_right(self) -> bool:
+        """Otherwise an operator sees other requests than there are."""
+        return self.gauge == self.in_progress()
+
+    @always("BK-4", MUST, "A request is in progress until its response is sent or dropped.",
+            source=f"{LIMIT} ('to the moment response for the request is sent')")
+    def nobody_finishes_early(self) -> bool:
+        """A permit that comes back earlier bounds nothing that the response needs."""
+        return self.late == 0
+
+    @leads_to("BK-5", MUST, "A loop that stops reading reads again some day.",
+              source=f"{AUTOREAD}; {CODE}", loop=upto(E))
+    def reading_goes_on(self, loop: int) -> tuple[bool, bool]:
+        """As long as requests come to an end."""
+        return not self.reading[loop], self.reading[loop]
+
+    @leads_to("BK-6", MUST, "A request that a loop has read is admitted some day.",
+              source=LIMIT, loop=upto(E))
+    def nobody_is_forgotten(self, loop: int) -> tuple[bool, bool]:
+        """All of one batch."""
+        return self.decoded[loop] > 0, self.decoded[loop] == 0
+
+    @always("BK-8", MUST, "The server's books are right: its permits, its count, and its threads.",
+            source=CODE)
+    def books_are_right(self) -> bool:
+        """A thread has one request until it is finished, a loop that waits has one to wait with."""
+        return (self.free + self.gauge == self.K and self.gauge == self.in_progress()
+                and self.running + self.ended <= self.W
+                and all(self.is_in_line_once(loop) for loop in range(self.E)))
+
+    def is_in_line_once(self, loop: int) -> bool:
+        """Or not at all."""
+        times = sum(each == loop for each in self.waiting)
+        return times == 0 or (
+            times == 1 and self.decoded[loop] > 0 and loop not in self.refused)
+
+    @always("BK-7", CLAIM, "While a loop does not read, it has one request not in progress.",
+            source=f"{AUTOREAD} ('to prevent it from pulling more data before we track it'); "
+                   "bookkeeper#decoded", loop=upto(E))
+    def nothing_else_is_in_memory(self, loop: int) -> bool:
+        """The one that it waits with."""
+        return self.reading[loop] or self.decoded[loop] <= 1
+
+
+class Barging(Admission):
+    """As merged: a loop takes a permit that is there, whoever waits for one."""
+
+    def may_take(self) -> bool:
+        """``tryAcquire`` does not look at the queue."""
+        return True
+
+
+class KeepingRejected(Admission):
+    """A request that the pool rejects is answered, and keeps its permit."""
+
+    def reject(self, loop: int) -> None:
+        """There is nothing left to do for it."""
+
+
+class KeepingClosed(Admission):
+    """A request whose channel is closed keeps its permit."""
+
+    def end(self, way: Way) -> None:
+        """There is nobody to answer, and the thread goes on."""
+        if way != Way.CLOSED:
+            super().end(way)
+
+
+class KeepingFenced(Admission):
+    """An add to a fenced ledger is answered by a method of its own, which finishes nothing."""
+
+    def end(self, way: Way) -> None:
+        """An error is sent."""
+        if way != Way.FENCED:
+            super().end(way)
+
+
+class KeepingOldVersions(Admission):
+    """A request of a version that the server does not speak keeps its permit."""
+
+    def end(self, way: Way) -> None:
+        """An error is sent before the request is looked at."""
+        if way != Way.VERSION:
+            super().end(way)
+
+
+class FinishingTwice(Admission):
+    """A response that is dropped is finished by who drops it, and by who asked to send it."""
+
+    def end(self, way: Way) -> None:
+        """Both think that the other does not."""
+        super().end(way)
+        if way == Way.DROPPED and self.free < self.K:
+            self.free += 1
+
+
+class ForgettingToRead(Admission):
+    """The loop has its permit, and does not turn autoread on."""
+
+    def read_again(self, loop: int) -> None:
+        """And nobody else turns it on."""
+
+
+class CountingDecoded(Admission):
+    """A request is counted when its loop begins to wait for a permit."""
+
+    def start(self, loop: int) -> None:
+        """The count comes before."""
+        super().start(loop)
+        if self.decoded[loop] > 0:
+            self.gauge = min(self.gauge + 1, self.K + 1)
+
+
+class FinishingFirst(Admission):
+    """As for adds of the older protocol since their responses go out in groups."""
+
+    @action(fair=True, way=Way)
+    def answer(self, way: Way) -> None:
+        """The thread gives the permit back, and leaves the response to the next flush."""
+        require(self.running > 0 and self.late == 0)
+        self.running -= 1
+        self.late += 1
+        self.give_back()
+
+    @action(fair=True)
+    def flush(self) -> None:
+        """The group of responses is written."""
+        require(self.late > 0)
+        self.late -= 1
+
+
+class OlderProtocol(Admission):
+    """Requests of the older protocol go to the pool as they come."""
+
+    older = integer(0, Admission.Q)     # requests in progress that have no permit
+
+    @action(fair=True, loop=upto(Admission.E))
+    def admit_older(self, loop: int) -> None:
+        """No permit is asked for."""
+        require(self.decoded[loop] > 0 and loop not in self.waiting and self.older < self.Q)
+        self.decoded[loop] -= 1
+        self.older += 1
+
+    @action(fair=True)
+    def end_older(self) -> None:
+        """And none is given back."""
+        require(self.older > 0)
+        self.older -= 1
+
+    def in_progress(self) -> int:
+        """With those that know no limit."""
+        return super().in_progress() + self.older
+
+
+SMALL: dict[str, Any] = {"E": (1, 2), "K": (1, 2, 3), "B": (1, 2), "W": (1, 2), "Q": (1, 2)}
+LIVE: dict[str, Any] = {"E": (1, 2), "K": (1, 2), "B": (1, 2), "W": 1, "Q": (1, 2)}
+
+EXPECTATIONS = (
+    *(expect(Admission, rule, "holds", says, **SMALL) for rule, says in (
+        ("BK-1", "each way gives one permit back"),
+        ("BK-2", "the limit is kept, also with more threads and places than permits"),
+        ("BK-3", "the gauge is right"),
+        ("BK-4", "permits come back after the responses"),
+        ("BK-8", "the books are right"))),
+    prove(Admission, "BK-8", "the books are right, for all limits and pools",
+          for_all=("K", "W", "Q"), E=(1, 2), B=2),
+    *(prove(Admission, rule, f"{says}, for all limits and pools", for_all=("K", "W", "Q"),
+            lemmas=("BK-8",), E=(1, 2), B=2) for rule, says in (
+        ("BK-1", "permits are conserved"), ("BK-2", "the limit is kept"),
+        ("BK-3", "each start has one finish"))),
+    *(expect(Admission, rule, "holds", says, **LIVE) for rule, says in (
+        ("BK-5", "each loop reads again"), ("BK-6", "each request is admitted"))),
+    expect(Admission, "BK-7", "violated", "004: what was decoded with a request waits beside it, "
+           "exactly where a batch is larger than 1 and the pool takes as many as the limit",
+           where="B > 1 and K <= W + Q + E - 1", **SMALL),
+    expect(Barging, "BK-5", "violated", "bookkeeper#fair: a loop that waits may be passed by for "
+           "ever, exactly where there is another", where="E > 1", **LIVE),
+    expect(Barging, "BK-2", "holds", "passing others by exceeds no limit", **LIVE),
+    expect(KeepingRejected, "BK-1", "violated", "BookKeeper #2945: what the pool rejects keeps its "
+           "permit, exactly where it can be full", where="K > Q", K=(1, 2, 3), Q=(1, 2, 3)),
+    expect(KeepingRejected, "BK-6", "holds", "BookKeeper #2945: as many permits are left as the "
+           "pool's queue has places: the limit shrinks to that", K=(1, 2, 3), Q=(1, 2)),
+    expect(KeepingClosed, "BK-1", "violated", "BookKeeper #3486: a closed channel keeps a permit"),
+    expect(KeepingClosed, "BK-6", "violated", "BookKeeper #3486: a request waits for ever"),
+    expect(KeepingFenced, "BK-3", "violated", "an add to a fenced ledger is counted for ever"),
+    expect(KeepingOldVersions, "BK-1", "violated", "a version that nobody speaks keeps a permit"),
+    expect(FinishingTwice, "BK-2", "violated", "a permit that comes back twice is one too many",
+           K=2, W=1, Q=2, E=1),
+    expect(ForgettingToRead, "BK-5", "violated", "a loop that forgets to read stays silent", K=1),
+    expect(CountingDecoded, "BK-3", "violated", "what waits is counted as in progress", B=2, K=1),
+    expect(FinishingFirst, "BK-4", "violated", "BookKeeper #3837: the permit of an add comes back "
+           "before its response is written", K=(1, 2)),
+    expect(OlderProtocol, "BK-2", "violated", "BookKeeper #3324: requests of the older protocol "
+           "know no limit", K=1, W=1, Q=2),
+)
+
+UNSEEN = {
+    "BK-1": "How many permits are free is inside the server, and no suite drives one yet.",
+    "BK-2": "That too many are in progress shows at a server only, and no suite drives one.",
+    "BK-3": "The server's own count is inside it, and no suite asks a server for it.",
+    "BK-4": "When a permit comes back shows by what is admitted then, which no suite looks at yet.",
+    "BK-5": "That a loop reads again some day is about runs without end, and loops are inside.",
+    "BK-6": "That a request is admitted some day is about runs without an end.",
+    "BK-7": "It is false where several requests are read at once, so no implementation is to keep it.",
+    "BK-8": "The server's books are inside it, and nobody but the server reads them.",
+}

@@ -1,0 +1,161 @@
+"""Long polls: reads that wait until there is something to read.
+
+Theory of operation
+-------------------
+A client may ask for the entry after the last one that is confirmed, and the server answers when
+there is one, or after a time that the client chose. Such a *poll* is a read, and as merged it keeps
+its permit while it waits.
+
+So with K permits K idle polls are enough: whoever wants to read what is there has to wait for a
+writer, or for the polls' clients to lose patience. If they are patient for ever, all reads are
+(BK-41), exactly where there are as many polls as permits.
+
+What holds nothing need hold no permit: a poll can give it back when it begins to wait, and ask
+for another when it has something to send (``GivingBack``). Polls are then bounded by their own
+number, and reads go on.
+
+Source: bookkeeper#latent; 004#limit.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..expectations import expect, prove
+from ..notation import MUST, Machine, action, always, boolean, const, integer, leads_to, require
+
+__all__ = ["EXPECTATIONS", "ForgettingPolls", "GivingBack", "Impatient", "Polls"]
+
+LATENT = "bookkeeper#latent"
+
+
+class Polls(Machine):
+    """Polls keep their permits, and their clients are patient."""
+
+    K = const(2, at_least=1)            # reads in progress, at most: permits
+    G = const(2, at_least=1)            # polls at a time, at most
+
+    free = integer(0, K, init=K)
+    polls = integer(0, G)               # that wait for an entry
+    held = integer(0, K)                # permits that they have
+    serving = integer(0, K)             # reads at the pool, each with a permit
+    wanted = boolean()                  # a read of what is there waits for a permit
+    leaving = integer(0, G)             # polls that have something to send, and no permit yet
+
+    @action
+    def poll(self) -> None:
+        """A client asks for the next entry; nobody passes a read that waits."""
+        require(self.polls + self.leaving < self.G and self.free > 0 and not self.wanted)
+        self.polls += 1
+        self.hold()
+
+    def hold(self) -> None:
+        """It has a permit as any read."""
+        self.free -= 1
+        self.held += 1
+
+    @action
+    def ask(self) -> None:
+        """A client asks for an entry that is there."""
+        require(not self.wanted)
+        self.wanted = True
+
+    @action(fair=True)
+    def admit(self) -> None:
+        """The read has a permit."""
+        require(self.wanted and self.free > 0)
+        self.wanted = False
+        self.free -= 1
+        self.serving += 1
+
+    @action(fair=True)
+    def serve(self) -> None:
+        """The pool has answered a read."""
+        require(self.serving > 0)
+        self.serving -= 1
+        self.free += 1
+
+    @action
+    def confirm(self) -> None:
+        """A writer has added an entry: a poll is answered."""
+        self.end_poll()
+
+    def end_poll(self) -> None:
+        """Its permit is free."""
+        require(self.polls > 0)
+        self.polls -= 1
+        self.held -= 1
+        self.free += 1
+
+    @always("BK-40", MUST, "Permits are free, at reads, or at polls: at each of them, or at none.",
+            source="bookkeeper#admission, bookkeeper#latent")
+    def permits_are_conserved(self) -> bool:
+        """All K of them."""
+        return (self.free + self.held + self.serving == self.K
+                and (self.held == self.polls or self.held == 0)
+                and self.polls + self.leaving <= self.G)
+
+    @leads_to("BK-41", MUST, "A read of what is there is served, whoever waits for what is not.",
+              source=f"{LATENT}; 004#limit")
+    def reads_go_on(self) -> tuple[bool, bool]:
+        """Nobody need write for that."""
+        return self.wanted, not self.wanted
+
+
+class Impatient(Polls):
+    """Clients wait for a time that they choose, and no longer."""
+
+    @action(fair=True)
+    def lose_patience(self) -> None:
+        """The poll is answered with nothing."""
+        self.end_poll()
+
+
+class GivingBack(Polls):
+    """A poll has no permit while it waits."""
+
+    def hold(self) -> None:
+        """It needs one to be looked at, and gives it back."""
+
+    def end_poll(self) -> None:
+        """Now it needs one again."""
+        require(self.polls > 0)
+        self.polls -= 1
+        self.leaving += 1
+
+    @action(fair=True)
+    def leave(self) -> None:
+        """It has it, and is a read like others."""
+        require(self.leaving > 0 and self.free > 0 and not self.wanted)
+        self.leaving -= 1
+        self.free -= 1
+        self.serving += 1
+
+
+class ForgettingPolls(Polls):
+    """A poll that the pool rejects is dropped with its permit."""
+
+    @action
+    def forget(self) -> None:
+        """Nobody gives its permit back."""
+        require(self.polls > 0)
+        self.polls -= 1
+
+
+GRID: dict[str, Any] = {"K": (1, 2, 3, 4), "G": (1, 2, 3, 4)}
+
+EXPECTATIONS = (
+    expect(Polls, "BK-41", "violated", "bookkeeper#latent: reads wait for polls exactly where "
+           "there are as many polls as permits", where="G >= K", **GRID),
+    expect(Impatient, "BK-41", "holds", "reads wait as long as clients are patient", **GRID),
+    expect(GivingBack, "BK-41", "holds", "polls without permits hold up nobody", **GRID),
+    prove(Polls, "BK-40", "permits are conserved, for all limits", for_all=("K", "G")),
+    expect(GivingBack, "BK-40", "holds", "permits that polls give back are conserved", **GRID),
+    expect(ForgettingPolls, "BK-40", "violated", "bookkeeper#latent: a poll that is rejected keeps "
+           "its permit"),
+)
+
+UNSEEN = {
+    "BK-40": "What is free and what is held is inside the server; what it comes to is BK-1.",
+    "BK-41": "That a read is served some day is about runs without an end; no suite has polls yet.",
+}

@@ -1,0 +1,291 @@
+"""Sending a response to a client that does not read.
+
+Theory of operation
+-------------------
+A channel takes responses until too many bytes of it wait to be sent: then it is not *writable*. A
+thread that has a response for such a channel waits up to t ticks from when it began, and nobody
+waits for that channel beside it: other threads wait until the first one is done (the channel's
+monitor), in the order in which they came, and their time runs as well. Then, where the channel is
+
+- writable, the response is written;
+- not writable, it is *dropped*, and the channel is on a *blacklist* for t ticks. If the server
+  closes such channels, it closes this one.
+
+While a channel is on the list and still not writable, responses to it are dropped at once. One
+that is written takes the channel off the list.
+
+So a thread is held for t ticks at most (BK-30), and after waiting in vain it is not held by that
+channel again for t ticks (BK-31): one slow client costs one thread half of its time, at most. It
+is all threads that have something for that client, not one of them: the others wait at the
+monitor meanwhile (BK-34). A monitor that keeps no order, as Java's, lets a thread wait longer than
+t, while others come and go before it (``UnfairMonitor``).
+
+With t = 0 a response is dropped at once, and no channel is on the list. A dropped response is
+nowhere: its client learns of it only if the channel is closed (BK-33).
+
+Source: BookKeeper pull request 1410; 004#responses, bookkeeper#responses.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Any
+
+from ..expectations import expect, prove
+from ..notation import (
+    CLAIM, MUST, Machine, action, always, array, boolean, choice, const, integer, require,
+    upto,
+)
+
+__all__ = [
+    "EXPECTATIONS", "At", "AwaitingWrites", "Closing", "FromMonitor", "Responses", "Stubborn",
+    "UnfairMonitor",
+]
+
+TEXT = "004#responses"
+CODE = "bookkeeper#responses"
+
+
+class At(IntEnum):
+    """Where a thread is that has a response for the channel."""
+
+    NOWHERE = 0         # it has none
+    MONITOR = 1         # it waits until nobody else waits for the channel
+    WAITING = 2         # it waits until the channel is writable
+
+
+class Responses(Machine):
+    """One channel, and the threads that have responses for it."""
+
+    H = const(1, at_least=1)            # threads
+    t = const(2)                        # ticks that a thread waits, at most
+
+    writable = boolean(True)
+    at = array(upto(H), choice(At, At.NOWHERE))
+    held = array(upto(H), integer(0, 2 * t + 1))    # ticks since each began; 2 t + 1: or more
+    left = array(upto(H), integer(0, t))    # ticks that each still waits
+    listed = integer(0, t)              # ticks that the channel is still on the blacklist
+    rested = integer(0, t, init=t)      # ticks since a thread last waited in vain; t: or more
+    closed = boolean()
+    dropped = boolean()                 # some response was
+
+    @action
+    def fill(self) -> None:
+        """The client does not read."""
+        require(self.writable)
+        self.writable = False
+
+    @action
+    def drain(self) -> None:
+        """The client takes what is there."""
+        require(not self.writable)
+        self.writable = True
+
+    @action(thread=upto(H))
+    def respond(self, thread: int) -> None:
+        """A thread has a response."""
+        require(self.at[thread] == At.NOWHERE)
+        if not self.writable and not self.is_listed():
+            self.held[thread] = 0
+            self.left[thread] = self.t
+            self.at[thread] = At.MONITOR
+        else:
+            self.send(thread)
+
+    def is_listed(self) -> bool:
+        """The channel is on the blacklist."""
+        return self.listed > 0
+
+    @action(fair=True, thread=upto(H))
+    def enter(self, thread: int) -> None:
+        """Nobody else waits: the thread looks again, and perhaps waits."""
+        require(self.at[thread] == At.MONITOR and self.is_next(thread))
+        require(all(self.at[other] != At.WAITING for other in range(self.H)))
+        if self.writable or self.is_listed():
+            self.send(thread)
+        else:
+            self.at[thread] = At.WAITING
+
+    def is_next(self, thread: int) -> bool:
+        """Threads enter in the order in which they came."""
+        return all(self.at[other] != At.MONITOR or self.held[other] <= self.held[thread]
+                   for other in range(self.H))
+
+    @action(fair=True, thread=upto(H))
+    def leave(self, thread: int) -> None:
+        """The channel is writable, or the time is over."""
+        require(self.at[thread] == At.WAITING and self.may_leave(thread))
+        if not self.writable:
+            self.listed = self.t
+            self.rested = 0
+            self.give_up()
+        self.send(thread)
+
+    def may_leave(self, thread: int) -> bool:
+        """It is measured from when the thread began."""
+        return self.writable or self.left[thread] == 0
+
+    def give_up(self) -> None:
+        """Nothing else happens to the channel."""
+
+    def send(self, thread: int) -> None:
+        """The response is written, or dropped."""
+        if self.writable:
+            self.listed = 0
+        else:
+            self.dropped = True
+        self.at[thread] = At.NOWHERE
+        self.held[thread] = 0
+        self.left[thread] = 0
+
+    @action(fair=True)
+    def tick(self) -> None:
+        """Time passes; what a thread can do at once it has done."""
+        require(not any(self.is_due(thread) for thread in range(self.H)))
+        for thread in range(self.H):
+            if self.at[thread] != At.NOWHERE:
+                self.held[thread] = min(self.held[thread] + 1, 2 * self.t + 1)
+                self.left[thread] = max(0, self.left[thread] - 1)
+        self.listed = max(0, self.listed - 1)
+        self.rested = min(self.t, self.rested + 1)
+
+    def is_due(self, thread: int) -> bool:
+        """It can go on now."""
+        if self.at[thread] == At.WAITING:
+            return self.may_leave(thread)
+        return self.at[thread] == At.MONITOR and all(
+            self.at[other] != At.WAITING for other in range(self.H))
+
+    # --- rules -------------------------------------------------------------------------------
+
+    @always("BK-30", MUST, "A thread waits for a channel t ticks at most.",
+            source=f"{TEXT} ('wait up to certain timeout'); {CODE}", thread=upto(H))
+    def nobody_waits_long(self, thread: int) -> bool:
+        """At the monitor or in it."""
+        return self.held[thread] <= self.t
+
+    @always("BK-31", MUST, "After a thread has waited for a channel in vain, none waits for it for "
+            "t ticks, unless it was writable since.", source=f"{CODE}; bookkeeper#B8",
+            thread=upto(H))
+    def nobody_waits_again(self, thread: int) -> bool:
+        """So a slow client costs half of a thread's time."""
+        return self.rested >= self.t or self.listed == 0 or self.at[thread] != At.WAITING
+
+    @always("BK-32", MUST, "While a channel is listed, a thread waited for it in vain less than t "
+            "ticks ago.", source=CODE)
+    def lists_end(self) -> bool:
+        """Then it gets another chance."""
+        return self.listed == 0 or self.listed + self.rested <= self.t
+
+    @always("BK-35", MUST, "What a thread has waited and what it still waits are t ticks.",
+            source=CODE)
+    def time_is_measured_once(self) -> bool:
+        """From when it began; who has nothing to send does not wait."""
+        return all(
+            self.held[thread] + self.left[thread] == (
+                0 if self.at[thread] == At.NOWHERE else self.t)
+            for thread in range(self.H))
+
+    @always("BK-36", MUST, "Who waits for the channel came before all that are at the monitor.",
+            source=CODE)
+    def first_come_first_in(self) -> bool:
+        """And nobody waits beside it."""
+        return all(
+            self.at[thread] != At.WAITING or other == thread or self.at[other] == At.NOWHERE
+            or (self.at[other] == At.MONITOR and self.held[other] <= self.held[thread])
+            for thread in range(self.H) for other in range(self.H))
+
+    @always("BK-33", CLAIM, "A client whose response is dropped finds its channel closed.",
+            source=f"{TEXT} ('disconnect will notify the client')")
+    def dropping_is_told(self) -> bool:
+        """The text says that otherwise it does not hear of it."""
+        return not self.dropped or self.closed
+
+    @always("BK-34", CLAIM, "One channel holds one thread at a time.", source="bookkeeper#B8")
+    def one_thread_is_held(self) -> bool:
+        """At the monitor or in it."""
+        return sum(self.at[thread] != At.NOWHERE for thread in range(self.H)) <= 1
+
+
+class Closing(Responses):
+    """A channel that takes no response in time is closed."""
+
+    def give_up(self) -> None:
+        """Its client learns that none will come."""
+        self.closed = True
+
+
+class Stubborn(Responses):
+    """No channel is ever on the list."""
+
+    def is_listed(self) -> bool:
+        """Each response is waited for."""
+        return False
+
+
+class UnfairMonitor(Responses):
+    """As merged: whoever is at the monitor when it is free may be the next one."""
+
+    def is_next(self, thread: int) -> bool:
+        """However long others have waited."""
+        return True
+
+
+class FromMonitor(Responses):
+    """A thread's time begins when nobody else waits any more."""
+
+    @action(fair=True, thread=upto(Responses.H))
+    def enter(self, thread: int) -> None:
+        """Only now it looks at the clock."""
+        self.left[thread] = self.t
+        super().enter(thread)
+
+
+class AwaitingWrites(Responses):
+    """The thread waits until the response is written, however long that takes."""
+
+    def may_leave(self, thread: int) -> bool:
+        """There is no timeout."""
+        return self.writable
+
+
+GRID: dict[str, Any] = {"H": (1, 2, 3), "t": range(4)}
+
+EXPECTATIONS = (
+    *(expect(Responses, rule, "holds", says, **GRID) for rule, says in (
+        ("BK-30", "nobody is held for long"), ("BK-31", "a channel that was waited for in vain "
+         "is not waited for again"), ("BK-32", "the list is not for ever"))),
+    expect(Responses, "BK-35", "holds", "time is measured once", **GRID),
+    *(prove(Responses, rule, f"{says}, for all timeouts", for_all=("t",), lemmas=lemmas, H=(1, 2))
+      for rule, says, lemmas in (
+          ("BK-36", "who comes first is first in", ()),
+          ("BK-35", "time is measured once", ("BK-36",)),
+          ("BK-30", "nobody is held long", ("BK-35", "BK-36")),
+          ("BK-32", "the list ends", ("BK-35",)),
+          ("BK-31", "a channel on the list holds nobody", ("BK-32", "BK-35", "BK-36")))),
+    expect(UnfairMonitor, "BK-30", "violated", "bookkeeper#B8: a monitor that keeps no order lets "
+           "a thread wait longer", where="H > 1 and t > 0", **GRID),
+    expect(Responses, "BK-34", "violated", "bookkeeper#B8: a slow client holds all threads that "
+           "have something for it, and not one of them", where="H > 1", **GRID),
+    expect(Responses, "BK-33", "violated", "004: the client does not hear of a response that is "
+           "dropped", **GRID),
+    expect(Closing, "BK-33", "holds", "it hears of it if the channel is closed", **GRID),
+    expect(Closing, "BK-30", "holds", "closing holds nobody", **GRID),
+    expect(Stubborn, "BK-31", "violated", "without a list, each response costs t ticks",
+           H=(1, 2), t=(2, 3)),
+    expect(FromMonitor, "BK-30", "violated", "a thread that counts from when it is first in line "
+           "is held longer", H=2, t=(1, 2)),
+    expect(UnfairMonitor, "BK-36", "violated", "whoever is faster is first in", H=2, t=(1, 2)),
+    expect(AwaitingWrites, "BK-30", "violated", "BookKeeper #3582: without a timeout a client that "
+           "never reads holds a thread for ever", H=(1, 2), t=(1, 2)),
+)
+
+UNSEEN = {
+    "BK-30": "How long a thread waits is time that passes inside the server, at its monitor.",
+    "BK-31": "Which thread waits, and for which channel, is inside the server.",
+    "BK-32": "The list of channels is inside the server, and nobody else reads it.",
+    "BK-33": "It is false wherever channels are not closed, so no implementation is to keep it.",
+    "BK-34": "It is false wherever there are two threads, so no implementation is to keep it.",
+    "BK-35": "What a thread has waited and still waits is inside the server.",
+    "BK-36": "In which order threads enter a monitor is inside the server.",
+}

@@ -383,6 +383,6 @@ UNSEEN = {
     "BK-4": "When a permit comes back shows by what is admitted then, which no suite looks at yet.",
     "BK-5": "That a loop reads again some day is about runs without end, and loops are inside.",
     "BK-6": "That a request is admitted some day is about runs without an end.",
-    "BK-7": "It is false where several requests are read at once, so no implementation is to keep it.",
+    "BK-7": "It is false where several are read at once, so no implementation is to keep it.",
     "BK-8": "The server's books are inside it, and nobody but the server reads them.",
 }

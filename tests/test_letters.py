@@ -26,6 +26,7 @@ COMPONENTS = {
                    "kafka.observed_controller"),
     "a server of BookKeeper": ("bookkeeper.admission", "bookkeeper.loops", "bookkeeper.polls"),
     "queues": ("queues.bounded", "queues.dropping", "queues.conserved"),
+    "streams": ("reactive.stream", "reactive.observed_publisher", "reactive.observed_subscriber"),
 }
 """The chapters that a reader of one component reads together."""
 

@@ -32,6 +32,8 @@ _FOLDERS: Final = (
     "kafka_races",
     "kafka_controller",
     "kafka_failover",
+    "reactive_publisher",
+    "reactive_subscriber",
     "election",
 )
 """In the order in which all tables have them."""

@@ -1,0 +1,194 @@
+"""The reference publisher behind its port."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, ClassVar
+
+from ....reference.reactive.outlet import Outlet
+from ....reference.reactive.publisher import IterablePublisher
+from ....reference.reactive.signals import (
+    DEMAND_MAX, Complete, Failed, Next, Signal, Subscribed,
+)
+from ...adapters.port_adapter import PortAdapter
+from ...ports.base import Message, Port
+from .port import PORT
+from .subscribers import SourceFailed, Subscribers
+
+__all__ = ["Driven", "InlinePublisher", "ReferencePublisher", "deliver", "elements_of"]
+
+
+class Driven(PortAdapter):
+    """Drives outlets by the harness's calls: what a publisher and a processor have in common.
+
+    ``inline``: an outlet's signals are delivered within the calls that allow them, else by ``run``
+    and ``settle``.
+    """
+
+    policy: ClassVar[str] = "queued"
+
+    def begin(self) -> None:
+        """With no subscribers, and nothing planned."""
+        self._outlets: dict[int, Outlet[int]] = {}
+        self._held: set[int] = set()
+        self._subscribers = Subscribers(self._request, self._cancel)
+
+    def subscribe_to(self, subscriber: int) -> Outlet[int]:
+        """The outlet for a new subscriber."""
+        raise NotImplementedError
+
+    # --- operations --------------------------------------------------------------------------
+
+    def subscribe(self, subscriber: int, n: int) -> list[Message]:
+        """See the port."""
+        self._subscribers.begins(subscriber, n)
+
+        def join() -> None:
+            self._outlets[subscriber] = self.subscribe_to(subscriber)
+        return self._called("subscribe", subscriber, join)
+
+    def request_(self, subscriber: int, n: int) -> list[Message]:
+        """See the port."""
+        return self._called("request", subscriber, lambda: self._outlets[subscriber].request(n))
+
+    def request_all(self, subscriber: int) -> list[Message]:
+        """See the port."""
+        return self.request_(subscriber, DEMAND_MAX)
+
+    def cancel(self, subscriber: int) -> list[Message]:
+        """See the port."""
+        return self._called("cancel", subscriber, lambda: self._outlets[subscriber].cancel())
+
+    def plan(self, subscriber: int, n: int) -> bool:
+        """See the port."""
+        self._subscribers.plan(subscriber, n)
+        return True
+
+    def quit(self, subscriber: int) -> bool:
+        """See the port."""
+        self._subscribers.quit(subscriber)
+        return True
+
+    def hold(self, subscriber: int) -> bool:
+        """See the port."""
+        self._subscribers.hold(subscriber)
+        return True
+
+    def release(self, subscriber: int) -> list[Message]:
+        """See the port."""
+        if subscriber in self._held:
+            self._held.discard(subscriber)
+            self._subscribers.event("returned", subscriber)
+            self._outlets[subscriber].done()
+        return self._then()
+
+    def run(self) -> list[Message]:
+        """See the port: one signal of the first subscriber for whom there is one."""
+        any(self._deliver_one(each) for each in self._outlets)
+        return self._subscribers.told()
+
+    def settle_(self) -> list[Message]:
+        """See the port."""
+        self._pump()
+        return self._subscribers.told()
+
+    # --- the driver --------------------------------------------------------------------------
+
+    def _called(self, name: str, subscriber: int, made: Callable[[], object]) -> list[Message]:
+        self._subscribers.call(name, subscriber, made)
+        return self._then()
+
+    def _then(self) -> list[Message]:
+        """What a call leads to before it returns."""
+        if self.policy == "inline":
+            self._pump()
+        return self._subscribers.told()
+
+    def _pump(self) -> None:
+        delivered = True
+        while delivered:
+            # A list, for each of them is to have its turn.
+            delivered = True in [self._deliver_one(each) for each in [*self._outlets]]
+
+    def _deliver_one(self, subscriber: int) -> bool:
+        """Deliver the next signal to a subscriber, if there is one."""
+        outlet = self._outlets[subscriber]
+        signal = outlet.take()
+        if signal is None:
+            return False
+        if deliver(self._subscribers, subscriber, signal):
+            outlet.done()
+        else:
+            self._held.add(subscriber)
+        return True
+
+    def _request(self, subscriber: int, count: int) -> None:
+        """A request from within a signal."""
+        self._outlets[subscriber].request(count)
+        if self.policy == "inline":
+            while self._deliver_one(subscriber):
+                pass
+
+    def _cancel(self, subscriber: int) -> None:
+        self._outlets[subscriber].cancel()
+
+
+def deliver(subscribers: Subscribers, subscriber: int, signal: Signal[int]) -> bool:
+    """Signal something to a subscriber; whether that has returned, and is not held."""
+    if isinstance(signal, Next):
+        return subscribers.on_next(subscriber, signal.element)
+    if isinstance(signal, Subscribed):
+        subscribers.on_subscribe(subscriber)
+    elif isinstance(signal, Complete):
+        subscribers.on_complete(subscriber)
+    elif isinstance(signal, Failed):
+        subscribers.on_error(subscriber, signal.error)
+    return True
+
+
+def elements_of(settings: Mapping[str, Any]) -> Iterator[int]:
+    """The elements of a program, and how they end."""
+    yield from range(settings["capacity"])
+    if settings["fails"]:
+        raise SourceFailed
+
+
+class ReferencePublisher(Driven):
+    """``outlet`` and ``publisher`` are what the twins replace."""
+
+    port: ClassVar[Port] = PORT
+    name = "reference publisher"
+    outlet: type[Outlet[int]] = Outlet
+    publisher: type[IterablePublisher[int]] = IterablePublisher
+
+    def start(self, settings: Mapping[str, Any]) -> None:
+        """See ``PortAdapter.start``."""
+        self.begin()
+        self._publisher = self.publisher(lambda: elements_of(settings))
+        self._publisher.outlet = self.outlet
+
+    def subscribe_to(self, subscriber: int) -> Outlet[int]:
+        """See ``Driven``."""
+        return self._publisher.subscribe(subscriber)
+
+    def subscribe_null(self) -> bool:
+        """See the port."""
+        try:
+            self._publisher.subscribe(None)
+        except Exception:  # noqa: BLE001  any exception will do
+            return True
+        return False
+
+    def references(self) -> list[int]:
+        """See the port."""
+        return [each for each in self._publisher.subscribers if isinstance(each, int)]
+
+
+class InlinePublisher(ReferencePublisher):
+    """The same publisher; its signals are delivered within the calls that allow them."""
+
+    policy: ClassVar[str] = "inline"
+    name = "reference publisher, inline"
+
+    def _method(self, do: str) -> Callable[..., Any] | None:
+        return None if do == "run" else super()._method(do)

@@ -1,0 +1,103 @@
+"""The harness's subscribers: they tell what is signalled to them, and do in it what was planned."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ...ports.base import Message
+
+__all__ = ["SourceFailed", "Subscribers"]
+
+
+class SourceFailed(Exception):
+    """What the source raises where a program has one that fails."""
+
+
+class Subscribers:
+    """All subscribers of one session.
+
+    ``request`` and ``cancel`` call the subscription of one of them. ``events`` are those since they
+    were last told.
+    """
+
+    def __init__(
+        self, request: Callable[[int, int], None], cancel: Callable[[int], None]
+    ) -> None:
+        self._request = request
+        self._cancel = cancel
+        self._first: dict[int, int] = {}
+        self._plan: dict[int, int] = {}
+        self._quitting: set[int] = set()
+        self._holding: set[int] = set()
+        self.events: list[Message] = []
+
+    def told(self) -> list[Message]:
+        """The events since the last reply."""
+        events, self.events = self.events, []
+        return events
+
+    def begins(self, subscriber: int, first: int) -> None:
+        """It will request so many within its onSubscribe."""
+        self._first[subscriber] = first
+
+    def plan(self, subscriber: int, count: int) -> None:
+        """It will request so many in each onNext."""
+        self._plan[subscriber] = count
+
+    def quit(self, subscriber: int) -> None:
+        """It will cancel in its next onNext."""
+        self._quitting.add(subscriber)
+
+    def hold(self, subscriber: int) -> None:
+        """Its next onNext is to be held."""
+        self._holding.add(subscriber)
+
+    def event(self, name: str, subscriber: int, **more: object) -> None:
+        """Write down what happens, for the next reply."""
+        self.events.append({"event": name, "subscriber": subscriber, **more})
+
+    def call(self, name: str, subscriber: int, made: Callable[[], object]) -> None:
+        """Make a call, and tell if it does not return as it should."""
+        try:
+            made()
+        except BlockingIOError:
+            self.event("waits", subscriber, call=name)
+        except Exception:  # noqa: BLE001  that it raises is what is told, whatever it is
+            self.event("raised", subscriber, call=name)
+
+    # --- signals -----------------------------------------------------------------------------
+
+    def on_subscribe(self, subscriber: int) -> None:
+        """It gets its subscription."""
+        self.event("subscribed", subscriber)
+        if first := self._first.get(subscriber):
+            self._requests(subscriber, first)
+
+    def on_next(self, subscriber: int, element: int) -> bool:
+        """It gets an element; whether this returns now, and is not held."""
+        self.event("next", subscriber, element=element)
+        if subscriber in self._holding:
+            self._holding.discard(subscriber)
+            return False
+        if subscriber in self._quitting:
+            self._quitting.discard(subscriber)
+            self.event("cancels", subscriber)
+            self.call("cancels", subscriber, lambda: self._cancel(subscriber))
+        if count := self._plan.get(subscriber):
+            self._requests(subscriber, count)
+        self.event("returned", subscriber)
+        return True
+
+    def on_complete(self, subscriber: int) -> None:
+        """Its elements have come to their end."""
+        self.event("complete", subscriber)
+
+    def on_error(self, subscriber: int, error: BaseException) -> None:
+        """Its stream has failed, for one of three causes."""
+        cause = ("failure" if isinstance(error, SourceFailed)
+                 else "argument" if isinstance(error, ValueError) else "other")
+        self.event("error", subscriber, cause=cause)
+
+    def _requests(self, subscriber: int, count: int) -> None:
+        self.event("requests", subscriber, n=count)
+        self.call("requests", subscriber, lambda: self._request(subscriber, count))

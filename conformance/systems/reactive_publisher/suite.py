@@ -1,0 +1,108 @@
+"""The suite ``reactive.publisher``: two subscribers request, cancel and hold what is signalled."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from ....spec.reactive.observed_publisher import ObservedPublisher
+from ...ports.base import Session
+from ...suites.suite import Act, Suite, Watch
+from .conversation import PICKS, PublisherConversation
+
+__all__ = ["DOWNSTREAM_COURSES", "DOWNSTREAM_NEEDS", "DOWNSTREAM_WEIGHTS", "SUITE"]
+
+FAILING: Final = 2
+"""With so many elements the source fails after them."""
+
+
+class _Conversation(PublisherConversation):
+    def __init__(self, session: Session, capacity: int, items_max: int) -> None:
+        super().__init__(session, "reactive.publisher", _settings(capacity), 2)
+
+
+def _settings(capacity: int) -> Mapping[str, int]:
+    return {"capacity": capacity, "fails": int(capacity == FAILING), "depth": 4, "behind": 1}
+
+
+def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
+    return {"S": 2, "N": capacity, "X": int(capacity == FAILING), "D": 4, "L": 1}
+
+
+def _act(do: str, value: int = 0) -> tuple[Act, ...]:
+    """An operation of the first subscriber; ``value`` picks how many."""
+    return (Act(do, value * 2),)
+
+
+ONE, TWO, WRONG, MANY = 0, 1, 3, 4
+"""What requests pick; see ``PICKS``."""
+
+_JOIN: Final = _act("subscribe")
+_ASKING: Final = (("subscribe",), ("request", "request_all"))
+_HOLDING: Final = (*_ASKING, ("hold",), ("release",))
+_LEAVING: Final = (("subscribe",), ("request",), ("cancel",))
+
+DOWNSTREAM_WEIGHTS: Final = {
+    "subscribe": 3, "request": 6, "request_all": 1, "cancel": 1, "plan": 1, "quit": 1, "hold": 1,
+    "release": 2, "subscribe_null": 1, "references": 1, "run": 3, "settle": 4,
+}
+
+DOWNSTREAM_NEEDS: Final[Mapping[str, tuple[tuple[str, ...], ...]]] = {
+    **dict.fromkeys(("RS-0.1", "RS-1.1", "RS-1.4", "RS-1.5", "RS-1.7", "RS-3.8", "RS-3.16"),
+                    _ASKING),
+    **dict.fromkeys(("RS-1.3", "RS-3.4"), _HOLDING),
+    "RS-1.6": (*_ASKING, ("references",)),
+    **dict.fromkeys(("RS-1.8", "RS-3.6", "RS-3.7", "RS-3.15"), _LEAVING),
+    "RS-1.9": (("subscribe",),),
+    "RS-2.12": (("subscribe",),),
+    "RS-3.2": (("subscribe",),),
+    "RS-3.3": (*_ASKING, ("plan",)),
+    "RS-3.5": (*_HOLDING, ("cancel",)),
+    "RS-3.9": (("subscribe",), ("request",)),
+    "RS-3.13": (*_LEAVING, ("references",)),
+    "RS-3.17": (("subscribe",), ("request_all",)),
+}
+
+DOWNSTREAM_COURSES: Final = {
+    "RS-1.3": ((_JOIN, _act("hold"), _act("request", TWO), "settle", _act("request"), "settle",
+                _act("release"), "settle"),),
+    "RS-1.6": ((_JOIN, _act("request", MANY), "settle", "references"),),
+    "RS-1.7": ((_JOIN, _act("request", MANY), "settle", "request", "settle"),
+               (_JOIN, _act("request", WRONG), "settle", "request", "settle")),
+    "RS-1.8": ((_JOIN, _act("quit"), _act("request", MANY), "settle"),
+               (_JOIN, _act("request", TWO), _act("cancel"), "settle"),
+               (_JOIN, _act("cancel"), "settle", "settle")),
+    "RS-3.2": ((_act("subscribe", 3), "settle"), (_JOIN, _act("plan"), _act("request"), "settle")),
+    "RS-3.3": ((_JOIN, _act("plan"), _act("request"), "settle"),),
+    "RS-3.4": ((_JOIN, _act("hold"), _act("request", TWO), "settle", _act("request")),),
+    "RS-3.5": ((_JOIN, _act("hold"), _act("request", TWO), "settle", _act("cancel")),),
+    "RS-3.6": ((_JOIN, _act("request"), _act("cancel"), "settle", "request", "settle"),
+               (_JOIN, _act("cancel"), "settle", _act("request", WRONG), "settle")),
+    "RS-3.7": ((_JOIN, _act("request"), _act("cancel"), "settle", _act("cancel"), "settle"),),
+    "RS-3.9": ((_JOIN, _act("request", WRONG), "settle"),),
+    "RS-3.13": ((_JOIN, _act("request"), _act("cancel"), "settle", "references"),),
+    "RS-3.17": ((_JOIN, _act("request_all"), "settle", _act("request_all"), "settle"),
+                (_JOIN, _act("request_all"), _act("request_all"), "settle"),
+                (_JOIN, _act("request_all"), _act("request"), "settle")),
+}
+"""The rare courses of events of what every publisher has to keep."""
+
+SUITE: Final = Suite(
+    name="reactive.publisher",
+    version=1,
+    port="reactive.publisher",
+    watches=(Watch(ObservedPublisher),),
+    weights=DOWNSTREAM_WEIGHTS,
+    needs=DOWNSTREAM_NEEDS,
+    epilogue=(Act("release"), Act("release", 1), Act("settle"), Act("request", 2 * MANY),
+              Act("settle"), Act("references")),
+    constants=_constants,
+    converse=_Conversation,
+    settings=_settings,
+    capacities=(1, FAILING, 3, 6),
+    telling={"RS-1.1": (3, 6), "RS-1.3": (3, 6), "RS-1.4": (FAILING,), "RS-1.5": (1, 3, 6),
+             "RS-1.8": (3, 6), "RS-3.3": (6,)},
+    courses=DOWNSTREAM_COURSES,
+    picks=PICKS,
+    scene="A publisher. Elements of its source: {capacity}; whether it fails after them: {fails}.",
+)

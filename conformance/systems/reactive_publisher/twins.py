@@ -1,0 +1,436 @@
+"""Publishers with one seeded bug each, for each rule that a publisher can break."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any, Final
+
+from ....reference.reactive.outlet import Outlet
+from ....reference.reactive.publisher import IterablePublisher, IterableSupply
+from ....reference.reactive.signals import (
+    COMPLETE, DEMAND_MAX, SUBSCRIBED, Complete, Failed, Next, Signal,
+)
+from ...suites.twin import Twins
+from .adapter import InlinePublisher
+
+__all__ = ["TWINS"]
+
+Out = Outlet[int]
+Publisher = IterablePublisher[int]
+
+
+def _part(bug: type[Any]) -> dict[str, Any]:
+    """Whether a class with a bug is a publisher or an outlet."""
+    return {"outlet" if issubclass(bug, Outlet) else "publisher": bug}
+
+
+TWINS: Final = Twins(
+    "reactive.publisher", InlinePublisher, ("reference.publisher.inline",), _part)
+
+
+# ---- demand ---------------------------------------------------------------------------------
+
+
+@TWINS.twin("publisher-overdraws", "RS-1.1", "signals one element more than was requested",
+            ">= 0 in the place of > 0")
+class Overdrawing(Out):
+    """The last request is good for two."""
+
+    def _is_wanted(self) -> bool:
+        return self._demand >= 0 and self._begun
+
+    def _count_off(self) -> None:
+        self._demand -= 1
+
+
+@TWINS.twin("publisher-takes-any-request-for-all", "RS-1.1", "signals all, whatever was requested",
+            "RxJava #5725: unsubscribeOn requests MAX in the place of n")
+class TakingAnyForAll(Out):
+    """A request opens the gate."""
+
+    def _sum(self, count: int) -> int:
+        return DEMAND_MAX
+
+
+@TWINS.twin("publisher-takes-the-last-request", "RS-3.8", "a request replaces what is outstanding",
+            "= in the place of +=")
+class TakingTheLast(Out):
+    """The demand is what was said last."""
+
+    def _sum(self, count: int) -> int:
+        return count
+
+
+@TWINS.twin("publisher-serves-one", "RS-3.8", "signals one element for a request, however many",
+            "a drain without its loop: request(n) taken for request(1)")
+class ServingOne(Out):
+    """Requests are counted, not what they are for."""
+
+    def _sum(self, count: int) -> int:
+        return self._demand + 1
+
+
+@TWINS.twin("publisher-wraps", "RS-3.17", "adds up demand in 64 bits, and wraps",
+            "demand that overflows is negative: request(MAX) twice stops the stream")
+class Wrapping(Out):
+    """There is no cap."""
+
+    def _sum(self, count: int) -> int:
+        total = self._demand + count
+        return total if total <= DEMAND_MAX else total - 2**64
+
+
+@TWINS.twin("publisher-counts-in-31-bits", "RS-3.17", "keeps the lower 31 bits of a demand",
+            "a frame with 31 bits for a number that has 63: -1 & 0x7fffffff is 0 after one more")
+class Narrow(Out):
+    """What is above is cut off."""
+
+    def _sum(self, count: int) -> int:
+        return (self._demand + count + 1) % 2**31 if count > 2**31 else self._demand + count
+
+
+# ---- one at a time --------------------------------------------------------------------------
+
+
+@TWINS.twin("publisher-overlaps", "RS-1.3", "whoever requests signals, also while a signal is open",
+            "a loop that is entered by two threads")
+class Overlapping(Out):
+    """A request does not look whether somebody is in the loop."""
+
+    def request(self, count: int) -> None:
+        super().request(count)
+        self._out = False
+
+
+@TWINS.twin("publisher-recurses", "RS-3.3", "signals from within request, from within onNext",
+            "onNext, request, onNext and so on: as deep as the stream is long")
+class Recursing(Out):
+    """There is no loop."""
+
+    def _is_busy(self) -> bool:
+        return False
+
+
+@TWINS.twin("publisher-is-deaf-within", "RS-3.2", "a request from within a signal is lost",
+            "who is in the loop has already looked: lost wake-up")
+class DeafWithin(Out):
+    """Nothing is noted while a signal is out."""
+
+    def request(self, count: int) -> None:
+        if not self._out:
+            super().request(count)
+
+
+@TWINS.twin("publisher-forbids-within", "RS-3.2", "a request from within a signal is an error",
+            "a lock that its owner cannot take again")
+class ForbiddingWithin(Out):
+    """An exception for who is inside."""
+
+    def request(self, count: int) -> None:
+        if self._out:
+            raise RuntimeError("reentered")
+        super().request(count)
+
+
+@TWINS.twin("publisher-requests-wait", "RS-3.4", "a request waits until the signal has returned",
+            "signals are made under the lock that request takes")
+class WaitingRequests(Out):
+    """The lock is held by who signals."""
+
+    def request(self, count: int) -> None:
+        if self._out:
+            raise BlockingIOError
+        super().request(count)
+
+
+@TWINS.twin("publisher-cancels-wait", "RS-3.5", "a cancel waits until the signal has returned",
+            "signals are made under the lock that cancel takes")
+class WaitingCancels(Out):
+    """The lock is held by who signals."""
+
+    def cancel(self) -> None:
+        if self._out:
+            raise BlockingIOError
+        super().cancel()
+
+
+# ---- the end --------------------------------------------------------------------------------
+
+
+@TWINS.twin("publisher-never-completes", "RS-1.5", "there is no onComplete",
+            "hasNext is asked before, and not after, an element")
+class NeverCompleting(Out):
+    """The end of the elements is nothing."""
+
+    def _next(self) -> Signal[int] | None:
+        signal = super()._next()
+        return None if isinstance(signal, Complete) else signal
+
+
+@TWINS.twin("publisher-fails-at-its-end", "RS-1.5", "the end of its elements is an error",
+            "the iterator's own exception for its end is passed on")
+class FailingAtItsEnd(Out):
+    """StopIteration is an exception like any other."""
+
+    def _end(self, signal: Complete | Failed) -> Signal[int]:
+        return super()._end(Failed(RuntimeError("no more")) if signal is COMPLETE else signal)
+
+
+@TWINS.twin("publisher-fails-in-silence", "RS-1.4", "there is no onError when the source fails",
+            "an exception that only the log sees")
+class FailingInSilence(Out):
+    """A failure ends the stream, and nobody is told."""
+
+    def _next(self) -> Signal[int] | None:
+        signal = super()._next()
+        return None if isinstance(signal, Failed) and self._error is None else signal
+
+
+@TWINS.twin("publisher-completes-when-it-fails", "RS-1.4", "a failure of the source is an end",
+            "finally: onComplete()")
+class CompletingWhenItFails(Out):
+    """An end is an end."""
+
+    def _end(self, signal: Complete | Failed) -> Signal[int]:
+        return super()._end(signal if self._error else COMPLETE)
+
+
+@TWINS.twin("publisher-ends-twice", "RS-1.7", "the end is signalled again",
+            "onComplete in the loop and once more behind it")
+class EndingTwice(Out):
+    """The first end does not count."""
+
+    _ends = 0
+
+    def _end(self, signal: Complete | Failed) -> Signal[int]:
+        self._ends += 1
+        self.is_over = self._ends > 1
+        return signal
+
+
+@TWINS.twin("publisher-completes-after-its-error", "RS-1.7", "onError, and then onComplete",
+            "finally: onComplete(), behind onError")
+class CompletingAfterItsError(Out):
+    """Behind an error there is the end."""
+
+    def _next(self) -> Signal[int] | None:
+        if self._error is not None and self.is_over:
+            self._error = None
+            return COMPLETE
+        return super()._next()
+
+
+@TWINS.twin("publisher-keeps-the-ended", "RS-1.6", "refers to subscribers whose stream has ended",
+            "only cancel removes a subscription from the list")
+class KeepingTheEnded(Out):
+    """To the publisher it is not over."""
+
+    _ended = False
+
+    def _ignores(self) -> bool:
+        return super()._ignores() or self._ended
+
+    def _end(self, signal: Complete | Failed) -> Signal[int]:
+        self._ended = True
+        return signal
+
+
+# ---- cancel ---------------------------------------------------------------------------------
+
+
+@TWINS.twin("publisher-goes-on", "RS-1.8", "a cancel changes nothing",
+            "the flag is set, and the loop does not look at it")
+class GoingOn(Out):
+    """All that was requested comes."""
+
+    def cancel(self) -> None:
+        """Somebody else may look at that."""
+
+
+@TWINS.twin("publisher-looks-between-batches", "RS-1.8", "a cancel counts once nothing is owed",
+            "the flag is looked at once for each request, and not for each element")
+class LookingBetweenBatches(Out):
+    """What was requested before is signalled."""
+
+    _cancelled = False
+
+    def cancel(self) -> None:
+        self._cancelled = True
+        if not self._demand:
+            super().cancel()
+
+    def _count_off(self) -> None:
+        super()._count_off()
+        if self._cancelled and not self._demand:
+            super().cancel()
+
+
+@TWINS.twin("publisher-keeps-the-cancelled", "RS-3.13", "refers to subscribers that have cancelled",
+            "a flag in the subscription, which stays in the publisher's list")
+class KeepingTheCancelled(Out):
+    """To the publisher it is not over."""
+
+    _cancelled = False
+
+    def cancel(self) -> None:
+        self._cancelled = True
+
+    def _ignores(self) -> bool:
+        return super()._ignores() or self._cancelled
+
+
+@TWINS.twin("publisher-revives", "RS-3.6", "a request after a cancel is honoured",
+            "request sets the state to running, whatever it was")
+class Reviving(Out):
+    """The last call counts."""
+
+    def request(self, count: int) -> None:
+        self.is_over = False
+        super().request(count)
+
+
+@TWINS.twin("publisher-checks-first", "RS-3.6", "complains of a wrong request after a cancel",
+            "the argument is checked before the state")
+class CheckingFirst(Out):
+    """A wrong number is wrong at any time."""
+
+    def request(self, count: int) -> None:
+        if count < 1:
+            self.is_over = False
+        super().request(count)
+
+
+@TWINS.twin("publisher-minds-second-cancels", "RS-3.7", "a second cancel is answered with onError",
+            "a state machine without an arrow from cancelled to cancelled")
+class MindingSecondCancels(Out):
+    """To cancel what is cancelled is an error."""
+
+    def cancel(self) -> None:
+        if self.is_over:
+            self._error = RuntimeError("cancelled twice")
+            self.is_over = False
+        else:
+            super().cancel()
+
+
+@TWINS.twin("publisher-cancel-raises", "RS-3.15", "a cancel of what is over raises",
+            "removing from a list what is no longer in it")
+class CancelRaising(Out):
+    """It cannot be removed twice."""
+
+    def cancel(self) -> None:
+        if self.is_over:
+            raise KeyError("no such subscription")
+        super().cancel()
+
+
+# ---- wrong requests -------------------------------------------------------------------------
+
+
+@TWINS.twin("publisher-ignores-wrong-requests", "RS-3.9", "a request for less than one is ignored",
+            "if (n > 0) … without an else: RxJava 2 outside of its strict mode")
+class IgnoringWrong(Out):
+    """It asks for nothing, and gets it."""
+
+    def _refuse(self, count: int) -> None:
+        """Nothing was asked for."""
+
+
+@TWINS.twin("publisher-blames-itself", "RS-3.9", "answers a wrong request with some other error",
+            "IllegalStateException in the place of IllegalArgumentException")
+class BlamingItself(Out):
+    """The kind of the error is another."""
+
+    def _refuse(self, count: int) -> None:
+        self._error = RuntimeError("illegal state")
+
+
+@TWINS.twin("publisher-raises-at-wrong-requests", "RS-3.16", "a wrong request raises",
+            "the exception goes to who calls, in the place of onError")
+class RaisingAtWrong(Out):
+    """An argument that is wrong is told its caller."""
+
+    def _refuse(self, count: int) -> None:
+        raise ValueError(count)
+
+
+# ---- subscribing, and what comes ------------------------------------------------------------
+
+
+@TWINS.twin("publisher-greets-again", "RS-2.12", "onSubscribe comes again with the first element",
+            "each stage in a chain hands its subscription on, one of them twice")
+class GreetingAgain(Out):
+    """A subscription for each of two occasions."""
+
+    _greeted = 0
+
+    def _next(self) -> Signal[int] | None:
+        if self._demand and self._greeted == 1:
+            self._greeted = 2
+            return SUBSCRIBED
+        return super()._next()
+
+    def _greeting(self) -> Signal[int]:
+        self._greeted += 1
+        return super()._greeting()
+
+
+@TWINS.twin("publisher-refuses-by-exception", "RS-1.9", "subscribe raises for a second subscriber",
+            "IllegalStateException: only one subscriber is allowed")
+class RefusingByException(Publisher):
+    """There can be only one."""
+
+    def subscribe(self, subscriber: Hashable) -> Outlet[int]:
+        if self._outlets:
+            raise RuntimeError("there is a subscriber")
+        return super().subscribe(subscriber)
+
+
+@TWINS.twin("publisher-refuses-without-greeting", "RS-1.9", "onError comes without onSubscribe",
+            "the specification's own example of a failed publisher did so")
+class RefusingWithoutGreeting(Publisher):
+    """Who is one too many is told at once."""
+
+    def subscribe(self, subscriber: Hashable) -> Outlet[int]:
+        outlet = super().subscribe(subscriber)
+        if len(self._outlets) > 1:
+            outlet._begun, outlet._error = True, RuntimeError("there is a subscriber")
+        return outlet
+
+
+@TWINS.twin("publisher-takes-null", "RS-1.9", "null is subscribed like anybody",
+            "no check: the exception comes later, elsewhere")
+class TakingNull(Publisher):
+    """A subscriber is a subscriber."""
+
+    def subscribe(self, subscriber: Hashable) -> Outlet[int]:
+        return super().subscribe("nobody" if subscriber is None else subscriber)
+
+
+@TWINS.twin("publisher-shares-its-iterator", "RS-0.1", "all subscribers draw from one iterator",
+            "an iterable that can be gone through once, taken for one that can be again")
+class SharingItsIterator(Publisher):
+    """What one gets, the others do not."""
+
+    _only: IterableSupply[int] | None = None
+
+    def _supply(self) -> IterableSupply[int]:
+        self._only = self._only or super()._supply()
+        return self._only
+
+
+class _Hasty(IterableSupply[int]):
+    """Draws an element to see whether there is one, and drops it if it is not wanted."""
+
+    def take(self, wanted: bool) -> Next[int] | Complete | Failed | None:
+        signal = super().take(True)
+        return signal if wanted or not isinstance(signal, Next) else None
+
+
+@TWINS.twin("publisher-draws-without-demand", "RS-0.1", "drops what it has drawn and nobody wants",
+            "Akka #24633: every other element is lost")
+class DrawingWithoutDemand(Publisher):
+    """The demand is looked at behind the element."""
+
+    def _supply(self) -> IterableSupply[int]:
+        return _Hasty(self._make)

@@ -1,0 +1,17 @@
+"""A subscriber of Reactive Streams."""
+
+from ...suites.system import Shipped, System
+
+__all__ = ["SYSTEM"]
+
+SYSTEM = System(
+    name="reactive.subscriber",
+    folder=__name__,
+    about="a subscriber of Reactive Streams, called and watched by its publisher",
+    page="reactive-port.md",
+    shipped=(
+        Shipped("reference.subscriber", "adapter:ReferenceSubscriber",
+                "the reference of a subscriber with a buffer, which asks for batches"),
+    ),
+    chapters=("reactive.stream",),
+)

@@ -1,0 +1,77 @@
+"""The suite ``reactive.subscriber``: elements are signalled, and its application processes them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from ....spec.reactive.observed_subscriber import ObservedSubscriber
+from ...ports.base import Session
+from ...suites.suite import Act, Suite, Watch
+from .conversation import SubscriberConversation
+
+__all__ = ["SUITE", "UPSTREAM_WEIGHTS"]
+
+BATCHES: Final = {1: 1, 2: 1, 3: 2}
+"""By capacity."""
+
+
+class _Conversation(SubscriberConversation):
+    def __init__(self, session: Session, capacity: int, items_max: int) -> None:
+        super().__init__(session, "reactive.subscriber", _settings(capacity))
+
+
+def _settings(capacity: int) -> Mapping[str, int]:
+    return {"capacity": capacity, "batch": BATCHES.get(capacity, 1)}
+
+
+def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
+    return {"C": capacity}
+
+
+UPSTREAM_WEIGHTS: Final = {
+    "on_subscribe": 4, "on_subscribe_again": 1, "on_next": 6, "on_complete": 1, "on_error": 1,
+    "on_null": 1,
+}
+_ON: Final = (("on_subscribe",),)
+_WORKING: Final = (*_ON, ("on_next",), ("process",))
+_STOPPING: Final = (*_ON, ("stop",))
+
+SUITE: Final = Suite(
+    name="reactive.subscriber",
+    version=1,
+    port="reactive.subscriber",
+    watches=(Watch(ObservedSubscriber),),
+    weights={**UPSTREAM_WEIGHTS, "process": 6, "stop": 1, "hold": 1, "release": 2, "settle": 1},
+    needs={
+        "RS-0.2": _ON,
+        "RS-2.1": _ON,
+        "RS-2.2": _WORKING,
+        "RS-2.3": (*_ON, ("on_complete", "on_error")),
+        "RS-2.4": (*_WORKING, ("on_complete", "on_error")),
+        "RS-2.5": (*_ON, ("on_subscribe_again",)),
+        "RS-2.6": _STOPPING,
+        "RS-2.7": (*_WORKING, ("hold",), ("release",)),
+        "RS-2.8": (*_STOPPING, ("on_next",)),
+        "RS-2.9": (*_ON, ("on_complete",)),
+        "RS-2.10": (*_ON, ("on_error",)),
+        "RS-2.11": _WORKING,
+        "RS-2.13": _ON,
+    },
+    epilogue=(Act("release"), Act("settle"), *(Act("on_next"), Act("process")) * 2,
+              Act("on_complete"), *(Act("process"),) * 3),
+    constants=_constants,
+    converse=_Conversation,
+    settings=_settings,
+    capacities=tuple(BATCHES),
+    courses={
+        "RS-2.4": (("on_subscribe", "on_next", "on_complete", "process"),),
+        "RS-2.7": (("on_subscribe", "on_next", "hold", "process", "stop", "release"),
+                   ("on_subscribe", "on_next", "hold", "process", "on_next", "process"),
+                   ("hold", "on_subscribe", "stop", "release")),
+        "RS-2.8": (("on_subscribe", "stop", "on_next"),),
+        "RS-2.10": (("on_subscribe", "on_next", "on_error", "process"),),
+    },
+    scene="A subscriber. Elements that it may buffer: {capacity}; elements that it asks for "
+          "together, at least: {batch}.",
+)

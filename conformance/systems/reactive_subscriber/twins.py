@@ -1,0 +1,270 @@
+"""Subscribers with one seeded bug each, for each rule that a subscriber can break."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ....reference.reactive.signals import CANCEL, Call, Complete, Failed, Request
+from ....reference.reactive.subscriber import BatchSubscriber
+from ...suites.twin import Twins
+from .adapter import ReferenceSubscriber
+
+__all__ = ["TWINS"]
+
+Base = BatchSubscriber[int]
+
+TWINS: Final = Twins("reactive.subscriber", ReferenceSubscriber, ("reference.subscriber",))
+
+
+# ---- demand ---------------------------------------------------------------------------------
+
+
+@TWINS.twin("subscriber-asks-without-bound", "RS-0.2", "asks for a whole buffer whenever there is "
+            "room", "reactor #167: prefetch is MAX; all of it waits inside")
+class AskingWithoutBound(Base):
+    """A slot is as good as a buffer."""
+
+    def _room(self) -> int:
+        return self.capacity if super()._room() > 0 else 0
+
+
+@TWINS.twin("subscriber-counts-only-what-waits", "RS-0.2", "takes for room what is on its way",
+            "003#E4: permits =< Buf(B) - Pending(B), taken for sufficient")
+class CountingWhatWaits(Base):
+    """Free is what is not in the buffer."""
+
+    def _room(self) -> int:
+        room = self.capacity - len(self._buffer)
+        return room if super()._room() > 0 else 0
+
+
+@TWINS.twin("subscriber-waits-for-more-than-a-batch", "RS-2.1", "asks only for more than a batch",
+            "rsocket #264: off by one; > in the place of >=")
+class WaitingForMore(Base):
+    """The threshold is one too high, once it has begun."""
+
+    def _worth_asking(self) -> int:
+        return self.batch + 1 if self._asked == 0 and self._begun() else self.batch
+
+    def _begun(self) -> bool:
+        return self._seen > 0
+
+    _seen = 0
+
+    def _count_off(self) -> None:
+        super()._count_off()
+        self._seen += 1
+
+    def _room(self) -> int:
+        return min(super()._room(), self.batch if self._seen else self.capacity)
+
+
+@TWINS.twin("subscriber-asks-once", "RS-2.1", "asks for a buffer, and never again",
+            "request in onSubscribe only")
+class AskingOnce(Base):
+    """The first request is the last one."""
+
+    _asks = 0
+
+    def _next(self) -> Call | None:
+        call = super()._next()
+        if isinstance(call, Request):
+            self._asks += 1
+            return call if self._asks == 1 else None
+        return call
+
+
+@TWINS.twin("subscriber-asks-for-nothing", "RS-2.1", "asks for 0 elements when it has no room",
+            "request(buffer - outstanding) without a look at the result")
+class AskingForNothing(Base):
+    """A request whenever something was processed."""
+
+    _processed = False
+
+    def _dequeue(self) -> int:
+        self._processed = True
+        return super()._dequeue()
+
+    def _next(self) -> Call | None:
+        if self._processed:
+            self._processed = False
+            return Request(0)
+        return super()._next()
+
+
+# ---- signals --------------------------------------------------------------------------------
+
+
+@TWINS.twin("subscriber-works-within", "RS-2.2", "processes an element in its signal",
+            "the publisher's thread does the subscriber's work")
+class WorkingWithin(Base):
+    """There is no buffer to speak of."""
+
+    def processes_within(self) -> bool:
+        return True
+
+
+@TWINS.twin("subscriber-cancels-at-the-end", "RS-2.3", "calls cancel within onComplete and onError",
+            "a clean-up that is shared by all three ways out")
+class CancellingAtTheEnd(Base):
+    """All ways out are one."""
+
+    def _is_over(self) -> bool:
+        return super()._is_over() and self._cancelled
+
+    def _next(self) -> Call | None:
+        if self._ended is not None and not self._cancelled:
+            self._cancelled = True
+            return CANCEL
+        return super()._next()
+
+
+@TWINS.twin("subscriber-asks-after-the-end", "RS-2.4", "goes on asking after onComplete",
+            "request behind each element, whatever has come meanwhile")
+class AskingAfterTheEnd(Base):
+    """What was in the buffer at the end is asked for again."""
+
+    _drained = False
+
+    def _dequeue(self) -> int:
+        self._drained = True
+        return super()._dequeue()
+
+    def _is_over(self) -> bool:
+        return super()._is_over() and not self._drained
+
+    def _note_end(self, end: Complete | Failed) -> None:
+        super()._note_end(end)
+        self._drained = False
+
+
+@TWINS.twin("subscriber-takes-the-last", "RS-2.5", "keeps any subscription that it is handed",
+            "the field is overwritten")
+class TakingTheLast(Base):
+    """The one before is forgotten."""
+
+    def _takes_another(self) -> bool:
+        return True
+
+
+@TWINS.twin("subscriber-leaves-in-silence", "RS-2.6", "does not cancel when it needs no more",
+            "RxJava #7081: the source is not cancelled, and goes on for nobody")
+class LeavingInSilence(Base):
+    """What comes is dropped."""
+
+    def _next(self) -> Call | None:
+        return None if self._stopped else super()._next()
+
+
+@TWINS.twin("subscriber-overlaps", "RS-2.7", "calls its subscription while a call has not returned",
+            "two threads, one for signals and one for work, and both request")
+class Overlapping(Base):
+    """Nobody looks whether a call is out."""
+
+    def _is_busy(self) -> bool:
+        return False
+
+
+@TWINS.twin("subscriber-minds-late-elements", "RS-2.8", "raises for an element after its cancel",
+            "an assertion that nothing comes any more")
+class MindingLate(Base):
+    """What is cancelled is silent, it thinks."""
+
+    def on_next(self, element: int) -> None:
+        if self._stopped:
+            raise AssertionError("cancelled")
+        super().on_next(element)
+
+
+@TWINS.twin("subscriber-minds-an-early-end", "RS-2.9", "raises for onComplete before any element",
+            "a division by the number of elements")
+class MindingAnEarlyEnd(Base):
+    """There has to be something before the end."""
+
+    _seen = False
+
+    def on_next(self, element: int) -> None:
+        super().on_next(element)
+        self._seen = True
+
+    def on_complete(self) -> None:
+        if not self._seen:
+            raise ZeroDivisionError
+        super().on_complete()
+
+
+@TWINS.twin("subscriber-forgets-the-end", "RS-2.9", "the application never hears of onComplete "
+            "if elements wait", "completion is looked at only when the signal comes")
+class ForgettingTheEnd(Base):
+    """It is told at once, or not at all."""
+
+    def on_complete(self) -> None:
+        if not self._buffer:
+            super().on_complete()
+        else:
+            self._cancelled = True
+
+
+@TWINS.twin("subscriber-drops-errors", "RS-2.10", "the application never hears of onError",
+            "an empty handler: errors are dropped")
+class DroppingErrors(Base):
+    """What has failed is not asked about."""
+
+    def _note_end(self, end: Complete | Failed) -> None:
+        super()._note_end(end)
+        if isinstance(end, Failed):
+            self._stopped = True
+
+    @property
+    def end(self) -> Complete | Failed | None:
+        return None if isinstance(self._ended, Failed) else super().end
+
+
+@TWINS.twin("subscriber-raises-errors", "RS-2.10", "onError raises what it is given",
+            "the default handler throws: OnErrorNotImplemented")
+class RaisingErrors(Base):
+    """An error is there to be raised."""
+
+    def on_error(self, error: Exception) -> None:
+        super().on_error(error)
+        raise error
+
+
+@TWINS.twin("subscriber-keeps-the-newest", "RS-2.11", "an element overwrites one that waits",
+            "a field in the place of a queue")
+class KeepingTheNewest(Base):
+    """There is one slot, whatever was asked for."""
+
+    def _enqueue(self, element: int) -> None:
+        self._buffer.clear()
+        super()._enqueue(element)
+
+
+@TWINS.twin("subscriber-processes-the-newest", "RS-2.11", "processes the newest of what waits",
+            "a stack in the place of a queue")
+class ProcessingTheNewest(Base):
+    """The buffer is a stack."""
+
+    def _dequeue(self) -> int:
+        return self._buffer.pop()
+
+
+@TWINS.twin("subscriber-takes-null", "RS-2.13", "takes null for an element",
+            "no check: null is found out by the application")
+class TakingNull(Base):
+    """An element is an element."""
+
+    def on_next(self, element: int) -> None:
+        if element is not None:
+            super().on_next(element)
+
+
+@TWINS.twin("subscriber-raises-when-full", "RS-2.13", "onNext raises when the buffer is full",
+            "Queue full?!: add() in the place of offer(), one slot too few")
+class RaisingWhenFull(Base):
+    """The last slot does not exist."""
+
+    def _enqueue(self, element: int) -> None:
+        if len(self._buffer) + 1 >= self.capacity > 1:
+            raise OverflowError("queue full")
+        super()._enqueue(element)

@@ -1,0 +1,1 @@
+"""Reactive Streams: publishers, subscribers and processors that agree on demand."""

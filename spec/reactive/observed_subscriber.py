@@ -1,0 +1,258 @@
+"""A subscriber, as its publisher sees it.
+
+Theory. The observer is the publisher: it hands over a subscription, signals what was requested, and
+sees what the subscriber calls. It also stands at the other end, where the application is: that
+processes one element at a time, when it is told to, and may *stop*. So the work that an element
+makes can be told from the signal that brings it (RS-2.2): it is done within its onNext, or
+afterwards.
+
+A call of the subscription is *held* if the observer lets it not return; whatever the subscriber
+calls meanwhile overlaps (RS-2.7). Of a subscriber at rest it is known that nothing more comes of it
+by itself: so one that is not done, and has processed all, has to have asked for more (RS-2.1).
+
+A subscriber has a buffer of C elements. It may ask for as many as fit, whatever its strategy: all
+at once, in batches, or one by one.
+
+Source: ``specification``; reactive#specification; reactive#ours.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from ..expectations import expect
+from ..notation import (
+    MUST, Machine, action, always, boolean, choice, const, integer, require, upto,
+)
+from .rules import (
+    BOUNDED, CALLS_ARE_SERIAL, CANCELS, KEEPS_ONE, NOT_IN_THE_END, NOT_IN_THE_SIGNAL, REQUESTS,
+    SIGNAL_RETURNS, TAKES_COMPLETE, TAKES_ERROR, TAKES_LATE, VISIBLE, WITHOUT_END,
+)
+
+__all__ = ["EXPECTATIONS", "ObservedSubscriber", "Other", "Within"]
+
+
+class Within(IntEnum):
+    """Which signal has not returned."""
+
+    NONE = 0
+    SUBSCRIBE = 1
+    NEXT = 2
+    COMPLETE = 3
+    ERROR = 4
+
+
+class Other(IntEnum):
+    """A second subscription that the subscriber is given."""
+
+    NONE = 0
+    GIVEN = 1
+    CANCELLED = 2
+
+
+class ObservedSubscriber(Machine):
+    """A buffer of C elements."""
+
+    C = const(2, at_least=1)            # slots of the subscriber's buffer
+
+    on = boolean(False)                 # it has its subscription
+    within = choice(Within, Within.NONE)
+    asked = integer(0, C)               # requested, and not signalled
+    W = integer(0, C)                   # elements that wait at the subscriber
+    cancelled = boolean(False)          # by the subscriber
+    stopped = boolean(False)            # its application needs no more
+    completed = boolean(False)          # onComplete has come
+    failed = boolean(False)             # onError has come
+    told = boolean(False)               # the application knows of the end
+    other = choice(Other, Other.NONE)
+    held = boolean(False)               # a call of the subscription has not returned
+
+    # --- what is signalled -----------------------------------------------------------------
+
+    @action
+    def subscribe(self) -> None:
+        """It is handed its subscription."""
+        require(not self.on)
+        self.on = True
+        self.within = Within.SUBSCRIBE
+
+    @action
+    def subscribe_again(self) -> None:
+        """It is handed another one, although it has one."""
+        require(self.on and self.other == Other.NONE)
+        self.other = Other.GIVEN
+        self.within = Within.SUBSCRIBE
+
+    @action
+    def next(self) -> None:
+        """An element that it has requested, perhaps one that was under way when it cancelled."""
+        require(self.on and self.asked > 0 and not self.is_over())
+        self.within = Within.NEXT
+        self.asked -= 1
+        if self.takes():
+            self.W += 1
+
+    @action
+    def complete(self) -> None:
+        """There are no more elements."""
+        require(self.on and not self.is_over())
+        self.within = Within.COMPLETE
+        self.completed = True
+
+    @action
+    def error(self) -> None:
+        """The publisher has failed."""
+        require(self.on and not self.is_over())
+        self.within = Within.ERROR
+        self.failed = True
+
+    @action
+    def signal_returns(self) -> None:
+        """The signal has returned normally."""
+        self.within = Within.NONE
+
+    @action
+    def signal_raises(self) -> None:
+        """The signal ends with an exception."""
+        require(self.within != Within.NEXT or self.takes(), TAKES_LATE)
+        require(self.within != Within.COMPLETE, TAKES_COMPLETE)
+        require(self.within != Within.ERROR, TAKES_ERROR)
+        late = self.within == Within.NEXT and not self.takes()
+        require(late or self.within >= Within.COMPLETE, SIGNAL_RETURNS)
+
+    @action
+    def refuses_null(self) -> None:
+        """A signal with null in it ends with an exception."""
+
+    @action
+    def takes_null(self) -> None:
+        """A signal with null in it ends without an exception."""
+        require(False, SIGNAL_RETURNS)
+
+    # --- what the application does ---------------------------------------------------------
+
+    @action
+    def process(self) -> None:
+        """The application is to process an element."""
+
+    @action
+    def consumes(self) -> None:
+        """The oldest element that waits is processed."""
+        require(self.within != Within.NEXT, NOT_IN_THE_SIGNAL)
+        require(self.W > 0, VISIBLE)
+        self.W -= 1
+
+    @action
+    def consumes_nothing(self) -> None:
+        """There is nothing to process."""
+        require(self.W == 0 or not self.takes() or self.failed, VISIBLE)
+
+    @action
+    def consumes_another(self) -> None:
+        """An element out of turn, or for the second time, or one that did not come."""
+        require(False, VISIBLE)
+
+    @action
+    def stop(self) -> None:
+        """The application needs no more elements."""
+        require(not self.stopped)
+        self.stopped = True
+
+    @action
+    def finishes(self) -> None:
+        """The application is told that there are no more: by onComplete."""
+        require(self.completed and self.W == 0, TAKES_COMPLETE)
+        self.told = True
+
+    @action
+    def breaks_off(self) -> None:
+        """The application is told that the publisher has failed."""
+        require(self.failed, TAKES_ERROR)
+        self.told = True
+        self.W = 0
+
+    # --- what the subscriber calls ---------------------------------------------------------
+
+    @action(n=upto(C + 2))
+    def requests(self, n: int) -> None:
+        """It requests n elements."""
+        self.may_call()
+        require(not self.is_over(), WITHOUT_END)
+        require(n > 0, REQUESTS)
+        require(self.cancelled or self.asked + self.W + n <= self.C, BOUNDED)
+        if not self.cancelled:
+            self.asked += n
+
+    @action
+    def cancels(self) -> None:
+        """It cancels, perhaps again."""
+        self.may_call()
+        self.cancelled = True
+
+    @action
+    def requests_other(self) -> None:
+        """It requests elements of the other subscription."""
+        require(False, KEEPS_ONE)
+
+    @action
+    def cancels_other(self) -> None:
+        """It cancels the other subscription, whatever it does with its own."""
+        require(self.within < Within.COMPLETE, NOT_IN_THE_END)
+        require(self.other != Other.NONE)
+        self.other = Other.CANCELLED
+
+    @action
+    def hold(self) -> None:
+        """The call does not return for the time being."""
+        self.held = True
+
+    @action
+    def release(self) -> None:
+        """The call that is open returns."""
+        self.held = False
+
+    @action
+    def comes_to_rest(self) -> None:
+        """Nothing more comes of the subscriber by itself."""
+        require(not self.held)
+        require(self.other != Other.GIVEN, KEEPS_ONE)
+        require(not self.completed or self.told or self.W > 0 or self.stopped, TAKES_COMPLETE)
+        require(not self.failed or self.told or self.W > 0 or self.stopped, TAKES_ERROR)
+        if self.on and not self.is_over():
+            require(not self.stopped or self.cancelled, CANCELS)
+            require(self.stopped or not self.wants() or not self.cancelled, REQUESTS)
+            require(not self.is_idle() or self.asked > 0, REQUESTS)
+
+    # --- in other words --------------------------------------------------------------------
+
+    def may_call(self) -> None:
+        """What is required of every call of a subscription."""
+        require(self.within < Within.COMPLETE, NOT_IN_THE_END)
+        require(not self.held, CALLS_ARE_SERIAL)
+
+    def is_over(self) -> bool:
+        """The publisher has signalled its end."""
+        return self.completed or self.failed
+
+    def takes(self) -> bool:
+        """What comes is for the application."""
+        return not (self.cancelled or self.stopped)
+
+    def wants(self) -> bool:
+        """The application wants elements."""
+        return True
+
+    def is_idle(self) -> bool:
+        """It has processed all, and is not done."""
+        return self.wants() and self.takes() and self.W == 0
+
+    @always("RS-0.8", MUST, "What a subscriber has asked for fits its buffer, whatever comes.",
+            source="reactive#ours")
+    def what_comes_fits(self) -> bool:
+        """What waits, and what may come."""
+        return self.cancelled or self.stopped or self.asked + self.W <= self.C
+
+
+EXPECTATIONS = (
+    expect(ObservedSubscriber, "RS-0.8", "holds", "what was asked for fits", C=(1, 2, 3)),
+)

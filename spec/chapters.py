@@ -119,6 +119,8 @@ CHAPTERS = {
     "queues.bounded": "a bounded queue with waiting producers and consumers",
     "queues.bounded_seen": "that a bounded queue is what the observers of queues accept",
     "queues.interruptible": "a queue whose waiting calls are told to stop, and learn it later",
+    "queues.permits": "a semaphore or a lock for coroutines: permits, and a line of those who wait",
+    "queues.permits_seen": "that permits given in turn are what their observer accepts",
     "queues.dropping": "which item a bounded queue drops that says it drops",
     "queues.conserved": "what a queue must conserve, whatever order it keeps",
     "design.net": "the net that a design file becomes",

@@ -19,6 +19,7 @@ __all__ = ["SYSTEMS", "port_named", "selected", "shipped", "suite_named", "syste
 _FOLDERS: Final = (
     "queue",
     "awaits_queue",
+    "awaits_permits",
     "link",
     "link_counted",
     "storm_input",

@@ -8,29 +8,24 @@ each coroutine that waits then.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
-from random import Random
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, ClassVar, Final
 
 from ....spec.notation.errors import InputError
 from ....spec.notation.interpreter import Step
-from ....spec.notation.rules import Rule
+from ....spec.notation.labels import counted
 from ....spec.queues.bounded import BoundedQueue
 from ....spec.queues.conserved import ConservingQueue
 from ....spec.queues.interruptible import InterruptibleQueue
 from ....spec.queues.rules import IN_TURN
 from ...ports.base import Message, Session
-from ...suites.suite import Act, Answer, Exchange, Fuller, Program, Suite, Watch
+from ...suites.suite import Act, Answer, Exchange, Fuller, Watch
+from ...suites.sweeping import STEPS_MAX, SweepingSuite, steps_of
 from ..queue.suite import SUITE as QUEUE
 from ..queue.suite import QueueConversation, Wait, about, constants
 from .port import PORT
 
-__all__ = ["SUITE", "AwaitsConversation", "AwaitsSuite"]
-
-STEPS_MAX: Final = 3
-"""Callbacks that one ``run`` lets run."""
-
+__all__ = ["SUITE", "AwaitsConversation"]
 
 class AwaitsConversation(QueueConversation):
     """One session with a queue whose loop is driven; see ``Conversation``."""
@@ -63,6 +58,12 @@ class AwaitsConversation(QueueConversation):
         act = Act("run", steps - 1)
         return act if self.makes_sense(act) else None
 
+    def asked(self, request: Message) -> str:
+        """See ``QueueConversation``."""
+        if request["do"] == "run":
+            return f"run up to {counted(request['steps'], 'callback')}"
+        return super().asked(request)
+
     def _to_cancel(self) -> list[Wait]:
         """Who waits and was not told to stop."""
         told = {id(each) for each in self._interrupted.values()}
@@ -70,7 +71,7 @@ class AwaitsConversation(QueueConversation):
 
     def _request(self, act: Act, ticket: Wait | None) -> Message:
         if act.do == "run":
-            return {"do": "run", "steps": 1 + act.pick % STEPS_MAX}
+            return {"do": "run", "steps": steps_of(act)}
         return super()._request(act, ticket)
 
     def _outcome(
@@ -80,7 +81,7 @@ class AwaitsConversation(QueueConversation):
             self._interrupted[reply["waiting"]] = ticket
             return about("stops", ticket), "it is told"
         if act.do == "run":
-            return None, "they have run"
+            return None, "done"
         return super()._outcome(act, ticket, request, reply, number)
 
     def _event(self, event: Message) -> tuple[Step, str]:
@@ -106,50 +107,6 @@ class AwaitsConversation(QueueConversation):
             yield Answer("a cancelled one is undone", about("cancelled", ticket))
 
 
-@dataclass(frozen=True)
-class AwaitsSuite(Suite):
-    """A suite some of whose programs cancel at each instant in turn.
-
-    One in ``sweeping`` programs that are asked for is swept: it is run once for every instant
-    at which a coroutine may be told to stop by the operation ``stops``, and for each of the first
-    ``STEPS_MAX`` that wait.
-    """
-
-    stops: str = "interrupt"
-    sweeping: int = 10
-
-    def explore(
-        self, can: Collection[str], focus: Rule, seed: int, examples: int,
-        attempt: Callable[[Program], None],
-    ) -> None:
-        """See ``AnySuite``."""
-        bases: list[Program] = []
-
-        def keep(program: Program) -> None:
-            bases.append(program)
-            attempt(program)
-
-        super().explore(can, focus, seed, examples, keep)
-        draw = Random(f"{self.name} {seed} sweep")
-        for _ in range(examples // self.sweeping):
-            if bases:
-                for program in self._swept(draw.choice(bases)):
-                    attempt(program)
-
-    def _swept(self, base: Program) -> Iterator[Program]:
-        """A program without its cancellations, and with one at each instant in turn."""
-        calm = _by_single_steps(act for act in base[:-len(self.epilogue)] if act.do != self.stops)
-        for at in range(1, len(calm) + 1):
-            for pick in range(STEPS_MAX):
-                yield (*calm[:at], Act(self.stops, pick), *calm[at:], *self.epilogue)
-
-
-def _by_single_steps(acts: Iterator[Act]) -> Program:
-    """Each callback by itself, so that something can come before and after it."""
-    return tuple(one for act in acts for one in
-                 ((Act("run"),) * (1 + act.pick % STEPS_MAX) if act.do == "run" else (act,)))
-
-
 def _told(group: tuple[str, ...]) -> tuple[str, ...]:
     return tuple("interrupt" if name == "cancel" else name for name in group)
 
@@ -164,7 +121,7 @@ _WOKEN_AND_STOPPED: Final = (
 """Two wait, one of them is woken, and told to stop before it runs."""
 
 
-SUITE: Final = AwaitsSuite(
+SUITE: Final = SweepingSuite(
     name=PORT.name,
     version=1,
     port=PORT.name,

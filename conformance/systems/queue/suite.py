@@ -104,7 +104,8 @@ class QueueConversation:
             del wire["ticket_of"]
         reply = self._session.request(wire)
         self._said, number = self._said + 1, self._said
-        if error := refused(request, reply, _asked(request)):
+        asked = self.asked(request)
+        if error := refused(request, reply, asked):
             return error
         outcome, words = self._outcome(act, ticket, request, reply, number)
         completions = tuple(self._completions()) if reply["events"] else ()
@@ -113,7 +114,7 @@ class QueueConversation:
         told = "; ".join([words, *(more for _, more in events)])
         # What rides on a reply happened after it or shows late; only settle vouches for all.
         return Exchange(
-            request, reply, f"{_asked(request)}: {told}", outcome,
+            request, reply, f"{asked}: {told}", outcome,
             (*promise, *(step for step, _ in events)), act.do == "settle", possible, completions,
         )
 
@@ -156,6 +157,13 @@ class QueueConversation:
         if "item" in self._request(act, None) and request.get("item") != self._next_item():
             raise InputError(f"the item of {do!r} is not {self._next_item()!r}, the next one")
         return act
+
+    def asked(self, request: Message) -> str:
+        """A request in words."""
+        if "ticket_of" in request:
+            return f"{request['do']} what began to wait in step {request['ticket_of'] + 1}"
+        words = " ".join(str(request[key]) for key in ("do", "item") if key in request)
+        return f"{words} by {request['by']}" if "by" in request else words
 
     # --- what a reply shows --------------------------------------------------------------
 
@@ -279,14 +287,6 @@ def about(action: str, ticket: Wait) -> Step:
     """The step of an action that is about a wait: by the item of a put, the ticket of a take."""
     name = "item" if ticket.side == "put" else "ticket"
     return f"{action}_{ticket.side}", ((name, ticket.number),)
-
-
-def _asked(request: Message) -> str:
-    """A request in words."""
-    if "ticket_of" in request:
-        return f"{request['do']} what began to wait in step {request['ticket_of'] + 1}"
-    words = " ".join(str(request[key]) for key in ("do", "item") if key in request)
-    return f"{words} by {request['by']}" if "by" in request else words
 
 
 def constants(capacity: int, items_max: int) -> Mapping[str, int]:

@@ -1,0 +1,27 @@
+"""Semaphores and locks for coroutines, whose callers are cancelled at every await point."""
+
+from ...suites.system import Shipped, System
+
+__all__ = ["SYSTEM"]
+
+SYSTEM = System(
+    name="awaits.permits",
+    folder=__name__,
+    about="semaphores and locks for coroutines, cancelled at every await point",
+    page="awaits.md",
+    shipped=(
+        Shipped("reference.awaits.permits", "adapter:ReferencePermits",
+                "the reference's permits for asyncio"),
+        Shipped("awaits.asyncio.Semaphore", "adapter:AsyncioSemaphore",
+                "asyncio.Semaphore, callback by callback"),
+        Shipped("awaits.asyncio.Lock", "adapter:AsyncioLock",
+                "asyncio.Lock, callback by callback"),
+        Shipped("awaits.anyio.Semaphore", "adapter:AnyioSemaphore",
+                "anyio's semaphore on asyncio, callback by callback"),
+        Shipped("awaits.anyio.Lock", "adapter:AnyioLock",
+                "anyio's lock on asyncio, callback by callback"),
+        Shipped("awaits.anyio.CapacityLimiter", "adapter:AnyioLimiter",
+                "anyio's capacity limiter on asyncio, callback by callback"),
+    ),
+    chapters=("queues.permits",),
+)

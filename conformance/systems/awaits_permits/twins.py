@@ -1,0 +1,238 @@
+"""Semaphores and locks for coroutines with one seeded bug each: what asyncio once did wrong."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Mapping
+from typing import Any, Final
+
+from ....reference.drivers.asyncio_permits import Permits
+from ...suites.twin import Twins
+from .adapter import AsyncioLock, AsyncioSemaphore, Held, ReferencePermits
+
+__all__ = ["TWINS"]
+
+Turn = asyncio.Future[None]
+
+
+def _as_kind(bug: type[Any]) -> Mapping[str, Any]:
+    return {"kind": bug}
+
+
+TWINS: Final = Twins(
+    "awaits.permits", ReferencePermits, ("reference.awaits.permits",), _as_kind)
+
+_LOCK: Final[Mapping[str, Any]] = {"of": AsyncioLock, "originals": ("awaits.asyncio.Lock",)}
+_SEMAPHORE: Final[Mapping[str, Any]] = {
+    "of": AsyncioSemaphore, "originals": ("awaits.asyncio.Semaphore",)}
+
+
+class Helping:
+    """Permits that are not handed over: who is woken helps himself, and may come too late."""
+
+    def __init__(self, count: int = 1) -> None:
+        self.free = count
+        self.line: deque[Turn] = deque()
+
+    def locked(self) -> bool:
+        """Whether an acquire would have to wait."""
+        return self.free == 0
+
+    async def acquire(self) -> None:
+        """Take a permit, and wait for one if need be."""
+        while self.locked():
+            await self.wait()
+        self.free -= 1
+
+    async def wait(self) -> None:
+        """Wait to be woken."""
+        turn = asyncio.get_running_loop().create_future()
+        self.line.append(turn)
+        try:
+            await turn
+        except asyncio.CancelledError:
+            self.stopped(turn)
+            raise
+        finally:
+            if turn in self.line:
+                self.line.remove(turn)
+
+    def release(self) -> None:
+        """Give a permit back."""
+        self.free += 1
+        self.wake()
+
+    def wake(self) -> None:
+        """Wake the first who was not woken."""
+        for turn in self.line:
+            if not turn.done():
+                turn.set_result(None)
+                return
+
+    def stopped(self, turn: Turn) -> None:
+        """One who waited stops."""
+
+
+# ---- lost wake-ups --------------------------------------------------------------------------
+
+
+@TWINS.twin(
+    "semaphore-keeps-wakeup", "PERMIT-4",
+    "a waiter that is cancelled after it was woken wakes no other",
+    "python/asyncio #270 (asyncio.Semaphore)", **_SEMAPHORE)
+class SemaphoreKeepsWakeUp(Helping):
+    """Nobody else is told that a permit is free."""
+
+
+@TWINS.twin(
+    "lock-keeps-wakeup", "PERMIT-4",
+    "a waiter that is cancelled after it was woken wakes no other",
+    "bpo-27585 (asyncio.Lock)", **_LOCK)
+class LockKeepsWakeUp(asyncio.Lock):
+    """The lock is free, and all others wait for its next owner to give it back."""
+
+    _line: deque[Turn]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._line = deque()
+
+    async def acquire(self) -> Any:
+        while self._locked:     # type: ignore[has-type]
+            turn = asyncio.get_running_loop().create_future()
+            self._line.append(turn)
+            await turn
+        self._locked = True
+        return True
+
+    def release(self) -> None:
+        self._locked = False
+        while self._line:
+            turn = self._line.popleft()
+            if not turn.done():
+                turn.set_result(None)
+                return
+
+
+@TWINS.twin(
+    "semaphore-stays-scheduled", "PERMIT-2",
+    "a waiter that is cancelled after it was woken leaves the semaphore waiting for it",
+    "cpython #90155 (asyncio.Semaphore)", **_SEMAPHORE)
+class StaysScheduled(Helping):
+    """A flag says that a wake-up is under way, and whoever was to lower it is gone."""
+
+    scheduled = False
+
+    def locked(self) -> bool:
+        return self.scheduled or super().locked()
+
+    def wake(self) -> None:
+        self.scheduled = any(not turn.done() for turn in self.line)
+        super().wake()
+
+    async def wait(self) -> None:
+        await super().wait()
+        self.scheduled = False
+
+
+@TWINS.twin(
+    "semaphore-wakes-first-only", "PERMIT-3",
+    "two permits come back, and only the first who waits is woken",
+    "cpython #90155, a draft of its mend: the first in line has been woken already",
+    **_SEMAPHORE)
+class WakesFirstOnly(Helping):
+    """It looks at the head of the line, whether it sleeps or not."""
+
+    def wake(self) -> None:
+        if self.line and not self.line[0].done():
+            self.line[0].set_result(None)
+
+    def stopped(self, turn: Turn) -> None:
+        self.line.remove(turn)
+        if self.free:
+            self.wake()
+
+
+@TWINS.twin(
+    "release-wakes-nobody", "PERMIT-3", "a permit comes back, and nobody is woken",
+    "anyio #143, without the item")
+class WakesNobody(Permits):
+    """Who waits would have to ask again."""
+
+    def release(self) -> None:
+        self.free += 1
+
+
+# ---- permits --------------------------------------------------------------------------------
+
+
+@TWINS.twin(
+    "lock-held-twice", "PERMIT-1", "who was woken takes the lock, though another was faster",
+    "bpo-32734 (asyncio.Lock)", **_LOCK)
+class HeldTwice(Helping):
+    """Between the wake-up and the waking, a newcomer finds the lock free."""
+
+    async def acquire(self) -> None:
+        if self.locked():
+            await self.wait()
+        self.free -= 1
+
+    def locked(self) -> bool:
+        return self.free <= 0
+
+    def stopped(self, turn: Turn) -> None:
+        self.line.remove(turn)
+        if not self.locked():
+            self.wake()
+
+
+@TWINS.twin(
+    "permit-goes-with-caller", "PERMIT-2",
+    "an acquire that is cancelled after it was granted a permit takes it along",
+    "a permit taken before it is needed, and forgotten on cancel")
+class GoesWithCaller(Permits):
+    """Nobody has it, and nobody can have it."""
+
+    def stopped(self, turn: Turn) -> None:
+        """Nothing comes back."""
+
+
+@TWINS.twin(
+    "cancel-makes-permit", "PERMIT-1",
+    "an acquire that is cancelled gives back what it never had",
+    "the careless mending of a lost permit")
+class MakesPermit(Permits):
+    """Whoever stops gives one back."""
+
+    def stopped(self, turn: Turn) -> None:
+        self.release()
+
+
+# ---- order, and what is told ----------------------------------------------------------------
+
+
+@TWINS.twin(
+    "youngest-waiter-first", "PERMIT-6", "of those who wait, the youngest is served first",
+    "cpython #90155: asyncio.Semaphore did not keep its line")
+class YoungestFirst(Permits):
+    """A stack where a line was meant."""
+
+    def release(self) -> None:
+        self.line = dict(reversed(self.line.items()))
+        super().release()
+        self.line = dict(reversed(self.line.items()))
+
+
+class _TellsTwice(ReferencePermits):
+    """Tells a cancelled call of a permit as well, which it does not have."""
+
+    def note(self, call: Held, does: str) -> None:
+        super().note(call, does)
+        if does == "cancelled":
+            super().note(call, "has")
+
+
+TWINS.add(
+    "cancelled-and-granted", "PERMIT-5", "an acquire that was cancelled is told of a permit",
+    "a callback that runs after its call was undone", parts={}, of=_TellsTwice)

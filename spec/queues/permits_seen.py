@@ -1,0 +1,107 @@
+"""Permits with a line, as their observer sees them; and what it says of broken ones.
+
+Theory. Everything is seen but the instant at which a permit becomes that of one who waits. Permits
+that are served in turn are permits; and each variant here, what a real semaphore or lock has done
+wrong, is refused by the rule by which a suite finds it in an implementation.
+
+Source: ``permits``.
+"""
+
+from __future__ import annotations
+
+from ..notation import action, require, upto
+from ..notation.views import View
+from ..refinements import refines, refused
+from .permits import OrderlyPermits, Permits
+
+__all__ = [
+    "EXPECTATIONS", "Deaf", "EndsTwice", "GivesOneTooMany", "KeepsPermit", "KeepsWakeUp",
+    "PermitsSeen",
+]
+
+
+class PermitsSeen(View[Permits]):
+    """All calls, all answers, and that everything has run that can run."""
+
+    same = ("acquire_done", "acquire_waits", "released", "seen_locked", "seen_free", "stops",
+            "woken", "cancelled", "settled")
+
+
+class GivesOneTooMany(Permits):
+    """An acquire looks at the line, and not at the permits (bpo-32734)."""
+
+    @action
+    def acquire_done(self) -> None:
+        """Nobody waits, so it must be free."""
+        require(len(self.line) == 0)
+        self.free = max(0, self.free - 1)
+        self.held.add(self.new_call())
+
+    @action(call=upto(Permits.K))
+    def released(self, call: int) -> None:
+        """It is free then, whoever else holds it."""
+        require(call in self.held)
+        self.held.discard(call)
+        self.free = min(self.C, self.free + 1)
+
+
+class KeepsPermit(Permits):
+    """A call that is cancelled after it was granted a permit takes it along."""
+
+    @action(call=upto(Permits.K))
+    def cancelled(self, call: int) -> None:
+        """Only the line is left."""
+        require(call in self.line or call in self.granted)
+        self.leave_line(call)
+        self.granted.discard(call)
+
+
+class Deaf(Permits):
+    """Nobody wakes who waits."""
+
+    @action(internal=True, fair=True, place=upto(Permits.W))
+    def grant(self, place: int) -> None:
+        """He would have to ask again."""
+        require(place < 0)
+
+    @action
+    def settled(self) -> None:
+        """All has run that runs of itself."""
+        require(len(self.granted) == 0)
+
+
+class KeepsWakeUp(Deaf):
+    """A waiter that is cancelled after it was woken wakes nobody else (bpo-27585)."""
+
+    @action
+    def settled(self) -> None:
+        """Where a woken one was cancelled, the next one waits on."""
+        require(len(self.line) == 0 or self.withdrew)
+        super().settled()
+
+
+class EndsTwice(Permits):
+    """A call that was cancelled is told of a permit all the same."""
+
+    @action(call=upto(Permits.K))
+    def woken(self, call: int) -> None:
+        """Whoever was in line once."""
+        require(call in self.stopping and call not in self.line and call not in self.held)
+        require(call not in self.granted)
+
+
+SIZE = {"C": "C", "K": "K", "W": "W"}
+
+SEEN = refines(OrderlyPermits, Permits, "permits that are given in turn are permits",
+               shows=PermitsSeen, seen_by=SIZE, C=(1, 2), K=2, W=2)
+
+EXPECTATIONS = (
+    SEEN,
+    *(refused(variant, rule, about, like=SEEN, C=1, K=K) for variant, rule, about, K in (
+        (GivesOneTooMany, "PERMIT-1", "a permit is given that there is not", 2),
+        (KeepsPermit, "PERMIT-2", "a cancelled call takes its permit along", 2),
+        (Deaf, "PERMIT-3", "a release wakes nobody", 2),
+        (KeepsWakeUp, "PERMIT-4", "a cancelled waiter keeps the wake-up", 3),
+        (EndsTwice, "PERMIT-5", "a cancelled call gets a permit all the same", 2),
+    )),
+)

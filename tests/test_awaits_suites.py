@@ -1,0 +1,138 @@
+"""Queues, semaphores and locks for coroutines: what the suites let pass, and what they found."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import pytest
+from checkvalve.conformance.adapters.session import InProcessTarget
+from checkvalve.conformance.campaigns.case import RunSettings, plan, run_case
+from checkvalve.conformance.campaigns.replay import replay
+from checkvalve.conformance.results import PASSED, REFUSED, VIOLATED
+from checkvalve.conformance.suites.fixture import Fixture, read_fixture
+from checkvalve.conformance.suites.run import run_program
+from checkvalve.conformance.suites.suite import Act, Program
+from checkvalve.conformance.suites.sweeping import STEPS_MAX
+from checkvalve.conformance.systems.awaits_queue.adapter import ReferenceAwaits
+from checkvalve.conformance.systems.awaits_queue.handing import HandingQueue
+from checkvalve.conformance.systems.catalogue import port_named, suite_named
+from checkvalve.conformance.targets import resolve_target
+from checkvalve.reference.drivers.asyncio_permits import Permits
+from checkvalve.reference.drivers.virtual_loop import VirtualLoop
+
+FOUND = Path(__file__).resolve().parent.parent / "docs" / "awaits"
+
+
+def fixture(name: str) -> Fixture:
+    """One of those that docs/awaits.md tells of."""
+    file = FOUND / name
+    return read_fixture(file.read_text(encoding="utf-8"), str(file))
+
+
+def installed(library: str, known: str) -> bool:
+    """Whether it is there, in the version that docs/awaits.md tells of."""
+    try:
+        return version(library) == known
+    except PackageNotFoundError:
+        return False
+
+
+@pytest.mark.parametrize(("suite", "target"), [
+    ("awaits.queue", "awaits.asyncio.Queue"),
+    ("awaits.permits", "awaits.asyncio.Semaphore"),
+    ("awaits.permits", "awaits.asyncio.Lock"),
+    ("awaits.permits", "awaits.anyio.Semaphore"),
+    ("awaits.permits", "awaits.anyio.Lock"),
+    ("awaits.permits", "awaits.anyio.CapacityLimiter"),
+])
+def test_what_others_have_right_raises_no_alarm(suite: str, target: str) -> None:
+    """No MUST is broken in as many cases as there are rules."""
+    pytest.importorskip(target.split(".")[1])
+    must = {rule.id for rule in suite_named(suite).rules() if rule.strength.value == "MUST"}
+    for case in plan(suite, cases=12, seed=3):
+        row = run_case(suite, target, case, RunSettings(programs=10))
+        assert row.verdict in (PASSED, REFUSED, VIOLATED) and row.rule not in must, row.message
+
+
+@pytest.mark.parametrize(("name", "target"), [
+    ("anyio.json", "awaits.anyio"), ("anyio-native.json", "awaits.anyio.native")])
+@pytest.mark.skipif(not installed("anyio", "4.16.0"), reason="found in anyio 4.16.0")
+def test_what_was_found_in_anyio_is_there(name: str, target: str) -> None:
+    """The fixtures replay on it, and not on the reference."""
+    assert replay(fixture(name), resolve_target(target)).same
+    assert replay(fixture(name), resolve_target("reference.awaits.queue")).breach is None
+
+
+@pytest.mark.skipif(
+    not installed("janus", "2.0.0") or sys.version_info >= (3, 11, 8),
+    reason="found in janus 2.0.0 on CPython before 3.11.8, whose Condition loses notifications")
+def test_what_was_found_in_janus_is_there() -> None:
+    """The fixture replays on it, and not on the reference."""
+    assert replay(fixture("janus.json"), resolve_target("awaits.janus")).same
+    assert replay(fixture("janus.json"), resolve_target("reference.awaits.queue")).breach is None
+
+
+def test_the_ground_of_the_hand_over_twins_is_sound() -> None:
+    """A queue that hands its items over breaks no rule, so each twin's bug is its own."""
+    class Sound(ReferenceAwaits):
+        queue = HandingQueue
+
+    target = InProcessTarget("sound", Sound, port_named)
+    suite = suite_named("awaits.queue")
+    for program in swept("QUEUE-10", 5) + swept("QUEUE-9", 6):
+        assert run_program(suite, target, program, 1).breaches == []
+
+
+def swept(rule_id: str, seed: int) -> list[Program]:
+    """The programs of a seed."""
+    suite = suite_named("awaits.queue")
+    rule = suite.rule(rule_id)
+    assert rule is not None
+    programs: list[Program] = []
+    can = ("offer", "poll", "put", "take", "run", "interrupt", "size")
+    suite.explore(can, rule, seed, 20, programs.append)
+    return programs
+
+
+def test_a_swept_program_stops_each_call_at_each_instant() -> None:
+    """The same acts, and one interruption: after each of them, of each that may wait."""
+    programs = swept("QUEUE-7", 1)[20:]
+    by_base: dict[Program, list[tuple[int, int]]] = {}
+    for program in programs:
+        (at,) = [n for n, act in enumerate(program) if act.do == "interrupt"]
+        base = program[:at] + program[at + 1:]
+        by_base.setdefault(base, []).append((at, program[at].pick))
+    assert by_base
+    for base, stops in by_base.items():
+        assert all(act == Act("run") for act in base if act.do == "run")
+        instants = {at for at, _ in stops}
+        assert instants == set(range(1, len(instants) + 1))
+        assert len(stops) == STEPS_MAX * len(instants)
+
+
+def test_permits_are_handed_on_by_who_is_cancelled() -> None:
+    """Whether it had one in its hand or not; and none is made or lost."""
+    loop = VirtualLoop()
+    with loop.running():
+        permits = Permits(1)
+        loop.begin(permits.acquire())
+        waiting = [loop.begin(permits.acquire()) for _ in range(3)]
+        permits.release()
+        waiting[0].cancel()     # has a permit in its hand
+        waiting[1].cancel()     # has none
+        loop.settle()
+        assert [task.cancelled() for task in waiting] == [True, True, False]
+        assert waiting[2].done() and permits.locked()
+        permits.release()
+        assert permits.free == 1 and not permits.locked()
+    loop.close()
+
+
+def test_there_must_be_a_permit() -> None:
+    """A semaphore of none could never be acquired."""
+    with pytest.raises(ValueError, match="not 0"):
+        Permits(0)
+    assert asyncio.iscoroutinefunction(Permits.acquire)

@@ -9,6 +9,7 @@ Source: ``permits``.
 
 from __future__ import annotations
 
+from ..expectations import expect
 from ..notation import action, require, upto
 from ..notation.views import View
 from ..refinements import refines, refused
@@ -104,4 +105,5 @@ EXPECTATIONS = (
         (KeepsWakeUp, "PERMIT-4", "a cancelled waiter keeps the wake-up", 3),
         (EndsTwice, "PERMIT-5", "a cancelled call gets a permit all the same", 2),
     )),
+    expect(Deaf, "PERMIT-8", "violated", "a release wakes nobody", C=1, K=2, W=2),
 )

@@ -195,7 +195,7 @@ class GoesWithCaller(Permits):
     """Nobody has it, and nobody can have it."""
 
     def stopped(self, turn: Turn) -> None:
-        """Nothing comes back."""
+        """Only the line is left; the permit is not given back."""
 
 
 @TWINS.twin(

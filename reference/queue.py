@@ -21,20 +21,23 @@ Invariants
 * a ``put`` or ``take`` never overtakes one that waits;
 * every waiter that could complete now has been woken;
 * a call that raises has changed nothing.
+
+What happens to an item for which there is no room is its ``Overflow``. Only ``WAIT`` has puts that
+wait. All that is dropped is named in the ``Step`` that dropped it, and counted.
 """
 
 from __future__ import annotations
 
 import enum
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import Final, Generic, NamedTuple, TypeVar, final
 
 __all__ = [
-    "BoundedQueue", "Empty", "NotYet", "Overflow", "QueueMisuse", "Statistics", "Step", "Ticket",
-    "UnknownTicket",
+    "BoundedQueue", "Disconnected", "Empty", "NotYet", "Overflow", "QueueFull", "QueueMisuse",
+    "Statistics", "Step", "Ticket", "UnknownTicket",
 ]
 
 T = TypeVar("T")
@@ -56,16 +59,35 @@ class UnknownTicket(QueueMisuse):
     """
 
 
+class QueueFull(Exception):
+    """A put into a full queue that lets nobody wait (``Overflow.REJECT``)."""
+
+
+class Disconnected(Exception):
+    """The consumer was too slow, and has been cut off (``Overflow.DISCONNECT``)."""
+
+
 class Overflow(enum.Enum):
     """What happens to an item for which there is no room.
 
-    ``WAIT``: an offer is refused and a put waits. The two others never wait and never refuse:
-    they drop, and every item dropped is named in ``Step.dropped`` and counted.
+    ``WAIT``: an offer is refused and a put waits. ``REJECT``: an offer is refused and a put raises
+    ``QueueFull``. The others never wait and never refuse. Four of them drop: what arrives, the
+    oldest item, the youngest of those inside, or all of them. ``CONFLATE`` has one place, and what
+    arrives replaces what is there, or is combined with it. ``SPILL`` holds elsewhere what is beyond
+    the capacity, ``UNBOUNDED`` has none. ``DISCONNECT`` drops all, and from then on the consumer's
+    calls raise ``Disconnected``.
     """
 
     WAIT = "wait"
-    DROP_OLDEST = "drop-oldest"
+    REJECT = "reject"
     DROP_NEWEST = "drop-newest"
+    DROP_OLDEST = "drop-oldest"
+    DROP_YOUNGEST = "drop-youngest-queued"
+    CLEAR = "clear"
+    CONFLATE = "conflate"
+    SPILL = "spill"
+    DISCONNECT = "disconnect"
+    UNBOUNDED = "unbounded"
 
 
 @final
@@ -126,16 +148,23 @@ class Statistics:
 class BoundedQueue(Generic[T]):
     """A first-in-first-out queue of at most ``capacity`` items (1 or more).
 
+    ``combine`` makes one item of the one inside and the one that arrives, where ``CONFLATE`` is not
+    to forget the former.
+
     Raises ``QueueMisuse`` for another capacity. A size of 0 (a rendezvous) is another thing:
     there an item has nowhere to be between its producer and its consumer.
     """
 
-    def __init__(self, capacity: int, overflow: Overflow = Overflow.WAIT) -> None:
+    def __init__(self, capacity: int, overflow: Overflow = Overflow.WAIT,
+                 combine: Callable[[T, T], T] | None = None) -> None:
         if type(capacity) is not int or capacity < 1:    # True is an int, and no capacity
             raise QueueMisuse(f"a capacity is an integer from 1 up, not {capacity!r}")
         self.capacity: Final = capacity
         self.overflow: Final = overflow
+        self._combine = combine
         self._items: deque[T] = deque()
+        self._elsewhere: deque[T] = deque()     # what was spilled, younger than all of _items
+        self._cut_off = False
         self._puts: dict[Ticket, T] = {}        # dicts keep the order of the line,
         self._takes: dict[Ticket, None] = {}    # and let a cancelled one leave from the middle
         self._told: set[Ticket] = set()         # woken, neither claimed nor cancelled
@@ -154,13 +183,14 @@ class BoundedQueue(Generic[T]):
         if self._has_room():
             self._admit(item)
             return Step(True, self._wake())
-        if self.overflow is not Overflow.WAIT:
+        if self.overflow not in _SAY_NO:
             return self._drop_for(item)
         self._refused += 1
         return Step(False)
 
     def poll(self) -> Step[T | Empty]:
-        """Take the oldest item, or ``EMPTY``."""
+        """Take the oldest item, or ``EMPTY``. Raises ``Disconnected``."""
+        self._check_connected()
         if not self._items:
             return Step(EMPTY)
         item = self._remove()
@@ -169,10 +199,15 @@ class BoundedQueue(Generic[T]):
     # -- calls that may wait ------------------------------------------------------------------
 
     def put(self, item: T) -> Step[Ticket | None]:
-        """Put ``item``: ``None`` if it is in the queue now, else the ticket of its wait."""
+        """Put ``item``: ``None`` if that is done, else the ticket of its wait.
+
+        Raises ``QueueFull``.
+        """
         if self._has_room() and not self._puts:
             self._admit(item)
             return Step(None, self._wake())
+        if self.overflow is Overflow.REJECT:
+            raise QueueFull(f"there are {self.capacity} items, and no more may be")
         if self.overflow is not Overflow.WAIT:
             return Step(None, dropped=self._drop_for(item).dropped)
         ticket = self._issue()
@@ -180,7 +215,8 @@ class BoundedQueue(Generic[T]):
         return Step(ticket, self._wake())
 
     def take(self) -> Step[T | Ticket]:
-        """Take the oldest item, or get the ticket of the wait for one."""
+        """Take the oldest item, or get the ticket of the wait for one. Raises ``Disconnected``."""
+        self._check_connected()
         if self._items and not self._takes:
             item = self._remove()
             return Step(item, self._wake())
@@ -223,12 +259,17 @@ class BoundedQueue(Generic[T]):
     # -- looking at it ------------------------------------------------------------------------
 
     def __len__(self) -> int:
+        return len(self._items) + len(self._elsewhere)
+
+    @property
+    def resident(self) -> int:
+        """How many items the queue holds itself: all but those that it spilled."""
         return len(self._items)
 
     def statistics(self) -> Statistics:
         """A snapshot; nothing in it changes later."""
         return Statistics(
-            capacity=self.capacity, size=len(self._items), peak=self._peak,
+            capacity=self.capacity, size=len(self), peak=self._peak,
             entered=self._entered, left=self._left, refused=self._refused,
             evicted=self._evicted, discarded=self._discarded, cancelled=self._cancelled,
             puts_waiting=len(self._puts), takes_waiting=len(self._takes),
@@ -237,16 +278,27 @@ class BoundedQueue(Generic[T]):
     # -- the few places where something moves -------------------------------------------------
 
     def _has_room(self) -> bool:
-        return len(self._items) < self.capacity
+        if self.overflow in _ENDLESS:
+            return True
+        places = 1 if self.overflow is Overflow.CONFLATE else self.capacity
+        return len(self._items) < places and not self._cut_off
 
     def _admit(self, item: T) -> None:
-        self._items.append(item)
+        spills = self.overflow is Overflow.SPILL and len(self._items) >= self.capacity
+        (self._elsewhere if spills else self._items).append(item)
         self._entered += 1
-        self._peak = max(self._peak, len(self._items))
+        self._peak = max(self._peak, len(self))
 
     def _remove(self) -> T:
         self._left += 1
-        return self._items.popleft()
+        item = self._items.popleft()
+        if self._elsewhere:
+            self._items.append(self._elsewhere.popleft())
+        return item
+
+    def _check_connected(self) -> None:
+        if self._cut_off:
+            raise Disconnected(f"the consumer left more than {self.capacity} items")
 
     def _issue(self) -> Ticket:
         self._tickets += 1
@@ -259,13 +311,30 @@ class BoundedQueue(Generic[T]):
         self._cancelled += 1
 
     def _drop_for(self, item: T) -> Step[bool]:
-        if self.overflow is Overflow.DROP_NEWEST:
+        """What a queue without room does that neither waits nor refuses."""
+        if self.overflow is Overflow.DROP_NEWEST or self._cut_off:
             self._discarded += 1
-            return Step(False, dropped=(item,))
-        self._evicted += 1
-        oldest = self._items.popleft()
+            return Step(self._cut_off, dropped=(item,))
+        evicted = self._evict()
+        self._evicted += len(evicted)
+        if self.overflow is Overflow.DISCONNECT:
+            self._cut_off = True
+            self._discarded += 1
+            return Step(True, dropped=(*evicted, item))
+        if self.overflow is Overflow.CONFLATE and self._combine is not None:
+            item, evicted = self._combine(evicted[0], item), ()
         self._admit(item)
-        return Step(True, dropped=(oldest,))
+        return Step(True, dropped=evicted)
+
+    def _evict(self) -> tuple[T, ...]:
+        """Take out what has to go for an arrival."""
+        if self.overflow is Overflow.DROP_OLDEST:
+            return (self._items.popleft(),)
+        if self.overflow is Overflow.DROP_YOUNGEST:
+            return (self._items.pop(),)
+        evicted = tuple(self._items)
+        self._items.clear()
+        return evicted
 
     def _is_ready(self, ticket: Ticket, line: dict[Ticket, T] | dict[Ticket, None],
                   turns: int) -> bool:
@@ -283,3 +352,7 @@ class BoundedQueue(Generic[T]):
             yield from islice(self._takes, 1)
         if self._has_room():
             yield from islice(self._puts, 1)
+
+
+_SAY_NO: Final = (Overflow.WAIT, Overflow.REJECT)
+_ENDLESS: Final = (Overflow.SPILL, Overflow.UNBOUNDED)

@@ -122,6 +122,7 @@ CHAPTERS = {
     "queues.permits": "a semaphore or a lock for coroutines: permits, and a line of those who wait",
     "queues.permits_seen": "that permits given in turn are what their observer accepts",
     "queues.dropping": "which item a bounded queue drops that says it drops",
+    "queues.policies": "the policy of a queue, found out by asking: what it does when it is full",
     "queues.conserved": "what a queue must conserve, whatever order it keeps",
     "design.net": "the net that a design file becomes",
 }

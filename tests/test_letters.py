@@ -25,7 +25,8 @@ COMPONENTS = {
     "controller": ("kafka.partition_changes", "kafka.replica_changes",
                    "kafka.observed_controller"),
     "a server of BookKeeper": ("bookkeeper.admission", "bookkeeper.loops", "bookkeeper.polls"),
-    "queues": ("queues.bounded", "queues.dropping", "queues.conserved"),
+    "queues": ("queues.bounded", "queues.dropping", "queues.policies",
+               "queues.conserved"),
     "streams": ("reactive.stream", "reactive.observed_publisher", "reactive.observed_subscriber"),
 }
 """The chapters that a reader of one component reads together."""

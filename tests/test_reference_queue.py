@@ -14,8 +14,11 @@ from hypothesis import strategies as st
 
 from checkvalve.reference.drivers.asyncio_queue import AsyncQueue
 from checkvalve.reference.queue import (
-    BoundedQueue, Empty, NotYet, Overflow, QueueMisuse, Statistics, Step, Ticket, UnknownTicket,
+    BoundedQueue, Disconnected, Empty, NotYet, Overflow, QueueFull, QueueMisuse, Statistics, Step,
+    Ticket, UnknownTicket,
 )
+
+NEVER_CUT = [each for each in Overflow if each is not Overflow.DISCONNECT]
 
 A = TypeVar("A")
 
@@ -125,18 +128,19 @@ def test_the_core_keeps_its_invariants(capacity: int, calls: list[tuple[str, int
         run.check()
 
 
-@given(st.integers(1, 3), st.sampled_from([Overflow.DROP_OLDEST, Overflow.DROP_NEWEST]),
-       st.lists(st.booleans(), max_size=30))
-def test_a_queue_that_drops_accounts_for_every_item(
+@given(st.integers(1, 3), st.sampled_from(NEVER_CUT), st.lists(st.booleans(), max_size=30))
+def test_a_queue_of_any_policy_accounts_for_every_item(
     capacity: int, overflow: Overflow, offers: list[bool]
 ) -> None:
-    """What was offered came out, is inside, or was named as dropped; the order is kept."""
+    """What was offered came out, or was refused or named as dropped; the order is kept."""
     queue: BoundedQueue[int] = BoundedQueue(capacity, overflow)
     out: list[int] = []
     dropped: list[object] = []
     for item, is_offer in enumerate(offers):
         if is_offer:
-            dropped += queue.offer(item).dropped
+            step = queue.offer(item)
+            refused = not step.answer and not step.dropped
+            dropped += [item] if refused else step.dropped
         elif not isinstance(answer := queue.poll().answer, Empty):
             out.append(answer)
     while not isinstance(answer := queue.poll().answer, Empty):
@@ -145,7 +149,8 @@ def test_a_queue_that_drops_accounts_for_every_item(
     assert sorted([*out, *dropped], key=repr) == sorted(
         [item for item, is_offer in enumerate(offers) if is_offer], key=repr)
     now = queue.statistics()
-    assert len(dropped) == now.evicted + now.discarded
+    assert len(dropped) == now.evicted + now.discarded + now.refused
+    assert now.entered == now.left + now.evicted + now.size
 
 
 def test_a_put_into_a_queue_that_drops_never_waits() -> None:
@@ -154,6 +159,42 @@ def test_a_put_into_a_queue_that_drops_never_waits() -> None:
     queue.put("a")
     assert queue.put("b") == Step(None, dropped=("a",))
     assert queue.poll().answer == "b"
+
+
+def test_a_queue_that_rejects_lets_no_put_wait() -> None:
+    """It raises, and nothing has changed."""
+    queue: BoundedQueue[str] = BoundedQueue(1, Overflow.REJECT)
+    queue.put("a")
+    before = queue.statistics()
+    with pytest.raises(QueueFull):
+        queue.put("b")
+    assert queue.statistics() == before and not queue.offer("b").answer
+
+
+def test_a_queue_that_combines_keeps_one_item_for_all() -> None:
+    """Nothing is dropped: the item that is left stands for all that came."""
+    queue: BoundedQueue[int] = BoundedQueue(4, Overflow.CONFLATE, lambda one, other: one + other)
+    assert [queue.offer(item).dropped for item in (1, 2, 3)] == [(), (), ()]
+    assert (len(queue), queue.poll().answer, queue.poll().answer) == (1, 6, Empty.EMPTY)
+
+
+def test_what_is_spilled_comes_back_in_its_turn() -> None:
+    """The queue itself never holds more than its capacity."""
+    queue: BoundedQueue[int] = BoundedQueue(2, Overflow.SPILL)
+    assert all(queue.offer(item).answer for item in range(5))
+    assert (queue.resident, len(queue)) == (2, 5)
+    assert [queue.poll().answer for _ in range(5)] == [0, 1, 2, 3, 4]
+
+
+def test_a_slow_consumer_is_cut_off_with_all_that_it_left() -> None:
+    """Its producers go on, and learn what is dropped; it learns that it is out."""
+    queue: BoundedQueue[int] = BoundedQueue(2, Overflow.DISCONNECT)
+    assert [queue.offer(item).dropped for item in range(4)] == [(), (), (0, 1, 2), (3,)]
+    for call in (queue.poll, queue.take):
+        with pytest.raises(Disconnected):
+            call()
+    now = queue.statistics()
+    assert (now.size, now.evicted, now.discarded) == (0, 2, 2)
 
 
 @pytest.mark.parametrize("capacity", [0, -1, True, 1.5, None, "3"])

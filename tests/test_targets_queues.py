@@ -100,9 +100,9 @@ def test_a_second_session_starts_empty(spec: str) -> None:
     hello = {"do": "hello", "protocol": 1, "port": "queue", "settings": {"capacity": 1}}
     for _ in range(2):
         with closing(resolve_target(spec).open()) as session:
-            can = session.request(hello)["ok"]["can"]
+            greeting = session.request(hello)["ok"]
             assert session.request({"do": "size"})["ok"] == 0
-            if "put" in can:
+            if greeting["policy"] == "wait":
                 session.request({"do": "put", "item": "a"})
                 assert session.request({"do": "put", "item": "b"})["waiting"] == "t1"
             else:

@@ -22,6 +22,7 @@ __all__ = ["main", "root"]
 COMMANDS = {
     "check": "Check designs for deadlock.",
     "conform": "Run a conformance suite on an implementation.",
+    "identify": "Find out what a queue does when it is full.",
     "replay": "Run a saved failure again, on any implementation.",
     "zoo": "Show which rule of a suite kills which broken twin.",
     "rules": "List the rules, with their sources and where each is used.",

@@ -20,6 +20,7 @@ from ...spec.notation.errors import InputError
 from ..ports.base import Adapter, Port
 
 if TYPE_CHECKING:
+    from .identity import Identify
     from .suite import AnySuite
     from .twin import Twin
 
@@ -55,7 +56,7 @@ class System:
     is a noun phrase, and ``page`` the page of docs that has the tables of its port. The first of
     the ``shipped`` is the reference that the suite is proved on. ``chapters`` are those whose bugs
     the twins have, where they are not named as the suite. ``drawings`` is the module of its
-    figures, if it has some.
+    figures, if it has some, and ``identity`` the one that finds out which kind of it a target is.
     """
 
     name: str
@@ -65,6 +66,7 @@ class System:
     shipped: tuple[Shipped, ...]
     chapters: tuple[str, ...] = ()
     drawings: str = ""
+    identity: str = ""
 
     @cached_property
     def figures(self) -> Mapping[str, str]:
@@ -73,6 +75,14 @@ class System:
             return {}
         figures: Mapping[str, str] = import_module(f"{self.folder}.{self.drawings}").FIGURES
         return figures
+
+    @cached_property
+    def identify(self) -> Identify | None:
+        """What finds out which kind of it a target is, if there are several."""
+        if not self.identity:
+            return None
+        identify: Identify = import_module(f"{self.folder}.{self.identity}").identify
+        return identify
 
     @cached_property
     def port(self) -> Port:

@@ -18,7 +18,7 @@ from ..notation.views import View
 from ..refinements import refines, refused
 from .bounded import BoundedQueue, OrderlyQueue
 from .conserved import ConservingQueue
-from .dropping import DroppingQueue, Promise
+from .dropping import DroppingQueue, Policy
 
 __all__ = [
     "EXPECTATIONS", "AsCustodianSeen", "DeafConsumer", "DeafProducer", "DroppingInSilence",
@@ -158,11 +158,11 @@ class DroppingTheOther(DroppingQueue):
     def arrives(self) -> None:
         """Where there is no room, the wrong one is dropped."""
         item = self.name_item()
-        if len(self.inside) < self.C:
+        if self.has_room():
             self.inside.push(item)
         else:
-            self.dropped = True
-            if self.promise != Promise.OLDEST:
+            self.dropped += 1
+            if self.policy != Policy.DROP_OLDEST:
                 self.inside.pop()
                 self.inside.push(item)
 

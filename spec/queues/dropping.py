@@ -1,9 +1,14 @@
 """A bounded queue that drops: which item it drops is a promise, too.
 
-Theory. A queue may make room by dropping, and say so: *drop-oldest* forgets its head, *drop-newest*
-what arrives. Either is no backpressure, and ``bounded`` judges it so (QUEUE-1). But whoever has
-chosen one of the two relies on what is left: the newest items, as a display of the present does,
-or the oldest, as a log does. So a queue that says which it is, is held to it.
+Theory. What a queue does with an arrival for which it has no room is its *policy*. It may let the
+producer wait or turn it away; then nothing is lost. It may make room, and says so: *drop-oldest*
+forgets its head, *drop-youngest-queued* its tail, *clear* all that it holds. It may forget what
+arrives, *drop-newest*. Or it holds one item only and *conflates*: the newest item takes the place
+of the one before, or melts into it. ``policies`` tells them all apart.
+
+Dropping is no backpressure, and ``bounded`` judges it so (QUEUE-1). But whoever has chosen one of
+these relies on what is left: the newest items, as a display of the present does, or the oldest, as
+a log does. So a queue that says which it is, is held to it.
 
 Only what never waits is judged here. From the first operation that waits on, nothing is: what is
 dropped then depends on instants that nobody sees.
@@ -18,34 +23,89 @@ from ..notation import (
 )
 from .rules import DROPS_AS_PROMISED
 
-__all__ = ["DroppingQueue", "Promise"]
+__all__ = ["DroppingQueue", "OverflowingQueue", "Policy"]
 
 
-class Promise(IntEnum):
-    """What a queue says it does where there is no room."""
+class Policy(IntEnum):
+    """What a queue does with an arrival for which there is no room."""
 
-    NONE = 0            # nothing of the kind
-    OLDEST = 1          # it drops its head
-    NEWEST = 2          # it drops what arrives
+    NONE = 0              # nothing that anybody knows
+    BLOCK = 1             # its producer waits
+    REJECT = 2            # its producer is told no
+    DROP_NEWEST = 3       # it is dropped
+    DROP_OLDEST = 4       # the head is dropped
+    DROP_YOUNGEST = 5     # the tail is dropped, the youngest of those that were queued
+    CLEAR = 6             # all that was queued is dropped
+    CONFLATE = 7          # there is one place, and it replaces what is there
+    MERGE = 8             # there is one place, and it melts into what is there
+    SPILL = 9             # it is held elsewhere, as on a disk
+    DISCONNECT = 10       # the consumer, which is too slow, is cut off
+    UNBOUNDED = 11        # there is always room
+    DROP_AND_TELL = 12    # it is dropped: whoever offers it is told no, and whoever puts it is not
 
 
-class DroppingQueue(Machine):
+class OverflowingQueue(Machine):
+    """What an arrival does to the items of a queue; where there is no room, by its policy."""
+
+    K = const(3, at_least=1)      # items that a run may name
+
+    policy = choice(Policy)
+    named = integer(0, K)         # items named so far: the next one has this number
+    inside = fifo(integer(0, K - 1), K)
+    dropped = integer(0, K)       # items that went in, or came, and are gone without a word
+
+    def has_room(self) -> bool:
+        """Whether an arrival finds a place; a variant says how many there are."""
+        return True
+
+    def name_item(self) -> int:
+        """The number of an item that is named for the first time."""
+        require(self.named < self.K)
+        self.named += 1
+        return self.named - 1
+
+    def arrives(self) -> None:
+        """An item comes; where there is no room, something is dropped."""
+        item = self.name_item()
+        if self.has_room():
+            self.inside.push(item)
+        elif self.policy == Policy.DROP_OLDEST:
+            self.inside.pop()
+            self.dropped += 1
+            self.inside.push(item)
+        elif self.policy == Policy.DROP_YOUNGEST:
+            self.forget_tail()
+            self.dropped += 1
+            self.inside.push(item)
+        elif self.policy == Policy.CLEAR or self.policy == Policy.CONFLATE:
+            self.dropped += len(self.inside)
+            self.inside.clear()
+            self.inside.push(item)
+        else:
+            self.dropped += 1
+
+    def forget_tail(self) -> None:
+        """The youngest item goes; the others keep their places."""
+        tail = self.inside[-1]
+        for _ in range(len(self.inside)):
+            other = self.inside.pop()
+            if other != tail:
+                self.inside.push(other)
+
+
+class DroppingQueue(OverflowingQueue):
     """A queue of at most ``C`` items that says what it drops."""
 
     C = const(2, at_least=1)      # capacity
     K = const(3, at_least=1)      # items that a run may name
 
-    promise = choice(Promise)
-    named = integer(0, K)         # items named so far: the next one has this number
-    inside = fifo(integer(0, K - 1), C)
-    dropped = boolean()           # something was dropped
     blurred = boolean()           # something waited: nothing is judged any more
 
-    @action(promise=Promise)
-    def promised(self, promise: Promise) -> None:
+    @action(promise=Policy)
+    def promised(self, promise: Policy) -> None:
         """The queue says what it does where there is no room."""
-        require(self.promise == Promise.NONE and not self.dropped)
-        self.promise = promise
+        require(self.policy == Policy.NONE and self.dropped == 0)
+        self.policy = promise
 
     @action
     def offer_accepted(self) -> None:
@@ -55,10 +115,10 @@ class DroppingQueue(Machine):
     @action
     def offer_refused(self) -> None:
         """An offer is refused: a queue that drops its newest item may say so."""
-        if len(self.inside) >= self.C:
-            self.arrives()
-        else:
+        if self.has_room():
             self.name_item()
+        else:
+            self.arrives()
 
     @action
     def put_done(self) -> None:
@@ -91,26 +151,14 @@ class DroppingQueue(Machine):
         """A take waits, so that who is inside is no longer certain."""
         self.blurred = True
 
+    def has_room(self) -> bool:
+        """Whether an arrival finds a place: one that conflates has a single one."""
+        return len(self.inside) < self.C and (
+            self.policy != Policy.CONFLATE or len(self.inside) == 0)
+
     def is_judged(self) -> bool:
         """Before anything was dropped, other machines know better."""
-        return self.dropped and not self.blurred and self.promise != Promise.NONE
-
-    def name_item(self) -> int:
-        """The number of an item that is named for the first time."""
-        require(self.named < self.K)
-        self.named += 1
-        return self.named - 1
-
-    def arrives(self) -> None:
-        """An item comes; where there is no room, one is dropped."""
-        item = self.name_item()
-        if len(self.inside) < self.C:
-            self.inside.push(item)
-        else:
-            self.dropped = True
-            if self.promise == Promise.OLDEST:
-                self.inside.pop()
-                self.inside.push(item)
+        return self.dropped > 0 and not self.blurred and self.policy != Policy.NONE
 
     def leaves(self, item: int) -> None:
         """An item comes out: the oldest of those that are to be left."""

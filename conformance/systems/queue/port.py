@@ -31,6 +31,7 @@ _OPERATIONS: Final = (
         (Argument("ticket", TICKET, "the ticket of a put or take that has not been reported"),),
     ),
     Operation("size", COUNT, "how many items are in the queue"),
+    Operation("resident", COUNT, "how many of them the queue holds itself, and not elsewhere"),
     Operation(
         "settle", TRUE, "let everything run that can run at this instant, then answer",
         optional=False,
@@ -47,7 +48,13 @@ PORT: Final = Port(
     policies={
         "wait": "a full queue refuses an offer; a put waits for room",
         "reject": "a full queue refuses an offer; there is no waiting put",
-        "drop-oldest": "a full queue accepts an offer and drops its oldest item",
         "drop-newest": "a full queue drops what arrives",
+        "drop-oldest": "a full queue accepts an offer and drops its oldest item",
+        "drop-youngest-queued": "a full queue accepts an offer and drops its youngest item",
+        "clear": "a full queue accepts an offer and drops all items that it had",
+        "conflate": "there is one place, for the newest item or for what stands for several",
+        "spill": "what a full queue accepts, it holds elsewhere; it comes out in its turn",
+        "disconnect": "a full queue accepts an offer and cuts its consumer off",
+        "unbounded": "the queue is never full",
     },
 )

@@ -5,11 +5,18 @@ from __future__ import annotations
 from collections import deque
 from typing import Any, ClassVar, TypeVar
 
-from ....reference.queue import BoundedQueue, Empty, NotYet, Overflow, Step, Ticket
+from ....reference.queue import (
+    BoundedQueue, Disconnected, Empty, NotYet, Overflow, QueueFull, Step, Ticket,
+)
 from ...adapters.base import Declined
 from .adapter import QueueAdapter, Waits
+from .questions import CUT_OFF, FULL
 
-__all__ = ["DeferredQueue", "ReferenceQueue"]
+__all__ = [
+    "ClearingQueue", "ConflatingQueue", "DeferredQueue", "DisconnectingQueue", "DropNewestQueue",
+    "DropOldestQueue", "DropYoungestQueue", "MergingQueue", "ReferenceQueue", "RejectingQueue",
+    "SpillingQueue", "UnboundedQueue",
+]
 
 Item = str | int
 A = TypeVar("A")
@@ -97,3 +104,86 @@ class ReferenceQueue(DeferredQueue):
         answer = super()._after(step)
         self.settle()
         return answer
+
+
+# ---- what does not wait ---------------------------------------------------------------------
+
+
+class _NeverWaiting(ReferenceQueue):
+    """What queues of other policies have in common: the name of each is that of its policy."""
+
+    def __init_subclass__(cls, overflow: Overflow, **more: Any) -> None:
+        super().__init_subclass__(**more)
+        cls.overflow, cls.policy = overflow, overflow.value
+        cls.name = f"reference, {overflow.value}"
+
+    def poll(self) -> Item | None:
+        """See the port."""
+        try:
+            return super().poll()
+        except Disconnected:
+            raise Declined(CUT_OFF) from None
+
+    def put(self, item: Item) -> bool | Waits:
+        """See the port."""
+        try:
+            return super().put(item)
+        except QueueFull:
+            raise Declined(FULL) from None
+
+    def take(self) -> Item | Waits:
+        """See the port."""
+        try:
+            return super().take()
+        except Disconnected:
+            raise Declined(CUT_OFF) from None
+
+
+class RejectingQueue(_NeverWaiting, overflow=Overflow.REJECT):
+    """Says no to producers for which there is no room."""
+
+
+class DropNewestQueue(_NeverWaiting, overflow=Overflow.DROP_NEWEST):
+    """Drops what arrives; a producer that offers is told so, and one that puts is not."""
+
+
+class DropOldestQueue(_NeverWaiting, overflow=Overflow.DROP_OLDEST):
+    """Makes room by dropping its head."""
+
+
+class DropYoungestQueue(_NeverWaiting, overflow=Overflow.DROP_YOUNGEST):
+    """Makes room by dropping its tail."""
+
+
+class ClearingQueue(_NeverWaiting, overflow=Overflow.CLEAR):
+    """Drops all that it holds."""
+
+
+class ConflatingQueue(_NeverWaiting, overflow=Overflow.CONFLATE):
+    """Has one place, for the newest item."""
+
+
+class MergingQueue(_NeverWaiting, overflow=Overflow.CONFLATE):
+    """Has one place, for what stands for all items since the last poll."""
+
+    def start(self, capacity: int) -> None:
+        """See ``QueueAdapter.start``."""
+        super().start(capacity)
+        self._queue = BoundedQueue(
+            capacity, self.overflow, lambda pending, item: f"{pending}+{item}")
+
+
+class SpillingQueue(_NeverWaiting, overflow=Overflow.SPILL):
+    """Holds elsewhere what is beyond its capacity."""
+
+    def resident(self) -> int:
+        """See the port."""
+        return self._queue.resident
+
+
+class DisconnectingQueue(_NeverWaiting, overflow=Overflow.DISCONNECT):
+    """Cuts its consumer off when it is full."""
+
+
+class UnboundedQueue(_NeverWaiting, overflow=Overflow.UNBOUNDED):
+    """Has room for whatever comes."""

@@ -10,7 +10,7 @@ from ....spec.notation.errors import InputError
 from ....spec.notation.interpreter import Step
 from ....spec.queues.bounded import BoundedQueue, OrderlyQueue
 from ....spec.queues.conserved import ConservingQueue
-from ....spec.queues.dropping import DroppingQueue, Promise
+from ....spec.queues.dropping import DroppingQueue, Policy
 from ....spec.queues.rules import IN_TURN
 from ...ports.base import Message, Session, excerpt
 from ...suites.asking import greet, refused
@@ -25,8 +25,11 @@ TAKES_MAX: Final = 12
 """Takes that begin to wait in one program."""
 
 
-PROMISES: Final[Mapping[str, Promise]] = {
-    "drop-oldest": Promise.OLDEST, "drop-newest": Promise.NEWEST}
+PROMISES: Final[Mapping[str, Policy]] = {
+    "drop-oldest": Policy.DROP_OLDEST, "drop-newest": Policy.DROP_NEWEST,
+    "drop-youngest-queued": Policy.DROP_YOUNGEST, "clear": Policy.CLEAR,
+    "conflate": Policy.CONFLATE,
+}
 """What a target's policy promises of what it drops; other policies promise nothing."""
 
 
@@ -64,9 +67,10 @@ class QueueConversation:
         self._asked = 0
         self._said = 0
         greeting = greet(session, self.port, {"capacity": capacity})
+        self.greeting = greeting
         # Its policy is among what it can: a rule depends on it.
         self.can: frozenset[str] = frozenset(greeting["can"]) | {greeting["policy"]}
-        self._promise = PROMISES.get(greeting["policy"], Promise.NONE)
+        self._promise = PROMISES.get(greeting["policy"], Policy.NONE)
 
     # --- what can be asked ---------------------------------------------------------------
 
@@ -120,7 +124,7 @@ class QueueConversation:
 
     def _take_promise(self) -> tuple[Step, ...]:
         """What the target's policy promises: told to the machines once, at the beginning."""
-        promise, self._promise = self._promise, Promise.NONE
+        promise, self._promise = self._promise, Policy.NONE
         return (("promised", (("promise", promise),)),) if promise else ()
 
     def _request(self, act: Act, ticket: Wait | None) -> Message:
@@ -186,6 +190,8 @@ class QueueConversation:
             return self._cancelled(ticket, bool(answer))
         if act.do == "size":
             return ("sized", (("count", int(answer or 0)),)), str(answer)
+        if act.do == "resident":
+            return ("held", (("count", int(answer or 0)),)), str(answer)
         return ("settled", ()), "all has run that can run"
 
     def _put(self, request: Message, reply: Message, at: int) -> tuple[Step, str]:

@@ -29,8 +29,9 @@ USUAL_SECONDS = 60.0
 
 @click.command("check")
 @click.argument("designs", nargs=-1, required=True, metavar="DESIGN...")
-@click.option("--engine", type=click.Choice(["auto", "graph", "explorer"]), default="auto",
-              show_default=True, help="graph: only the wait-for graph; explorer: only search.")
+@click.option("--engine", type=click.Choice(["auto", "graph", "explorer", "runs"]),
+              default="auto", show_default=True,
+              help="graph: only the wait-for graph; explorer: only search; runs: only try.")
 @click.option("--svg", "drawings", type=click.Path(path_type=Path), metavar="DIR",
               help="Draw each design into this folder, its cycle of waits in red.")
 @click.option("--repair/--no-repair", default=True, show_default=True,

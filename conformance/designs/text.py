@@ -14,6 +14,8 @@ from checkvalve.spec.verdicts.verdict import Outcome, mark
 __all__ = ["lines", "numbered", "repair_lines"]
 
 SHOWN_CIRCLES = 3
+SHOWN_LINES = (40, 20)
+"""Of a long way into a deadlock, so many lines at its beginning and at its end."""
 
 
 def lines(report: DesignReport) -> Iterator[str]:
@@ -49,14 +51,14 @@ def _violation(finding: Finding) -> Iterator[str]:
         yield f"  {finding.name}: violated from the start, before any step."
     elif finding.loop is not None and finding.loop < len(finding.steps):
         if finding.loop:
-            yield f"  {finding.name}: the shortest way there ({counted(finding.loop, 'step')}):"
+            yield f"  {finding.name}: {finding.way} ({counted(finding.loop, 'step')}):"
             yield from numbered(finding.steps[:finding.loop], 1)
         yield f"  {finding.name}: from there on, this repeats for ever:"
         yield from numbered(finding.steps[finding.loop:], finding.loop + 1)
     else:
         steps = counted(len(finding.steps), "step")
-        yield f"  {finding.name}: the shortest way there ({steps}):"
-        yield from numbered(finding.steps, 1)
+        yield f"  {finding.name}: {finding.way} ({steps}):"
+        yield from _in_part(list(numbered(finding.steps, 1)))
     if finding.waits:
         yield "  At the end, who waits on whom:"
         yield from _waits(finding)
@@ -77,6 +79,17 @@ def numbered(steps: Sequence[str], first: int) -> Iterator[str]:
         else:
             yield f"    {number:>5}  {block[0]}"
         number += len(block) * times
+
+
+def _in_part(told: list[str]) -> Iterator[str]:
+    """The lines; of very many the first and the last."""
+    first, last = SHOWN_LINES
+    if len(told) <= first + last:
+        yield from told
+        return
+    yield from told[:first]
+    yield f"        …  {len(told) - first - last} lines are left out here; --json has every step"
+    yield from told[-last:]
 
 
 def _endless(finding: Finding) -> Iterator[str]:

@@ -40,7 +40,7 @@ def design_rows(subject: str, file: Path, designs: Designs) -> tuple[Row, ...]:
 def _design_row(subject: str, found: Finding) -> Row:
     verdict = found.outcome.value
     judgement = judge(found.expected, verdict)
-    way = f"the shortest way there has {counted(len(found.steps), 'step')}:" if found.steps else ""
+    way = f"{found.way} has {counted(len(found.steps), 'step')}:" if found.steps else ""
     return Row(
         "designs", subject, found.name, found.expected, verdict, judgement,
         "" if judgement == "as expected" else found.reason or way, found.seconds,

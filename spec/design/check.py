@@ -1,4 +1,4 @@
-"""Deciding the properties of a design: first by the wait-for graph, then by search.
+"""Deciding the properties of a design: by the wait-for graph, by search, by runs that try it.
 
 | property | rule | what is searched |
 |---|---|---|
@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Literal
 
+from ..notation.labels import counted
 from ..verdicts.deadline import Deadline, OutOfTime
 from ..verdicts.verdict import Budget, Outcome, Trace, Verdict
 from .explain import end_marking, helping, marking_of, steps_of, told_waits
@@ -22,13 +23,16 @@ from .findings import DesignReport, Finding, GraphCycle
 from .language import Design, Flow, Kind
 from .links import Unbounded
 from .rows import Place, Row, Table
+from .runs import Runs
 from .stuck import Blocked, closed_cycle, waits_in
 from .translate import Aim, translate
 from .waits import WaitGraph, wait_graph
 
 __all__ = ["Engine", "Part", "Settings", "check", "decide_deadlock", "parts"]
 
-Engine = Literal["auto", "graph", "explorer"]
+Engine = Literal["auto", "graph", "explorer", "runs"]
+LOOK = 1_000_000
+"""States that are searched before runs are tried: of so few, a shortest way is worth its time."""
 ABSTRACTIONS = (3, 8, 24)
 GROWTHS = (8, 40, 200)
 NO_END = Deadline()
@@ -156,12 +160,13 @@ def _only(design: Design, names: set[str]) -> Design:
 # --- deadlock -------------------------------------------------------------------------------
 
 def _deadlock(sections: list[Part], settings: Settings) -> Finding:
-    # Each part gets its share, so that one of them does not leave the others without time.
-    findings = [
-        decide_deadlock(section, replace(
-            settings, budget=settings.budget.share(len(sections) - place)))
-        for place, section in enumerate(sections)
-    ]
+    findings: list[Finding] = []
+    for place, section in enumerate(sections):
+        # Each part gets its share, so that one of them does not leave the others without time.
+        findings.append(decide_deadlock(section, replace(
+            settings, budget=settings.budget.share(len(sections) - place))))
+        if findings[-1].outcome is Outcome.VIOLATED:
+            break
     worst = (Outcome.VIOLATED, Outcome.UNKNOWN, Outcome.HOLDS)
     finding = min(findings, key=lambda f: worst.index(f.outcome))
     if finding.outcome is Outcome.HOLDS:
@@ -172,8 +177,12 @@ def _deadlock(sections: list[Part], settings: Settings) -> Finding:
 
 
 def decide_deadlock(part: Part, settings: Settings) -> Finding:
-    """Whether one connected part can get stuck."""
-    if settings.engine != "explorer":
+    """Whether one connected part can get stuck.
+
+    By the wait-for graph; then by a short search, which finds a shortest way; then by runs that
+    try to get there; and by search as far as the budget goes.
+    """
+    if settings.engine in ("auto", "graph"):
         if part.graph.proves_live:
             return Finding("deadlock", Outcome.HOLDS, "wait-for graph, for every order of steps")
         if settings.engine == "graph":
@@ -182,7 +191,43 @@ def decide_deadlock(part: Part, settings: Settings) -> Finding:
                 reason="the wait-for graph has cycles that it cannot exclude; "
                        "the engine `explorer` decides",
             )
-    return _abstracting(part.design, Aim(), "DESIGN-1", settings)
+    if settings.engine == "runs":
+        return _tried(part.design, settings)
+    states = settings.budget.max_states
+    if settings.engine == "explorer" or states is not None and states <= LOOK:
+        return _abstracting(part.design, Aim(), "DESIGN-1", settings)
+    look = replace(settings, budget=replace(settings.budget.share(2), max_states=LOOK))
+    finding = _abstracting(part.design, Aim(), "DESIGN-1", look)
+    if finding.outcome is not Outcome.UNKNOWN:
+        return finding
+    tried = _tried(part.design, settings)
+    if tried.outcome is Outcome.VIOLATED:
+        return tried
+    finding = _abstracting(part.design, Aim(), "DESIGN-1", settings)
+    if finding.outcome is not Outcome.UNKNOWN:
+        return finding
+    return replace(finding, reason=f"{finding.reason}; {tried.reason}")
+
+
+def _tried(design: Design, settings: Settings) -> Finding:
+    """What runs come to that try to get the design stuck."""
+    from ..engines.replay import trace_of
+    from ..engines.search import instances
+    from ..notation import bind
+    from .net import Net
+    table = translate(design, Aim(unbounded=Unbounded(ABSTRACTIONS[-1], abstract=True)))
+    watch = settings.budget.deadline.watch("trying runs")
+    tried = Runs(table, watch).try_all()
+    what = f"{counted(tried.runs, 'run')} of {counted(tried.steps, 'step')} in all"
+    if tried.stuck is None:
+        return Finding("deadlock", Outcome.UNKNOWN, "runs that try to get stuck",
+                       reason=f"{what} did not get stuck")
+    bound = bind(Net, **table.constants())
+    item, = instances(bound, "DESIGN-1")
+    trace = trace_of(bound.interpreter, tried.stuck, item, deadline=settings.budget.deadline)
+    found = _finding(design, table, "DESIGN-1", Verdict(
+        Outcome.VIOLATED, f"found by trying: {what}", trace=trace))
+    return replace(found, is_shortest=False)
 
 
 def _unending(design: Design) -> bool:

@@ -53,7 +53,8 @@ class Repair:
 class Finding:
     """The verdict on one property (its ``name``) of a design.
 
-    ``steps`` is the shortest way to a violation; with ``loop`` set, the steps from that
+    ``steps`` is the shortest way to a violation (any way, where it ``is_shortest`` not); with
+    ``loop`` set, the steps from that
     index on repeat for ever. ``waits`` says who waits for what at its end, ``cycle`` are
     those of them that close a cycle (none where the waits lead to one that nobody can end),
     and ``contents`` is how many elements are then in each link. ``repair`` is what was
@@ -75,6 +76,12 @@ class Finding:
     reason: str = ""
     repair: Repair | None = None
     expected: str = "holds"
+    is_shortest: bool = True
+
+    @property
+    def way(self) -> str:
+        """The steps, as a noun phrase."""
+        return "the shortest way there" if self.is_shortest else "a way there"
 
     @property
     def as_expected(self) -> bool:
@@ -87,7 +94,8 @@ class Finding:
             "design": design, "property": self.name, "verdict": self.outcome.value,
             "expected": self.expected, "as_expected": self.as_expected, "method": self.method,
             "states": self.states, "transitions": self.transitions, "depth": self.depth,
-            "seconds": round(self.seconds, 6), "trace": list(self.steps), "loop": self.loop,
+            "seconds": round(self.seconds, 6), "trace": list(self.steps),
+            "shortest": self.is_shortest, "loop": self.loop,
             "waits": [_wait(wait) for wait in self.waits],
             "cycle": [_wait(wait) for wait in self.cycle],
             "contents": dict(self.contents),

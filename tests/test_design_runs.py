@@ -1,0 +1,114 @@
+"""Runs that try to get a design stuck find deadlocks that no search reaches, and nothing else."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from random_designs import designs
+
+from checkvalve.conformance.designs.text import lines
+from checkvalve.spec.design.check import Part, Settings, check, decide_deadlock, parts
+from checkvalve.spec.design.findings import DesignReport, Finding
+from checkvalve.spec.design.language import Design
+from checkvalve.spec.design.loader import load
+from checkvalve.spec.design.runs import Runs
+from checkvalve.spec.design.translate import Aim, translate
+from checkvalve.spec.verdicts.verdict import Outcome
+
+LOOP = """
+checkvalve: 1
+name: loop
+tasks:
+  orders: {{kind: source}}
+  check: {{kind: merge}}
+  pack: {{kind: broadcast}}
+  ship: {{kind: sink}}
+links:
+  - {{from: orders, to: check, capacity: {n}}}
+  - {{from: check, to: pack, capacity: {n}}}
+  - {{from: pack, to: ship, capacity: {n}}}
+  - {{from: pack, to: check, capacity: {n}, name: second look}}
+"""
+
+TWO_LOOPS = """
+checkvalve: 1
+name: two loops
+tasks:
+  a: {kind: source}
+  b: {kind: merge}
+  c: {kind: route}
+  d: {kind: sink}
+  e: {kind: merge, policy: fair}
+  f: {kind: route, pool: hands}
+  g: {kind: map, hand: 1}
+links:
+  - {from: a, to: b, capacity: 300}
+  - {from: b, to: c, capacity: 200}
+  - {from: c, to: b, capacity: 100}
+  - {from: c, to: e, capacity: 150}
+  - {from: e, to: f, capacity: 250}
+  - {from: f, to: e, capacity: 40, name: retry}
+  - {from: f, to: g, capacity: 90}
+  - {from: g, to: d, flow: credit, capacity: 5}
+pools: {hands: {threads: 3}}
+"""
+
+
+TURNING = """
+checkvalve: 1
+name: turning
+tasks: {a: {kind: source}, b: {kind: sink}}
+links: [{from: a, to: b, capacity: 1}]
+"""
+
+
+@pytest.mark.parametrize("text", [LOOP.format(n=1000), TWO_LOOPS], ids=["loop", "two loops"])
+def test_a_deadlock_among_large_capacities_is_found(text: str) -> None:
+    """The product of the capacities is no number to search; their sum is one to run. Twice the
+    same is found, and the way says that it may not be the shortest."""
+    found = [check(load(text)).finding("deadlock") for _ in range(2)]
+    assert found[0].steps == found[1].steps and found[0].waits == found[1].waits
+    assert found[0].outcome is Outcome.VIOLATED and not found[0].is_shortest
+    assert found[0].cycle and "found by trying" in found[0].method
+
+
+@settings(max_examples=60)
+@given(designs)
+def test_runs_get_stuck_only_where_the_explorer_does(design: Design) -> None:
+    """In a part by itself; and no shorter way there is than what a search finds."""
+    for part in parts(design):
+        tried = Runs(translate(part, Aim())).try_all(steps=1_500)
+        searched = decide_deadlock(Part.of(part, cycles=False), Settings("explorer"))
+        if tried.stuck is not None and searched.outcome is not Outcome.UNKNOWN:
+            assert searched.outcome is Outcome.VIOLATED
+            assert len(tried.stuck) >= len(searched.steps)
+
+
+def test_runs_never_say_that_a_design_holds() -> None:
+    """This one never gets stuck, and trying is no proof of it."""
+    found = check(load(TURNING), Settings("runs")).finding("deadlock")
+    assert found.outcome is Outcome.UNKNOWN and "did not get stuck" in found.reason
+
+
+def test_a_small_deadlock_is_told_by_a_shortest_way() -> None:
+    """What a short search decides is not left to trying."""
+    found = check(load(LOOP.format(n=2))).finding("deadlock")
+    assert found.outcome is Outcome.VIOLATED and found.is_shortest
+
+
+def test_a_run_that_repeats_itself_ends_there() -> None:
+    """A source and a sink turn round for ever: each phase of a run ends when it sees that."""
+    table = translate(load(TURNING), Aim())
+    tried = Runs(table).try_all(steps=20_000)
+    assert tried.stuck is None and tried.runs > 8
+
+
+def test_of_a_long_way_the_report_shows_both_ends() -> None:
+    """A thousand lines tell nobody anything; JSON has every step."""
+    steps = tuple(f"a does {number}" for number in range(1_000))
+    way = Finding("deadlock", Outcome.VIOLATED, "found by trying", steps=steps, is_shortest=False)
+    told = list(lines(DesignReport(load(TURNING), (way,))))
+    assert "  deadlock: a way there (1,000 steps):" in told
+    assert sum("a does" in line for line in told) == 60
+    assert any("940 lines are left out here; --json has every step" in line for line in told)
+    assert way.to_json("turning")["trace"] == list(steps)

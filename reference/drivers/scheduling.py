@@ -43,7 +43,7 @@ from typing import Any, Final
 
 __all__ = [
     "STEPS_MAX", "Lock", "Pool", "Scheduler", "SchedulingMisuse", "Segment", "SharedLock",
-    "Standing", "Task",
+    "Standing", "Task", "Unwound", "Waitable",
 ]
 
 STEPS_MAX: Final = 10_000
@@ -69,7 +69,7 @@ class SchedulingMisuse(RuntimeError):
     """The caller asked for what cannot be; the message says what, and what to do instead."""
 
 
-class _Unwound(BaseException):
+class Unwound(BaseException):
     """Ends a task that is not over. No Exception, so that no task takes it for one of its own."""
 
 
@@ -118,7 +118,7 @@ class Task:
         self.done = False
         self.error: BaseException | None = None
         self.steps = 0
-        self.waits_for: _Waitable | None = None
+        self.waits_for: Waitable | None = None
         self.frame: FrameType | None = None
         self.unwinding = False
         self.thread: Thread | None = None
@@ -295,7 +295,7 @@ class Scheduler:
         if self.running is not None and any(task.waits_for for task in self.tasks):
             self.changes.append((self.taken, self._others(self.running)))
 
-    def wait_for(self, lock: _Waitable, task: Task | None) -> None:
+    def wait_for(self, lock: Waitable, task: Task | None) -> None:
         """Give the baton back until the lock is free. Called by the task itself."""
         if task is None:
             raise SchedulingMisuse(
@@ -327,20 +327,20 @@ class Scheduler:
     def _pause(self, task: Task, frame: FrameType | None) -> None:
         """Give the baton back; on return it is here again."""
         if task.unwinding:
-            raise _Unwound
+            raise Unwound
         task.frame = frame
         assert task.thread is not None
         self._baton.release()
         task.thread.baton.acquire()
         if task.unwinding:
-            raise _Unwound
+            raise Unwound
 
     def _main(self, task: Task) -> None:
         """The thread of a task."""
         sys.settrace(self._tracer(task))
         try:
             task.body()
-        except _Unwound:
+        except Unwound:
             pass
         except BaseException as error:      # noqa: BLE001  it is for the controller to judge
             task.error = error
@@ -400,7 +400,7 @@ def _shared_lines(code: CodeType) -> frozenset[int]:
 
 # --- locks ---------------------------------------------------------------------------------------
 
-class _Waitable:
+class Waitable:
     """What a task can wait for: a lock, or a side of one."""
 
     def __init__(self, scheduler: Scheduler, name: str) -> None:
@@ -455,7 +455,7 @@ def _name_of(task: Task | None) -> str:
     return "the controller" if task is None else task.name
 
 
-class Lock(_Waitable):
+class Lock(Waitable):
     """A reentrant lock, with the methods of ``threading.RLock``."""
 
     def __init__(self, scheduler: Scheduler, name: str) -> None:
@@ -464,11 +464,11 @@ class Lock(_Waitable):
         self._depth = 0
 
     def free_for(self, task: Task | None) -> bool:
-        """See ``_Waitable``."""
+        """See ``Waitable``."""
         return self._depth == 0 or self._owner is task
 
     def holders(self) -> tuple[str, ...]:
-        """See ``_Waitable``."""
+        """See ``Waitable``."""
         return (_name_of(self._owner),) if self._depth else ()
 
     def _take(self, task: Task | None) -> None:
@@ -479,6 +479,10 @@ class Lock(_Waitable):
         if not self._depth or self._owner is not task:
             raise self._not_held()
         self._depth -= 1
+
+    def take_to_unwind(self, task: Task | None) -> None:
+        """Whoever has it: a task that ends gives back, on its way, what it had when it waited."""
+        self._owner, self._depth = task, self._depth + 1
 
 
 class SharedLock:
@@ -505,7 +509,7 @@ class SharedLock:
         return any(task.waits_for is self.write for task in self._scheduler.tasks)
 
 
-class _Reading(_Waitable):
+class _Reading(Waitable):
     """What a reader waits for: no writer inside."""
 
     def __init__(self, scheduler: Scheduler, name: str, whole: SharedLock) -> None:
@@ -513,14 +517,14 @@ class _Reading(_Waitable):
         self._whole = whole
 
     def free_for(self, task: Task | None) -> bool:
-        """See ``_Waitable``."""
+        """See ``Waitable``."""
         whole = self._whole
         if whole.writes:
             return whole.writer is task
         return task in whole.reads or not whole.writers_wait()
 
     def holders(self) -> tuple[str, ...]:
-        """See ``_Waitable``."""
+        """See ``Waitable``."""
         return self._whole.holders()
 
     def _take(self, task: Task | None) -> None:
@@ -535,7 +539,7 @@ class _Reading(_Waitable):
             del reads[task]
 
 
-class _Writing(_Waitable):
+class _Writing(Waitable):
     """What a writer waits for: nobody inside."""
 
     def __init__(self, scheduler: Scheduler, name: str, whole: SharedLock) -> None:
@@ -543,14 +547,14 @@ class _Writing(_Waitable):
         self._whole = whole
 
     def free_for(self, task: Task | None) -> bool:
-        """See ``_Waitable``. A reader that wants to write waits for itself, as in Java."""
+        """See ``Waitable``. A reader that wants to write waits for itself, as in Java."""
         whole = self._whole
         if whole.writes:
             return whole.writer is task
         return not whole.reads
 
     def holders(self) -> tuple[str, ...]:
-        """See ``_Waitable``."""
+        """See ``Waitable``."""
         return self._whole.holders()
 
     def _take(self, task: Task | None) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ...ports.base import FLAG, POSITIVE, TICKET, TRUE, Argument, Operation, Port
+from ...ports.base import COUNT, FLAG, POSITIVE, TICKET, TRUE, Argument, Operation, Port
 from ..queue.port import PORT as QUEUE
 
 __all__ = ["PORT"]
@@ -28,6 +28,11 @@ _OWN: Final = (
     Operation(
         "run", TRUE, "let so many callbacks run, first in, first out; fewer if no more are ready",
         (Argument("steps", POSITIVE, "how many"),),
+    ),
+    Operation(
+        "proceed", TRUE,
+        "of a queue that threads use as well: let one that could go on run until it waits",
+        (Argument("place", COUNT, "which of them, from 0, round and round"),),
     ),
 )
 

@@ -41,7 +41,8 @@ class AwaitsConversation(QueueConversation):
 
     def makes_sense(self, act: Act) -> bool:
         """See ``Conversation``. Nothing is to run where nobody waits."""
-        return super().makes_sense(act) and (act.do != "run" or bool(self._out()))
+        return super().makes_sense(act) and (
+            act.do not in ("run", "proceed") or bool(self._out()))
 
     def say(self, act: Act) -> Exchange:
         """See ``Conversation``."""
@@ -50,6 +51,9 @@ class AwaitsConversation(QueueConversation):
 
     def act_for(self, request: Mapping[str, Any]) -> Act | None:
         """See ``Conversation``."""
+        if request["do"] == "proceed":
+            act = Act("proceed", int(request.get("place", 0)))
+            return act if self.makes_sense(act) else None
         if request["do"] != "run":
             return super().act_for(request)
         steps = request.get("steps")
@@ -62,6 +66,8 @@ class AwaitsConversation(QueueConversation):
         """See ``QueueConversation``."""
         if request["do"] == "run":
             return f"run up to {counted(request['steps'], 'callback')}"
+        if request["do"] == "proceed":
+            return "a thread that could go on does"
         return super().asked(request)
 
     def _to_cancel(self) -> list[Wait]:
@@ -72,6 +78,8 @@ class AwaitsConversation(QueueConversation):
     def _request(self, act: Act, ticket: Wait | None) -> Message:
         if act.do == "run":
             return {"do": "run", "steps": steps_of(act)}
+        if act.do == "proceed":
+            return {"do": "proceed", "place": act.pick}
         return super()._request(act, ticket)
 
     def _outcome(
@@ -80,7 +88,7 @@ class AwaitsConversation(QueueConversation):
         if ticket is not None:
             self._interrupted[reply["waiting"]] = ticket
             return about("stops", ticket), "it is told"
-        if act.do == "run":
+        if act.do in ("run", "proceed"):
             return None, "done"
         return super()._outcome(act, ticket, request, reply, number)
 
@@ -94,7 +102,7 @@ class AwaitsConversation(QueueConversation):
         return step, f"{who} is cancelled: {words}"
 
     def _possible(self, act: Act, ticket: Wait | None) -> Iterator[Answer]:
-        if act.do in ("run", "interrupt"):
+        if act.do in ("run", "proceed", "interrupt"):
             yield from self._completions()
         else:
             yield from super()._possible(act, ticket)
@@ -115,6 +123,8 @@ _FIRST: Final = (Act("interrupt", 0),)
 _WOKEN_AND_STOPPED: Final = (
     ("take", "take", "offer", _FIRST, "settle"),
     ("take", "take", "put", _FIRST, "settle"),
+    ("take", "take", "offer", "run", _FIRST, "settle"),
+    ("take", "take", "run", "put", "run", _FIRST, "settle"),
     (*("put",) * 5, "poll", _FIRST, "settle"),
     (*("put",) * 5, "take", _FIRST, "settle"),
 )
@@ -131,9 +141,9 @@ SUITE: Final = SweepingSuite(
         Watch(BoundedQueue),
         Watch(InterruptibleQueue, adds=IN_TURN, base=BoundedQueue),
     ),
-    weights={"offer": 2, "poll": 2, "put": 3, "take": 3, "run": 4, "interrupt": 3, "settle": 1,
-             "size": 1},
-    needs={rule: (*map(_told, groups), ("run",)) for rule, groups in QUEUE.needs.items()
+    weights={"offer": 2, "poll": 2, "put": 3, "take": 3, "run": 4, "proceed": 2, "interrupt": 3,
+             "settle": 1, "size": 1},
+    needs={rule: tuple(map(_told, groups)) for rule, groups in QUEUE.needs.items()
            if rule != "QUEUE-17"},
     epilogue=QUEUE.epilogue,
     constants=constants,

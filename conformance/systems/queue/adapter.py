@@ -7,6 +7,7 @@ can do, named as the operation: ``offer(item)``, ``poll()``, ``put(item)``, ``ta
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any, ClassVar
 
 from ...adapters.base import Declined
@@ -37,6 +38,8 @@ class QueueAdapter:
     policy: ClassVar[str] = "wait"
     version: str = "1"
     capacity_max: ClassVar[int] = 1 << 20
+    lacks: ClassVar[Collection[str]] = ()
+    """Operations that it inherits and cannot do."""
 
     def __init__(self) -> None:
         self._events: list[Message] = []
@@ -99,5 +102,6 @@ class QueueAdapter:
         self.close()
         QueueAdapter.__init__(self)
         self.start(capacity)
-        can = [name for name in self.port.capabilities() if hasattr(self, name)]
+        can = [name for name in self.port.capabilities()
+               if hasattr(self, name) and name not in self.lacks]
         return {"name": self.name, "version": self.version, "can": can, "policy": self.policy}

@@ -24,7 +24,9 @@ COMPONENTS = {
     "election": ("election.lock", "election.lease", "election.observed_election"),
     "controller": ("kafka.partition_changes", "kafka.replica_changes",
                    "kafka.observed_controller"),
-    "a server of BookKeeper": ("bookkeeper.admission", "bookkeeper.loops", "bookkeeper.polls"),
+    "a server of BookKeeper": (
+        "bookkeeper.admission", "bookkeeper.loops", "bookkeeper.polls", "bookkeeper.response",
+        "bookkeeper.observed_bookie"),
     "queues": ("queues.bounded", "queues.dropping", "queues.policies",
                "queues.conserved"),
     "streams": ("reactive.stream", "reactive.observed_publisher", "reactive.observed_subscriber"),

@@ -22,6 +22,7 @@ _FOLDERS: Final = (
     "awaits_permits",
     "link",
     "link_counted",
+    "bookkeeper",
     "storm_input",
     "storm_status",
     "storm_acker",

@@ -1,0 +1,66 @@
+"""The port ``bookkeeper``: a server; the harness is its network, its storage and its clock."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ...ports.base import COUNT, FLAG, POSITIVE, Argument, Kind, Operation, Port, hello, is_count
+
+__all__ = ["EVENTS", "PORT"]
+
+EVENTS: Final = ("start", "reject", "write", "drop", "pause", "resume", "close")
+"""What a server does: the first four with a request, the others with a channel."""
+
+
+def _is_event(value: object) -> bool:
+    return (isinstance(value, list) and len(value) == 2 and value[0] in EVENTS
+            and is_count(value[1]))
+
+
+DONE: Final = Kind(
+    "a list of [event, number]",
+    lambda value: isinstance(value, list) and all(map(_is_event, value)))
+KINDS: Final = Kind(
+    'a list of "add" and "read"',
+    lambda value: isinstance(value, list) and all(each in ("add", "read") for each in value))
+GAUGES: Final = Kind(
+    'an object {"add": a count, "read": a count}',
+    lambda value: isinstance(value, dict) and all(
+        COUNT.accepts(value.get(name)) for name in ("add", "read")))
+SWITCH: Final = Kind("0 or 1", lambda value: type(value) is int and value in (0, 1))
+
+_CHANNEL: Final = Argument("channel", COUNT, "its number")
+_SERVER: Final = "; ok: what the server does now, in its order"
+
+_OPERATIONS: Final = (
+    hello("start a fresh server, with its channels open, read from, and writable"),
+    Operation("receive", DONE, "requests are read from a channel at once: they get the next "
+              f"numbers, in this order{_SERVER}",
+              (_CHANNEL, Argument("kinds", KINDS, "of each request"))),
+    Operation("done", DONE, f"storage has done with a request{_SERVER}",
+              (Argument("request", COUNT, "its number: 0, 1, … in the order of reading"),)),
+    Operation("turn", DONE, f"a channel has become writable, or no longer is{_SERVER}",
+              (_CHANNEL, Argument("writable", FLAG, "which of the two"))),
+    Operation("tick", DONE, f"a tick of time passes{_SERVER}"),
+    Operation("hang_up", DONE, f"a client closes its channel{_SERVER}", (_CHANNEL,)),
+    Operation("gauge", GAUGES, "how many requests of each kind are in progress, as the server "
+              "counts them"),
+)
+
+PORT: Final = Port(
+    name="bookkeeper",
+    version=1,
+    meaning="a server that limits the requests in progress, and drops responses to clients that "
+            "do not read; the harness is its network, its storage and its clock",
+    operations={each.name: each for each in _OPERATIONS},
+    settings=(
+        Argument("channels", POSITIVE, "how many channels there are: 0, 1, …"),
+        Argument("capacity", POSITIVE, "how many adds may be in progress"),
+        Argument("reads", POSITIVE, "how many reads may be in progress"),
+        Argument("places", POSITIVE, "places in the queue of each kind's pool"),
+        Argument("threads", POSITIVE, "threads of each kind's pool"),
+        Argument("patience", COUNT, "ticks that a response waits, at most"),
+        Argument("closing", SWITCH, "1: a channel is closed when a response has waited in vain"),
+    ),
+    policies={"pause": "a channel with a request that waits for a permit is not read from"},
+)

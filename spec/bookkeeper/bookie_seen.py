@@ -1,0 +1,125 @@
+"""Admission, as those see it who bring requests and take the responses away.
+
+Theory. A loop of ``admission`` is a channel here, and all requests are adds. Threads are done in
+whatever order; the view says that the oldest is, for requests are alike there. A response that is
+dropped is seen as that of a channel which is not writable for that moment, and has no patience
+(t = 0); and so is one to a channel that is closed, for the loop goes on with others.
+
+The server rests where no loop can ask for a permit, none is to be given back, and no response is
+owed.
+
+Source: ``admission``, ``observed_bookie``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from ..notation.views import Seen, View, see, shown
+from ..refinements import refines, refused
+from .admission import (
+    Admission, Barging, CountingDecoded, FinishingFirst, FinishingTwice, ForgettingToRead,
+    KeepingClosed, KeepingFenced, KeepingOldVersions, KeepingRejected, Way,
+)
+from .observed_bookie import Kind, ObservedBookie
+
+__all__ = ["EXPECTATIONS", "AdmissionSeen"]
+
+
+class Numbers(NamedTuple):
+    """The numbers of the requests, by where they are."""
+
+    named: int = 0
+    decoded: tuple[tuple[int, int], ...] = ()   # of a loop, and the request
+    storage: tuple[int, ...] = ()
+    owed: tuple[int, ...] = ()                  # done, and not answered
+
+
+class AdmissionSeen(View[Admission]):
+    """Requests are numbered as they are read."""
+
+    history: Numbers = Numbers()
+
+    @shown
+    def read(self, before: Admission, after: Admission, loop: int, count: int) -> Iterable[Seen]:
+        first = self.history.named
+        batch = tuple((loop, first + each) for each in range(count + 1))
+        self.history = self.history._replace(
+            named=first + count + 1, decoded=self.history.decoded + batch)
+        return [see("receive", channel=loop, kind=Kind.ADD) for _ in batch]
+
+    @shown
+    def admit(self, before: Admission, after: Admission, loop: int) -> Iterable[Seen]:
+        if after.decoded[loop] == before.decoded[loop]:
+            return [see("pauses", channel=loop)]
+        return self._start(before, after, loop)
+
+    @shown
+    def wake(self, before: Admission, after: Admission) -> Iterable[Seen]:
+        loop = before.waiting[0]
+        resumed = [see("resumes", channel=loop)] if after.reading[loop] else []
+        return [*resumed, *self._start(before, after, loop)]
+
+    def _start(self, before: Admission, after: Admission, loop: int) -> list[Seen]:
+        """The oldest request of a loop is started, or rejected and answered by the loop."""
+        request = next(number for at, number in self.history.decoded if at == loop)
+        rest = tuple(each for each in self.history.decoded if each[1] != request)
+        self.history = self.history._replace(decoded=rest)
+        if after.queued == before.queued:
+            return [see("rejects", request=request), see("writes", request=request)]
+        self.history = self.history._replace(storage=(*self.history.storage, request))
+        return [see("starts", request=request)]
+
+    @shown
+    def answer(self, before: Admission, after: Admission, way: Way) -> Iterable[Seen]:
+        request, *storage = self.history.storage
+        self.history = self.history._replace(storage=tuple(storage))
+        if after.late > before.late:
+            self.history = self.history._replace(owed=(*self.history.owed, request))
+            return [see("done", request=request)]
+        if way != Way.DROPPED and way != Way.CLOSED:
+            return [see("done", request=request), see("writes", request=request)]
+        turn = [see("turns", channel=loop) for loop in range(before.E)]
+        return [*turn, see("done", request=request), see("drops", request=request), *turn]
+
+    @shown
+    def answer_late(self, before: Admission, after: Admission) -> Seen:
+        request, *owed = self.history.owed
+        self.history = self.history._replace(owed=tuple(owed))
+        return see("writes", request=request)
+
+    def asked(self, machine: Admission) -> Iterable[Seen | Sequence[Seen]]:
+        """A server that can do nothing more rests, and may be asked for its count."""
+        waits = len(machine.waiting) > 0 and machine.free == 0
+        if machine.ended > 0 or len(machine.refused) > 0 or machine.late > 0 or (
+                len(machine.waiting) > 0 and not waits):
+            return
+        if all(machine.decoded[loop] == 0 or loop in machine.waiting for loop in range(machine.E)):
+            yield see("rests")
+            yield see("gauged", kind=Kind.ADD, count=machine.gauge)
+
+
+SEEN = refines(
+    Admission, ObservedBookie, "it starts, rejects and answers each request as it has to",
+    shows=AdmissionSeen, seen_by={"N": "E", "K": "K", "Q": "Q", "W": "W", "t": 0, "R": 3},
+    room=("self.named < self.R",), E=(1, 2), K=(1, 2), B=(1, 2), W=1, Q=1)
+
+EXPECTATIONS = (
+    SEEN,
+    refused(Barging, "BK-53", "a loop takes a permit past one that waits", like=SEEN, E=2, K=1,
+            B=1, seen_by={"R": 4}),
+    refused(KeepingRejected, "BK-51", "what the pool rejects keeps its permit", like=SEEN,
+            E=1, K=2, B=2),
+    refused(KeepingClosed, "BK-51", "a closed channel keeps a permit", like=SEEN, E=1, K=1, B=2),
+    refused(KeepingFenced, "BK-51", "an add to a fenced ledger keeps its permit", like=SEEN, E=1,
+            K=1, B=2),
+    refused(KeepingOldVersions, "BK-51", "a version that nobody speaks keeps a permit", like=SEEN,
+            E=1, K=1, B=2),
+    refused(FinishingTwice, "BK-2", "a permit that comes back twice is one too many", like=SEEN,
+            E=1, K=2, B=2, Q=2, seen_by={"R": 4}),
+    refused(ForgettingToRead, "BK-56", "a loop forgets to read", like=SEEN, E=1, K=1, B=2),
+    refused(CountingDecoded, "BK-3", "what waits is counted", like=SEEN, E=1, K=1, B=2),
+    refused(FinishingFirst, "BK-2", "a permit comes back before its response is written",
+            like=SEEN, E=1, K=1, B=2),
+)

@@ -1,0 +1,341 @@
+"""A server of BookKeeper as its network, its storage and its clock see it.
+
+Theory. Whoever delivers the requests, does what storage does, and takes the responses away knows of
+each request where it is, although the server has threads and semaphores inside:
+
+    read --start--> at storage --done--> being answered --write or drop--> ended
+      |                                       ^
+      +--------------reject-------------------+
+
+A request is in progress from its start, or its rejection, until its response is written or dropped.
+Adds and reads have a limit each. What was read and not started waits at its channel, from which
+nothing more is read meanwhile. A server that loses a permit, on whatever way, shows it by letting a
+request wait although fewer are in progress than the limit; one that gives back too many, by
+starting one more.
+
+A response waits while its channel is not writable, t ticks at most. One that has waited in vain is
+dropped, and the channel is listed for t ticks: until then, what cannot be written is dropped at
+once. With c = 1 the channel is closed as well. Nobody needs a response to a channel that is closed.
+
+The pool has Q places and W threads for each kind. How soon a thread takes a request from its place
+is the pool's affair: between Q and Q + W requests at storage it may take another or reject it.
+
+Requests are numbered in the order in which they are read. What a server does in answer to one event
+is over when it *rests*.
+
+Source: ``admission``, ``response``; 004#limit, 004#autoread, 004#responses.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from ..expectations import expect
+from ..notation import (
+    MUST, Machine, action, always, array, boolean, choice, const, guard_rule, integer, pairs,
+    require, subset, upto,
+)
+from ..notation.rules import seen_from_outside
+from .admission import Admission
+
+__all__ = ["EXPECTATIONS", "Kind", "ObservedBookie", "Place"]
+
+LIMIT = seen_from_outside(Admission.rules_declared, "BK-2")
+COUNTED = seen_from_outside(Admission.rules_declared, "BK-3")
+
+ONCE = guard_rule(
+    "BK-50", MUST, "A request is started or rejected once, and answered once after that.",
+    source="bookkeeper#B3")
+STARTS = guard_rule(
+    "BK-51", MUST, "A request waits only while as many of its kind are in progress as the limit.",
+    source="004#limit; bookkeeper#B1, bookkeeper#B5")
+IN_ORDER = guard_rule(
+    "BK-52", MUST, "The requests of a channel start in the order in which they were read.",
+    source="bookkeeper#decoded")
+FAIR = guard_rule(
+    "BK-53", MUST, "Of the channels that wait for one kind, that is next which has waited longest.",
+    source="bookkeeper#fair")
+REJECTS = guard_rule(
+    "BK-54", MUST, "A request is rejected only where the pool's queue is full, and then it is.",
+    source="bookkeeper#admission")
+PAUSES = guard_rule(
+    "BK-55", MUST, "Nothing is read from a channel while a request of it waits.",
+    source="004#autoread")
+READS = guard_rule(
+    "BK-56", MUST, "A channel of which no request waits is read from.",
+    source="bookkeeper#B5")
+SENDS = guard_rule(
+    "BK-57", MUST, "A response is written at once where its channel is writable.",
+    source="004#responses; bookkeeper#responses")
+RESPECTS = guard_rule(
+    "BK-58", MUST, "No response is written to a channel that is not writable.",
+    source="004#responses")
+PATIENT = guard_rule(
+    "BK-59", MUST, "A response is dropped only after waiting t ticks, or while its channel is "
+    "listed or closed.", source="004#responses; bookkeeper#responses")
+DROPS = guard_rule(
+    "BK-60", MUST, "A response that has waited t ticks, or whose channel is listed or closed, is "
+    "dropped.", source="004#responses; bookkeeper#B8")
+CLOSES = guard_rule(
+    "BK-61", MUST, "A channel is closed if a response has waited in vain and closing is asked for, "
+    "and not otherwise.", source="004#responses ('close the channel')")
+
+
+class Kind(IntEnum):
+    """What a request is."""
+
+    ADD = 0
+    READ = 1
+
+
+class Place(IntEnum):
+    """Where a request is."""
+
+    UNREAD = 0
+    WAITING = 1         # read, and not started
+    STORAGE = 2
+    ANSWERING = 3
+    ENDED = 4
+
+
+class ObservedBookie(Machine):
+    """N channels, and requests of both kinds."""
+
+    N = const(1, at_least=1)            # channels
+    K = const(1, at_least=1)            # adds in progress, at most
+    J = const(1, at_least=1)            # reads in progress, at most
+    Q = const(1, at_least=1)            # places in the pool's queue
+    W = const(1, at_least=1)            # threads of the pool
+    t = const(1)                        # ticks that a response waits, at most
+    c = const(0, at_most=1)             # 1: a channel is closed when one has waited in vain
+    R = const(3, at_least=1)            # requests that a run may name
+
+    named = integer(0, R)               # requests that were read: the next has this number
+    place = array(upto(R), choice(Place, Place.UNREAD))
+    kind = array(upto(R), choice(Kind, Kind.ADD))
+    channel = array(upto(R), integer(0, N - 1))
+    since = array(upto(R), integer(0, t))       # ticks that a response has waited
+    reading = array(upto(N), boolean(True))
+    writable = array(upto(N), boolean(True))
+    open = array(upto(N), boolean(True))
+    failed = array(upto(N), boolean())          # a response has waited in vain
+    listed = array(upto(N), integer(0, t))      # ticks that a channel is still listed
+    lined = array(upto(N), boolean())           # it waited when the server last rested
+    ahead = subset(pairs(upto(N), upto(N)))     # a * N + b: a waited when b began to
+
+    # --- what others do ----------------------------------------------------------------------
+
+    @action(channel=upto(N), kind=Kind)
+    def receive(self, channel: int, kind: Kind) -> None:
+        """A request is read from a channel."""
+        require(self.named < self.R)
+        require(self.open[channel])
+        self.place[self.named] = Place.WAITING
+        self.kind[self.named] = kind
+        self.channel[self.named] = channel
+        self.named += 1
+
+    @action(request=upto(R))
+    def done(self, request: int) -> None:
+        """Storage has done with a request."""
+        require(self.place[request] == Place.STORAGE)
+        self.place[request] = Place.ANSWERING
+
+    @action(channel=upto(N))
+    def turns(self, channel: int) -> None:
+        """A channel is writable, or no longer is."""
+        self.writable[channel] = not self.writable[channel]
+
+    @action(channel=upto(N))
+    def hangs_up(self, channel: int) -> None:
+        """A client closes its channel."""
+        require(self.open[channel])
+        self.forget(channel)
+
+    @action
+    def ticks(self) -> None:
+        """One tick of the clock, for all that waits."""
+        for request in range(self.R):
+            if self.place[request] == Place.ANSWERING:
+                self.since[request] = min(self.t, self.since[request] + 1)
+        for channel in range(self.N):
+            self.listed[channel] = max(0, self.listed[channel] - 1)
+
+    # --- what the server does ----------------------------------------------------------------
+
+    @action(request=upto(R))
+    def starts(self, request: int) -> None:
+        """A request goes to storage."""
+        self.admit(request)
+        require(self.at_storage(request) < self.Q + self.W, REJECTS)
+        self.place[request] = Place.STORAGE
+
+    @action(request=upto(R))
+    def rejects(self, request: int) -> None:
+        """The pool does not take a request: its response is an error."""
+        self.admit(request)
+        require(self.at_storage(request) >= self.Q, REJECTS)
+        self.place[request] = Place.ANSWERING
+
+    def admit(self, request: int) -> None:
+        """A request comes to be in progress."""
+        channel = self.channel[request]
+        require(self.place[request] == Place.WAITING, ONCE)
+        require(not any(
+            self.place[other] == Place.WAITING and self.channel[other] == channel
+            and other < request for other in range(self.R)), IN_ORDER)
+        require(self.in_progress(self.kind[request]) < self.limit(self.kind[request]), LIMIT)
+        require(not any(
+            self.lined[other] and self.waits_for(other, self.kind[request])
+            and (not self.lined[channel] or other * self.N + channel in self.ahead)
+            for other in range(self.N)), FAIR)
+        self.leave_line(channel)
+
+    @action(request=upto(R))
+    def writes(self, request: int) -> None:
+        """A response is written."""
+        require(self.place[request] == Place.ANSWERING, ONCE)
+        require(self.writable[self.channel[request]], RESPECTS)
+        self.listed[self.channel[request]] = 0
+        self.end(request)
+
+    @action(request=upto(R))
+    def drops(self, request: int) -> None:
+        """A response is dropped."""
+        channel = self.channel[request]
+        require(self.place[request] == Place.ANSWERING, ONCE)
+        if self.open[channel]:
+            require(not self.writable[channel], SENDS)
+            require(self.listed[channel] > 0 or self.since[request] >= self.t, PATIENT)
+            if self.listed[channel] == 0:
+                self.failed[channel] = True
+                self.listed[channel] = self.t
+        self.end(request)
+
+    @action
+    def invents(self) -> None:
+        """A request that there is not is started or answered."""
+        require(False, ONCE)
+
+    @action(channel=upto(N))
+    def pauses(self, channel: int) -> None:
+        """Autoread is turned off."""
+        self.reading[channel] = False
+
+    @action(channel=upto(N))
+    def resumes(self, channel: int) -> None:
+        """Autoread is turned on."""
+        self.reading[channel] = True
+
+    @action(channel=upto(N))
+    def closes(self, channel: int) -> None:
+        """The server closes a channel."""
+        require(self.open[channel] and self.c == 1 and self.failed[channel], CLOSES)
+        self.forget(channel)
+
+    @action(kind=Kind, count=upto(R + 1))
+    def gauged(self, kind: Kind, count: int) -> None:
+        """The server says how many requests are in progress."""
+        require(count == self.in_progress(kind), COUNTED)
+
+    @action
+    def rests(self) -> None:
+        """The server does no more for the time being."""
+        for channel in range(self.N):
+            require(not self.may_go_on(channel), STARTS)
+            require(not (self.reading[channel] and self.is_waiting(channel)), PAUSES)
+            require(self.reading[channel] or self.is_waiting(channel) or not self.open[channel],
+                    READS)
+            require(not (self.open[channel] and self.failed[channel] and self.c == 1), CLOSES)
+        for request in range(self.R):
+            if self.place[request] == Place.ANSWERING:
+                self.check_answer(request)
+        self.line_up()
+
+    # --- what follows from it ----------------------------------------------------------------
+
+    def forget(self, channel: int) -> None:
+        """What waits at a closed channel is not started any more."""
+        self.open[channel] = False
+        for request in range(self.R):
+            if self.channel[request] == channel and self.place[request] == Place.WAITING:
+                self.end(request)
+        self.leave_line(channel)
+
+    def end(self, request: int) -> None:
+        """Nothing is to be remembered of it."""
+        self.place[request] = Place.ENDED
+        self.since[request] = 0
+
+    def limit(self, kind: Kind) -> int:
+        """Of requests in progress."""
+        return self.K if kind == Kind.ADD else self.J
+
+    def in_progress(self, kind: Kind) -> int:
+        """At storage, or being answered."""
+        return sum(
+            self.kind[each] == kind
+            and (self.place[each] == Place.STORAGE or self.place[each] == Place.ANSWERING)
+            for each in range(self.R))
+
+    def at_storage(self, request: int) -> int:
+        """How many are there of the kind of a request."""
+        return sum(self.kind[each] == self.kind[request] and self.place[each] == Place.STORAGE
+                   for each in range(self.R))
+
+    def is_waiting(self, channel: int) -> bool:
+        """A request of it is."""
+        return any(self.place[each] == Place.WAITING and self.channel[each] == channel
+                   for each in range(self.R))
+
+    def waits_for(self, channel: int, kind: Kind) -> bool:
+        """The first request of it that waits is of a kind."""
+        return any(
+            self.place[each] == Place.WAITING and self.channel[each] == channel
+            and self.kind[each] == kind and not any(
+                self.place[other] == Place.WAITING and self.channel[other] == channel
+                and other < each for other in range(self.R))
+            for each in range(self.R))
+
+    def may_go_on(self, channel: int) -> bool:
+        """The first request of it that waits could be in progress."""
+        return (self.waits_for(channel, Kind.ADD) and self.in_progress(Kind.ADD) < self.K) or (
+            self.waits_for(channel, Kind.READ) and self.in_progress(Kind.READ) < self.J)
+
+    def check_answer(self, request: int) -> None:
+        """Why a response is neither written nor dropped yet."""
+        channel = self.channel[request]
+        require(self.open[channel], DROPS)
+        require(not self.writable[channel], SENDS)
+        require(self.listed[channel] == 0 and self.since[request] < self.t, DROPS)
+
+    def line_up(self) -> None:
+        """Channels that have begun to wait are behind those that waited before."""
+        for late in range(self.N):
+            if self.is_waiting(late) and not self.lined[late]:
+                for early in range(self.N):
+                    if self.lined[early]:
+                        self.ahead.add(early * self.N + late)
+        for channel in range(self.N):
+            self.lined[channel] = self.is_waiting(channel)
+
+    def leave_line(self, channel: int) -> None:
+        """What waits there next has begun to wait only now."""
+        self.lined[channel] = False
+        for other in range(self.N):
+            self.ahead.discard(other * self.N + channel)
+            self.ahead.discard(channel * self.N + other)
+
+    @always("BK-62", MUST, "The books of whoever looks at a server agree: the limits are kept, and "
+            "of two channels one at most is ahead.", source="004#limit; bookkeeper#fair")
+    def books_agree(self) -> bool:
+        """Of each kind, and of each pair."""
+        return (self.in_progress(Kind.ADD) <= self.K and self.in_progress(Kind.READ) <= self.J
+                and not any(
+                    one * self.N + other in self.ahead and other * self.N + one in self.ahead
+                    for one in range(self.N) for other in range(self.N)))
+
+
+EXPECTATIONS = (
+    expect(ObservedBookie, "BK-62", "holds", "the books agree", N=(1, 2), R=2, t=(0, 1), c=(0, 1)),
+)

@@ -118,6 +118,7 @@ CHAPTERS = {
     "reactive.observed_publisher": "what can be seen of a publisher of Reactive Streams",
     "reactive.subscriber_seen": "that the subscriber of a stream is what its publisher accepts",
     "reactive.observed_subscriber": "what can be seen of a subscriber of Reactive Streams",
+    "reactive.observed_processor": "what can be seen of a processor, which is both",
     "queues.bounded": "a bounded queue with waiting producers and consumers",
     "queues.bounded_seen": "that a bounded queue is what the observers of queues accept",
     "queues.interruptible": "a queue whose waiting calls are told to stop, and learn it later",

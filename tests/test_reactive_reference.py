@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from checkvalve.reference.reactive.outlet import Outlet
+from checkvalve.reference.reactive.processor import MapProcessor
 from checkvalve.reference.reactive.publisher import IterablePublisher
 from checkvalve.reference.reactive.signals import (
     COMPLETE, DEMAND_MAX, SUBSCRIBED, Cancel, Failed, Next, Request, StreamMisuse,
@@ -126,6 +127,41 @@ def test_a_failure_of_the_iterable_is_signalled_where_it_happens() -> None:
     signal = outlet.take()
     assert isinstance(signal, Failed)
     assert isinstance(signal.error, OSError)
+
+
+def pairs(processor: MapProcessor[int, int], outlet: Outlet[int]) -> Iterator[object]:
+    """All signals that a processor makes now."""
+    while (signal := outlet.take()) is not None:
+        yield signal
+        outlet.done()
+        processor.follow()
+
+
+def test_a_processor_passes_a_failure_on_before_what_waits() -> None:
+    """And without demand."""
+    processor = MapProcessor(lambda element: 2 * element, BatchSubscriber[int](3))
+    outlet = processor.subscribe("it")
+    processor.inlet.on_subscribe("above")
+    processor.inlet.on_next(1)
+    processor.inlet.on_error(OSError("gone"))
+    assert [type(each) for each in pairs(processor, outlet)] == [type(SUBSCRIBED), Failed]
+
+
+def test_a_function_that_fails_ends_both_sides() -> None:
+    """The subscriber is told, and the publisher is cancelled."""
+    processor = MapProcessor(lambda element: 1 // element, BatchSubscriber[int](3))
+    outlet = processor.subscribe("it")
+    processor.inlet.on_subscribe("above")
+    assert processor.inlet.take() == Request(3)
+    processor.inlet.done()
+    outlet.request(5)
+    for element in (1, 0, 1):
+        processor.inlet.on_next(element)
+    signals = list(pairs(processor, outlet))
+    assert signals[1] == Next(1)
+    assert isinstance(signals[2], Failed)
+    assert isinstance(signals[2].error, ZeroDivisionError)
+    assert isinstance(processor.inlet.take(), Cancel)
 
 
 @pytest.mark.parametrize("batch", [0, 3])

@@ -36,6 +36,7 @@ _FOLDERS: Final = (
     "kafka_failover",
     "reactive_publisher",
     "reactive_subscriber",
+    "reactive_processor",
     "election",
 )
 """In the order in which all tables have them."""

@@ -144,6 +144,10 @@ class ObservedPublisher(Machine):
     @action(s=upto(S), deep=upto(D + 1))
     def on_next(self, s: int, deep: int) -> None:
         """The next element of the source, within so many that have not returned."""
+        self.note_element(s, deep)
+
+    def note_element(self, s: int, deep: int) -> None:
+        """What is required of an element, and what it changes."""
         self.may_signal(s)
         require(self.sent[s] < self.there(), IN_ORDER)
         require(self.sent[s] < self.allowed[s], NO_MORE_THAN_ASKED)
@@ -229,6 +233,10 @@ class ObservedPublisher(Machine):
     @action(s=upto(S))
     def rests(self, s: int) -> None:
         """Nothing more comes for a subscriber until somebody calls the publisher."""
+        self.note_rest(s)
+
+    def note_rest(self, s: int) -> None:
+        """What is required of a publisher at rest, and what that changes."""
         require(not self.held[s])
         require(self.phase[s] != Phase.CALLED, SUBSCRIBES)
         if self.is_on(s):

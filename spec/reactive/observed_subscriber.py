@@ -29,7 +29,7 @@ from .rules import (
     SIGNAL_RETURNS, TAKES_COMPLETE, TAKES_ERROR, TAKES_LATE, VISIBLE, WITHOUT_END,
 )
 
-__all__ = ["EXPECTATIONS", "ObservedSubscriber", "Other", "Within"]
+__all__ = ["EXPECTATIONS", "ObservedSubscriber", "Other", "Subscribing", "Within"]
 
 
 class Within(IntEnum):
@@ -50,8 +50,8 @@ class Other(IntEnum):
     CANCELLED = 2
 
 
-class ObservedSubscriber(Machine):
-    """A buffer of C elements."""
+class Subscribing(Machine):
+    """Whoever has a subscription, and a buffer of C elements."""
 
     C = const(2, at_least=1)            # slots of the subscriber's buffer
 
@@ -129,47 +129,11 @@ class ObservedSubscriber(Machine):
         """A signal with null in it ends without an exception."""
         require(False, SIGNAL_RETURNS)
 
-    # --- what the application does ---------------------------------------------------------
-
-    @action
-    def process(self) -> None:
-        """The application is to process an element."""
-
-    @action
-    def consumes(self) -> None:
-        """The oldest element that waits is processed."""
-        require(self.within != Within.NEXT, NOT_IN_THE_SIGNAL)
-        require(self.W > 0, VISIBLE)
-        self.W -= 1
-
-    @action
-    def consumes_nothing(self) -> None:
-        """There is nothing to process."""
-        require(self.W == 0 or not self.takes() or self.failed, VISIBLE)
-
-    @action
-    def consumes_another(self) -> None:
-        """An element out of turn, or for the second time, or one that did not come."""
-        require(False, VISIBLE)
-
     @action
     def stop(self) -> None:
         """The application needs no more elements."""
         require(not self.stopped)
         self.stopped = True
-
-    @action
-    def finishes(self) -> None:
-        """The application is told that there are no more: by onComplete."""
-        require(self.completed and self.W == 0, TAKES_COMPLETE)
-        self.told = True
-
-    @action
-    def breaks_off(self) -> None:
-        """The application is told that the publisher has failed."""
-        require(self.failed, TAKES_ERROR)
-        self.told = True
-        self.W = 0
 
     # --- what the subscriber calls ---------------------------------------------------------
 
@@ -202,12 +166,12 @@ class ObservedSubscriber(Machine):
         self.other = Other.CANCELLED
 
     @action
-    def hold(self) -> None:
+    def hold_call(self) -> None:
         """The call does not return for the time being."""
         self.held = True
 
     @action
-    def release(self) -> None:
+    def release_call(self) -> None:
         """The call that is open returns."""
         self.held = False
 
@@ -216,8 +180,8 @@ class ObservedSubscriber(Machine):
         """Nothing more comes of the subscriber by itself."""
         require(not self.held)
         require(self.other != Other.GIVEN, KEEPS_ONE)
-        require(not self.completed or self.told or self.W > 0 or self.stopped, TAKES_COMPLETE)
-        require(not self.failed or self.told or self.W > 0 or self.stopped, TAKES_ERROR)
+        require(not self.completed or self.is_heard(), TAKES_COMPLETE)
+        require(not self.failed or self.is_heard(), TAKES_ERROR)
         if self.on and not self.is_over():
             require(not self.stopped or self.cancelled, CANCELS)
             require(self.stopped or not self.wants() or not self.cancelled, REQUESTS)
@@ -242,6 +206,10 @@ class ObservedSubscriber(Machine):
         """The application wants elements."""
         return True
 
+    def is_heard(self) -> bool:
+        """Whoever is to know of the end does, or has something to process before."""
+        return self.told or self.W > 0 or self.stopped or not self.wants()
+
     def is_idle(self) -> bool:
         """It has processed all, and is not done."""
         return self.wants() and self.takes() and self.W == 0
@@ -251,6 +219,46 @@ class ObservedSubscriber(Machine):
     def what_comes_fits(self) -> bool:
         """What waits, and what may come."""
         return self.cancelled or self.stopped or self.asked + self.W <= self.C
+
+
+class ObservedSubscriber(Subscribing):
+    """A subscriber with an application, which processes what comes."""
+
+    # --- what the application does ---------------------------------------------------------
+
+    @action
+    def process(self) -> None:
+        """The application is to process an element."""
+
+    @action
+    def consumes(self) -> None:
+        """The oldest element that waits is processed."""
+        require(self.within != Within.NEXT, NOT_IN_THE_SIGNAL)
+        require(self.W > 0, VISIBLE)
+        self.W -= 1
+
+    @action
+    def consumes_nothing(self) -> None:
+        """There is nothing to process."""
+        require(self.W == 0 or not self.takes() or self.failed, VISIBLE)
+
+    @action
+    def consumes_another(self) -> None:
+        """An element out of turn, or for the second time, or one that did not come."""
+        require(False, VISIBLE)
+
+    @action
+    def finishes(self) -> None:
+        """The application is told that there are no more: by onComplete."""
+        require(self.completed and self.W == 0, TAKES_COMPLETE)
+        self.told = True
+
+    @action
+    def breaks_off(self) -> None:
+        """The application is told that the publisher has failed."""
+        require(self.failed, TAKES_ERROR)
+        self.told = True
+        self.W = 0
 
 
 EXPECTATIONS = (

@@ -14,7 +14,7 @@ __all__ = [
     "ADDS_UP", "BAD_ARGUMENT", "BOUNDED", "CALLS_ARE_SERIAL", "CANCELLED_TWICE", "CANCELS",
     "CANCEL_IS_QUICK", "CANCEL_RETURNS", "COMPLETES", "DEPTH", "ENDED_IS_CANCELLED", "FAILS",
     "IN_ORDER", "KEEPS_ONE", "LETS_GO", "NOT_IN_THE_END", "NOT_IN_THE_SIGNAL", "NO_MORE_THAN_ASKED",
-    "NO_SIGNAL_AFTER", "ONCE", "REENTRANT", "REQUESTS", "REQUEST_AFTER",
+    "NO_SIGNAL_AFTER", "ONCE", "PASSES_ON", "REENTRANT", "REQUESTS", "REQUEST_AFTER",
     "REQUEST_IS_QUICK", "REQUEST_RETURNS", "SERIAL", "SIGNAL_RETURNS", "STOPS", "SUBSCRIBES",
     "TAKES_COMPLETE", "TAKES_ERROR", "TAKES_LATE", "UNBOUNDED", "VISIBLE", "WITHOUT_END",
 ]
@@ -68,6 +68,10 @@ TAKES_COMPLETE = _of("2.9")
 TAKES_ERROR = _of("2.10")
 VISIBLE = _of("2.11")
 SIGNAL_RETURNS = _of("2.13")
+
+# --- processors ------------------------------------------------------------------------------
+
+PASSES_ON = _of("4.2")
 
 # --- ours ------------------------------------------------------------------------------------
 

@@ -129,11 +129,12 @@ THE_43: Final[dict[str, Stated]] = {
     "3.16": Stated("MUST", "request returns normally."),
     "3.17": Stated("MUST", "Requests of up to 2^63 - 1 in all are supported.",
                    how="two such requests in a row: a sum that wraps is negative, or small"),
-    "4.1": Stated("MUST", "A processor keeps the rules of both sides.", UNCHECKED, ("none",),
-                  "no suite asks a processor for both sides together"),
+    "4.1": Stated("MUST", "A processor keeps the rules of both sides.", CHECKED,
+                  ("all of a publisher's", "all of a subscriber's"),
+                  "both observers judge it, each its side"),
     "4.2": Stated("MUST", "A processor that is given onError passes it on at once, or recovers and "
-                  "takes its subscription for cancelled.", UNCHECKED, ("none",),
-                  "no suite signals a failure to a processor"),
+                  "takes its subscription for cancelled.", IN_PART,
+                  how="of processors that do not recover: before anything else is signalled"),
 }
 """By number, the rules of the specification."""
 

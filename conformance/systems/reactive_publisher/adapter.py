@@ -80,7 +80,7 @@ class Driven(PortAdapter):
             self._held.discard(subscriber)
             self._subscribers.event("returned", subscriber)
             self._outlets[subscriber].done()
-        return self._then()
+        return self.then()
 
     def run(self) -> list[Message]:
         """See the port: one signal of the first subscriber for whom there is one."""
@@ -89,22 +89,31 @@ class Driven(PortAdapter):
 
     def settle_(self) -> list[Message]:
         """See the port."""
-        self._pump()
-        return self._subscribers.told()
+        self.drive()
+        return self.told()
 
     # --- the driver --------------------------------------------------------------------------
 
     def _called(self, name: str, subscriber: int, made: Callable[[], object]) -> list[Message]:
         self._subscribers.call(name, subscriber, made)
-        return self._then()
+        return self.then()
 
-    def _then(self) -> list[Message]:
+    def then(self) -> list[Message]:
         """What a call leads to before it returns."""
         if self.policy == "inline":
-            self._pump()
+            self.drive()
+        return self.told()
+
+    def drive(self) -> None:
+        """Let everything happen that can happen now."""
+        self.pump()
+
+    def told(self) -> list[Message]:
+        """The events since the last reply."""
         return self._subscribers.told()
 
-    def _pump(self) -> None:
+    def pump(self) -> None:
+        """Deliver signals until there are none."""
         delivered = True
         while delivered:
             # A list, for each of them is to have its turn.

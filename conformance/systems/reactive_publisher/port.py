@@ -8,7 +8,7 @@ from ...ports.base import (
     COUNT, FLAG, INTEGER, POSITIVE, TRUE, Argument, Kind, Operation, Port, hello, is_count,
 )
 
-__all__ = ["CAUSES", "EVENTS", "POLICIES", "PORT", "SIGNALS", "downstream"]
+__all__ = ["CAUSES", "EVENTS", "POLICIES", "PORT", "downstream", "is_event"]
 
 CAUSES: Final = ("failure", "argument", "other")
 """What an onError may say: the source has failed, a request was for less than one, or else."""
@@ -42,30 +42,28 @@ NUMBERS: Final = Kind(
 _SUBSCRIBER: Final = Argument("subscriber", COUNT, "its number: 0 or 1")
 
 
-def downstream() -> tuple[Operation, ...]:
+def downstream(events: Kind = EVENTS) -> tuple[Operation, ...]:
     """What whoever publishes is asked by its subscribers; a processor too."""
     return (
-        Operation("subscribe", EVENTS, "a subscriber is subscribed, for the first time", (
+        Operation("subscribe", events, "a subscriber is subscribed, for the first time", (
             _SUBSCRIBER, Argument("n", COUNT, "how many it requests within onSubscribe; 0: none"))),
-        Operation("request", EVENTS, "it requests elements, from outside of its signals", (
+        Operation("request", events, "it requests elements, from outside of its signals", (
             _SUBSCRIBER, Argument("n", INTEGER, "how many; not always 1 or more"))),
-        Operation("request_all", EVENTS, "it requests 2^63 - 1", (_SUBSCRIBER,)),
-        Operation("cancel", EVENTS, "it cancels, perhaps again", (_SUBSCRIBER,)),
+        Operation("request_all", events, "it requests 2^63 - 1", (_SUBSCRIBER,)),
+        Operation("cancel", events, "it cancels, perhaps again", (_SUBSCRIBER,)),
         Operation("plan", TRUE, "from now on it requests so many more in each onNext", (
             _SUBSCRIBER, Argument("n", POSITIVE, "how many"))),
         Operation("quit", TRUE, "it will cancel in its next onNext", (_SUBSCRIBER,)),
         Operation("hold", TRUE, "its next onNext does not return before a `release`; meanwhile the "
                   "publisher is called by other threads", (_SUBSCRIBER,)),
-        Operation("release", EVENTS, "the onNext that is held returns", (_SUBSCRIBER,)),
+        Operation("release", events, "the onNext that is held returns", (_SUBSCRIBER,)),
         Operation("subscribe_null", FLAG, "a subscriber that is null is subscribed; ok: whether "
                   "that ended with an exception"),
         Operation("references", NUMBERS, "ok: the subscribers to which the publisher refers"),
-        Operation("run", EVENTS, "one piece of work runs that is ready, if there is one"),
-        Operation("settle", EVENTS, "everything runs that can run", optional=False),
+        Operation("run", events, "one piece of work runs that is ready, if there is one"),
+        Operation("settle", events, "everything runs that can run", optional=False),
     )
 
-
-SIGNALS: Final = downstream()
 
 POLICIES: Final = {
     "inline": "what a call leads to has happened when it has returned",
@@ -79,7 +77,7 @@ PORT: Final = Port(
             "requests and cancels",
     operations={each.name: each for each in (
         hello("make a publisher whose source has so many elements, and then ends or fails"),
-        *SIGNALS)},
+        *downstream())},
     settings=(Argument("capacity", POSITIVE, "how many elements its source has"),
               Argument("fails", COUNT, "1: after these the source fails; 0: it ends"),
               Argument("depth", POSITIVE, "how many onNext may be open, one in the other"),

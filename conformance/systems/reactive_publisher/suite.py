@@ -8,7 +8,8 @@ from typing import Final
 from ....spec.reactive.observed_publisher import ObservedPublisher
 from ...ports.base import Session
 from ...suites.suite import Act, Suite, Watch
-from .conversation import PICKS, PublisherConversation
+from .conversation import COUNTS, Downstream
+from .sides import StreamConversation
 
 __all__ = ["DOWNSTREAM_COURSES", "DOWNSTREAM_NEEDS", "DOWNSTREAM_WEIGHTS", "SUITE"]
 
@@ -16,26 +17,31 @@ FAILING: Final = 2
 """With so many elements the source fails after them."""
 
 
-class _Conversation(PublisherConversation):
-    def __init__(self, session: Session, capacity: int, items_max: int) -> None:
-        super().__init__(session, "reactive.publisher", _settings(capacity), 2)
+SUBSCRIBERS: Final = 2
+DEPTH: Final = 4
+"""How many onNext may be open, one in the other."""
+
+
+def _converse(session: Session, capacity: int, items_max: int) -> StreamConversation:
+    return StreamConversation(session, "reactive.publisher", _settings(capacity),
+                              Downstream(SUBSCRIBERS, capacity, DEPTH))
 
 
 def _settings(capacity: int) -> Mapping[str, int]:
-    return {"capacity": capacity, "fails": int(capacity == FAILING), "depth": 4, "behind": 1}
+    return {"capacity": capacity, "fails": int(capacity == FAILING), "depth": DEPTH, "behind": 1}
 
 
 def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
-    return {"S": 2, "N": capacity, "X": int(capacity == FAILING), "D": 4, "L": 1}
+    return {"S": SUBSCRIBERS, "N": capacity, "X": int(capacity == FAILING), "D": DEPTH, "L": 1}
 
 
 def _act(do: str, value: int = 0) -> tuple[Act, ...]:
     """An operation of the first subscriber; ``value`` picks how many."""
-    return (Act(do, value * 2),)
+    return (Act(do, value * SUBSCRIBERS),)
 
 
 ONE, TWO, WRONG, MANY = 0, 1, 3, 4
-"""What requests pick; see ``PICKS``."""
+"""What requests pick; see ``COUNTS``."""
 
 _JOIN: Final = _act("subscribe")
 _ASKING: Final = (("subscribe",), ("request", "request_all"))
@@ -97,12 +103,12 @@ SUITE: Final = Suite(
     epilogue=(Act("release"), Act("release", 1), Act("settle"), Act("request", 2 * MANY),
               Act("settle"), Act("references")),
     constants=_constants,
-    converse=_Conversation,
+    converse=_converse,
     settings=_settings,
     capacities=(1, FAILING, 3, 6),
     telling={"RS-1.1": (3, 6), "RS-1.3": (3, 6), "RS-1.4": (FAILING,), "RS-1.5": (1, 3, 6),
              "RS-1.8": (3, 6), "RS-3.3": (6,)},
     courses=DOWNSTREAM_COURSES,
-    picks=PICKS,
+    picks=SUBSCRIBERS * len(COUNTS),
     scene="A publisher. Elements of its source: {capacity}; whether it fails after them: {fails}.",
 )

@@ -5,141 +5,178 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
-from ....reference.reactive.signals import Call, Complete, Request, StreamMisuse
+from ....reference.reactive.signals import Complete, Request, StreamMisuse
 from ....reference.reactive.subscriber import BatchSubscriber
 from ...adapters.base import Declined
 from ...adapters.port_adapter import PortAdapter
 from ...ports.base import UNSUPPORTED, Message, Port
+from ..reactive_publisher.subscribers import SourceFailed
 from .port import PORT
 
-__all__ = ["ReferenceSubscriber"]
+__all__ = ["Fed", "ReferenceSubscriber"]
 
 
-class SignalFailed(Exception):
-    """What the harness's publisher fails with."""
+class Fed(PortAdapter):
+    """Feeds signals to an inlet, and makes its calls: what a subscriber and a processor share.
 
+    ``core`` is what the twins replace.
+    """
 
-class ReferenceSubscriber(PortAdapter):
-    """``core`` is what the twins replace."""
-
-    port: ClassVar[Port] = PORT
     policy: ClassVar[str] = "inline"
-    name = "reference subscriber"
     core: type[BatchSubscriber[int]] = BatchSubscriber
 
-    def start(self, settings: Mapping[str, Any]) -> None:
-        """See ``PortAdapter.start``."""
+    def feed(self, settings: Mapping[str, Any]) -> BatchSubscriber[int]:
+        """A new inlet, and no call that is held. Raises ``Declined`` for a wrong batch."""
+        self._holding_call = self._held_call = False
         try:
-            self._core = self.core(settings["capacity"], settings["batch"])
+            self._inlet = self.core(settings["capacity"], settings["batch"])
         except StreamMisuse:
             raise Declined(f"{UNSUPPORTED}batch") from None
-        self._events: list[Message] = []
-        self._holding = self._held = self._told = False
+        return self._inlet
+
+    # --- what differs ------------------------------------------------------------------------
+
+    def told(self) -> list[Message]:
+        """The events since the last reply."""
+        raise NotImplementedError
+
+    def tell(self, name: str, **more: object) -> None:
+        """Write down what happens, for the next reply."""
+        raise NotImplementedError
+
+    def drive(self) -> None:
+        """Let everything happen that can happen now."""
+        raise NotImplementedError
+
+    def brought(self) -> None:
+        """An element was put into the inlet, and its signal has not returned."""
 
     # --- signals -----------------------------------------------------------------------------
 
     def on_subscribe(self) -> list[Message]:
         """See the port."""
-        return self._signal(lambda: self._core.on_subscribe("its subscription"))
+        return self._signal(lambda: self._inlet.on_subscribe("its subscription"))
 
     def on_subscribe_again(self) -> list[Message]:
         """See the port."""
         def hand() -> None:
-            if not self._core.on_subscribe("another subscription"):
-                self._event("cancels_other")
+            if not self._inlet.on_subscribe("another subscription"):
+                self.tell("cancels_other")
         return self._signal(hand)
 
     def on_next(self, element: int) -> list[Message]:
         """See the port."""
         def bring() -> None:
-            self._core.on_next(element)
-            if self._core.processes_within():
-                self._process()
+            self._inlet.on_next(element)
+            self.brought()
         return self._signal(bring)
 
     def on_complete(self) -> list[Message]:
         """See the port."""
-        return self._signal(self._core.on_complete)
+        return self._signal(self._inlet.on_complete)
 
     def on_error(self) -> list[Message]:
         """See the port."""
-        return self._signal(lambda: self._core.on_error(SignalFailed()))
+        return self._signal(lambda: self._inlet.on_error(SourceFailed()))
 
     def on_null(self, signal: str) -> bool:
         """See the port."""
         null: Any = None
         try:
-            getattr(self._core, f"on_{signal}")(null)
+            getattr(self._inlet, f"on_{signal}")(null)
         except Exception:  # noqa: BLE001  any exception will do
             return True
         return False
 
-    # --- the application ---------------------------------------------------------------------
-
-    def process(self) -> list[Message]:
+    def hold_call(self) -> bool:
         """See the port."""
-        self._process()
-        return self._then()
-
-    def stop(self) -> list[Message]:
-        """See the port."""
-        self._core.stop()
-        return self._then()
-
-    def hold(self) -> bool:
-        """See the port."""
-        self._holding = True
+        self._holding_call = True
         return True
 
-    def release(self) -> list[Message]:
+    def release_call(self) -> list[Message]:
         """See the port."""
-        if self._held:
-            self._held = False
-            self._core.done()
-        return self._then()
-
-    def settle_(self) -> list[Message]:
-        """See the port."""
-        return self._then()
+        if self._held_call:
+            self._held_call = False
+            self._inlet.done()
+        return self.then()
 
     # --- the driver --------------------------------------------------------------------------
+
+    def then(self) -> list[Message]:
+        """What has happened, and what happens by itself now."""
+        self.drive()
+        return self.told()
+
+    def make_calls(self) -> bool:
+        """Make the calls that there are; whether there were any."""
+        made = False
+        while (call := self._inlet.take()) is not None:
+            made = True
+            if isinstance(call, Request):
+                self.tell("requests", n=call.count)
+            else:
+                self.tell("cancels")
+            if self._holding_call:
+                self._holding_call, self._held_call = False, True
+                break
+            self._inlet.done()
+        return made
 
     def _signal(self, made: Callable[[], object]) -> list[Message]:
         try:
             made()
         except Exception:  # noqa: BLE001  that it raises is what is told, whatever it is
-            self._event("raised")
-            return self._then()
-        self._pump()
-        self._event("returned")
-        return self._then()
+            self.tell("raised")
+            return self.then()
+        self.drive()
+        self.tell("returned")
+        return self.then()
 
-    def _then(self) -> list[Message]:
-        self._pump()
+
+class ReferenceSubscriber(Fed):
+    """A subscriber with an application, which processes an element when it is told to."""
+
+    port: ClassVar[Port] = PORT
+    name = "reference subscriber"
+
+    def start(self, settings: Mapping[str, Any]) -> None:
+        """See ``PortAdapter.start``."""
+        self.feed(settings)
+        self._events: list[Message] = []
+        self._finished = False
+
+    def process(self) -> list[Message]:
+        """See the port."""
+        self.tell("consumes", element=self._inlet.process())
+        return self.then()
+
+    def stop(self) -> list[Message]:
+        """See the port."""
+        self._inlet.stop()
+        return self.then()
+
+    def settle_(self) -> list[Message]:
+        """See the port."""
+        return self.then()
+
+    def told(self) -> list[Message]:
+        """See ``Fed``."""
         events, self._events = self._events, []
         return events
 
-    def _process(self) -> None:
-        self._event("consumes", element=self._core.process())
-
-    def _pump(self) -> None:
-        """Make the calls that there are, and tell the application of the end."""
-        while (call := self._core.take()) is not None:
-            self._make(call)
-            if self._holding:
-                self._holding, self._held = False, True
-                break
-            self._core.done()
-        end = self._core.end
-        if end is not None and not self._told:
-            self._told = True
-            self._event("finishes" if isinstance(end, Complete) else "breaks_off")
-
-    def _make(self, call: Call) -> None:
-        if isinstance(call, Request):
-            self._event("requests", n=call.count)
-        else:
-            self._event("cancels")
-
-    def _event(self, name: str, **more: object) -> None:
+    def tell(self, name: str, **more: object) -> None:
+        """See ``Fed``."""
         self._events.append({"event": name, **more})
+
+    def drive(self) -> None:
+        """See ``Fed``."""
+        self.make_calls()
+        end = self._inlet.end
+        if end is not None and not self._finished:
+            self._finished = True
+            self.tell("finishes" if isinstance(end, Complete) else "breaks_off")
+
+    def brought(self) -> None:
+        """See ``Fed``."""
+        if self._inlet.processes_within():
+            self.tell("consumes", element=self._inlet.process())

@@ -8,13 +8,14 @@ from ...ports.base import (
     COUNT, FLAG, INTEGER, POSITIVE, TRUE, Argument, Kind, Operation, Port, hello, is_count,
 )
 
-__all__ = ["CALLS", "EVENTS", "PORT", "upstream"]
+__all__ = ["CALLS", "EVENTS", "PORT", "is_event", "upstream"]
 
 CALLS: Final = ("requests", "cancels", "requests_other", "cancels_other")
 _NAMES: Final = (*CALLS, "consumes", "finishes", "breaks_off", "raised", "returned")
 
 
-def _is_event(value: object) -> bool:
+def is_event(value: object) -> bool:
+    """Whether a value is an event of a subscriber."""
     if not isinstance(value, dict) or value.get("event") not in _NAMES:
         return False
     if value["event"] in ("requests", "requests_other"):
@@ -25,22 +26,25 @@ def _is_event(value: object) -> bool:
 
 EVENTS: Final = Kind(
     "a list of events",
-    lambda value: isinstance(value, list) and all(map(_is_event, value)))
+    lambda value: isinstance(value, list) and all(map(is_event, value)))
 SIGNAL: Final = Kind('"subscribe", "next" or "error"',
                      lambda value: value in ("subscribe", "next", "error"))
 
 
-def upstream() -> tuple[Operation, ...]:
+def upstream(events: Kind = EVENTS) -> tuple[Operation, ...]:
     """What whoever subscribes is told by its publisher; a processor too."""
     return (
-        Operation("on_subscribe", EVENTS, "it is handed its subscription"),
-        Operation("on_subscribe_again", EVENTS, "it is handed another one, although it has one"),
-        Operation("on_next", EVENTS, "an element that it has requested is signalled",
+        Operation("on_subscribe", events, "it is handed its subscription"),
+        Operation("on_subscribe_again", events, "it is handed another one, although it has one"),
+        Operation("on_next", events, "an element that it has requested is signalled",
                   (Argument("element", COUNT, "its number: 0, 1, … in turn"),)),
-        Operation("on_complete", EVENTS, "there are no more elements"),
-        Operation("on_error", EVENTS, "the publisher has failed"),
+        Operation("on_complete", events, "there are no more elements"),
+        Operation("on_error", events, "the publisher has failed"),
         Operation("on_null", FLAG, "a signal comes with null in it; ok: whether that ended with an "
                   "exception", (Argument("signal", SIGNAL, "which one"),)),
+        Operation("hold_call", TRUE, "the next call that it makes of its subscription does not "
+                  "return before a `release_call`; meanwhile other threads go on"),
+        Operation("release_call", events, "the call that is held returns"),
     )
 
 
@@ -54,9 +58,6 @@ PORT: Final = Port(
         *upstream(),
         Operation("process", EVENTS, "its application processes one element"),
         Operation("stop", EVENTS, "its application needs no more elements"),
-        Operation("hold", TRUE, "the next call that it makes of its subscription does not return "
-                  "before a `release`; meanwhile other threads go on"),
-        Operation("release", EVENTS, "the call that is held returns"),
         Operation("settle", EVENTS, "everything runs that can run", optional=False),
     )},
     settings=(Argument("capacity", POSITIVE, "the most elements that it buffers"),

@@ -8,7 +8,8 @@ from typing import Final
 from ....spec.reactive.observed_subscriber import ObservedSubscriber
 from ...ports.base import Session
 from ...suites.suite import Act, Suite, Watch
-from .conversation import SubscriberConversation
+from ..reactive_publisher.sides import StreamConversation
+from .conversation import Application
 
 __all__ = ["SUITE", "UPSTREAM_WEIGHTS"]
 
@@ -16,9 +17,13 @@ BATCHES: Final = {1: 1, 2: 1, 3: 2}
 """By capacity."""
 
 
-class _Conversation(SubscriberConversation):
-    def __init__(self, session: Session, capacity: int, items_max: int) -> None:
-        super().__init__(session, "reactive.subscriber", _settings(capacity))
+ELEMENTS_MAX: Final = 24
+"""Elements that a program may signal."""
+
+
+def _converse(session: Session, capacity: int, items_max: int) -> StreamConversation:
+    return StreamConversation(session, "reactive.subscriber", _settings(capacity),
+                              Application(capacity, ELEMENTS_MAX))
 
 
 def _settings(capacity: int) -> Mapping[str, int]:
@@ -31,7 +36,7 @@ def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
 
 UPSTREAM_WEIGHTS: Final = {
     "on_subscribe": 4, "on_subscribe_again": 1, "on_next": 6, "on_complete": 1, "on_error": 1,
-    "on_null": 1,
+    "on_null": 1, "hold_call": 1, "release_call": 2,
 }
 _ON: Final = (("on_subscribe",),)
 _WORKING: Final = (*_ON, ("on_next",), ("process",))
@@ -42,7 +47,7 @@ SUITE: Final = Suite(
     version=1,
     port="reactive.subscriber",
     watches=(Watch(ObservedSubscriber),),
-    weights={**UPSTREAM_WEIGHTS, "process": 6, "stop": 1, "hold": 1, "release": 2, "settle": 1},
+    weights={**UPSTREAM_WEIGHTS, "process": 6, "stop": 1, "settle": 1},
     needs={
         "RS-0.2": _ON,
         "RS-2.1": _ON,
@@ -51,24 +56,24 @@ SUITE: Final = Suite(
         "RS-2.4": (*_WORKING, ("on_complete", "on_error")),
         "RS-2.5": (*_ON, ("on_subscribe_again",)),
         "RS-2.6": _STOPPING,
-        "RS-2.7": (*_WORKING, ("hold",), ("release",)),
+        "RS-2.7": (*_WORKING, ("hold_call",), ("release_call",)),
         "RS-2.8": (*_STOPPING, ("on_next",)),
         "RS-2.9": (*_ON, ("on_complete",)),
         "RS-2.10": (*_ON, ("on_error",)),
         "RS-2.11": _WORKING,
         "RS-2.13": _ON,
     },
-    epilogue=(Act("release"), Act("settle"), *(Act("on_next"), Act("process")) * 2,
+    epilogue=(Act("release_call"), Act("settle"), *(Act("on_next"), Act("process")) * 2,
               Act("on_complete"), *(Act("process"),) * 3),
     constants=_constants,
-    converse=_Conversation,
+    converse=_converse,
     settings=_settings,
     capacities=tuple(BATCHES),
     courses={
         "RS-2.4": (("on_subscribe", "on_next", "on_complete", "process"),),
-        "RS-2.7": (("on_subscribe", "on_next", "hold", "process", "stop", "release"),
-                   ("on_subscribe", "on_next", "hold", "process", "on_next", "process"),
-                   ("hold", "on_subscribe", "stop", "release")),
+        "RS-2.7": (("on_subscribe", "on_next", "hold_call", "process", "stop", "release_call"),
+                   ("on_subscribe", "on_next", "hold_call", "process", "on_next", "process"),
+                   ("hold_call", "on_subscribe", "stop", "release_call")),
         "RS-2.8": (("on_subscribe", "stop", "on_next"),),
         "RS-2.10": (("on_subscribe", "on_next", "on_error", "process"),),
     },

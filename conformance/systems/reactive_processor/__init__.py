@@ -1,0 +1,17 @@
+"""A processor of Reactive Streams."""
+
+from ...suites.system import Shipped, System
+
+__all__ = ["SYSTEM"]
+
+SYSTEM = System(
+    name="reactive.processor",
+    folder=__name__,
+    about="a processor of Reactive Streams, between its publisher and its subscriber",
+    page="reactive-port.md",
+    shipped=(
+        Shipped("reference.processor", "adapter:ReferenceProcessor",
+                "the reference of a processor that maps, with a bounded buffer"),
+    ),
+    chapters=("reactive.stream",),
+)

@@ -1,0 +1,102 @@
+"""The suite ``reactive.processor``: both sides of a processor at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from ....spec.reactive.observed_processor import ObservedInlet, ObservedOutlet
+from ...ports.base import Session
+from ...suites.suite import Act, Course, Suite, Watch
+from ..reactive_publisher.conversation import COUNTS, Downstream
+from ..reactive_publisher.sides import StreamConversation
+from ..reactive_publisher.suite import DEPTH, DOWNSTREAM_COURSES, DOWNSTREAM_NEEDS
+from ..reactive_publisher.suite import DOWNSTREAM_WEIGHTS as DOWN
+from ..reactive_subscriber.conversation import Upstream
+from ..reactive_subscriber.suite import UPSTREAM_WEIGHTS as UP
+
+__all__ = ["SUITE"]
+
+ELEMENTS_MAX: Final = 9
+"""Elements that a program may signal to the processor."""
+
+BATCHES: Final = {1: 1, 2: 1, 3: 2, 6: 3}
+"""By capacity."""
+
+
+def _converse(session: Session, capacity: int, items_max: int) -> StreamConversation:
+    return StreamConversation(
+        session, "reactive.processor", _settings(capacity), Downstream(1, ELEMENTS_MAX, DEPTH),
+        Upstream(capacity, ELEMENTS_MAX))
+
+
+def _settings(capacity: int) -> Mapping[str, int]:
+    return {"capacity": capacity, "batch": BATCHES.get(capacity, 1), "depth": DEPTH, "behind": 1}
+
+
+def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
+    return {"C": capacity, "S": 1, "N": ELEMENTS_MAX, "X": 0, "D": DEPTH, "L": 1}
+
+
+def _of_one(course: Course) -> Course:
+    """A course of two subscribers' suite, for the only one that there is here, as a publisher that
+    has its elements already: they are in the processor's buffer before anybody asks."""
+    acts = tuple(tuple(act._replace(pick=act.pick // 2) for act in each)
+                 if isinstance(each, tuple) else each for each in course)
+    return ("on_subscribe", *("on_next",) * 5, *acts)
+
+
+_UP: Final = (("on_subscribe",),)
+_DOWN: Final = (*_UP, ("on_next",), ("subscribe",), ("request", "request_all"))
+_ENDS: Final = (*_UP, ("on_complete", "on_error"))
+
+SUITE: Final = Suite(
+    name="reactive.processor",
+    version=1,
+    port="reactive.processor",
+    watches=(Watch(ObservedOutlet), Watch(ObservedInlet)),
+    weights={**{name: 2 * weight for name, weight in UP.items()}, **DOWN,
+             "on_null": 1, "on_complete": 1, "on_error": 1},
+    needs={
+        **{rule: (*_UP, *groups) for rule, groups in DOWNSTREAM_NEEDS.items()},
+        "RS-1.4": (*_DOWN, ("on_error",)),
+        "RS-1.5": (*_DOWN, ("on_complete",)),
+        "RS-4.2": (*_DOWN, ("on_error",)),
+        "RS-0.2": _DOWN,
+        "RS-2.1": _DOWN,
+        "RS-2.3": _ENDS,
+        "RS-2.4": (*_DOWN, ("on_complete",)),
+        "RS-2.5": (*_UP, ("on_subscribe_again",)),
+        "RS-2.6": (*_DOWN, ("cancel",)),
+        "RS-2.7": (*_DOWN, ("hold_call",), ("release_call",)),
+        "RS-2.8": (*_DOWN, ("cancel",)),
+        "RS-2.9": (*_UP, ("on_complete",)),
+        "RS-2.10": (*_UP, ("on_error",)),
+        "RS-2.13": _UP,
+    },
+    epilogue=(Act("release"), Act("release_call"), Act("settle"), Act("request", 4),
+              *(Act("on_next"),) * 2, Act("on_complete"), Act("settle"), Act("references")),
+    constants=_constants,
+    converse=_converse,
+    settings=_settings,
+    capacities=tuple(BATCHES),
+    telling={"RS-1.1": (2, 3, 6), "RS-1.3": (3, 6), "RS-1.8": (3, 6), "RS-3.3": (6,)},
+    courses={
+        **{rule: tuple(map(_of_one, courses)) for rule, courses in DOWNSTREAM_COURSES.items()},
+        "RS-1.4": (("on_subscribe", "subscribe", "on_next", "on_error", "request", "settle"),),
+        "RS-1.6": (("on_subscribe", "subscribe", "on_complete", "settle", "references"),),
+        "RS-1.7": (("on_subscribe", "subscribe", "on_complete", "request", "settle"),
+                   ("on_subscribe", "subscribe", (Act("request", 3),), "request", "settle")),
+        "RS-2.4": (("on_subscribe", "subscribe", "on_next", "on_next", "on_complete", "request"),),
+        "RS-2.6": (("on_subscribe", "subscribe", "on_next", "cancel", "settle"),),
+        "RS-2.7": (("on_subscribe", "subscribe", "on_next", "hold_call", "request", "cancel"),
+                   ("hold_call", "on_subscribe", "subscribe", "cancel", "release_call"),
+                   ("on_subscribe", "subscribe", "on_next", "on_next", "hold_call", "request",
+                    "request", "on_next")),
+        "RS-2.8": (("on_subscribe", "subscribe", "cancel", "on_next"),),
+        "RS-4.2": (("on_subscribe", "subscribe", "on_next", "on_error", "settle"),),
+    },
+    picks=len(COUNTS),
+    scene="A processor. Elements that it may buffer: {capacity}; elements that it asks for "
+          "together, at least: {batch}.",
+)

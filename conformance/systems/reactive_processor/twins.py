@@ -1,0 +1,91 @@
+"""Processors with one seeded bug each: of their publisher's side, their subscriber's, or between.
+
+A processor is made of an outlet and an inlet, so what goes wrong in these of a publisher or of a
+subscriber goes wrong here, and breaks the same rule; but for the bugs that another rule sees first
+where both sides are watched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any, Final
+
+from ....reference.reactive.outlet import Outlet
+from ....reference.reactive.processor import MapProcessor
+from ....reference.reactive.signals import DEMAND_MAX, Call, Request
+from ....reference.reactive.subscriber import BatchSubscriber
+from ...suites.twin import Twins
+from ..reactive_publisher.twins import TWINS as PUBLISHERS
+from ..reactive_subscriber.twins import TWINS as SUBSCRIBERS
+from .adapter import ReferenceProcessor
+
+__all__ = ["TWINS"]
+
+Mapper = MapProcessor[int, int]
+Inlet = BatchSubscriber[int]
+
+
+def _part(bug: type[Any]) -> dict[str, Any]:
+    """Whether a class with a bug is a processor or an inlet."""
+    return {"core" if issubclass(bug, BatchSubscriber) else "processor": bug}
+
+
+TWINS: Final = Twins("reactive.processor", ReferenceProcessor, ("reference.processor",), _part)
+
+ELSEWHERE: Final = {
+    "publisher-fails-in-silence": "RS-4.2", "subscriber-drops-errors": "RS-4.2",
+    "subscriber-forgets-the-end": "RS-1.5", "subscriber-keeps-the-newest": "RS-0.2",
+    "subscriber-processes-the-newest": "RS-0.1",
+}
+"""By twin of one side, the rule that sees its bug in a processor, where that is another one."""
+
+NOT_HERE: Final = ("subscriber-works-within", "publisher-fails-at-its-end")
+"""What is no bug of a processor: it may work within the signal, and draws from no iterator."""
+
+for _each in (*PUBLISHERS.values(), *SUBSCRIBERS.values()):
+    if "publisher" not in _each.parts and _each.name not in NOT_HERE:
+        _side, _, _bug = _each.name.partition("-")
+        TWINS.add(f"processor-{'in' if _side == 'subscriber' else 'out'}-{_bug}",
+                  ELSEWHERE.get(_each.name, _each.rule), _each.bug, _each.history,
+                  parts=_each.parts)
+
+
+# ---- between both sides -------------------------------------------------------------------------
+
+
+@TWINS.twin("processor-takes-nobody", "RS-1.9", "null is subscribed like anybody",
+            "no check: the exception comes later, elsewhere")
+class TakingNobody(Mapper):
+    """A subscriber is a subscriber."""
+
+    def subscribe(self, subscriber: Hashable) -> Outlet[int]:
+        return super().subscribe("nobody" if subscriber is None else subscriber)
+
+
+@TWINS.twin("processor-does-not-pass-on-cancels", "RS-2.6", "a cancel stays in the processor",
+            "RxJava #7081: the source is not cancelled, and goes on for nobody")
+class KeepingCancels(Mapper):
+    """What is left to do is to forget the subscriber."""
+
+    def _leave(self) -> None:
+        """Its publisher does not hear of it."""
+
+
+@TWINS.twin("processor-asks-for-all", "RS-0.2", "asks its publisher for everything",
+            "RxJava #3061, reactor #167: demand does not go through, MAX does")
+class AskingForAll(Inlet):
+    """Whatever comes is kept until it is wanted."""
+
+    def _next(self) -> Call | None:
+        call = super()._next()
+        return Request(DEMAND_MAX >> 20) if isinstance(call, Request) else call
+
+
+@TWINS.twin("processor-ends-with-elements-left", "RS-0.1", "onComplete overtakes what waits",
+            "the end is passed on when it comes, as a failure is")
+class EndingWithElementsLeft(Inlet):
+    """The end is not behind the elements, but beside them."""
+
+    def on_complete(self) -> None:
+        self._buffer.clear()
+        super().on_complete()

@@ -1,0 +1,145 @@
+"""A conversation with one side of a stream, or with both sides at once.
+
+A *side* knows what its operations ask, which steps the events of a reply are, and what could have
+come instead. A publisher and a subscriber have one, a processor has two; their requests and events
+go through one conversation, so that each machine sees all of it in one order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Protocol
+
+from ....spec.notation.interpreter import Step
+from ...ports.base import Message, Session
+from ...suites.plain import PlainConversation, Seen
+from ...suites.suite import Act, Answer, Exchange
+
+__all__ = ["Side", "StreamConversation"]
+
+
+class Side(Protocol):
+    """One side of what is under test."""
+
+    @property
+    def words(self) -> Mapping[str, str]:
+        """By operation, what it asks; a format of the request's fields."""
+        ...
+
+    @property
+    def flags(self) -> Mapping[str, tuple[str, str]]:
+        """By operation that asks for an exception: the steps without one, and with one."""
+        ...
+
+    @property
+    def is_held(self) -> bool:
+        """Whether something is open that has not been released."""
+        ...
+
+    def request_of(self, act: Act) -> Message | None:
+        """The request that an act makes now; None where it makes no sense."""
+        ...
+
+    def possible(self, do: str, request: Message) -> Iterator[Answer]:
+        """What there could be in a reply."""
+        ...
+
+    def note(self, request: Message) -> list[Step]:
+        """What a request is a step of, and what it changes."""
+        ...
+
+    def knows(self, event: Message) -> bool:
+        """Whether an event is of this side."""
+        ...
+
+    def steps(self, event: Message) -> list[Step]:
+        """What an event shows."""
+        ...
+
+    def ends(self, request: Message, events: Sequence[Message]) -> list[Step]:
+        """What it shows that a reply is over, where nothing has said so."""
+        ...
+
+    def rests(self) -> list[Step]:
+        """What it shows that all has come to rest."""
+        ...
+
+    def in_words(self, event: Message) -> str:
+        """An event for a reader; empty for what goes without saying."""
+        ...
+
+
+class StreamConversation(PlainConversation):
+    """One session, whose harness is on all ``sides``."""
+
+    def __init__(
+        self, session: Session, port: str, settings: Mapping[str, int], *sides: Side
+    ) -> None:
+        super().__init__(session, port, settings)
+        self._sides = sides
+
+    def makes_sense(self, act: Act) -> bool:
+        """See ``Conversation``."""
+        return (act.do == "settle" or act.do in self.can) and self.request_of(act) is not None
+
+    def request_of(self, act: Act) -> Message | None:
+        """See ``PlainConversation``."""
+        return self._side(act.do).request_of(act)
+
+    def asked(self, request: Message) -> str:
+        """See ``PlainConversation``."""
+        return self._side(request["do"]).words[request["do"]].format(**request)
+
+    def possible(self, request: Message) -> Iterator[Answer]:
+        """See ``PlainConversation``."""
+        flags = self._flags(request["do"])
+        if flags:
+            yield Answer("no exception", (flags[0], ()))
+            yield Answer("an exception", (flags[1], ()))
+            return
+        for side in self._sides:
+            yield from side.possible(request["do"], request)
+
+    def say(self, act: Act) -> Exchange:
+        """See ``Conversation``: what could be otherwise is what comes, not what was asked."""
+        exchange = super().say(act)
+        if exchange.outcome is None or self._flags(act.do):
+            return exchange
+        told = self._told
+        shown = (exchange.outcome, *exchange.events)
+        return replace(exchange, outcome=told, events=shown[1:] if told else shown, possible=(),
+                       completions=exchange.possible)
+
+    def seen(self, request: Message, answer: Any) -> Seen:
+        """See ``PlainConversation``."""
+        do = request["do"]
+        flags = self._flags(do)
+        if flags:
+            return Seen(((flags[int(answer)], ()),), "an exception" if answer else "no exception")
+        side = self._side(do)
+        steps = side.note(request)
+        self._told = steps[0] if steps else None
+        if answer is True:
+            return Seen((), "so be it")
+        # What asks to whom something refers is answered with numbers.
+        events: list[Message] = [
+            each if isinstance(each, dict) else {"event": "refers", "subscriber": each}
+            for each in answer]
+        for event in events:
+            steps += next(each for each in self._sides if each.knows(event)).steps(event)
+        steps += side.ends(request, events)
+        if (do == "settle" or self.policy == "inline") and not any(
+                each.is_held for each in self._sides):
+            steps += [step for each in self._sides for step in each.rests()]
+        said = [next(each for each in self._sides if each.knows(event)).in_words(event)
+                for event in events]
+        return Seen(tuple(steps), ", ".join(filter(None, said)) or "nothing")
+
+    _told: Step | None = None
+
+    def _side(self, do: str) -> Side:
+        return next(each for each in self._sides if do in each.words)
+
+    def _flags(self, do: str) -> tuple[str, str] | None:
+        return self._side(do).flags.get(do)

@@ -1,0 +1,129 @@
+"""A processor, as its publisher and its subscriber see it together.
+
+Theory. A processor is a subscriber to one side and a publisher to the other, and has to keep the
+rules of both (the specification's 4.1). So two observers judge it, each its own side, and each sees
+of the other side what it needs: what the processor has been brought is what it can signal, and what
+it signals leaves its buffer. What its subscriber cancels it needs no more.
+
+It makes one element of each, in their order, and has one subscriber. A failure is passed on at once
+(4.2): before the elements that wait, and without demand. Processors that recover are not covered.
+
+Source: ``observed_publisher``, ``observed_subscriber``; reactive#R4-1, reactive#R4-2.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from ..expectations import expect
+from ..notation import action, boolean, choice, integer, require, upto
+from .observed_publisher import Cause, ObservedPublisher
+from .observed_subscriber import Subscribing
+from .rules import PASSES_ON
+
+__all__ = ["EXPECTATIONS", "ObservedInlet", "ObservedOutlet", "Source"]
+
+
+class Source(IntEnum):
+    """What the publisher above has said of its end."""
+
+    OPEN = 0
+    COMPLETED = 1
+    FAILED = 2
+
+
+class ObservedOutlet(ObservedPublisher):
+    """The side of a processor that publishes: its source is what it has been brought."""
+
+    brought = integer(0, ObservedPublisher.N)       # elements that were signalled to it
+    source = choice(Source, Source.OPEN)
+
+    @action
+    def next(self) -> None:
+        """An element is signalled to the processor."""
+        require(self.brought < self.N)
+        self.brought += 1
+
+    @action
+    def complete(self) -> None:
+        """Its publisher has no more elements."""
+        self.source = Source.COMPLETED
+
+    @action
+    def error(self) -> None:
+        """Its publisher has failed."""
+        self.source = Source.FAILED
+
+    @action(s=upto(ObservedPublisher.S), deep=upto(ObservedPublisher.D + 1))
+    def on_next(self, s: int, deep: int) -> None:
+        """What it has made of the next element, unless there is a failure to pass on."""
+        require(not self.fails(), PASSES_ON)
+        self.note_element(s, deep)
+
+    @action(s=upto(ObservedPublisher.S))
+    def rests(self, s: int) -> None:
+        """Nothing more comes for its subscriber, least of all a failure."""
+        require(not (self.fails() and self.is_on(s)), PASSES_ON)
+        self.note_rest(s)
+
+    def there(self) -> int:
+        """What it was brought so far."""
+        return self.brought
+
+    def is_over(self) -> bool:
+        """It will be brought no more."""
+        return self.source != Source.OPEN
+
+    def fails(self) -> bool:
+        """Its publisher has failed."""
+        return self.source == Source.FAILED
+
+    def end_is_due(self, s: int) -> bool:
+        """The end takes no demand, once all before it has gone."""
+        return self.is_over() and self.sent[s] == self.brought
+
+
+class ObservedInlet(Subscribing):
+    """The side of a processor that subscribes: its application is its subscriber."""
+
+    S = ObservedPublisher.S
+    D = ObservedPublisher.D
+
+    joined = boolean(False)             # somebody has subscribed to the processor
+
+    @action(s=upto(S))
+    def on_subscribe(self, s: int) -> None:
+        """Somebody has a subscription to the processor."""
+        self.joined = True
+
+    @action(s=upto(S), deep=upto(D + 1))
+    def on_next(self, s: int, deep: int) -> None:
+        """An element has left the processor."""
+        self.W = max(0, self.W - 1)
+
+    @action(s=upto(S))
+    def on_complete(self, s: int) -> None:
+        """The end has been passed on."""
+        self.told = True
+
+    @action(s=upto(S), cause=Cause)
+    def on_error(self, s: int, cause: int) -> None:
+        """A failure has been passed on, or the subscriber has done something wrong."""
+        self.told = True
+        self.stopped = True
+
+    @action(s=upto(S))
+    def cancel(self, s: int) -> None:
+        """Its subscriber needs no more elements, and so it needs none."""
+        self.stopped = True
+
+    def wants(self) -> bool:
+        """There is somebody to want elements."""
+        return self.joined
+
+
+EXPECTATIONS = (
+    expect(ObservedOutlet, "RS-0.3", "holds", "what the observer accepts was requested",
+           S=1, N=(1, 2), X=0, D=1),
+    expect(ObservedInlet, "RS-0.8", "holds", "what was asked for fits", S=1, D=1, C=(1, 2)),
+)

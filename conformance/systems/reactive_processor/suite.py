@@ -94,6 +94,9 @@ SUITE: Final = Suite(
                    ("on_subscribe", "subscribe", "on_next", "on_next", "hold_call", "request",
                     "request", "on_next")),
         "RS-2.8": (("on_subscribe", "subscribe", "cancel", "on_next"),),
+        # Demand adds up while there are no elements yet.
+        "RS-3.8": (("on_subscribe", "subscribe", (Act("request", 1),), (Act("request"),), "on_next",
+                    "on_next", "on_next"),),
         "RS-4.2": (("on_subscribe", "subscribe", "on_next", "on_error", "settle"),),
     },
     picks=len(COUNTS),

@@ -46,7 +46,8 @@ class Downstream:
         "subscribe_null": "null is subscribed", "references": "to whom it refers",
         "run": "one piece of work runs", "settle": "all runs that can run",
     }
-    flags: ClassVar[Mapping[str, tuple[str, str]]] = {"subscribe_null": ("takes_nobody", "refuses_nobody")}
+    flags: ClassVar[Mapping[str, tuple[str, str]]] = {
+        "subscribe_null": ("takes_nobody", "refuses_nobody")}
 
     def __init__(self, subscribers: int, most: int, depth: int) -> None:
         self._count = subscribers

@@ -5,7 +5,7 @@ SHELL := /bin/sh
 .DEFAULT_GOAL := help
 BIN := .venv/bin
 
-.PHONY: help gate test lint types unit bench bench-finders bench-peers bench-storm bench-purgatory races fuzz oracles election failover pages witnesses explanations repairs mutants doctor wheel ci clean core dev programs
+.PHONY: help gate test lint types unit bench bench-finders bench-peers bench-storm bench-purgatory races fuzz oracles election failover bookie pages witnesses explanations repairs mutants doctor wheel ci clean core dev programs
 
 help: ## List the targets.
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 10
@@ -49,6 +49,9 @@ races: core ## Kafka's races under every schedule with two preemptions, in real 
 
 election: dev programs ## Elections by real systems, in real time (6 min): docs/election.md; ARGS="--only etcd"
 	@$(BIN)/python -m checkvalve.conformance.bench.election $(or $(ARGS),--jobs 3 --publish docs)
+
+bookie: core ## A real server with clients that never read and a disk that stalls: what it holds.
+	@$(BIN)/python -m checkvalve.conformance.bench.bookie $(ARGS)
 
 pages: core ## Write the tables of README.md and docs/ that come from the systems' records.
 	@$(BIN)/python -m checkvalve.conformance.systems.pages

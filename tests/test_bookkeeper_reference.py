@@ -1,4 +1,4 @@
-"""The reference server: what stays true whatever its network, its storage and its clock do."""
+"""The reference server and its memtable: what stays true whatever a driver tells them."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from checkvalve.reference.bookkeeper.bookie import (
     Bookie, BookieMisuse, Do, Effect, Kind, Limits,
 )
+from checkvalve.reference.bookkeeper.memtable import EntryTooLong, Memtable, MemtableMisuse
 
 CHANNELS = 3
 
@@ -142,3 +143,60 @@ def test_a_limit_below_one_is_refused(limits: Limits) -> None:
     """It would let nothing pass for ever."""
     with pytest.raises(BookieMisuse, match="limit"):
         Bookie(limits)
+
+
+# ---- the memtable ---------------------------------------------------------------------------
+
+ADDS = st.integers(1, 9).flatmap(lambda size: st.tuples(st.just(size), st.lists(st.tuples(
+    st.integers(0, 5), st.integers(1, 2 * size), st.sampled_from(["", "", "flush", "fail"])),
+    max_size=40)))
+
+
+@given(ADDS)
+def test_a_memtable_holds_twice_its_size_at_most(
+    given: tuple[int, list[tuple[int, int, str]]]
+) -> None:
+    """Whatever comes, comes twice, and however flushes end."""
+    size, adds = given
+    table, under_way = Memtable(size), 0
+    for key, length, then in adds:
+        under_way += table.add(key, length).flush
+        assert table.held <= 2 * size
+        if under_way and then:
+            under_way = table.flushed(failed=then == "fail").flush
+        assert table.held <= 2 * size
+
+
+@given(ADDS)
+def test_every_entry_that_fits_gets_room_in_the_end(
+    given: tuple[int, list[tuple[int, int, str]]]
+) -> None:
+    """Of up to twice the size, as long as flushes that were asked for are done; each once."""
+    size, adds = given
+    table, under_way, inserted = Memtable(size), 0, 0
+    for number, (_, length, _) in enumerate(adds):
+        moved = table.add(number, length)
+        under_way, inserted = under_way or moved.flush, inserted + len(moved.inserted)
+    while under_way:
+        moved = table.flushed()
+        under_way, inserted = moved.flush, inserted + len(moved.inserted)
+    assert (inserted, table.waiting) == (len(adds), 0)
+
+
+def test_an_entry_that_never_fits_is_refused() -> None:
+    """It would wait for ever, and all others behind it."""
+    table = Memtable(4)
+    with pytest.raises(EntryTooLong):
+        table.add(0, 9)
+    with pytest.raises(MemtableMisuse):
+        table.add(0, 0)
+    with pytest.raises(MemtableMisuse):
+        table.flushed()
+    assert table.add(0, 8) == ([0], 8)
+
+
+def test_an_entry_that_comes_twice_takes_room_once() -> None:
+    """BookKeeper #2832: the bytes of the second one are free at once."""
+    table = Memtable(4)
+    assert table.add(0, 3).inserted == table.add(0, 3).inserted == [0]
+    assert table.held == 3

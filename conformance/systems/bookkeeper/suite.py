@@ -122,7 +122,7 @@ class BookieConversation(PlainConversation):
 
     def _told(self, request: Message) -> Iterator[Step]:
         """What the server is told."""
-        do, channel = request["do"], request.get("channel")
+        do, channel = request["do"], int(request.get("channel", 0))
         if do == "receive":
             self._kinds += request["kinds"]
             for kind in request["kinds"]:

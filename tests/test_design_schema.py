@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 
 from checkvalve.conformance.designs.reading import read_text
 from checkvalve.spec.design.loader import load
-from checkvalve.spec.design.schema import _WORDS, check_shape, schema
+from checkvalve.spec.design.schema import _WORDS, check_shape, resolved_schema, schema
 from checkvalve.spec.design.source import Node, parse
 from checkvalve.spec.notation.errors import InputError
 
 DESIGNS = sorted((Path(__file__).parent.parent / "examples" / "designs").glob("*.yaml"))
-VALIDATOR = jsonschema.Draft202012Validator(schema())
+VALIDATOR = jsonschema.Draft202012Validator(resolved_schema())
 
 
 def tree(value: Any, line: int = 1) -> Node:

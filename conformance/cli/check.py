@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,6 +33,8 @@ USUAL_SECONDS = 60.0
 @click.option("--engine", type=click.Choice(["auto", "graph", "explorer", "runs"]),
               default="auto", show_default=True,
               help="graph: only the wait-for graph; explorer: only search; runs: only try.")
+@click.option("--set", "given", multiple=True, metavar="NAME=VALUE",
+              help="A parameter's value, in place of the file's: n=4, or n=1..8 for each.")
 @click.option("--svg", "drawings", type=click.Path(path_type=Path), metavar="DIR",
               help="Draw each design into this folder, its cycle of waits in red.")
 @click.option("--repair/--no-repair", default=True, show_default=True,
@@ -39,34 +42,34 @@ USUAL_SECONDS = 60.0
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @budget_options
 def command(
-    designs: tuple[str, ...], engine: Engine, drawings: Path | None, repair: bool,
-    as_json: bool, budget: Budget,
+    designs: tuple[str, ...], engine: Engine, given: tuple[str, ...], drawings: Path | None,
+    repair: bool, as_json: bool, budget: Budget,
 ) -> int:
     """Check design files for deadlock, growth without bound, loss, failure and starvation.
 
     Exit code 0 if every verdict is what its design expects (holds, where it says nothing),
     1 if one is not, 2 if one could not be decided, 64 for a file that is not a design:
     then none of the others is checked either.
-    A design may take 60 s, unless --max-seconds says otherwise.
+    A design may take 60 s, unless --max-seconds says otherwise. A file whose parameters have
+    ranges stands for many designs, which are told together.
     """
-    from checkvalve.spec.design.check import Settings
-
-    from ..designs import check_design, load_file
-    loaded = [load_file(path) for path in designs]  # all, before anything is printed
+    from ..designs import load_designs
+    wanted = _given(given)
+    loaded = [load_designs(path, wanted) for path in designs]  # all, before anything is printed
     if drawings is not None:
-        _check_names(loaded)
+        _check_names([design for group in loaded for design in group])
     if budget.max_seconds is None:
         budget = replace(budget, max_seconds=USUAL_SECONDS)
-    reports = []
-    for design in loaded:
-        running = budget.start()  # one for the check and for the search for a repair
-        report = check_design(design, settings=Settings(engine, running))
-        drawing = _draw(report, drawings)
-        if not as_json:
-            _show(report, drawing)  # the verdict does not wait for the repair
-        if repair:
-            report = _repaired(report, running, say=not as_json)
-        reports.append(report)
+    reports: list[DesignReport] = []
+    for group in loaded:
+        one = partial(_checked, engine=engine, budget=budget, drawings=drawings)
+        if len(group) == 1:
+            reports.append(one(group[0], repair=repair, say=not as_json))
+        else:
+            swept = [one(design, repair=False, say=False) for design in group]
+            reports += swept
+            if not as_json:
+                _show_sweep(swept)
         if not as_json:
             click.echo("")
     code = _code(reports)
@@ -76,6 +79,39 @@ def command(
         good = sum(report.as_expected for report in reports)
         click.echo(f"{good} of {counted(len(reports), 'design')} as expected")
     return code
+
+
+def _given(settings: tuple[str, ...]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for setting in settings:
+        name, equals, value = setting.partition("=")
+        if not equals or not name.strip() or not value.strip():
+            raise InputError(f"--set {setting[:60]!r} gives no value to a parameter",
+                             next_step="Write for example --set n=4, or --set n=1..8.")
+        found[name.strip()] = value.strip()
+    return found
+
+
+def _checked(
+    design: Design, *, engine: Engine, budget: Budget, drawings: Path | None, repair: bool,
+    say: bool,
+) -> DesignReport:
+    """The report on one design, told as soon as it is known."""
+    from checkvalve.spec.design.check import Settings
+
+    from ..designs import check_design
+    running = budget.start()  # one for the check and for the search for a repair
+    report = check_design(design, settings=Settings(engine, running))
+    drawing = _draw(report, drawings)
+    if say:
+        _show(report, drawing)  # the verdict does not wait for the repair
+    return _repaired(report, running, say=say) if repair else report
+
+
+def _show_sweep(reports: list[DesignReport]) -> None:
+    from ..designs.text import sweep_lines
+    for line in sweep_lines(reports):
+        click.echo(_coloured(line))
 
 
 def _check_names(designs: list[Design]) -> None:

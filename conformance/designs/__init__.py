@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     from checkvalve.spec.design.language import Design
     from checkvalve.spec.verdicts.verdict import Budget
 
-__all__ = ["check_design", "check_file", "load_file"]
+__all__ = ["check_design", "check_file", "load_designs", "load_file"]
 
 
 def load_file(path: str | Path) -> Design:
@@ -24,6 +25,16 @@ def load_file(path: str | Path) -> Design:
 
     from .reading import read_text
     return load(read_text(Path(path)), str(path))
+
+
+def load_designs(path: str | Path, given: Mapping[str, str] | None = None) -> list[Design]:
+    """Read a file: a design for each choice of values of its parameters; ``given`` has some, as
+    text (``{"n": "1..8"}``). Raises InputError as ``load_file`` does.
+    """
+    from checkvalve.spec.design.loader import load_all
+
+    from .reading import read_text
+    return load_all(read_text(Path(path)), str(path), given)
 
 
 def check_file(path: str | Path, budget: Budget | None = None) -> DesignReport:

@@ -11,7 +11,7 @@ from checkvalve.spec.design.stuck import Blocked
 from checkvalve.spec.notation.labels import counted
 from checkvalve.spec.verdicts.verdict import Outcome, mark
 
-__all__ = ["lines", "numbered", "repair_lines"]
+__all__ = ["lines", "numbered", "repair_lines", "sweep_lines"]
 
 SHOWN_CIRCLES = 3
 SHOWN_LINES = (40, 20)
@@ -29,6 +29,42 @@ def lines(report: DesignReport) -> Iterator[str]:
             yield ""
             yield from _violation(finding)
     yield from _graph(report)
+
+
+def sweep_lines(reports: Sequence[DesignReport]) -> Iterator[str]:
+    """What was found of the designs of one file, a line for each property; then the report on the
+    first that is not as expected."""
+    design = reports[0].design
+    swept = {name: sorted({dict(report.design.parameters)[name] for report in reports})
+             for name, _ in design.parameters}
+    told = ", ".join(f"{name} = {values[0]}" + (f"..{values[-1]}" if len(values) > 1 else "")
+                     for name, values in swept.items())
+    yield f"{design.file}  {told}: {counted(len(reports), 'design')}"
+    names = list(dict.fromkeys(each.name for report in reports for each in report.findings))
+    width = max(map(len, names))
+    for name in names:
+        yield "  " + _swept(name, [report for report in reports if any(
+            each.name == name for each in report.findings)], width)
+    wrong = next((report for report in reports if not report.as_expected), None)
+    if wrong is not None:
+        yield ""
+        yield from lines(wrong)
+
+
+def _swept(name: str, reports: Sequence[DesignReport], width: int) -> str:
+    """One property of several designs: how often which verdict, and where it is not expected."""
+    found = [report.finding(name) for report in reports]
+    counts = [(outcome, sum(each.outcome is outcome for each in found)) for outcome in Outcome]
+    told = ", ".join(f"{outcome.value} {'once' if number == 1 else f'{number} times'}"
+                     for outcome, number in counts if number)
+    wrong = [report for report in reports if not report.finding(name).as_expected]
+    worst = next((each.outcome for each in found if not each.as_expected), found[0].outcome)
+    line = f"{mark(worst, not wrong)} {name:<{width}}  {told}"
+    if wrong:
+        where = ", ".join(report.design.name for report in wrong[:3])
+        line += f"; not as expected: {where}" + (f" and {len(wrong) - 3} more"
+                                                 if len(wrong) > 3 else "")
+    return line
 
 
 def _verdict(finding: Finding, width: int) -> str:

@@ -28,13 +28,21 @@ __all__ = ["chapter_rows", "design_rows", "suite_rows"]
 
 
 def design_rows(subject: str, file: Path, designs: Designs) -> tuple[Row, ...]:
-    """Check one design: a row for each property that its author expects something of."""
+    """Check the designs of a file: a row for each property that its author expects something of.
+
+    Each design has all the seconds that are allowed for one.
+    """
     from checkvalve.spec.verdicts.verdict import Budget
 
-    from ..designs import check_file
+    from ..designs import check_design, load_designs
 
-    report = check_file(file, Budget(max_seconds=designs.max_seconds))
-    return tuple(_design_row(subject, found) for found in report.findings)
+    loaded = load_designs(file)
+    rows: list[Row] = []
+    for design in loaded:
+        report = check_design(design, Budget(max_seconds=designs.max_seconds))
+        which = subject if len(loaded) == 1 else f"{subject} ({design.name})"
+        rows += [_design_row(which, found) for found in report.findings]
+    return tuple(rows)
 
 
 def _design_row(subject: str, found: Finding) -> Row:

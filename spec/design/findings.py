@@ -152,6 +152,7 @@ class DesignReport:
         """The report as one document."""
         return {
             "design": self.design.name, "file": self.design.file,
+            "parameters": dict(self.design.parameters),
             "as_expected": self.as_expected, "results": self.results,
             "cycles": [
                 {"waits": [_wait(wait) for wait in cycle.waits], "excluded": cycle.excluded}

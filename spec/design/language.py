@@ -135,7 +135,8 @@ class Pool:
 
 @dataclass(frozen=True)
 class Design:
-    """A whole design; ``expect`` maps a property to the verdict its author wants."""
+    """A whole design; ``expect`` maps a property to the verdict its author wants, ``parameters``
+    are the values that its numbers were computed from."""
 
     name: str
     about: str
@@ -144,6 +145,7 @@ class Design:
     pools: Mapping[str, Pool]
     expect: Mapping[str, str] = field(default_factory=dict)
     file: str = ""
+    parameters: tuple[tuple[str, int], ...] = ()
 
     def outputs(self, task: str) -> list[Link]:
         """The links that a task writes to, in the order of the file."""

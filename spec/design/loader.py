@@ -8,16 +8,18 @@ fits.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ..notation.errors import InputError
 from .language import Design, Flow, Kind, Link, Merging, Pool, Routing, Step, StepKind, Task
+from .parameters import points, resolved
 from .schema import check_shape
 from .source import Node, parse
 from .translate import Aim, translate
 
-__all__ = ["load"]
+__all__ = ["load", "load_all"]
 
 # Flow kinds whose translation has a row for each number of elements that do not fit.
 _COUNTED = {Flow.DROP_NEWEST, Flow.DROP_OLDEST, Flow.UNBOUNDED}
@@ -42,11 +44,37 @@ _DEGREES: Mapping[Kind, tuple[int, int, int, int]] = {
 def load(text: str, file: str = "<text>") -> Design:
     """Read a design; ``file`` is only used in messages.
 
-    Raises InputError, naming file and line, for the first thing that is wrong.
+    Raises InputError, naming file and line, for the first thing that is wrong, and for a file
+    that stands for several designs.
+    """
+    found = load_all(text, file)
+    if len(found) > 1:
+        raise InputError(f"its parameters have ranges, so the file stands for {len(found)} designs",
+                         file, "Give each parameter one value here.")
+    return found[0]
+
+
+def load_all(
+    text: str, file: str = "<text>", given: Mapping[str, str] | None = None
+) -> list[Design]:
+    """Read a file: a design for each choice of values of its parameters, of which ``given`` has
+    some (see ``parameters``). Raises InputError as ``load`` does.
     """
     root = parse(text, file)
-    check_shape(root, file)
-    return _Loader(root, file).design()
+    found = []
+    for point in points(root, file, given or {}):
+        tree = resolved(root, point, file)
+        check_shape(tree, file)
+        found.append(replace(_Loader(tree, file).design(), parameters=tuple(point.items())))
+    columns = zip(*(each.parameters for each in found), strict=True)
+    swept = [place for place, values in enumerate(columns) if len(set(values)) > 1]
+    return [_named(design, swept) for design in found]
+
+
+def _named(design: Design, swept: Sequence[int]) -> Design:
+    """The design, told from the others of its file by the parameters in which they differ."""
+    values = [f"{name}={value}" for name, value in (design.parameters[place] for place in swept)]
+    return replace(design, name=" ".join([design.name, *values]))
 
 
 class _Loader:

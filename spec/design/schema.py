@@ -20,7 +20,7 @@ from .source import Node
 if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError
 
-__all__ = ["check_shape", "schema"]
+__all__ = ["check_shape", "resolved_schema", "schema"]
 
 Schema = Mapping[str, Any]
 
@@ -33,20 +33,45 @@ def schema() -> Schema:
     return loaded
 
 
-def check_shape(root: Node, file: str) -> None:
-    """Check a document against the schema; raises InputError for the first problem."""
-    for error in _validator().iter_errors(root.plain()):
+def check_shape(root: Node, file: str, *, parameters: bool = False) -> None:
+    """Check a document against the schema, once its parameters are resolved, or only these
+    ``parameters``; raises InputError for the first problem."""
+    for error in _validator(parameters).iter_errors(root.plain()):
         nearest = _nearest(error)
         problem = _problem(root, nearest)
         raise InputError(problem.what, f"{file}:{problem.line}", problem.next_step)
 
 
 @cache
-def _validator() -> Any:
+def _validator(parameters: bool) -> Any:
     from jsonschema import Draft202012Validator
     from jsonschema.validators import extend
 
-    return extend(Draft202012Validator, {"pattern": _whole_text})(schema())
+    whole = schema()
+    part = {"properties": {"parameters": whole["properties"]["parameters"]}} if parameters \
+        else resolved_schema()
+    return extend(Draft202012Validator, {"pattern": _whole_text})(part)
+
+
+def resolved_schema() -> Schema:
+    """The schema of a design whose parameters are resolved: no expressions, no conditions."""
+    found: Schema = _of_numbers(schema())
+    return found
+
+
+def _of_numbers(part: Any) -> Any:
+    if isinstance(part, list):
+        return "integer" if part == _EXPRESSION else [_of_numbers(each) for each in part]
+    if not isinstance(part, dict):
+        return part
+    plain = {key: _of_numbers(each) for key, each in part.items()}
+    if _CONDITIONAL in plain:
+        plain[_CONDITIONAL] = plain["verdict"]
+    return plain
+
+
+_EXPRESSION: Final = ["integer", "string"]
+_CONDITIONAL: Final = "verdict or condition"
 
 
 def _whole_text(_: Any, pattern: str, value: Any, __: Schema) -> Iterator[ValidationError]:
@@ -123,7 +148,8 @@ Words = tuple[str, str, Any]
 
 
 def _type(called: str, error: ValidationError) -> Words:
-    wanted = _TYPES[error.validator_value]
+    allowed = error.validator_value
+    wanted = _TYPES["parameter" if allowed == _EXPRESSION else allowed]
     return (f"{called} must be {wanted}, but is {_show(error.instance)}",
             f"Write {wanted} there.", _key(error))
 
@@ -195,7 +221,7 @@ _WORDS: Final[Mapping[str, Callable[[str, ValidationError], Words]]] = {
 
 _TYPES: Final = {
     "object": "a mapping of keys to values", "array": "a list", "string": "a text",
-    "integer": "a whole number",
+    "integer": "a whole number", "parameter": "a whole number, a range or an expression",
 }
 
 

@@ -124,6 +124,8 @@ CHAPTERS = {
     "queues.interruptible": "a queue whose waiting calls are told to stop, and learn it later",
     "queues.permits": "a semaphore or a lock for coroutines: permits, and a line of those who wait",
     "queues.permits_seen": "that permits given in turn are what their observer accepts",
+    "queues.conditions": "what can be seen of a condition variable: who sleeps, and who goes on",
+    "queues.conditions_seen": "that a condition variable is what its observer accepts",
     "queues.dropping": "which item a bounded queue drops that says it drops",
     "queues.policies": "the policy of a queue, found out by asking: what it does when it is full",
     "queues.conserved": "what a queue must conserve, whatever order it keeps",

@@ -47,6 +47,7 @@ def installed(library: str, known: str) -> bool:
     ("awaits.permits", "awaits.anyio.Semaphore"),
     ("awaits.permits", "awaits.anyio.Lock"),
     ("awaits.permits", "awaits.anyio.CapacityLimiter"),
+    ("awaits.condition", "awaits.anyio.Condition"),
 ])
 def test_what_others_have_right_raises_no_alarm(suite: str, target: str) -> None:
     """No MUST is broken in as many cases as there are rules."""
@@ -66,13 +67,16 @@ def test_what_was_found_in_anyio_is_there(name: str, target: str) -> None:
     assert replay(fixture(name), resolve_target("reference.awaits.queue")).breach is None
 
 
+@pytest.mark.parametrize(("name", "target"), [
+    ("janus.json", "awaits.janus"), ("condition.json", "awaits.asyncio.Condition")])
 @pytest.mark.skipif(
     not installed("janus", "2.0.0") or sys.version_info >= (3, 11, 8),
     reason="found in janus 2.0.0 on CPython before 3.11.8, whose Condition loses notifications")
-def test_what_was_found_in_janus_is_there() -> None:
-    """The fixture replays on it, and not on the reference."""
-    assert replay(fixture("janus.json"), resolve_target("awaits.janus")).same
-    assert replay(fixture("janus.json"), resolve_target("reference.awaits.queue")).breach is None
+def test_what_was_found_in_condition_and_so_in_janus_is_there(name: str, target: str) -> None:
+    """The fixtures replay on them, and not on the references."""
+    found = fixture(name)
+    assert replay(found, resolve_target(target)).same
+    assert replay(found, resolve_target(f"reference.{found.suite}")).breach is None
 
 
 def test_the_ground_of_the_hand_over_twins_is_sound() -> None:

@@ -20,6 +20,7 @@ _FOLDERS: Final = (
     "queue",
     "awaits_queue",
     "awaits_permits",
+    "awaits_condition",
     "link",
     "link_counted",
     "bookkeeper",

@@ -7,53 +7,18 @@ from collections.abc import Awaitable, Mapping
 from typing import Any, ClassVar
 
 from ....reference.drivers.asyncio_permits import Permits
-from ....reference.drivers.virtual_loop import VirtualLoop
 from ...adapters.base import Declined, missing
-from ...adapters.port_adapter import PortAdapter
+from ...adapters.loop_adapter import Held, LoopAdapter
 from ...ports.base import Message, Port
 from .port import PORT
 
 __all__ = [
-    "AnyioLimiter", "AnyioLock", "AnyioSemaphore", "AsyncioLock", "AsyncioSemaphore", "Held",
+    "AnyioLimiter", "AnyioLock", "AnyioSemaphore", "AsyncioLock", "AsyncioSemaphore",
     "ReferencePermits",
 ]
 
 
-class Held:
-    """One call of acquire: its task, and what it waits for while it has its permit."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.task: asyncio.Task[Any] | None = None
-        self.scope: Any = None
-        self.has = False
-        self._leave = False
-        self._gate: asyncio.Future[None] | None = None
-
-    async def keeps(self) -> None:
-        """Keep the permit until ``leave``; a cancellation that came too late is dropped."""
-        self.has = True
-        while not self._leave:
-            self._gate = asyncio.get_running_loop().create_future()
-            try:
-                await self._gate
-            except asyncio.CancelledError:
-                task = asyncio.current_task()
-                assert task is not None
-                task.uncancel()
-        self.has = False
-
-    def leave(self) -> bool:
-        """Let it go on; whether its next step is the last callback that became ready."""
-        assert self._gate is not None
-        self._leave = True
-        if self._gate.done():
-            return False
-        self._gate.set_result(None)
-        return True
-
-
-class ReferencePermits(PortAdapter):
+class ReferencePermits(LoopAdapter):
     """The reference's permits, and the part that is the same for all.
 
     A subclass says which ``kind`` of permits it makes, and how it takes and gives them.
@@ -79,11 +44,6 @@ class ReferencePermits(PortAdapter):
         """Give a permit back, within the task that has it."""
         self.permits.release()
 
-    def stop(self, call: Held) -> None:
-        """Tell the task of a call to stop."""
-        assert call.task is not None
-        call.task.cancel()
-
     def locked_now(self) -> bool:
         """Whether an acquire would have to wait."""
         locked: bool = self.permits.locked()
@@ -95,105 +55,38 @@ class ReferencePermits(PortAdapter):
         """See ``PortAdapter``."""
         if settings["capacity"] > self.capacity_max:
             raise Declined("unsupported-capacity")
-        self.close()
-        self._loop = VirtualLoop()
-        self._calls: dict[str, Held] = {}
-        self._events: list[Message] = []
-        self._broken: BaseException | None = None
+        self.begin_anew()
         with self._loop.running():
             self.permits = self.make(settings["capacity"])
 
     def acquire(self, by: str) -> list[Message]:
         """See the port."""
-        if by in self._calls:
-            raise Declined("name-is-taken")
-        call = self._calls[by] = Held(by)
-        with self._loop.running():
-            call.task = self._loop.begin(self._holds(call))
+        call = self.call(by, self._holds)
         if not self._events:
             self.note(call, "waits")
         return self._seen()
 
     def release(self, by: str) -> list[Message]:
         """See the port."""
-        call = self._calls.get(by)
-        if call is None or not call.has:
-            raise Declined("has-no-permit")
-        with self._loop.running():
-            if call.leave():
-                self._loop.step(-1)
-            self._loop.run_while(lambda: call.has)
-        return self._seen()
-
-    def interrupt(self, by: str) -> list[Message]:
-        """See the port."""
-        call = self._calls.get(by)
-        if call is None or call.has:
-            raise Declined("does-not-wait")
-        with self._loop.running():
-            self.stop(call)
-        return self._seen()
+        return self.let_go(by)
 
     def locked(self) -> bool:
         """See the port."""
         with self._loop.running():
             return self.locked_now()
 
-    def run(self, steps: int) -> list[Message]:
-        """See the port."""
-        with self._loop.running():
-            for _ in range(steps):
-                if not self._loop.step():
-                    break
-        return self._seen()
-
-    def settle(self) -> list[Message]:    # type: ignore[override]
-        """See the port."""
-        with self._loop.running():
-            self._loop.settle()
-        return self._seen()
-
-    def close(self) -> None:
-        """End what still waits or holds, so that no task is thrown away while pending."""
-        if not hasattr(self, "_loop") or self._loop.is_closed():
-            return
-        with self._loop.running():
-            for call in self._calls.values():
-                if call.has:
-                    call.leave()
-                elif call.task is not None and not call.task.done():
-                    self.stop(call)
-            self._loop.settle()
-            for task in asyncio.all_tasks(self._loop):
-                task.cancel()
-            self._loop.settle()
-        self._loop.close()
-
     # -- within -------------------------------------------------------------------------------
-
-    def note(self, call: Held, does: str) -> None:
-        """Report what became of a call."""
-        self._events.append({"by": call.name, "does": does})
 
     async def _holds(self, call: Held) -> None:
         try:
-            try:
-                await self.take(call)
-            except asyncio.CancelledError:
-                self.note(call, "cancelled")
-                return
-            self.note(call, "has")
-            await call.keeps()
-            self.give()
-            self.note(call, "released")
-        except Exception as error:      # noqa: BLE001  whatever it is, it is told
-            self._broken = error
-
-    def _seen(self) -> list[Message]:
-        if self._broken is not None:
-            raise self._broken
-        seen, self._events = self._events, []
-        return seen
+            await self.take(call)
+        except asyncio.CancelledError:
+            self.note(call, "cancelled")
+            return
+        self.note(call, "has")
+        await call.keeps()
+        self.give()
+        self.note(call, "released")
 
 
 class AsyncioSemaphore(ReferencePermits):

@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from ....reference.drivers.asyncio_permits import Permits
+from ...adapters.loop_adapter import Held
 from ...suites.twin import Twins
-from .adapter import AsyncioLock, AsyncioSemaphore, Held, ReferencePermits
+from .adapter import AsyncioLock, AsyncioSemaphore, ReferencePermits
 
 __all__ = ["TWINS"]
 
@@ -227,8 +228,8 @@ class YoungestFirst(Permits):
 class _TellsTwice(ReferencePermits):
     """Tells a cancelled call of a permit as well, which it does not have."""
 
-    def note(self, call: Held, does: str) -> None:
-        super().note(call, does)
+    def note(self, call: Held, does: str, **more: object) -> None:
+        super().note(call, does, **more)
         if does == "cancelled":
             super().note(call, "has")
 

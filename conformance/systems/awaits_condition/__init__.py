@@ -1,0 +1,21 @@
+"""Condition variables for coroutines, whose sleepers are cancelled at every await point."""
+
+from ...suites.system import Shipped, System
+
+__all__ = ["SYSTEM"]
+
+SYSTEM = System(
+    name="awaits.condition",
+    folder=__name__,
+    about="condition variables for coroutines, cancelled at every await point",
+    page="awaits.md",
+    shipped=(
+        Shipped("reference.awaits.condition", "adapter:ReferenceCondition",
+                "the reference's condition variable for asyncio"),
+        Shipped("awaits.asyncio.Condition", "adapter:AsyncioCondition",
+                "asyncio.Condition, callback by callback"),
+        Shipped("awaits.anyio.Condition", "adapter:AnyioCondition",
+                "anyio's condition variable on asyncio, callback by callback"),
+    ),
+    chapters=("queues.conditions",),
+)

@@ -1,0 +1,90 @@
+"""Condition variables for coroutines with one seeded bug each."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any, Final
+
+from ....reference.drivers.asyncio_condition import Condition, Turn
+from ...suites.twin import Twins
+from .adapter import ReferenceCondition
+
+__all__ = ["TWINS"]
+
+
+def _as_kind(bug: type[Any]) -> Mapping[str, Any]:
+    return {"kind": bug}
+
+
+TWINS: Final = Twins(
+    "awaits.condition", ReferenceCondition, ("reference.awaits.condition",), _as_kind)
+
+
+@TWINS.twin(
+    "condition-keeps-notification", "COND-4",
+    "a sleeper that is cancelled after it was notified keeps the notification",
+    "cpython #112202 (asyncio.Condition), and through it janus")
+class KeepsNotification(Condition):
+    """It tells nobody else of it."""
+
+    def stopped(self, turn: Turn) -> None:
+        self.asleep.pop(turn, None)
+
+
+@TWINS.twin(
+    "condition-ends-without-lock", "COND-2",
+    "a wait that is cancelled while it takes the lock again ends without it",
+    "python/asyncio #346 (asyncio.Condition)")
+class EndsWithoutLock(Condition):
+    """It is told to stop, and stops."""
+
+    async def again(self) -> bool:
+        await self.acquire()
+        return False
+
+
+@TWINS.twin(
+    "condition-beside-lock", "COND-1", "a sleeper that was notified goes on without the lock",
+    "a wait that gives the lock back, and forgets to take it again")
+class BesideLock(Condition):
+    """Whoever notified still has it."""
+
+    async def again(self) -> bool:
+        if self.lock.free:
+            await self.acquire()
+        return False
+
+
+@TWINS.twin(
+    "condition-deaf", "COND-3", "a notification wakes the first only, however many it is for",
+    "notify(n) for notify(1)")
+class Deaf(Condition):
+    """The second one sleeps on."""
+
+    def notify(self, n: int = 1) -> None:
+        super().notify(min(n, 1))
+
+
+@TWINS.twin(
+    "condition-sleeps-on", "COND-5", "a sleeper that is told to stop sleeps on",
+    "bpo-32841: asyncio.Condition prevents cancellation")
+class SleepsOn(Condition):
+    """The cancellation is caught, and the sleep begins anew."""
+
+    async def wait(self) -> None:
+        while True:
+            try:
+                return await super().wait()
+            except asyncio.CancelledError:
+                pass
+
+
+@TWINS.twin(
+    "condition-wakes-all", "COND-6", "a notification for one wakes all",
+    "notify_all for notify: a stampede")
+class WakesAll(Condition):
+    """Whoever sleeps is woken, needed or not."""
+
+    def notify(self, n: int = 1) -> None:
+        super().notify(len(self.asleep))

@@ -1,0 +1,95 @@
+"""A condition variable, as its observer sees it; and what it says of broken ones.
+
+Theory. Everything is seen: who goes to sleep, who notifies, who goes on, who ends cancelled. Each
+variant is what a real condition variable has done wrong, refused by the rule by which a suite finds
+it in an implementation.
+
+Source: ``conditions``.
+"""
+
+from __future__ import annotations
+
+from ..notation import action, require, upto
+from ..notation.views import View
+from ..refinements import refines, refused
+from .conditions import ConditionVariable, FrugalCondition
+
+__all__ = [
+    "EXPECTATIONS", "ConditionSeen", "Deaf", "IgnoringStop", "KeepingNotification",
+    "NotTakingTheLock", "WithoutLock",
+]
+
+
+class ConditionSeen(View[ConditionVariable]):
+    """All that happens to calls, and that everything has run that can run."""
+
+    same = ("sleeps", "notifies", "goes_on", "is_cancelled", "has_no_lock", "leaves", "stops",
+            "settled")
+
+
+class NotTakingTheLock(ConditionVariable):
+    """Who was notified goes on at once, whoever has the lock."""
+
+    @action(call=upto(ConditionVariable.K))
+    def goes_on(self, call: int) -> None:
+        """Two of them are inside then."""
+        require(call in self.asleep and self.owed > 0)
+        self.owed -= 1
+        self.due = max(0, self.due - 1)
+        self.inside = call
+        self.wakes(call)
+
+
+class WithoutLock(ConditionVariable):
+    """Who is cancelled while it takes the lock again ends without it (python/asyncio #346)."""
+
+    @action(call=upto(ConditionVariable.K))
+    def has_no_lock(self, call: int) -> None:
+        """It was told to stop, and stops."""
+        require(call in self.stopping)
+        self.wakes(call)
+
+
+class Deaf(ConditionVariable):
+    """A notification wakes nobody."""
+
+    @action
+    def settled(self) -> None:
+        """All has run that runs of itself."""
+        require(not any(call in self.stopping for call in range(self.K)))
+
+
+class KeepingNotification(ConditionVariable):
+    """A sleeper that is cancelled after it was notified keeps it (cpython #112202)."""
+
+    @action
+    def settled(self) -> None:
+        """Where one was cancelled, the others sleep on."""
+        require(self.withdrew or self.due == 0 or self.inside < self.K)
+        require(not any(call in self.stopping for call in range(self.K)))
+
+
+class IgnoringStop(ConditionVariable):
+    """A sleeper that is told to stop sleeps on."""
+
+    @action
+    def settled(self) -> None:
+        """Only a notification wakes it."""
+        require(self.due == 0)
+
+
+SIZE = {"K": "K", "N": "N"}
+
+SEEN = refines(FrugalCondition, ConditionVariable, "where nobody wakes for nothing it is one",
+               shows=ConditionSeen, seen_by=SIZE, K=2, N=(1, 2))
+
+EXPECTATIONS = (
+    SEEN,
+    *(refused(variant, rule, about, like=SEEN, K=K, N=1) for variant, rule, about, K in (
+        (NotTakingTheLock, "COND-1", "a sleeper goes on beside another one", 2),
+        (WithoutLock, "COND-2", "a cancelled wait ends without the lock", 2),
+        (Deaf, "COND-3", "a notification wakes nobody", 2),
+        (KeepingNotification, "COND-4", "a cancelled sleeper keeps the notification", 2),
+        (IgnoringStop, "COND-5", "a sleeper that is told to stop sleeps on", 2),
+    )),
+)

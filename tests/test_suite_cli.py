@@ -171,7 +171,7 @@ def test_every_rule_of_the_book_says_where_it_is_used(
     assert len(book) == len(document["rules"])
     for rule in book.values():
         assert bool(rule["uses"]["test"] or rule["through"]) == (rule["untested"] is None)
-    assert book["QUEUE-3"]["uses"]["test"] == ["queue"]
+    assert book["QUEUE-3"]["uses"]["test"] == ["queue", "awaits.queue"]
     assert "queues.bounded.BoundedQueue" in book["QUEUE-3"]["uses"]["monitor"]
     assert book["FLOW-1"]["uses"]["proof"]
 

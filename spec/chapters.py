@@ -106,6 +106,8 @@ CHAPTERS = {
     "bookkeeper.memtable": "the memtable's bytes: who waits for room, and who makes it",
     "bookkeeper.observed_bookie": "what can be seen of a server: requests in, responses out",
     "bookkeeper.bookie_seen": "that admission is what the observer of a server accepts",
+    "bookkeeper.observed_memtable": "what can be seen of a memtable: entries in, flushes out",
+    "bookkeeper.memtable_seen": "that a memtable is what its observer accepts",
     "bookkeeper.response": "sending a response to a client that does not read",
     "bookkeeper.polls": "long polls: reads that wait until there is something to read",
     "election.lock": "a lock service with sessions, and a store that compares tokens",

@@ -27,6 +27,7 @@ COMPONENTS = {
     "a server of BookKeeper": (
         "bookkeeper.admission", "bookkeeper.loops", "bookkeeper.polls", "bookkeeper.response",
         "bookkeeper.observed_bookie"),
+    "a memtable": ("bookkeeper.memtable", "bookkeeper.observed_memtable"),
     "queues": ("queues.bounded", "queues.dropping", "queues.policies",
                "queues.conserved"),
     "streams": ("reactive.stream", "reactive.observed_publisher", "reactive.observed_subscriber"),

@@ -24,6 +24,7 @@ _FOLDERS: Final = (
     "link",
     "link_counted",
     "bookkeeper",
+    "bookkeeper_memtable",
     "storm_input",
     "storm_status",
     "storm_acker",

@@ -1,0 +1,16 @@
+"""The memtable of a server in the manner of BookKeeper's."""
+
+from ...suites.system import Shipped, System
+
+__all__ = ["SYSTEM"]
+
+SYSTEM = System(
+    name="bookkeeper.memtable",
+    folder=__name__,
+    about="a memtable in the manner of BookKeeper's: room for bytes, and flushes in the background",
+    page="bookkeeper-port.md",
+    shipped=(
+        Shipped("reference.bookkeeper.memtable", "adapter:ReferenceMemtable",
+                "the reference of a memtable that flushes in the background"),
+    ),
+)

@@ -1,0 +1,211 @@
+"""Memtables with one seeded bug each."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ....reference.bookkeeper.memtable import Memtable, Moved
+from ...suites.twin import Twins
+from .adapter import ReferenceMemtable
+
+__all__ = ["TWINS"]
+
+TWINS: Final = Twins("bookkeeper.memtable", ReferenceMemtable, ("reference.bookkeeper.memtable",))
+
+
+@TWINS.twin(
+    "memtable-looks-before-waiting", "BK-22", "whether to flush is looked at when an entry "
+    "comes, and not while it waits",
+    "bookkeeper#B7: the threshold is evaluated only before blocking")
+class LookingBefore(Memtable):
+    """As merged: a table of less than ``size`` bytes is never flushed."""
+
+    def _is_worth_a_flush(self) -> bool:
+        return not self._snapshot and sum(self._table.values()) >= self.size
+
+
+@TWINS.twin(
+    "memtable-asks-once", "BK-22", "an entry asks for a flush when it begins to wait, and not "
+    "again", "a flush that brings too little, and nobody to ask for another one")
+class AskingOnce(Memtable):
+    """What is flushed already is taken for all that is needed."""
+
+    def flushed(self, *, failed: bool = False) -> Moved:
+        moved = super().flushed(failed=failed)
+        if moved.flush and not failed and sum(self._snapshot.values()) < self.size:
+            self._table, self._snapshot = self._snapshot, {}
+            return moved._replace(flush=0)
+        return moved
+
+
+@TWINS.twin(
+    "memtable-holds-more", "BK-23", "there is a byte more than twice the size",
+    "<= in the place of <: permits for one more")
+class HoldingMore(Memtable):
+    """The last byte is there twice."""
+
+    def _has_room(self, length: int) -> bool:
+        return length <= self._free + 1
+
+
+@TWINS.twin(
+    "memtable-has-no-limit", "BK-23", "entries go to the table, however much is there",
+    "004#memtable: a wait of a millisecond in the place of a limit")
+class Unlimited(Memtable):
+    """Nothing ever waits for the disk."""
+
+    def _has_room(self, length: int) -> bool:
+        return True
+
+
+@TWINS.twin(
+    "memtable-frees-duplicates-twice", "BK-23", "an entry that is there already gives its bytes "
+    "back twice", "a release by who finds the duplicate, and one by who asked to add it")
+class FreeingTwice(Memtable):
+    """There is more room than there is."""
+
+    def _give_back(self, length: int) -> None:
+        self._free += 2 * length
+
+
+@TWINS.twin(
+    "memtable-never-retries", "BK-24", "a flush that has failed is not tried again",
+    "bookkeeper#latent: only the next entry asks for it, and that one waits")
+class NeverRetrying(Memtable):
+    """The snapshot stays where it is."""
+
+    def _try_again(self) -> Moved:
+        return Moved([], 0)
+
+
+@TWINS.twin(
+    "memtable-inserts-twice", "BK-70", "an entry that is there already is inserted once more",
+    "a put in the place of a put if absent")
+class InsertingTwice(Memtable):
+    """Who asked is told twice."""
+
+    def add(self, key: int, length: int) -> Moved:
+        known = self._is_known(key)
+        moved = super().add(key, length)
+        return moved._replace(inserted=moved.inserted * 2) if known else moved
+
+
+@TWINS.twin(
+    "memtable-newest-first", "BK-71", "of the entries that wait, the newest is inserted first",
+    "a stack in the place of a queue")
+class NewestFirst(Memtable):
+    """The line is served from its end."""
+
+    def flushed(self, *, failed: bool = False) -> Moved:
+        self._line.reverse()
+        return super().flushed(failed=failed)
+
+
+@TWINS.twin(
+    "memtable-lets-short-ones-pass", "BK-71", "a short entry passes a long one that waits",
+    "a try that looks at no queue: a long entry starves")
+class LettingPass(Memtable):
+    """What comes takes what is free."""
+
+    def add(self, key: int, length: int) -> Moved:
+        if self._line and self._has_room(length) and not self._is_known(key):
+            self._free -= length
+            self._table[key] = length
+            return Moved([key], 0)
+        return super().add(key, length)
+
+
+@TWINS.twin(
+    "memtable-takes-any-length", "BK-72", "an entry that never fits waits",
+    "bookkeeper#B7: an entry longer than the limit blocks for ever")
+class TakingAll(Memtable):
+    """And all others wait behind it."""
+
+    def add(self, key: int, length: int) -> Moved:
+        try:
+            return super().add(key, length)
+        except ValueError:
+            self._line.append((key, length))
+            return self._go_on()
+
+
+@TWINS.twin(
+    "memtable-refuses-above-size", "BK-72", "an entry longer than the flush size is refused",
+    "a bound on the table taken for one on the room")
+class RefusingLong(Memtable):
+    """Half of the room is not used for one entry."""
+
+    def add(self, key: int, length: int) -> Moved:
+        return super().add(key, length if length <= self.size else 2 * self.size + 1)
+
+
+@TWINS.twin(
+    "memtable-keeps-duplicates", "BK-73", "an entry that is there already keeps its bytes",
+    "BookKeeper #2832: adds wait for bytes that nobody has")
+class KeepingDuplicates(Memtable):
+    """No flush gives them back."""
+
+    def _give_back(self, length: int) -> None:
+        """It was not inserted, and is not looked at again."""
+
+
+@TWINS.twin(
+    "memtable-keeps-a-byte", "BK-73", "a flush gives back a byte too few",
+    "the length of a header that is counted on one side only")
+class KeepingAByte(Memtable):
+    """Room is lost with every flush."""
+
+    def flushed(self, *, failed: bool = False) -> Moved:
+        if not failed and self._snapshot:
+            self._free -= 1
+        return super().flushed(failed=failed)
+
+
+@TWINS.twin(
+    "memtable-wakes-nobody", "BK-73", "an entry that waits is not looked at when a flush is done",
+    "a wake-up that is lost: bytes are free, and nobody takes them")
+class WakingNobody(Memtable):
+    """Only the next entry looks at the line."""
+
+    def flushed(self, *, failed: bool = False) -> Moved:
+        if failed or not self._snapshot:
+            return super().flushed(failed=failed)
+        line = list(self._line)
+        self._line.clear()
+        moved = super().flushed()
+        self._line.extend(line)
+        return moved
+
+
+@TWINS.twin(
+    "memtable-flushes-again", "BK-74", "a table is set aside although a snapshot is there",
+    "a snapshot that is overwritten, with what has not been written")
+class FlushingAgain(Memtable):
+    """Whether there is a snapshot is not looked at."""
+
+    def _is_worth_a_flush(self) -> bool:
+        return bool(self._table) and sum(self._table.values()) >= self.size
+
+
+@TWINS.twin(
+    "memtable-flushes-part", "BK-74", "a flush leaves an entry in the table",
+    "an iterator that ends one too early")
+class FlushingPart(Memtable):
+    """The newest entry stays where it is."""
+
+    def _set_aside(self) -> int:
+        key = next(reversed(self._table))
+        kept = {key: self._table.pop(key)} if len(self._table) > 1 else {}
+        flush = super()._set_aside()
+        self._table = kept
+        return flush
+
+
+@TWINS.twin(
+    "memtable-flushes-each", "BK-75", "each entry is flushed as soon as it is there",
+    "a threshold of nothing: a write to disk for each entry")
+class FlushingEach(Memtable):
+    """Any table is worth a flush."""
+
+    def _is_worth_a_flush(self) -> bool:
+        return bool(self._table) and not self._snapshot

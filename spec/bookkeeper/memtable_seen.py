@@ -1,0 +1,86 @@
+"""The memtable, as those see it who bring entries and write to disk.
+
+Theory. There is one adder (A = 1): several that have room at the same time insert in whatever
+order, and what a table has is then not what they have permits for. An entry is added when its adder
+looks whether to flush, and is in the table when it is inserted. Whether it was there already, its
+adder finds out only then, and says so first. A memtable rests while its adder has nothing to do or
+waits for more bytes than are free.
+
+As merged, a memtable is refused where an entry may be longer than L, and where a flush may fail
+(bookkeeper#B7, bookkeeper#latent). What is accepted asks until who waits is served, and tries
+flushes again.
+
+Source: ``memtable``, ``observed_memtable``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from ..notation.views import Seen, View, see, shown
+from ..refinements import refines, refused
+from .memtable import Doing, KeepingDuplicates, KeepingFlushed, Memtable, Retrying
+from .observed_memtable import ObservedMemtable
+
+__all__ = ["EXPECTATIONS", "MemtableSeen"]
+
+
+class MemtableSeen(View[Memtable]):
+    """Entries are numbered as they come; ``history`` is how many have."""
+
+    history: int = 0
+
+    @shown
+    def add(self, before: Memtable, after: Memtable, adder: int) -> Iterable[Seen]:
+        self.history += 1
+        return see("add", length=before.length[adder] - 1), *asked_for(before, after)
+
+    @shown
+    def take(self, before: Memtable, after: Memtable, adder: int) -> Iterable[Seen]:
+        return asked_for(before, after)
+
+    @shown
+    def insert(
+        self, before: Memtable, after: Memtable, adder: int, known: int
+    ) -> Iterable[Seen]:
+        entry = self.history - 1
+        repeats = [see("repeats", entry=entry)] if known else []
+        return *repeats, see("inserts", entry=entry), *asked_for(before, after)
+
+    @shown
+    def flush(self, before: Memtable, after: Memtable) -> Iterable[Seen]:
+        again = [see("flushes", bytes=after.snapshot)] if after.asked else []
+        return see("flushed"), *again
+
+    @shown
+    def fail(self, before: Memtable, after: Memtable) -> Iterable[Seen]:
+        again = [see("flushes", bytes=after.snapshot)] if after.asked else []
+        return see("fails"), *again
+
+    def asked(self, machine: Memtable) -> Iterable[Seen | Sequence[Seen]]:
+        """One that can do nothing more rests."""
+        if machine.doing[0] == Doing.NOTHING or (
+                machine.doing[0] == Doing.WAITING and machine.length[0] > machine.free):
+            yield see("rests")
+
+
+def asked_for(before: Memtable, after: Memtable) -> list[Seen]:
+    """The flush that a step asked for, if it did."""
+    return [see("flushes", bytes=after.snapshot)] if after.asked and not before.asked else []
+
+
+SEEN = refines(
+    Retrying, ObservedMemtable, "entries get room as they have to", shows=MemtableSeen,
+    seen_by={"L": "L", "M": "M", "R": 3}, room=("self.named < self.R",),
+    A=1, L=(1, 2), M=lambda L: range(1, 2 * L + 1), X=(0, 1))
+
+EXPECTATIONS = (
+    SEEN,
+    refused(Memtable, "BK-22", "bookkeeper#B7: an entry waits for a flush that nobody asks for",
+            like=SEEN, L=2, M=3, X=0),
+    refused(Memtable, "BK-24", "bookkeeper#latent: nobody tries a flush again that has failed",
+            like=SEEN, L=2, M=2, X=1),
+    refused(KeepingDuplicates, "BK-73", "an entry that comes twice keeps its bytes", like=SEEN,
+            L=1, M=1, X=0, beside=("BK-21",)),
+    refused(KeepingFlushed, "BK-73", "a flush gives back too little", like=SEEN, L=1, M=1, X=0),
+)

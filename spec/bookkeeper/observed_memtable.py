@@ -1,0 +1,185 @@
+"""A memtable as those see it who bring entries and write to disk.
+
+Theory. An entry is added and waits until there is room for it; then it is in the table. The table
+is asked to be flushed as a whole, and is the *snapshot* until that is done; a flush that fails
+leaves it where it is, and has to be asked for again. Table and snapshot together never have more
+than 2 L bytes. An entry that is in the table already takes no room: whoever brings it knows that,
+and says so.
+
+What permits there are inside is not seen, and need not be: a memtable that loses bytes shows it by
+letting an entry wait although there is room; one that has too many, by taking an entry for which
+there is none. An entry that waits does so for a flush that is under way. If none is, it waits until
+somebody brings another entry, and perhaps for ever.
+
+Entries are numbered in the order in which they come. What a memtable does in answer to one event is
+over when it *rests*.
+
+Source: ``memtable``; 004#memtable, bookkeeper#memtable.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from ..expectations import expect
+from ..notation import (
+    MUST, Machine, action, always, array, boolean, choice, const, guard_rule, integer, require,
+    upto,
+)
+from ..notation.rules import seen_from_outside
+from .memtable import Memtable
+
+__all__ = ["EXPECTATIONS", "Entry", "ObservedMemtable"]
+
+HELPED = seen_from_outside(Memtable.rules_declared, "BK-22")
+BOUNDED = seen_from_outside(Memtable.rules_declared, "BK-23")
+FLUSHED = seen_from_outside(Memtable.rules_declared, "BK-24")
+
+ONCE = guard_rule(
+    "BK-70", MUST, "An entry is inserted or refused once, and only if it was added.",
+    source="bookkeeper#memtable")
+IN_ORDER = guard_rule(
+    "BK-71", MUST, "Entries that wait for room are inserted in the order in which they came.",
+    source="bookkeeper#memtable")
+FITS = guard_rule(
+    "BK-72", MUST, "An entry is refused exactly where it is longer than all the room there is.",
+    source="bookkeeper#B7")
+TAKES = guard_rule(
+    "BK-73", MUST, "An entry waits only while there is no room for it.",
+    source="bookkeeper#B6; BookKeeper #2832")
+WHOLE = guard_rule(
+    "BK-74", MUST, "The whole table is set aside, and nothing while a snapshot is there.",
+    source="bookkeeper#memtable")
+WORTH = guard_rule(
+    "BK-75", MUST, "Less than L bytes are flushed only for an entry that waits.",
+    source="004#memtable ('limit that triggers memtable flush')")
+
+
+class Entry(IntEnum):
+    """Where an entry is."""
+
+    UNNAMED = 0
+    WAITING = 1
+    TABLE = 2
+    SNAPSHOT = 3
+    GONE = 4            # on disk, or refused, or there already
+
+
+class ObservedMemtable(Machine):
+    """Entries of up to M bytes, of which a run names R."""
+
+    L = const(2, at_least=1)            # bytes of the table that are worth a flush
+    M = const(2, at_least=1)            # bytes of an entry, at most
+    R = const(3, at_least=1)            # entries that a run may name
+
+    named = integer(0, R)               # entries added: the next has this number
+    place = array(upto(R), choice(Entry, Entry.UNNAMED))
+    length = array(upto(R), integer(0, M))
+    known = array(upto(R), boolean())   # it is in the table already
+    under_way = boolean()               # a flush is
+
+    # --- what others do ----------------------------------------------------------------------
+
+    @action(length=upto(M))
+    def add(self, length: int) -> None:
+        """An entry of ``length + 1`` bytes comes."""
+        require(self.named < self.R)
+        self.place[self.named] = Entry.WAITING
+        self.length[self.named] = length + 1
+        self.named += 1
+
+    @action(entry=upto(R))
+    def repeats(self, entry: int) -> None:
+        """An entry that has come is one that is in the table."""
+        require(self.place[entry] == Entry.WAITING)
+        self.known[entry] = True
+
+    @action
+    def flushed(self) -> None:
+        """The snapshot is on disk."""
+        require(self.under_way)
+        self.under_way = False
+        for entry in range(self.R):
+            if self.place[entry] == Entry.SNAPSHOT:
+                self.place[entry] = Entry.GONE
+
+    @action
+    def fails(self) -> None:
+        """A flush has not written anything."""
+        require(self.under_way)
+        self.under_way = False
+
+    # --- what the memtable does --------------------------------------------------------------
+
+    @action(entry=upto(R))
+    def inserts(self, entry: int) -> None:
+        """There is room for an entry."""
+        require(self.place[entry] == Entry.WAITING, ONCE)
+        require(not any(self.place[other] == Entry.WAITING for other in range(self.R)
+                        if other < entry), IN_ORDER)
+        require(self.length[entry] <= self.room(), BOUNDED)
+        self.place[entry] = Entry.GONE if self.known[entry] else Entry.TABLE
+
+    @action(entry=upto(R))
+    def refuses(self, entry: int) -> None:
+        """There never will be."""
+        require(self.place[entry] == Entry.WAITING, ONCE)
+        require(self.length[entry] > 2 * self.L, FITS)
+        self.place[entry] = Entry.GONE
+
+    @action
+    def invents(self) -> None:
+        """An entry that nobody has added is inserted or refused."""
+        require(False, ONCE)
+
+    @action(bytes=upto(2 * L + 2))
+    def flushes(self, bytes: int) -> None:
+        """A flush is asked for; of so many bytes."""
+        require(not self.under_way, WHOLE)
+        if self.bytes_in(Entry.SNAPSHOT) > 0:
+            require(bytes == self.bytes_in(Entry.SNAPSHOT), WHOLE)
+        else:
+            require(bytes == self.bytes_in(Entry.TABLE) and bytes > 0, WHOLE)
+            require(bytes >= self.L or self.is_waiting(), WORTH)
+            for entry in range(self.R):
+                if self.place[entry] == Entry.TABLE:
+                    self.place[entry] = Entry.SNAPSHOT
+        self.under_way = True
+
+    @action
+    def rests(self) -> None:
+        """The memtable does no more for the time being."""
+        for entry in range(self.R):
+            if self.place[entry] == Entry.WAITING and not any(
+                    self.place[other] == Entry.WAITING for other in range(self.R)
+                    if other < entry):
+                require(self.length[entry] <= 2 * self.L, FITS)
+                require(self.length[entry] > self.room(), TAKES)
+        require(self.under_way or self.bytes_in(Entry.SNAPSHOT) == 0, FLUSHED)
+        require(self.under_way or not self.is_waiting(), HELPED)
+
+    # --- what follows from it ----------------------------------------------------------------
+
+    def bytes_in(self, place: Entry) -> int:
+        """Of the entries there."""
+        return sum(self.length[entry] if self.place[entry] == place else 0
+                   for entry in range(self.R))
+
+    def room(self) -> int:
+        """Bytes that are free."""
+        return 2 * self.L - self.bytes_in(Entry.TABLE) - self.bytes_in(Entry.SNAPSHOT)
+
+    def is_waiting(self) -> bool:
+        """There is an entry without room."""
+        return any(self.place[entry] == Entry.WAITING for entry in range(self.R))
+
+    @always("BK-76", MUST, "Whoever brings entries and writes them to disk counts 2 L bytes in "
+            "memory, at most.", source="bookkeeper#B6")
+    def books_agree(self) -> bool:
+        """In the table and in the snapshot."""
+        return self.room() >= 0
+
+
+EXPECTATIONS = (
+    expect(ObservedMemtable, "BK-76", "holds", "no more is in memory", L=(1, 2), M=(1, 3), R=3),
+)

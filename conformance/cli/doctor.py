@@ -37,6 +37,7 @@ PACKAGES = {
     "janus": "the target janus",
     "anyio": "the target anyio",
     "trio": "the target trio",
+    "reactivex": "the targets reactivex and reactivex.buffered",
     "kazoo": "a real ZooKeeper, whose server comes with pyspark",
 }
 """The distributions, and what each is for."""

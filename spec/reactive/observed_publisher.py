@@ -176,6 +176,8 @@ class ObservedPublisher(Machine):
     def on_error(self, s: int, cause: int) -> None:
         """The source has failed, or the subscriber has done something wrong, or is one too many."""
         self.may_signal(s)
+        # Whether or not there was a rest since the cancel: nothing of before explains it.
+        require(not self.cancelled[s] or self.wrong[s] or cause != Cause.ARGUMENT, REQUEST_AFTER)
         require(not self.wrong[s] or cause == Cause.ARGUMENT or self.fails(), BAD_ARGUMENT)
         require(self.has_cause(s, cause), COMPLETES)
         self.note_signal(s)

@@ -103,7 +103,7 @@ THE_43: Final[dict[str, Stated]] = {
     "3.2": Stated("MUST", "A subscriber may call request from within onSubscribe and onNext.",
                   how="such a request returns normally, and its elements come"),
     "3.3": Stated("MUST", "There is a bound for how deep onNext and request call each other.",
-                  how="the depth is measured, and held against the setting `depth`"),
+                  how="how many are open at a time, held against the setting `depth`"),
     "3.4": Stated("SHOULD", "request returns soon.",
                   how="it does not wait for a signal that has not returned; no clock is needed"),
     "3.5": Stated("MUST", "cancel returns soon, can be called twice, and by any thread.",

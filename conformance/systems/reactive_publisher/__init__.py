@@ -14,6 +14,12 @@ SYSTEM = System(
                 "the reference of a publisher, whose signals are work for later"),
         Shipped("reference.publisher.inline", "adapter:InlinePublisher",
                 "the same, which signals within request"),
+        Shipped("async-generator", "calling:AsyncGenerator",
+                "the reference's driver for async generators, on asyncio"),
+        Shipped("reactivex", "calling:BareObservable",
+                "an observable of reactivex as it is, without demand"),
+        Shipped("reactivex.buffered", "calling:BufferedObservable",
+                "the same behind a buffer without a bound, with demand"),
     ),
     chapters=("reactive.stream",),
 )

@@ -60,7 +60,6 @@ class Downstream:
         self._arming: set[int] = set()          # those whose next onNext is to be held
         self._held: set[int] = set()
         self._planning: set[int] = set()
-        self.deepest = 0
 
     @property
     def is_held(self) -> bool:
@@ -174,7 +173,6 @@ class Downstream:
         deep = min(self._open[s], self._depth)
         self._next[s] += 1
         self._open[s] += 1
-        self.deepest = max(self.deepest, self._open[s])
         steps = [step_of("on_next", s, deep=deep) if is_next else step_of("on_next_other", s)]
         if s in self._arming:
             self._arming.discard(s)

@@ -43,7 +43,8 @@ def _act(do: str, value: int = 0) -> tuple[Act, ...]:
 ONE, TWO, WRONG, MANY = 0, 1, 3, 4
 """What requests pick; see ``COUNTS``."""
 
-_JOIN: Final = _act("subscribe")
+_JOINED: Final = (_act("subscribe"), "settle")
+"""Where signals are for later, onSubscribe comes when all runs that can run."""
 _ASKING: Final = (("subscribe",), ("request", "request_all"))
 _HOLDING: Final = (*_ASKING, ("hold",), ("release",))
 _LEAVING: Final = (("subscribe",), ("request",), ("cancel",))
@@ -70,26 +71,27 @@ DOWNSTREAM_NEEDS: Final[Mapping[str, tuple[tuple[str, ...], ...]]] = {
 }
 
 DOWNSTREAM_COURSES: Final = {
-    "RS-1.3": ((_JOIN, _act("hold"), _act("request", TWO), "settle", _act("request"), "settle",
+    "RS-1.3": ((*_JOINED, _act("hold"), _act("request", TWO), "settle", _act("request"), "settle",
                 _act("release"), "settle"),),
-    "RS-1.6": ((_JOIN, _act("request", MANY), "settle", "references"),),
-    "RS-1.7": ((_JOIN, _act("request", MANY), "settle", "request", "settle"),
-               (_JOIN, _act("request", WRONG), "settle", "request", "settle")),
-    "RS-1.8": ((_JOIN, _act("quit"), _act("request", MANY), "settle"),
-               (_JOIN, _act("request", TWO), _act("cancel"), "settle"),
-               (_JOIN, _act("cancel"), "settle", "settle")),
-    "RS-3.2": ((_act("subscribe", 3), "settle"), (_JOIN, _act("plan"), _act("request"), "settle")),
-    "RS-3.3": ((_JOIN, _act("plan"), _act("request"), "settle"),),
-    "RS-3.4": ((_JOIN, _act("hold"), _act("request", TWO), "settle", _act("request")),),
-    "RS-3.5": ((_JOIN, _act("hold"), _act("request", TWO), "settle", _act("cancel")),),
-    "RS-3.6": ((_JOIN, _act("request"), _act("cancel"), "settle", "request", "settle"),
-               (_JOIN, _act("cancel"), "settle", _act("request", WRONG), "settle")),
-    "RS-3.7": ((_JOIN, _act("request"), _act("cancel"), "settle", _act("cancel"), "settle"),),
-    "RS-3.9": ((_JOIN, _act("request", WRONG), "settle"),),
-    "RS-3.13": ((_JOIN, _act("request"), _act("cancel"), "settle", "references"),),
-    "RS-3.17": ((_JOIN, _act("request_all"), "settle", _act("request_all"), "settle"),
-                (_JOIN, _act("request_all"), _act("request_all"), "settle"),
-                (_JOIN, _act("request_all"), _act("request"), "settle")),
+    "RS-1.6": ((*_JOINED, _act("request", MANY), "settle", "references"),),
+    "RS-1.7": ((*_JOINED, _act("request", MANY), "settle", "request", "settle"),
+               (*_JOINED, _act("request", WRONG), "settle", "request", "settle")),
+    "RS-1.8": ((*_JOINED, _act("quit"), _act("request", MANY), "settle"),
+               (*_JOINED, _act("request", TWO), _act("cancel"), "settle"),
+               (*_JOINED, _act("cancel"), "settle", "settle")),
+    "RS-3.2": ((_act("subscribe", 3), "settle"),
+               (*_JOINED, _act("plan"), _act("request"), "settle")),
+    "RS-3.3": ((*_JOINED, _act("plan"), _act("request"), "settle"),),
+    "RS-3.4": ((*_JOINED, _act("hold"), _act("request", TWO), "settle", _act("request")),),
+    "RS-3.5": ((*_JOINED, _act("hold"), _act("request", TWO), "settle", _act("cancel")),),
+    "RS-3.6": ((*_JOINED, _act("request"), _act("cancel"), "settle", "request", "settle"),
+               (*_JOINED, _act("cancel"), "settle", _act("request", WRONG), "settle")),
+    "RS-3.7": ((*_JOINED, _act("request"), _act("cancel"), "settle", _act("cancel"), "settle"),),
+    "RS-3.9": ((*_JOINED, _act("request", WRONG), "settle"),),
+    "RS-3.13": ((*_JOINED, _act("request"), _act("cancel"), "settle", "references"),),
+    "RS-3.17": ((*_JOINED, _act("request_all"), "settle", _act("request_all"), "settle"),
+                (*_JOINED, _act("request_all"), _act("request_all"), "settle"),
+                (*_JOINED, _act("request_all"), _act("request"), "settle")),
 }
 """The rare courses of events of what every publisher has to keep."""
 

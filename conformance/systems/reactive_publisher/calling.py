@@ -1,0 +1,268 @@
+"""Publishers in Python that call their subscribers: async generators, and reactivex."""
+
+from __future__ import annotations
+
+import asyncio
+import weakref
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, ClassVar
+
+from ....reference.drivers.async_streams import AsyncPublisher
+from ....reference.drivers.virtual_loop import VirtualLoop
+from ....reference.reactive.outlet import Outlet
+from ....reference.reactive.signals import COMPLETE, DEMAND_MAX, Complete, Failed, Next
+from ...adapters.base import missing
+from ...adapters.port_adapter import PortAdapter
+from ...ports.base import Message, Port
+from .adapter import Driven, elements_of
+from .port import PORT
+from .subscribers import SourceFailed, Subscribers
+
+__all__ = ["AsyncGenerator", "BareObservable", "BufferedObservable"]
+
+
+class _Subscriber:
+    """One subscriber, as a publisher has it: it has nothing but what tells of its signals."""
+
+    def __init__(self, number: int, all_of_them: Subscribers, given: dict[int, Any]) -> None:
+        self._number = number
+        self._all = all_of_them
+        self._given = given
+
+    def on_subscribe(self, subscription: Any) -> None:
+        self._given[self._number] = subscription
+        self._all.on_subscribe(self._number)
+
+    def on_next(self, element: int) -> None:
+        self._all.on_next(self._number, element)
+
+    def on_complete(self) -> None:
+        self._all.on_complete(self._number)
+
+    def on_error(self, error: Exception) -> None:
+        self._all.on_error(self._number, error)
+
+
+class CallingPublisher(PortAdapter):
+    """A publisher whose signals are calls of ours, all in this thread: so none can be held."""
+
+    port: ClassVar[Port] = PORT
+
+    def begin(self) -> None:
+        """With no subscribers, and nothing planned."""
+        self._given: dict[int, Any] = {}
+        self._known: dict[int, weakref.ref[_Subscriber]] = {}
+        self._subscribers = Subscribers(
+            lambda s, n: self._given[s].request(n), lambda s: self._given[s].cancel())
+
+    def join(self, subscriber: _Subscriber | None) -> None:
+        """Subscribe to the publisher under test."""
+        raise NotImplementedError
+
+    def running(self, made: Callable[[], object]) -> None:
+        """Make a call where the publisher wants to be called."""
+        made()
+
+    # --- operations --------------------------------------------------------------------------
+
+    def subscribe(self, subscriber: int, n: int) -> list[Message]:
+        """See the port."""
+        self._subscribers.begins(subscriber, n)
+        made = _Subscriber(subscriber, self._subscribers, self._given)
+        self._known[subscriber] = weakref.ref(made)
+        return self._called("subscribe", subscriber, lambda: self.join(made))
+
+    def request_(self, subscriber: int, n: int) -> list[Message]:
+        """See the port."""
+        return self._called("request", subscriber, lambda: self._given[subscriber].request(n))
+
+    def request_all(self, subscriber: int) -> list[Message]:
+        """See the port."""
+        return self.request_(subscriber, DEMAND_MAX)
+
+    def cancel(self, subscriber: int) -> list[Message]:
+        """See the port."""
+        return self._called("cancel", subscriber, lambda: self._given[subscriber].cancel())
+
+    def plan(self, subscriber: int, n: int) -> bool:
+        """See the port."""
+        self._subscribers.plan(subscriber, n)
+        return True
+
+    def quit(self, subscriber: int) -> bool:
+        """See the port."""
+        self._subscribers.quit(subscriber)
+        return True
+
+    def subscribe_null(self) -> bool:
+        """See the port."""
+        try:
+            self.running(lambda: self.join(None))
+        except Exception:  # noqa: BLE001  any exception will do
+            return True
+        return False
+
+    def references(self) -> list[int]:
+        """See the port: whoever is still there. Nothing here waits for a collection of garbage."""
+        return [number for number, known in self._known.items() if known() is not None]
+
+    def settle_(self) -> list[Message]:
+        """See the port."""
+        return self._subscribers.told()
+
+    def _called(self, name: str, subscriber: int, made: Callable[[], object]) -> list[Message]:
+        self._subscribers.call(name, subscriber, lambda: self.running(made))
+        return self._subscribers.told()
+
+
+class AsyncGenerator(CallingPublisher):
+    """The reference's driver for async generators, on a loop that runs when it is told to."""
+
+    policy: ClassVar[str] = "queued"
+    name = "async generator"
+
+    _loop: VirtualLoop | None = None
+
+    def start(self, settings: Mapping[str, Any]) -> None:
+        """See ``PortAdapter.start``."""
+        self.close()
+        self.begin()
+        self._loop = VirtualLoop()
+
+        async def elements() -> AsyncIterator[int]:
+            for element in elements_of(settings):
+                yield element
+        self._publisher = AsyncPublisher(elements)
+
+    def join(self, subscriber: _Subscriber | None) -> None:
+        """See ``CallingPublisher``."""
+        null: Any = subscriber
+        self._publisher.subscribe(null)
+
+    def running(self, made: Callable[[], object]) -> None:
+        """See ``CallingPublisher``."""
+        with self._running():
+            made()
+
+    def run(self) -> list[Message]:
+        """See the port."""
+        with self._running() as loop:
+            loop.step()
+        return self._subscribers.told()
+
+    def settle_(self) -> list[Message]:
+        """See the port."""
+        with self._running() as loop:
+            loop.settle()
+        return self._subscribers.told()
+
+    def close(self) -> None:
+        """Cancel the tasks that wait for demand, so that none is thrown away while pending."""
+        if self._loop is None:
+            return
+        with self._running() as loop:
+            for task in asyncio.all_tasks(loop):
+                task.cancel()
+            loop.settle()
+        self._loop.close()
+        self._loop = None
+
+    @contextmanager
+    def _running(self) -> Iterator[VirtualLoop]:
+        assert self._loop is not None, "hello comes first"
+        with self._loop.running():
+            yield self._loop
+
+
+class _Disposing:
+    """A subscription of reactivex: it can be ended, and asked for nothing."""
+
+    def __init__(self) -> None:
+        self.disposable: Any = None
+        self.cancelled = False
+
+    def request(self, count: int) -> None:
+        """There is no demand: all elements come."""
+
+    def cancel(self) -> None:
+        self.cancelled = True
+        if self.disposable is not None:
+            self.disposable.dispose()
+
+
+def _observable(settings: Mapping[str, Any]) -> Any:
+    try:
+        import reactivex
+    except ImportError:
+        raise missing("reactivex") from None
+    elements = reactivex.from_iterable(range(settings["capacity"]))
+    if not settings["fails"]:
+        return elements
+    return reactivex.concat(elements, reactivex.throw(SourceFailed()))
+
+
+class BareObservable(CallingPublisher):
+    """An observable of reactivex as it is: its observers cannot ask for elements."""
+
+    policy: ClassVar[str] = "inline"
+    name = "reactivex"
+
+    def start(self, settings: Mapping[str, Any]) -> None:
+        """See ``PortAdapter.start``."""
+        self.begin()
+        self._observable = _observable(settings)
+
+    def join(self, subscriber: _Subscriber | None) -> None:
+        """See ``CallingPublisher``."""
+        if subscriber is None:
+            raise TypeError("None cannot subscribe")
+        subscription = _Disposing()
+        subscriber.on_subscribe(subscription)
+        subscription.disposable = self._observable.subscribe(
+            on_next=subscriber.on_next, on_error=subscriber.on_error,
+            on_completed=subscriber.on_complete)
+
+
+class _Buffer:
+    """All that an observable has brought and nobody has wanted yet, without a bound."""
+
+    def __init__(self) -> None:
+        self._waiting: list[int] = []
+        self._end: Complete | Failed | None = None
+
+    def bring(self, element: int) -> None:
+        self._waiting.append(element)
+
+    def end(self, end: Complete | Failed) -> None:
+        self._end = end
+
+    def take(self, wanted: bool) -> Next[int] | Complete | Failed | None:
+        """See ``Supply``."""
+        if not self._waiting:
+            return self._end
+        return Next(self._waiting.pop(0)) if wanted else None
+
+
+class BufferedObservable(Driven):
+    """An observable of reactivex behind the reference's outlet: what is not wanted yet waits."""
+
+    port: ClassVar[Port] = PORT
+    policy: ClassVar[str] = "inline"
+    name = "reactivex, buffered"
+
+    def start(self, settings: Mapping[str, Any]) -> None:
+        """See ``PortAdapter.start``."""
+        self.begin()
+        self._observable = _observable(settings)
+
+    def subscribe_to(self, subscriber: int) -> Outlet[int]:
+        """See ``Driven``."""
+        buffer = _Buffer()
+        self._observable.subscribe(
+            on_next=buffer.bring, on_error=lambda error: buffer.end(Failed(error)),
+            on_completed=lambda: buffer.end(COMPLETE))
+        return Outlet(buffer)
+
+    def _method(self, do: str) -> Callable[..., Any] | None:
+        return None if do == "run" else super()._method(do)

@@ -36,7 +36,7 @@ class Subscription(Protocol):
         ...
 
     def cancel(self) -> None:
-        """No more elements."""
+        """Whatever else was requested is not wanted."""
         ...
 
 

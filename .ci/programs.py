@@ -37,7 +37,7 @@ def main() -> None:
         missing.append(f"Java, for the tests on Spark ({found}). {environment.JAVA_ADVICE}")
     if not node_fits():
         missing.append(f"node, for the tests of the JavaScript queue. {environment.NODE_ADVICE}")
-    missing += [f"{program.name}, for the tests of real elections. {program.advice}"
+    missing += [f"{program.name}, for the tests on real servers. {program.advice}"
                 for program in PROGRAMS if program.path() is None]
     if missing:
         sys.exit("The tests need:\n- " + "\n- ".join(missing))

@@ -47,7 +47,7 @@ NODE_ADVICE = (
 EXTRAS = {
     "pyspark": "spark", "pyarrow": "spark", "pandas": "spark",
     "janus": "targets", "anyio": "targets", "trio": "targets",
-    "reactivex": "targets",
+    "reactivex": "targets", "zmq": "targets",
     "kazoo": "zookeeper",
 }
 """The modules that come with an extra, and which."""

@@ -43,7 +43,7 @@ def resolve_target(spec: str, *, timeout: float = TIMEOUT_SECONDS) -> Target:
         return _program(spec, _split(rest), timeout)
     system, known = shipped().get(spec, (None, None))
     if system is not None and known is not None and known.is_program:
-        return _program(spec, ["node", str(system.program(known))], timeout)
+        return _program(spec, system.program(known), timeout)
     if kind == "python":
         return _hosted(spec, rest, timeout)
     return InProcessTarget(spec, adapter_factory(spec), port_named)

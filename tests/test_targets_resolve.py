@@ -148,14 +148,17 @@ def test_an_adapter_that_cannot_be_made_is_an_error_of_the_target(opened: Opener
     assert ".py:" in caught.value.where
 
 
-@pytest.mark.parametrize("library", ["janus", "anyio", "trio"])
+@pytest.mark.parametrize(("target", "module", "library"), [
+    ("janus", "janus", "janus"), ("anyio", "anyio", "anyio"), ("trio", "trio", "trio"),
+    ("zmq.push", "zmq", "pyzmq"),
+])
 def test_a_library_that_is_missing_is_named_with_what_to_install(
-    library: str, monkeypatch: pytest.MonkeyPatch
+    target: str, module: str, library: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The optional targets need their library, and say so."""
-    monkeypatch.setitem(sys.modules, library, None)
+    monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(InputError, match=f"pip install {library}"):
-        resolve_target(library).open().request(HELLO)
+        resolve_target(target).open().request(HELLO)
 
 
 REQUESTS: list[Message] = [

@@ -38,6 +38,7 @@ PACKAGES = {
     "anyio": "the target anyio",
     "trio": "the target trio",
     "reactivex": "the targets reactivex and reactivex.buffered",
+    "pyzmq": "the targets zmq.push, zmq.pub and zmq.conflate",
     "kazoo": "a real ZooKeeper, whose server comes with pyspark",
 }
 """The distributions, and what each is for."""
@@ -107,7 +108,7 @@ def _node() -> Finding:
 
 def _servers() -> Iterator[Finding]:
     for program in PROGRAMS:
-        path, purpose = program.path(), f"elections by {program.what}"
+        path, purpose = program.path(), f"{program.serves} by {program.what}"
         if path is None:
             yield Finding(program.name, "missing", False, "none found", purpose, program.advice)
         else:

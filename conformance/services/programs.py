@@ -10,7 +10,9 @@ from typing import Final
 
 from ...spec.notation.errors import InputError
 
-__all__ = ["ETCD", "POSTGRESQL", "PROGRAMS", "PSQL", "REDIS", "Program", "find_program"]
+__all__ = [
+    "ETCD", "NATS", "POSTGRESQL", "PROGRAMS", "PSQL", "REDIS", "Program", "find_program",
+]
 
 
 @dataclass(frozen=True)
@@ -18,13 +20,14 @@ class Program:
     """``name`` is the command, ``package`` Debian's package that has it.
 
     ``folders`` is a pattern of folders that have it where the PATH has not: those below
-    ``/usr/lib``, the newest last.
+    ``/usr``, the newest last. ``serves`` says what it is for, as in "elections by Redis".
     """
 
     name: str
     package: str
     what: str
     folders: str = ""
+    serves: str = "elections"
 
     @property
     def advice(self) -> str:
@@ -34,7 +37,7 @@ class Program:
 
     def path(self) -> str | None:
         """Where it is, or None."""
-        places = sorted(Path("/usr/lib").glob(self.folders), reverse=True) if self.folders else []
+        places = sorted(Path("/usr").glob(self.folders), reverse=True) if self.folders else []
         found = (shutil.which(self.name, path=each) for each in (None, *map(str, places)))
         return next((path for path in found if path), None)
 
@@ -46,15 +49,16 @@ class Program:
         return path
 
 
-# Debian keeps PostgreSQL's programs away from the PATH.
-_OF_POSTGRESQL: Final = "postgresql/*/bin"
+# Debian keeps PostgreSQL's programs away from the PATH, and NATS's from that of most users.
+_OF_POSTGRESQL: Final = "lib/postgresql/*/bin"
 
 ETCD: Final = Program("etcd", "etcd-server", "etcd")
-REDIS: Final = Program("redis-server", "redis-server", "Redis")
+REDIS: Final = Program("redis-server", "redis-server", "Redis", serves="elections and queues")
+NATS: Final = Program("nats-server", "nats-server", "NATS", "sbin", serves="queues")
 POSTGRESQL: Final = Program("postgres", "postgresql", "PostgreSQL", _OF_POSTGRESQL)
 PSQL: Final = Program("psql", "postgresql", "PostgreSQL", _OF_POSTGRESQL)
 
-PROGRAMS: Final[Sequence[Program]] = (ETCD, REDIS, POSTGRESQL)
+PROGRAMS: Final[Sequence[Program]] = (ETCD, REDIS, POSTGRESQL, NATS)
 """The servers."""
 
 

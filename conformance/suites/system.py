@@ -26,13 +26,17 @@ if TYPE_CHECKING:
 
 __all__ = ["Shipped", "System"]
 
+_LAUNCHERS = {".js": "node", ".java": "java"}
+"""By what a program's file ends with, the command that runs it."""
+
 
 @dataclass(frozen=True)
 class Shipped:
     """An implementation that comes with checkvalve.
 
     ``name`` is the target's name and ``about`` one line on it. ``place`` is where its adapter is,
-    below the system's folder: ``module:Class``, or a program for node, ``file.js``. One
+    below the system's folder: ``module:Class``, or a program with its arguments, for node
+    (``file.js``) or the launcher of Java (``File.java``). One
     ``in_real_time`` waits for clocks and other processes: a program takes it seconds, and so few
     are run.
     """
@@ -44,8 +48,8 @@ class Shipped:
 
     @property
     def is_program(self) -> bool:
-        """Whether it runs in a process of its own, and needs node."""
-        return self.place.endswith(".js")
+        """Whether it runs in a process of its own, and needs node or Java."""
+        return Path(self.place.partition(" ")[0]).suffix in _LAUNCHERS
 
 
 @dataclass(frozen=True)
@@ -126,11 +130,13 @@ class System:
         adapter: Adapter = getattr(import_module(f"{self.folder}.{module}"), name)()
         return adapter
 
-    def program(self, shipped: Shipped) -> Path:
-        """The file of one that is a program; InputError where it is not on this machine's disk."""
-        path = Path(str(files(self.folder).joinpath(shipped.place)))
+    def program(self, shipped: Shipped) -> list[str]:
+        """The command of one that is a program; InputError where it is not on this machine's disk.
+        """
+        file, *arguments = shipped.place.split()
+        path = Path(str(files(self.folder).joinpath(file)))
         if not path.is_file():
             raise InputError(
                 f"{shipped.name} is a program, and cannot be run from inside an archive",
                 next_step="Install checkvalve where the cases run.")
-        return path
+        return [_LAUNCHERS[path.suffix], str(path), *arguments]

@@ -60,7 +60,7 @@ class _Client:
         raise EOFError
 
     def close(self) -> None:
-        """Close the connection."""
+        """Leave the server, which then forgets this client."""
         self._lines.close()
         self._socket.close()
 

@@ -86,8 +86,12 @@ class LoopQueue(QueueAdapter):
         """See ``QueueAdapter.start``."""
         self._loop = VirtualLoop()
         self._waits: dict[str, Carried] = {}
-        with self._running():
-            self.make(capacity)
+        try:
+            with self._running():
+                self.make(capacity)
+        except BaseException:    # nobody closes an adapter that did not start
+            self._loop.close()
+            raise
 
     def offer(self, item: Item) -> bool:
         """See the port."""

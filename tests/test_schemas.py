@@ -35,6 +35,7 @@ def test_every_command_has_a_schema(name: str) -> None:
 
 RUNS = [
     ["check", "examples/designs/akka-a1-deadlocked.yaml", "examples/designs/ring-live.yaml"],
+    ["law", "examples/grids/nested-calls.yaml", "--set", "P=1..3"],
     ["conform", "deque", "--cases", "4"],
     ["doctor"],
     ["rules"],

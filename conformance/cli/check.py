@@ -13,7 +13,7 @@ import click
 from checkvalve.spec.notation.errors import InputError
 from checkvalve.spec.notation.labels import counted
 
-from .options import budget_options
+from .options import budget_options, parameters_given
 from .outcome import EXPECTED, UNKNOWN, VIOLATED
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def command(
     ranges stands for many designs, which are told together.
     """
     from ..designs import load_designs
-    wanted = _given(given)
+    wanted = parameters_given(given)
     loaded = [load_designs(path, wanted) for path in designs]  # all, before anything is printed
     if drawings is not None:
         _check_names([design for group in loaded for design in group])
@@ -79,17 +79,6 @@ def command(
         good = sum(report.as_expected for report in reports)
         click.echo(f"{good} of {counted(len(reports), 'design')} as expected")
     return code
-
-
-def _given(settings: tuple[str, ...]) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for setting in settings:
-        name, equals, value = setting.partition("=")
-        if not equals or not name.strip() or not value.strip():
-            raise InputError(f"--set {setting[:60]!r} gives no value to a parameter",
-                             next_step="Write for example --set n=4, or --set n=1..8.")
-        found[name.strip()] = value.strip()
-    return found
 
 
 def _checked(

@@ -10,7 +10,9 @@ from typing import Any, TypeVar
 
 import click
 
-__all__ = ["Seconds", "budget_options", "size"]
+from checkvalve.spec.notation.errors import InputError
+
+__all__ = ["Seconds", "budget_options", "parameters_given", "size"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 _UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30}
@@ -74,3 +76,15 @@ def budget_options(command: F) -> F:
         budget = Budget(max_memory, max_seconds, max_states)
         return command(*args, budget=budget, **rest)
     return with_budget  # type: ignore[return-value]
+
+
+def parameters_given(settings: tuple[str, ...]) -> dict[str, str]:
+    """The values of ``--set NAME=VALUE``, as text. Raises InputError for what is none."""
+    found: dict[str, str] = {}
+    for setting in settings:
+        name, equals, value = setting.partition("=")
+        if not equals or not name.strip() or not value.strip():
+            raise InputError(f"--set {setting[:60]!r} gives no value to a parameter",
+                             next_step="Write for example --set n=4, or --set n=1..8.")
+        found[name.strip()] = value.strip()
+    return found

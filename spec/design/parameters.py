@@ -174,8 +174,8 @@ def _refusal(node: Node, why: str, file: str) -> InputError:
     shown = text if len(text) <= 60 else text[:57] + "…"
     return InputError(
         f"{shown!r} cannot be computed: {why}", f"{file}:{node.line}",
-        "Write a whole number, or parameters with + - * // %, min, max, gcd; in a condition also "
-        "< <= > >= == !=, and, or, not.")
+        "Write a whole number, or parameters with + - * // %, min, max, gcd (in quotes, if there "
+        "is a comma); in a condition also < <= > >= == !=, and, or, not.")
 
 
 def _of(tree: ast.expr, point: Point) -> int:

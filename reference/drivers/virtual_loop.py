@@ -194,6 +194,9 @@ class VirtualLoop(asyncio.BaseEventLoop):
         if not self._stopping:  # type: ignore[attr-defined]
             raise Standstill("nothing is ready, no timer is set, and the loop is to go on")
 
+    def __del__(self, _warn: object = None) -> None:
+        """asyncio warns of a loop that nobody closed; this one holds nothing to give back."""
+
     def _forget_cancelled(self) -> None:
         while self._timers and self._timers[0][2]._cancelled:
             heapq.heappop(self._timers)

@@ -20,12 +20,11 @@ from checkvalve.reference.drivers.virtual_loop import VirtualLoop
 
 ROOT = Path(__file__).resolve().parent.parent
 T = TypeVar("T")
-FEW = Order("reactive.publisher", cases=22, settings=RunSettings(programs=4))
 
 
-def broken(target: str) -> set[str]:
+def broken(target: str, suite: str = "reactive.publisher") -> set[str]:
     """The rules that few cases find a target to break."""
-    summary, _ = conduct(target, FEW)
+    summary, _ = conduct(target, Order(suite, cases=22, settings=RunSettings(programs=4)))
     assert not summary.error
     return {each.rule.id for each in summary.results if each.verdict == VIOLATED}
 
@@ -34,6 +33,11 @@ def broken(target: str) -> set[str]:
 def test_what_has_demand_keeps_the_rules(target: str) -> None:
     """An async generator is drawn from on demand; an observable's elements wait in a buffer."""
     assert broken(target) == set()
+
+
+def test_an_async_iterator_asks_for_what_its_buffer_holds() -> None:
+    """And for more once the application has an element."""
+    assert broken("async-iterator", "reactive.subscriber") == set()
 
 
 def test_an_observable_without_demand_is_found_out_as_such() -> None:

@@ -215,7 +215,8 @@ class _Reader(Generic[E]):
             while True:
                 while len(self._core):
                     element = self._core.process()
-                    self._call()
+                    # Its place is free once the application has it, and not before.
+                    asyncio.get_running_loop().call_soon(self._call)
                     assert element is not None, "a stream has no None"
                     yield element
                 end = self._core.end

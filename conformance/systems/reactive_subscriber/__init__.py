@@ -12,6 +12,8 @@ SYSTEM = System(
     shipped=(
         Shipped("reference.subscriber", "adapter:ReferenceSubscriber",
                 "the reference of a subscriber with a buffer, which asks for batches"),
+        Shipped("async-iterator", "async_iterator:AsyncIteratorOfElements",
+                "the reference's async iterator over a publisher, on asyncio"),
     ),
     chapters=("reactive.stream",),
 )

@@ -313,7 +313,7 @@ EXPECTATIONS = (
            "entry may be longer than L: who would ask for the flush is who waits",
            where="M > L", A=(1, 2), **GRID),
     expect(Memtable, "BK-21", "violated", "bookkeeper#B7: so it is with three adders",
-           where="M > L", A=3, L=(1, 2), M=lambda L: range(1, 2 * L + 2)),
+           where="M > L", A=3, L=(1, 2), M=lambda L: range(1, L + 2)),
     expect(Memtable, "BK-22", "violated", "bookkeeper#B7: a single adder has nobody to help it "
            "exactly where an entry may be longer than L", where="M > L", A=1, L=range(1, 7),
            M=lambda L: range(1, 2 * L + 3)),
@@ -334,10 +334,13 @@ EXPECTATIONS = (
     expect(AskingAtWait, "BK-21", "violated", "asking where one begins to wait does not help a "
            "single adder: a flush may be under way then", where="M > L", A=1, **GRID),
     expect(AskingAtWait, "BK-21", "violated", "two are stuck with shorter entries than if nobody "
-           "asked there: small tables are set aside", where="2 * M > L + 1", A=2, **GRID),
+           "asked there: small tables are set aside", where="2 * M > L + 1", A=2, L=(1, 2, 3),
+           M=(1, 2, 3)),
     expect(AskingUntilServed, "BK-21", "violated", "asking until who waits is served helps all "
            "entries that fit into the room at all, whatever the number of adders",
-           where="M > 2 * L", A=(1, 2, 3), L=(1, 2), M=lambda L: range(1, 2 * L + 3)),
+           where="M > 2 * L", A=(1, 2), L=(1, 2), M=lambda L: range(1, 2 * L + 3)),
+    expect(AskingUntilServed, "BK-21", "violated", "asking until who waits is served helps three "
+           "adders as well", where="M > 2 * L", A=3, L=1, M=(1, 2, 3)),
     prove(ShortEnough, "BK-22", "who waits is helped, for all sizes that fit",
           for_all=("L", "M"), lemmas=("BK-24", "BK-26"), A=1, X=0),
     expect(Retrying, "BK-21", "holds", "a flush that is tried again helps after all",

@@ -44,5 +44,7 @@ class ReferenceMemtable(PortAdapter):
 
 
 def _events(moved: Moved) -> Events:
-    flush: Events = [["flush", moved.flush]] if moved.flush else []
-    return [["insert", entry] for entry in moved.inserted] + flush
+    events: Events = [["insert", entry] for entry in moved.inserted]
+    if moved.flush:
+        events.append(["flush", moved.flush])
+    return events

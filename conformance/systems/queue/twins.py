@@ -249,3 +249,13 @@ TWINS.add(
     "a queue that promises to drop what arrives drops its oldest item",
     "a deque(maxlen) where the oldest items are the ones that count",
     parts={"overflow": Overflow.DROP_OLDEST, "policy": "drop-newest"})
+TWINS.add(
+    "says-youngest-drops-oldest", "QUEUE-17",
+    "a queue that promises to drop its youngest item drops its oldest",
+    "Akka Streams' dropTail and dropHead taken for each other",
+    parts={"overflow": Overflow.DROP_OLDEST, "policy": "drop-youngest-queued"})
+TWINS.add(
+    "says-clear-drops-oldest", "QUEUE-17",
+    "a queue that promises to drop all its items drops its oldest only",
+    "Akka Streams' dropBuffer and dropHead taken for each other",
+    parts={"overflow": Overflow.DROP_OLDEST, "policy": "clear"})

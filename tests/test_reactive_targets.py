@@ -6,7 +6,6 @@ import asyncio
 import shutil
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import closing
-from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
@@ -18,7 +17,6 @@ from checkvalve.conformance.targets import resolve_target
 from checkvalve.reference.drivers.async_streams import AsyncPublisher, elements_of
 from checkvalve.reference.drivers.virtual_loop import VirtualLoop
 
-ROOT = Path(__file__).resolve().parent.parent
 T = TypeVar("T")
 
 
@@ -48,8 +46,7 @@ def test_an_observable_without_demand_is_found_out_as_such() -> None:
 @pytest.mark.skipif(shutil.which("java") is None, reason="needs java")
 def test_the_jdks_publisher_answers_a_wrong_request_after_a_cancel() -> None:
     """Found by the suite: a request for 0 after cancel is answered (RS-3.6), in Java 17."""
-    program = f"command:java {ROOT / 'examples' / 'adapters' / 'JdkPublisher.java'}"
-    session = resolve_target(program, timeout=60).open()
+    session = resolve_target("jdk.publisher", timeout=60).open()
     settings = {"capacity": 3, "fails": 0, "depth": 4, "behind": 1}
     try:
         session.request({"do": "hello", "protocol": 1, "port": "reactive.publisher",

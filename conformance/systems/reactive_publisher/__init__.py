@@ -16,6 +16,8 @@ SYSTEM = System(
                 "the same, which signals within request"),
         Shipped("async-generator", "calling:AsyncGenerator",
                 "the reference's driver for async generators, on asyncio"),
+        Shipped("jdk.publisher", "JdkPublisher.java",
+                "the JDK's SubmissionPublisher, on an executor of the adapter's (needs Java)"),
         Shipped("reactivex", "calling:BareObservable",
                 "an observable of reactivex as it is, without demand"),
         Shipped("reactivex.buffered", "calling:BufferedObservable",

@@ -5,7 +5,7 @@ subscribers, 3 for subscriptions, 4 for processors. Each stands here once, with 
 sense, and how far it is checked; ``rules`` makes the rules of the book of those that are. The
 statements are ours, and shorter than the specification's.
 
-Nine rules are permissions. Of these nothing can be broken; what is checked is that no observer
+Five rules are permissions. Of these nothing can be broken; what is checked is that no observer
 takes their use for a fault. The specification's own kit has no executable check for 17 rules
 (``BEYOND_ITS_KIT``). Most need a moment that a kit with real threads and time limits cannot bring
 about: a signal that has not returned, a publisher of which it is known that nothing more will come.

@@ -255,6 +255,19 @@ def ephemerals_vanish_with_their_session(world: World) -> None:
     assert isinstance(listed, Listed) and listed.names == ("lasting",)
 
 
+def the_end_of_a_session_is_later_than_all_before(world: World) -> None:
+    """What it takes with it is a change of the folder like any other, with a greater zxid."""
+    other = world.open()
+    world.ask(other, Create(world.at("mine"), ephemeral=True))
+    world.ask(world.here, Exists(world.at("mine"), watch=True))
+    written = world.ask(world.here, Write(world.root, b"x"))
+    world.port.close(other)
+    world.wait_for_event(world.here, Kind.DELETED, "mine")
+    found = world.ask(world.here, Exists(world.root))
+    assert isinstance(written, Written) and isinstance(found, Found) and found.stat is not None
+    assert found.stat.pzxid > written.stat.mzxid
+
+
 def an_expired_session_learns_of_it(world: World) -> None:
     """Its ephemeral znodes are gone first; then it is told, and nothing it asks has an effect."""
     other = world.open()
@@ -371,7 +384,8 @@ LAWS = (
         refusals_say_what_is_wrong, requests_of_a_session_keep_their_order, sequential_names_grow,
         a_multi_is_atomic, a_multi_that_fails_fires_no_watch, czxid_grows, a_watch_fires_once,
         each_kind_of_watch_tells_its_events, a_watch_fires_before_its_change_is_read,
-        ephemerals_vanish_with_their_session, an_expired_session_learns_of_it,
+        ephemerals_vanish_with_their_session, the_end_of_a_session_is_later_than_all_before,
+        an_expired_session_learns_of_it,
         a_silent_session_expires_before_its_client_knows,
         a_lost_reply_hides_whether_it_was_done, a_partition_that_heals_is_no_end)),
     Law(a_watch_survives_a_killed_server, stops_server=True),

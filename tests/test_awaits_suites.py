@@ -135,6 +135,22 @@ def test_permits_are_handed_on_by_who_is_cancelled() -> None:
     loop.close()
 
 
+def test_a_waiter_that_is_thrown_away_gives_no_permit_back() -> None:
+    """It had none: the one who holds the only permit still keeps all others out."""
+    loop = VirtualLoop()
+    with loop.running():
+        permits = Permits(1)
+        loop.begin(permits.acquire())
+        waiter = permits.acquire()
+        waiter.send(None)
+        waiter.close()
+        assert permits.free == 0 and permits.locked() and not permits.line
+        permits.release()
+        assert permits.free == 1
+        loop.settle()
+    loop.close()
+
+
 def test_there_must_be_a_permit() -> None:
     """A semaphore of none could never be acquired."""
     with pytest.raises(ValueError, match="not 0"):

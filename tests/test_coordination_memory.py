@@ -7,12 +7,12 @@ from random import Random
 import pytest
 from coordination_laws import LAWS, TIMEOUT, Law, World
 
-from checkvalve.reference.coordination.changes import ChangesInOrder
+from checkvalve.reference.coordination.changes import NOBODY, ChangesInOrder
 from checkvalve.reference.coordination.memory import CoordinationMisuse, InMemory
 from checkvalve.reference.coordination.port import Loss, Transaction
 from checkvalve.reference.coordination.terms import (
-    Connected, ConnectionLost, Create, Created, Data, Delete, Delivery, Disconnected, Exists,
-    Expired, Found, Read, Reply, Request, SessionExpired, Write, Written,
+    Children, Connected, ConnectionLost, Create, Created, Data, Delete, Delivery, Disconnected,
+    Exists, Expired, Found, Read, Reply, Request, SessionExpired, Stat, Write, Written,
 )
 from checkvalve.reference.coordination.tree import PathMisuse
 
@@ -176,6 +176,41 @@ def test_a_path_that_names_no_znode_is_refused(path: str) -> None:
         service.submit(0, Create(path))
 
 
+@pytest.mark.parametrize("request_of", [Read, Children, Exists])
+def test_reads_need_a_path_as_well(request_of: type[Read | Children | Exists]) -> None:
+    """Only that the root is a path for them."""
+    service = InMemory()
+    service.open(TIMEOUT)
+    for path in ("", "a", "/a/", "//a"):
+        with pytest.raises(PathMisuse):
+            service.submit(0, request_of(path))
+    assert service.submit(0, request_of("/")) == 0
+
+
+def test_transactions_are_numbered_from_1() -> None:
+    """The opening of a session is one, the root was there before."""
+    service = InMemory()
+    for handle, path in enumerate(("/a", "/b")):
+        service.open(TIMEOUT)
+        after(service, 10)
+        service.submit(handle, Create(path))
+        after(service, 10)
+    stats = [found[1].czxid for path in ("/", "/a", "/b") if (found := service.peek(path))]
+    assert stats == [0, 2, 4]
+
+
+def test_a_client_needs_its_time_to_connect_again() -> None:
+    """However long it was cut off, it gets through a delay after it could, and not at once."""
+    service = InMemory(lambda: 5)
+    service.open(TIMEOUT)
+    service.advance(10)
+    service.partition(0)
+    service.advance(TIMEOUT)
+    service.collect()
+    service.heal(0)
+    assert after(service, 4) == [] and after(service, 1) == [(0, Connected(1))]
+
+
 def test_time_and_timeouts_are_checked() -> None:
     """Time does not go back, a timeout is 1 ms or more, and a handle comes from open."""
     service = InMemory()
@@ -293,3 +328,20 @@ def test_changes_are_told_in_the_order_of_their_versions(seed: int) -> None:
             changes.answered(late.pop(0))
     found = [each.result.stat.version for each in told if isinstance(each.result, Written)]
     assert found == sorted(set(found)) and set(range(found[0], found[-1])) <= set(found)
+
+
+def test_a_change_that_only_a_read_has_shown_is_told_before_the_next() -> None:
+    """From the creation on, which has version 0; and its own reply is not told a second time."""
+    def stat(version: int) -> Stat:
+        return Stat(1, 1, 1, version, 0, 0, 0)
+
+    told: list[Transaction] = []
+    changes = ChangesInOrder(told.append)
+    created = Transaction(1, 0, Create("/n", b"0"), Created("/n", stat(0)))
+    first = Transaction(2, 0, Write("/n", b"1", 0), Written(stat(1)))
+    unknown = Transaction(3, 1, Write("/n", b"2", 1), Written(stat(2)))
+    read = Transaction(4, 0, Read("/n"), Data(b"2", stat(2)))
+    last = Transaction(5, 0, Write("/n", b"3", 2), Written(stat(3)))
+    for each in (created, first, read, last, unknown):
+        changes.answered(each)
+    assert told == [created, first, unknown._replace(at=5, handle=NOBODY), last]

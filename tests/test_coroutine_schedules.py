@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 
 from checkvalve.reference.drivers.coroutines import (
     Deviation, Kind, Ran, Stage, explore, replay, shrink, wander,
@@ -139,6 +140,22 @@ def test_a_failure_is_shrunk_until_nothing_can_be_left_out() -> None:
         for at in range(len(small.schedule)):
             assert not hangs(replay(scene, small.schedule[:at] + small.schedule[at + 1:]))
     assert bad
+
+
+def test_what_is_left_of_a_schedule_comes_as_early_as_it_can() -> None:
+    """Each deviation from the instant of the one before it on."""
+    def scene(stage: Stage) -> Conclude:
+        conclude = of_events(stage)
+        for number in "xyz":
+            stage.event(number, partial(conclude().append, number))
+        return conclude
+
+    def fails(ran: Ran[list[str]]) -> bool:
+        return [each for each in ran.result if each in "xyz"] == ["z", "y", "x"]
+
+    late = tuple(Deviation(at, Kind.EVENT, which) for at, which in ((2, 3), (4, 2), (5, 1)))
+    assert shrink(scene, late, fails).schedule == tuple(
+        Deviation(0, Kind.EVENT, which) for which in (3, 2))
 
 
 def test_what_tasks_raise_is_reported_and_not_logged() -> None:

@@ -100,6 +100,23 @@ def test_a_message_without_permits_is_refused(count: object) -> None:
         LinkSender[int](0).permit(count)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("permits", [-1, False, 1.0])
+def test_a_sender_begins_with_permits_or_none(permits: object) -> None:
+    """A whole number from 0 up."""
+    assert LinkSender[int](0).offer([1]) == []
+    with pytest.raises(LinkMisuse, match="from 0 up"):
+        LinkSender[int](permits)  # type: ignore[arg-type]
+
+
+def test_an_element_beyond_the_limit_is_refused_and_nothing_changes() -> None:
+    """The last number below the limit is accepted when its turn comes."""
+    receiver = CountedReceiver[str](2)
+    with pytest.raises(LinkMisuse, match="the limit is 2"):
+        receiver.arrive(2, "c")
+    assert (receiver.arrive(0, "a"), receiver.arrive(1, "b")) == (1, 2)
+    assert len(receiver) == receiver.accepted == 2
+
+
 class LossyNetwork:
     """Both ends of a link with limits; of what was sent any message arrives, or none."""
 

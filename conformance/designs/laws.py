@@ -107,7 +107,7 @@ def _tried_beyond(
     return replace(found, beyond=tried, against=tuple(against))
 
 
-def _beyond(tops: Mapping[str, int], law: Law) -> list[Point]:
+def _beyond(tops: Mapping[str, int], law: Law) -> Sequence[Point]:
     """Points at which some parameter is larger than its top; most of them where the law is nearly
     false or nearly true, for there a slightly different law would say something else."""
     draw = random.Random(0)

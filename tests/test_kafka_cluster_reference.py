@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
+from random import Random
+
 import pytest
 
+from checkvalve.reference.coordination.terms import ConnectionLost, Create, Result
 from checkvalve.reference.kafka.cluster.cluster import (
     Cluster, Deployment, DeploymentMisuse, Happened,
 )
 from checkvalve.reference.kafka.cluster.faults import FaultMisuse, Faults
+from checkvalve.reference.kafka.cluster.network import Envelope, Network
+from checkvalve.reference.kafka.cluster.process import Process
+from checkvalve.reference.kafka.controller import znodes
 from checkvalve.reference.kafka.replication.messages import NOBODY
 
 
@@ -113,8 +121,9 @@ def test_a_lost_reply_does_not_freeze_the_isr() -> None:
 
 def test_what_cannot_be_is_refused() -> None:
     """Sizes and faults that make no sense."""
-    with pytest.raises(DeploymentMisuse):
-        Deployment(brokers=2, min_isr=3)
+    for sizes in ((0, 1, 0), (1, 0, 1), (2, 1, 0), (2, 1, 3)):
+        with pytest.raises(DeploymentMisuse):
+            Deployment(*sizes)
     _, faults = up()
     for wrong in (lambda: faults.crash(3, 1), lambda: faults.pause(0, 0),
                   lambda: faults.cut(1, 1, 5), lambda: faults.upon("noon", "crash", 1),
@@ -122,3 +131,137 @@ def test_what_cannot_be_is_refused() -> None:
                   lambda: faults.delay(0, 1, -1, 5)):
         with pytest.raises(FaultMisuse):
             wrong()
+
+
+def test_the_least_and_the_greatest_can_be() -> None:
+    """Also a delay of nothing, and a loss of all."""
+    _, faults = up()
+    faults.delay(0, 1, 0, 1)
+    faults.lose(0, 1, 0, 1)
+    faults.lose(0, 1, 100, 1)
+    faults.drift(0, 10, 1)
+    faults.drift(0, 1000, 1)
+
+
+def test_who_controls_is_told_before_anybody_heeds_it() -> None:
+    """Once, with the epoch that brokers then hear of."""
+    cluster, _ = up()
+    told = cluster.store.peek(znodes.CONTROLLER)
+    [controls] = words(cluster, "controls")
+    assert told is not None and controls.about == (json.loads(told[0])["brokerid"], 1)
+    assert cluster.history.index(controls) < cluster.history.index(words(cluster, "heeded")[0])
+
+
+def test_what_goes_wrong_with_a_broker_is_in_the_history() -> None:
+    """And that it is over, in order."""
+    cluster, faults = up()
+    faults.crash(1, 20)
+    faults.pause(2, 20)
+    faults.expire(0)
+    cluster.elapse(30)
+    found = [(each.what, each.about[0]) for each in cluster.history
+             if each.what in ("crashed", "paused", "resumed", "expired", "began")]
+    assert found == [("began", 0), ("began", 1), ("began", 2), ("crashed", 1), ("paused", 2),
+                     ("expired", 0), ("began", 1), ("resumed", 2)]
+
+
+@pytest.mark.parametrize(("loses", "is_done"), [(Faults.lose_reply, True),
+                                                (Faults.lose_request, False)])
+def test_a_broker_does_not_hear_what_became_of_a_request(
+        loses: Callable[[Faults, int], None], is_done: bool) -> None:
+    """It is told of a lost connection, whether the service has done it or not."""
+    cluster, faults = up()
+    process = cluster.nodes[1].process
+    assert process is not None
+    heard: list[Result] = []
+    loses(faults, 1)
+    process.ask(Create("/it"), heard.append)
+    cluster.elapse(20)
+    assert heard == [ConnectionLost()] and (cluster.store.peek("/it") is not None) is is_done
+
+
+def clock_of(cluster: Cluster, broker: int, ms: int) -> int:
+    """How far a broker's clock goes while time passes."""
+    process = cluster.nodes[broker].process
+    assert process is not None
+    before = process.clock()
+    cluster.elapse(ms)
+    return process.clock() - before
+
+
+def test_a_clock_that_drifts_goes_right_again_when_it_is_over() -> None:
+    """It is the machine's, so a broker that starts again meanwhile has it as well."""
+    cluster, faults = up()
+    faults.drift(1, 200, 500)
+    assert clock_of(cluster, 1, 200) == 400
+    faults.crash(1, 100)
+    cluster.elapse(100)
+    assert clock_of(cluster, 1, 200) == 400
+    assert clock_of(cluster, 1, 200) == 200
+    faults.drift(1, 50, 10_000)
+    assert clock_of(cluster, 1, 200) == 100
+    cluster.quiet()
+    assert clock_of(cluster, 1, 200) == 200
+
+
+@pytest.mark.parametrize(("rate", "delay", "real"), [
+    (100, 1, 1), (100, 7, 7), (200, 8, 4), (50, 4, 8), (1000, 5, 1), (100, 0, 1)])
+def test_a_timer_goes_by_the_clock_of_its_process(rate: int, delay: int, real: int) -> None:
+    """And takes 1 ms at least."""
+    cluster, _ = up()
+    rung: list[int] = []
+    process = Process(cluster, 7, 0, rate, 90)
+    process.later(delay, lambda: rung.append(cluster.now))
+    begun = cluster.now
+    cluster.elapse(20)
+    assert rung == [begun + real]
+
+
+class Links:
+    """A network alone, whose messages arrive when their instants come."""
+
+    def __init__(self) -> None:
+        self.arrived: list[tuple[int, int, int]] = []   # when, from whom, to whom
+        self._due: list[tuple[int, Callable[[], None]]] = []
+        self._now = 0
+        self.network = Network(
+            Random(1), lambda: 0, lambda when, call: self._due.append((when, call)),
+            lambda message: self.arrived.append((self._now, message.sender, message.to)))
+
+    def send(self, sender: int, to: int) -> list[int]:
+        """When 300 messages arrive that are sent at the instant 0."""
+        self.arrived.clear()
+        for number in range(300):
+            self.network.send(Envelope(sender, to, number, None))
+        for when, call in sorted(self._due, key=lambda each: each[0]):
+            self._now = when
+            call()
+        self._due.clear()
+        return [when for when, *link in self.arrived if link == [sender, to]]
+
+
+@pytest.mark.parametrize("link", [(0, 1), (1, 0)])
+def test_what_is_wrong_with_a_link_is_so_either_way_until_it_is_over(
+        link: tuple[int, int]) -> None:
+    """It delays, it loses some, it is cut for two reasons; and then all is as before."""
+    links = Links()
+    network = links.network
+
+    def is_well() -> bool:
+        return sorted(set(links.send(*link))) == [1, 2, 3, 4] and len(links.arrived) == 300
+
+    network.delay(0, 1, 50)
+    assert max(links.send(*link)) in range(50, 55)
+    assert max(links.send(2, 0)) == 4
+    network.delay(0, 1, -50)
+    assert is_well()
+    network.lose(0, 1, 50)
+    assert 100 < len(links.send(*link)) < 200
+    network.lose(0, 1, -50)
+    assert is_well()
+    network.cut(0, 1)
+    network.cut(0, 1)
+    network.mend(0, 1)
+    assert links.send(*link) == [] != links.send(2, 0)
+    network.mend(0, 1)
+    assert is_well()

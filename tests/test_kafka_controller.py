@@ -18,8 +18,7 @@ from checkvalve.reference.kafka.controller.kafka_0_9 import ControllerOf09, TwoS
 from checkvalve.reference.kafka.controller.replicas import ReplicaMachine
 from checkvalve.reference.kafka.controller.store import Steps
 from checkvalve.reference.kafka.controller.terms import (
-    BEING_DELETED, NOBODY, TopicPartition,
-    UpdateMetadata,
+    BEING_DELETED, NOBODY, Ask, Opened, TopicPartition, UpdateMetadata,
 )
 
 # -- election -------------------------------------------------------------------------------------
@@ -54,6 +53,21 @@ def test_who_loses_its_znode_resigns_as_well() -> None:
     assert [epoch for _, _, epoch in world.words("controls")] == [1, 2]
     assert len(world.words("resigned")) == 1
     assert len([each for each in world.nodes.values() if each.controller.is_active]) == 1
+
+
+def test_who_is_not_the_controller_has_no_epoch() -> None:
+    """Neither before it was elected nor while another one is in charge."""
+    assert Controller(1).epoch == 0
+    world = running()
+    assert sorted(each.controller.epoch for each in world.nodes.values()) == [0, 0, 1]
+
+
+def test_a_controller_that_waits_for_a_reply_is_not_idle() -> None:
+    """Although no other job waits behind the one that it has begun."""
+    controller = Controller(1)
+    assert controller.is_idle
+    [asked] = controller.receive(Opened(7))
+    assert isinstance(asked, Ask) and not controller.is_idle
 
 
 @pytest.mark.parametrize("loss", list(Loss))
@@ -223,6 +237,19 @@ def test_a_broker_that_comes_back_is_told_all() -> None:
     assert set(world.nodes[3].metadata) == {T0, T1} == set(world.nodes[3].told)
     assert all(each.live == (1, 2, 3) for each in world.nodes.values())
     assert set(world.leadership(T0).isr) == {1, 2, 3}
+    controller = world.active().id
+    assert world.words("went", "came")[-2:] == [("went", controller, 3), ("came", controller, 3)]
+
+
+@pytest.mark.parametrize("kind", [Controller, ControllerOf09])
+def test_a_broker_without_replicas_is_told_all_as_well(kind: type[Controller]) -> None:
+    """Its clients ask it who leads, whatever it has itself."""
+    world = running(4, controller_type=kind)
+    world.crash(4)
+    world.run()
+    world.start(4)
+    world.run()
+    assert set(world.nodes[4].metadata) == {T0, T1} and not world.nodes[4].told
 
 
 def test_a_broker_shuts_down_in_order() -> None:
@@ -344,6 +371,23 @@ def test_a_deletion_waits_for_a_dead_broker(dies: bool) -> None:
             world.start(broker)
     world.run()
     assert world.words("deleted")[0][2] == "t" and not world.service.peek(znodes.topic_path("t"))
+    assert world.words("illegal") == []
+
+
+def test_a_deletion_that_goes_on_leaves_alone_what_was_deleted() -> None:
+    """A broker that comes back lets it try again; another one has nothing left to stop."""
+    world = running()
+    world.crash(3)
+    world.run()
+    world.do(Create(f"{znodes.DELETE_TOPICS}/t"))
+    world.run()
+    world.crash(2)
+    world.run()
+    world.start(2)
+    world.run()
+    assert not [about for about in world.words("illegal") if about[2] in (
+        Replica(T0, 1), Replica(T1, 1))]
+    assert world.words("deleted") == [] and world.settled()
 
 
 def test_a_deletion_that_is_not_possible_is_dropped() -> None:
@@ -360,7 +404,8 @@ def test_a_deletion_that_is_not_possible_is_dropped() -> None:
 
 
 def test_the_preferred_replica_leads_when_it_is_wanted() -> None:
-    """Where it does already, or is not in sync, nothing changes; the wish is gone either way."""
+    """Where it does already, is not in sync, or is not known, nothing changes; the wish is gone
+    either way."""
     world = running()
     world.crash(1)
     world.run()
@@ -368,9 +413,11 @@ def test_the_preferred_replica_leads_when_it_is_wanted() -> None:
     world.run()
     before = world.leadership(T1)
     assert world.leadership(T0).leader == 2
-    world.do(Create(znodes.PREFERRED, znodes.partitions_text([T0, T1])))
+    unknown = TopicPartition("x", 0)
+    world.do(Create(znodes.PREFERRED, znodes.partitions_text([unknown, T0, T1])))
     world.run()
     assert world.leadership(T0).leader == 1 and world.leadership(T1) == before
+    assert world.words("illegal") == []
     assert world.service.peek(znodes.PREFERRED) is None and world.settled() and world.agrees()
 
 
@@ -465,3 +512,13 @@ def test_the_controller_of_0_9_leaves_the_dead_in_the_isr() -> None:
     epoch, other = world.active().controller.epoch, 3 if dead != 3 else 1
     request = next(each for each in obeyed(world, other) if each.controller_epoch == epoch)
     assert type(request).__name__ == "LeaderAndIsr"
+
+
+def test_the_controller_of_0_9_says_who_is_there_when_it_has_taken_over() -> None:
+    """Also where there is no partition of which to tell."""
+    world = World(3, controller_type=ControllerOf09)
+    world.run()
+    world.crash(world.active().id)
+    world.run()
+    left = [each for each in world.nodes.values() if each.is_up]
+    assert [each.live for each in left] == [tuple(each.id for each in left)] * 2

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator
 from itertools import permutations, product
 
 import pytest
 
 from checkvalve.reference.coordination.server import Server
-from checkvalve.reference.coordination.terms import Create, Write
+from checkvalve.reference.coordination.terms import (
+    BadVersion, Committed, ConnectionLost, Create, Data, Found, NodeExists, NoNode, Result,
+    RolledBack, Stat, Write,
+)
 from checkvalve.reference.kafka.controller import znodes
-from checkvalve.reference.kafka.controller.batch import Batch
+from checkvalve.reference.kafka.controller.batch import Batch, BatchMisuse
 from checkvalve.reference.kafka.controller.channels import Channels
 from checkvalve.reference.kafka.controller.context import Context, Replica
+from checkvalve.reference.kafka.controller.elector import Elector
+from checkvalve.reference.kafka.controller.kafka_0_9 import TwoStepElector
 from checkvalve.reference.kafka.controller.partitions import PartitionMachine
 from checkvalve.reference.kafka.controller.replicas import ReplicaMachine
 from checkvalve.reference.kafka.controller.selectors import (
@@ -209,6 +215,7 @@ def test_what_a_later_controller_wrote_is_left_alone() -> None:
     machines.run(machines.partitions.change([ONE], P.ONLINE))
     machines.run(machines.replicas.change([Replica(ONE, 2)], R.OFFLINE))
     assert machines.written(ONE) == later and machines.context.state_of(ONE) is P.OFFLINE
+    assert [about[0] for about in machines.noted("not changed")] == [ONE, Replica(ONE, 2)]
     assert machines.context.replica_state_of(Replica(ONE, 2)) is R.ONLINE
 
 
@@ -256,6 +263,80 @@ def test_stopping_goes_behind_leading_and_metadata() -> None:
     machines.run(machines.replicas.change([Replica(ONE, 2)], R.DELETION_STARTED))
     [stop] = machines.channels.queue_of(2)
     assert isinstance(stop, StopReplica) and stop.partitions[ONE].delete
+
+
+def test_a_batch_is_not_begun_while_another_was_not_sent() -> None:
+    """Either machine refuses, so no request gets into a batch that it does not belong to."""
+    machines = Machines()
+    machines.partition(ONE, P.ONLINE, LEADS)
+    machines.context.replica_states[Replica(ONE, 2)] = R.ONLINE
+    machines.partitions.batch.stop(3, ONE, delete=False)
+    for steps in (machines.partitions.change([ONE], P.OFFLINE),
+                  machines.replicas.change([Replica(ONE, 2)], R.OFFLINE)):
+        with pytest.raises(BatchMisuse):
+            machines.run(steps)
+
+
+def test_what_is_written_is_in_version_1_of_kafkas_formats() -> None:
+    """All that is JSON says so, and is read back."""
+    assert json.loads(znodes.state_text(LEADS)) == {
+        "version": 1, "leader": 1, "leader_epoch": 3, "isr": [1, 2, 3], "controller_epoch": EPOCH}
+    assert znodes.state_of(znodes.state_text(LEADS), 0) == LEADS
+    texts = (znodes.controller_text(1), znodes.assignment_text({0: (1, 2)}),
+             znodes.partitions_text([ONE]), znodes.reassignment_text({ONE: (1,)}))
+    assert [json.loads(text)["version"] for text in texts] == [1, 1, 1, 1]
+
+
+# -- replies that get lost ------------------------------------------------------------------------
+
+def scripted(steps: Steps[bool], *replies: Result) -> bool:
+    """What steps come to that get these replies and ask for no more."""
+    next(steps)
+    for number, reply in enumerate(replies, 1):
+        try:
+            steps.send(reply)
+        except StopIteration as end:
+            assert number == len(replies), "not all replies were wanted"
+            return bool(end.value)
+    raise AssertionError("more is asked")
+
+
+def data(text: bytes, version: int) -> Data:
+    """The bytes of a znode of some version."""
+    return Data(text, Stat(1, 1, 1, version, 0, 0, 0))
+
+
+def test_an_election_that_was_answered_asks_nothing_more() -> None:
+    """Who was told that it is the controller does not look whether it is."""
+    store = Store()
+    assert scripted(Elector(1, store).elect(), Found(None), data(b"4", 9), Committed(()))
+    assert (store.epoch, store.epoch_version) == (5, 10)
+
+
+@pytest.mark.parametrize(("replies", "is_raised"), [
+    ((BadVersion("/controller_epoch"),), False),
+    ((ConnectionLost(), BadVersion("/controller_epoch"), data(b"5", 10)), True),
+    ((ConnectionLost(), BadVersion("/controller_epoch"), data(b"6", 11)), False),
+], ids=["somebody else", "itself", "somebody else later"])
+def test_in_0_9_the_epoch_is_ones_own_only_if_a_reply_was_lost(
+        replies: tuple[Result, ...], is_raised: bool) -> None:
+    """An epoch that is greater by one may as well be somebody else's."""
+    store = Store()
+    assert scripted(TwoStepElector(1, store).raise_epoch(), data(b"4", 9), *replies) is is_raised
+    assert store.epoch == (5 if is_raised else 0)
+
+
+@pytest.mark.parametrize(("found", "is_made"), [
+    (data(znodes.state_text(LEADS), 0), True),
+    (data(znodes.state_text(LEADS._replace(leader=2)), 0), False),
+    (NoNode(znodes.state_path(ONE)), False),
+], ids=["its own", "another's", "gone again"])
+def test_a_first_leadership_whose_reply_was_lost_is_looked_up(found: Result,
+                                                              is_made: bool) -> None:
+    """It was made if it says what was wanted; meanwhile the topic may be gone."""
+    exists = RolledBack(1, NodeExists(znodes.state_path(ONE)))
+    assert scripted(Store().create_leadership(ONE, LEADS), Committed(()), Committed(()),
+                    ConnectionLost(), exists, found) is is_made
 
 
 # -- selectors ------------------------------------------------------------------------------------

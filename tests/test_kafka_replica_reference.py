@@ -7,14 +7,16 @@ from random import Random
 import pytest
 
 from checkvalve.reference.kafka.replication.in_sync import InSync, Outcome
-from checkvalve.reference.kafka.replication.log import NO_EPOCH, EpochEnd, Log, LogMisuse, Record
+from checkvalve.reference.kafka.replication.log import (
+    NO_EPOCH, UNKNOWN, EpochEnd, Log, LogMisuse, Record,
+)
 from checkvalve.reference.kafka.replication.messages import (
-    Code, EndOfEpoch, Fetch, PartitionState, Produce, Produced, Read,
+    Code, EndOfEpoch, Fetch, Fetched, PartitionState, Produce, Produced, Read,
 )
 from checkvalve.reference.kafka.replication.replica import Disk, Replica, Told
 from checkvalve.reference.kafka.replication.settings import Settings
 from checkvalve.reference.kafka.replication.truncation import (
-    AtLastMatch, ByEpoch, Fenced, ToHighWatermark, Truncation, WhenFetching,
+    AtLastMatch, ByEpoch, Cut, Fenced, ToHighWatermark, Truncation, WhenFetching,
 )
 
 ALL = (0, 1, 2)
@@ -86,6 +88,22 @@ def test_a_follower_cuts_where_its_rule_says(rule: Truncation, kept: int) -> Non
         if cut.is_last:
             break
     assert mine.end == kept
+
+
+@pytest.mark.parametrize(("answer", "cut"), [
+    (UNKNOWN, Cut(2, True)), (EpochEnd(7, 2), Cut(2, True)), (EpochEnd(7, 9), Cut(3, True)),
+    (EpochEnd(4, 2), Cut(2, True)), (EpochEnd(4, 9), Cut(3, True)), (EpochEnd(3, 2), Cut(1, False)),
+])
+def test_a_follower_asks_again_only_from_a_lower_epoch(answer: EpochEnd, cut: Cut) -> None:
+    """Its epochs are 2 4 4, its high watermark is 2. What neither end knows needs no more
+    questions, and nothing is cut beyond either end."""
+    assert AtLastMatch().answered(log_of(2, 4, 4), 2, answer) == cut
+
+
+def test_every_record_has_its_epoch_and_nothing_else_has_one() -> None:
+    """From the first record to the last."""
+    log = log_of(4, 6)
+    assert [log.epoch_at(at) for at in (-1, 0, 1, 2)] == [NO_EPOCH, 4, 6, NO_EPOCH]
 
 
 def test_the_old_rule_cuts_to_the_high_watermark() -> None:
@@ -170,6 +188,24 @@ def test_who_lags_leaves_and_who_has_caught_up_joins() -> None:
     fetched_by(leader, 1, 1, now=140)
     assert leader.shrunk(150) is None
     assert leader.shrunk(151) == frozenset({0, 1})
+
+
+def test_of_several_that_have_caught_up_one_joins_at_a_time() -> None:
+    """The first of the assignment."""
+    leader = replica_of(0, isr=(0,))
+    for follower in (2, 1):
+        fetched_by(leader, follower, 0)
+    assert leader.expanded() == frozenset({0, 1})
+
+
+def test_a_follower_goes_on_at_once_only_if_it_was_sent_something() -> None:
+    """What is refused, or is for another place in its log, is asked for again after a while."""
+    follower = replica_of(1)
+    records = (Record(11, 5),)
+    answers = (Fetched(Code.NOT_LEADER), Fetched(Code.DONE, 1, records),
+               Fetched(Code.DONE, 0, records), Fetched(Code.DONE, 1, ()))
+    assert [follower.fetched(each) for each in answers] == [False, False, True, False]
+    assert follower.log.records == list(records)
 
 
 def test_nobody_joins_below_the_beginning_of_the_leaders_epoch() -> None:

@@ -78,6 +78,19 @@ def test_all_elements_come_in_their_order_whatever_the_order_of_steps(
     assert stream.subscriber.end is COMPLETE
 
 
+def test_nobody_subscribes_twice_and_none_not_at_all() -> None:
+    """Others may, and each is known until its subscription is over."""
+    publisher = IterablePublisher(lambda: range(3))
+    first = publisher.subscribe("one")
+    for wrong in ("one", None):
+        with pytest.raises(StreamMisuse, match="cannot subscribe"):
+            publisher.subscribe(wrong)
+    publisher.subscribe("other")
+    assert publisher.subscribers == ("one", "other")
+    first.cancel()
+    assert publisher.subscribers == ("other",)
+
+
 def test_nothing_is_drawn_from_the_iterable_without_demand() -> None:
     """So it may be endless, and the publisher needs no buffer."""
     drawn = []

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import pytest
 
+from checkvalve.reference.links import Link
 from checkvalve.reference.storm.cluster import GHOST, SLOWNESS, Cluster
 from checkvalve.reference.storm.faults import Fault, Scenario, What, scenario
 from checkvalve.reference.storm.retry import Backoff
@@ -192,3 +193,11 @@ def test_a_fault_of_one_worker_names_no_other() -> None:
     killed = {(fault.on, fault.to) for each in alone for fault in each.faults
               if fault.what is What.KILL}
     assert killed == {(0, 0)}
+
+
+def test_a_link_loses_the_next_things_and_no_others() -> None:
+    """As many as it is told to; whoever sends them hears it, and they take no room."""
+    link: Link[str] = Link(lambda: 3, capacity=1)
+    link.losing = 2
+    assert [link.send(0, each) for each in "abc"] == [False, False, True]
+    assert not link.is_writable() and link.arrived(3) == ["c"]

@@ -20,6 +20,7 @@ from checkvalve.conformance.systems.awaits_queue.adapter import ReferenceAwaits
 from checkvalve.conformance.systems.awaits_queue.handing import HandingQueue
 from checkvalve.conformance.systems.catalogue import port_named, suite_named
 from checkvalve.conformance.targets import resolve_target
+from checkvalve.reference.drivers.asyncio_condition import Condition
 from checkvalve.reference.drivers.asyncio_permits import Permits
 from checkvalve.reference.drivers.virtual_loop import VirtualLoop
 
@@ -148,6 +149,33 @@ def test_a_waiter_that_is_thrown_away_gives_no_permit_back() -> None:
         permits.release()
         assert permits.free == 1
         loop.settle()
+    loop.close()
+
+
+def test_as_many_are_notified_as_is_said_and_first_come_first() -> None:
+    """A sleeper that was cancelled is none of them, and nothing of it stays."""
+    loop, woken = VirtualLoop(), list[str]()
+    condition = Condition()
+
+    async def sleep(name: str) -> None:
+        await condition.acquire()
+        await condition.wait()
+        woken.append(name)
+        condition.release()
+
+    with loop.running():
+        sleepers = {name: loop.begin(sleep(name)) for name in "abcd"}
+        sleepers["a"].cancel()
+        loop.settle()
+        condition.release()     # the one who was cancelled has it again
+        loop.begin(condition.acquire())
+        condition.notify(2)
+        condition.release()
+        loop.settle()
+        assert woken == ["b", "c"] and len(condition.asleep) == 1
+        sleepers["d"].cancel()
+        loop.settle()
+        assert sleepers["d"].cancelled() and not condition.asleep
     loop.close()
 
 

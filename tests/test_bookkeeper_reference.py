@@ -183,6 +183,16 @@ def test_every_entry_that_fits_gets_room_in_the_end(
     assert (inserted, table.waiting) == (len(adds), 0)
 
 
+def test_entries_that_wait_get_room_in_the_order_in_which_they_came() -> None:
+    """A short one does not pass a long one."""
+    table = Memtable(4)
+    assert table.add(0, 8) == ([0], 8)
+    for key, length in ((1, 6), (2, 1), (3, 2)):
+        assert table.add(key, length).inserted == []
+    assert table.flushed().inserted == [1, 2]
+    assert table.flushed().inserted == [3]
+
+
 def test_an_entry_that_never_fits_is_refused() -> None:
     """It would wait for ever, and all others behind it."""
     table = Memtable(4)

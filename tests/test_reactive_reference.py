@@ -177,6 +177,21 @@ def test_a_function_that_fails_ends_both_sides() -> None:
     assert isinstance(processor.inlet.take(), Cancel)
 
 
+def test_a_processor_refers_to_its_subscriber_until_its_stream_is_over() -> None:
+    """Before and after that there is nobody, and it cancels only after that."""
+    processor = MapProcessor(lambda element: element, BatchSubscriber[int](3))
+    processor.follow()
+    assert processor.subscribers == () and processor.inlet.end is None
+    outlet = processor.subscribe("it")
+    processor.inlet.on_subscribe("above")
+    processor.follow()
+    assert processor.subscribers == ("it",) and isinstance(processor.inlet.take(), Request)
+    processor.inlet.done()
+    outlet.cancel()
+    processor.follow()
+    assert processor.subscribers == () and isinstance(processor.inlet.take(), Cancel)
+
+
 @pytest.mark.parametrize("batch", [0, 3])
 def test_a_batch_that_does_not_fit_is_refused(batch: int) -> None:
     """It could never come together."""

@@ -66,6 +66,7 @@ def test_who_waits_at_the_end_is_unwound_through_the_lock() -> None:
             try:
                 with condition:
                     condition.wait()
+                left.append("went on")
             finally:
                 left.append("unwound")
 

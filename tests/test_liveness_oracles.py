@@ -74,17 +74,21 @@ def test_tlc_agrees_with_the_engines_on_random_machines(machine: type[Machine]) 
 @needs_tlc
 @pytest.mark.parametrize("chapter", WITH_LIVENESS, ids=lambda chapter: chapter.name)
 def test_both_oracles_confirm_what_a_chapter_promises(chapter: Chapter) -> None:
-    """Each promise about liveness, for the first constants that make a small machine."""
-    seen, graph = set(), None
+    """Each promise about liveness, for the first constants that make a small machine. TLC, which
+    takes seconds to begin, is asked about one that holds and one that is violated: about all of
+    them by ``make oracles``."""
+    seen, asked, graph = set(), set(), None
     for promise in promises(chapter):
         key = promise.expectation.machine, promise.expectation.rule, promise.expected
         if key in seen:
             continue
         graph = explored(promise, STATES, graph)
-        found = opinion(promise, graph, tlc=True)
+        found = opinion(promise, graph, tlc=promise.expected not in asked)
         if found.plain:
             seen.add(key)
-            assert (found.plain, found.tlc) == (promise.expected, promise.expected), promise.words
+            assert found.plain == promise.expected, promise.words
+            assert found.tlc == promise.expected or promise.expected in asked, promise.words
+            asked.add(promise.expected)
 
 
 def row(plain: str, tlc: str) -> Row:

@@ -222,7 +222,7 @@ def chapters(names: Iterable[str] = ()) -> Iterator[Chapter]:
     for name in wanted:
         if not any(_selects(name, chapter) for chapter in CHAPTERS):
             raise InputError(
-                f"there is no chapter {name!r}",
+                f"there is no chapter {name[:80]!r}",
                 next_step=f"The chapters are {', '.join(CHAPTERS)}.",
             )
     for chapter in CHAPTERS:

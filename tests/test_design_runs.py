@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import count
+
 import pytest
 from hypothesis import given, settings
 from random_designs import designs
@@ -13,7 +15,7 @@ from checkvalve.spec.design.language import Design
 from checkvalve.spec.design.loader import load
 from checkvalve.spec.design.runs import Runs
 from checkvalve.spec.design.translate import Aim, translate
-from checkvalve.spec.verdicts.verdict import Outcome
+from checkvalve.spec.verdicts.verdict import Budget, Outcome
 
 LOOP = """
 checkvalve: 1
@@ -88,6 +90,25 @@ def test_runs_never_say_that_a_design_holds() -> None:
     """This one never gets stuck, and trying is no proof of it."""
     found = check(load(TURNING), Settings("runs")).finding("deadlock")
     assert found.outcome is Outcome.UNKNOWN and "did not get stuck" in found.reason
+
+
+PARTS = "checkvalve: 1\nname: parts\ntasks:\n" + "".join(
+    f"  s{n}: {{kind: source}}\n  m{n}: {{kind: merge}}\n  w{n}: {{kind: route}}\n"
+    f"  k{n}: {{kind: sink}}\n" for n in range(6)) + "links:\n" + "".join(
+    f"  - {{from: {a}{n}, to: {b}{n}, capacity: 1000}}\n"
+    for n in range(6) for a, b in ("sm", "mw", "wm", "wk"))
+
+
+def test_the_time_of_one_part_ends_neither_the_runs_nor_the_other_parts() -> None:
+    """Here each of six parts has a sixth of a clock that moves on at each look; the runs, which
+    end by themselves, may use what is left of all of it."""
+    def found(looks: int) -> Finding:
+        budget = Budget(max_seconds=looks, clock=count().__next__)
+        return check(load(PARTS), Settings(budget=budget)).finding("deadlock")
+
+    assert found(16_000).outcome is Outcome.VIOLATED
+    short = found(2_000)
+    assert short.outcome is Outcome.UNKNOWN and short.reason
 
 
 def test_a_small_deadlock_is_told_by_a_shortest_way() -> None:

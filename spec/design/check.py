@@ -163,8 +163,9 @@ def _deadlock(sections: list[Part], settings: Settings) -> Finding:
     findings: list[Finding] = []
     for place, section in enumerate(sections):
         # Each part gets its share, so that one of them does not leave the others without time.
-        findings.append(decide_deadlock(section, replace(
-            settings, budget=settings.budget.share(len(sections) - place))))
+        share = settings.budget.share(len(sections) - place)
+        findings.append(decide_deadlock(
+            section, replace(settings, budget=share), trying=settings.budget))
         if findings[-1].outcome is Outcome.VIOLATED:
             break
     worst = (Outcome.VIOLATED, Outcome.UNKNOWN, Outcome.HOLDS)
@@ -176,11 +177,12 @@ def _deadlock(sections: list[Part], settings: Settings) -> Finding:
                    transitions=sum(f.transitions for f in findings))
 
 
-def decide_deadlock(part: Part, settings: Settings) -> Finding:
+def decide_deadlock(part: Part, settings: Settings, trying: Budget | None = None) -> Finding:
     """Whether one connected part can get stuck.
 
     By the wait-for graph; then by a short search, which finds a shortest way; then by runs that
-    try to get there; and by search as far as the budget goes.
+    try to get there, which may use what is left of ``trying`` (they end by themselves); and by
+    search as far as the budget goes.
     """
     if settings.engine in ("auto", "graph"):
         if part.graph.proves_live:
@@ -191,8 +193,9 @@ def decide_deadlock(part: Part, settings: Settings) -> Finding:
                 reason="the wait-for graph has cycles that it cannot exclude; "
                        "the engine `explorer` decides",
             )
+    runs = replace(settings, budget=trying or settings.budget)
     if settings.engine == "runs":
-        return _tried(part.design, settings)
+        return _tried(part.design, runs)
     states = settings.budget.max_states
     if settings.engine == "explorer" or states is not None and states <= LOOK:
         return _abstracting(part.design, Aim(), "DESIGN-1", settings)
@@ -200,13 +203,16 @@ def decide_deadlock(part: Part, settings: Settings) -> Finding:
     finding = _abstracting(part.design, Aim(), "DESIGN-1", look)
     if finding.outcome is not Outcome.UNKNOWN:
         return finding
-    tried = _tried(part.design, settings)
-    if tried.outcome is Outcome.VIOLATED:
-        return tried
-    finding = _abstracting(part.design, Aim(), "DESIGN-1", settings)
-    if finding.outcome is not Outcome.UNKNOWN:
-        return finding
-    return replace(finding, reason=f"{finding.reason}; {tried.reason}")
+    try:
+        tried = _tried(part.design, runs)
+        if tried.outcome is Outcome.VIOLATED:
+            return tried
+        searched = _abstracting(part.design, Aim(), "DESIGN-1", settings)
+    except OutOfTime as late:  # of this part; others may still be decided
+        return replace(finding, reason=f"{finding.reason}; {late}")
+    if searched.outcome is not Outcome.UNKNOWN:
+        return searched
+    return replace(searched, reason=f"{searched.reason}; {tried.reason}")
 
 
 def _tried(design: Design, settings: Settings) -> Finding:

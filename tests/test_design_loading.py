@@ -31,7 +31,7 @@ def refused(text: str) -> InputError:
     """The error that a text gives; its place must be in the file."""
     with pytest.raises(InputError) as caught:
         load(text, "d.yaml")
-    assert re.match(r"d\.yaml(:\d+)?$", caught.value.where)
+    assert re.match(r"d\.yaml(:\d+:\d+)?$", caught.value.where)
     assert caught.value.next_step
     return caught.value
 
@@ -86,7 +86,7 @@ def test_each_mistake_has_a_message_with_its_line_and_the_next_step(
 ) -> None:
     """File and line of the mistake, and what to do about it."""
     error = refused(text)
-    assert error.where == f"d.yaml:{line}"
+    assert re.fullmatch(rf"d\.yaml:{line}:\d+", error.where)
     assert advice in f"{error.what} {error.next_step}"
 
 
@@ -140,7 +140,7 @@ def test_a_task_with_too_many_ways_to_move_is_refused(kind: str) -> None:
     error = refused(f"checkvalve: 1\nname: fan\ntasks:\n  hub: {{kind: {kind}}}\n"
                     f"  other: {{kind: {inner}}}\n{tasks}links:\n"
                     f"  - {{{last}, capacity: 1}}\n{links}")
-    assert error.where == "d.yaml:4"
+    assert error.where == "d.yaml:4:3"
     assert "too many ways" in error.what
 
 

@@ -17,24 +17,23 @@ __all__ = ["check_design", "check_file", "load_designs", "load_file"]
 
 
 def load_file(path: str | Path) -> Design:
-    """Read a design file.
+    """Read a design file, in any of the formats that docs/formats.md lists.
 
-    Raises InputError, with file and line, for anything that is not a design.
+    Raises InputError, with file and line, for anything that is not a design, and for a file that
+    stands for several.
     """
-    from checkvalve.spec.design.loader import load
-
-    from .reading import read_text
-    return load(read_text(Path(path)), str(path))
+    from checkvalve.spec.design.loader import only
+    return only(load_designs(path), str(path))
 
 
 def load_designs(path: str | Path, given: Mapping[str, str] | None = None) -> list[Design]:
     """Read a file: a design for each choice of values of its parameters; ``given`` has some, as
     text (``{"n": "1..8"}``). Raises InputError as ``load_file`` does.
     """
-    from checkvalve.spec.design.loader import load_all
+    from checkvalve.spec.design.formats.files import load_any
 
     from .reading import read_text
-    return load_all(read_text(Path(path)), str(path), given)
+    return load_any(read_text(Path(path)), str(path), given)
 
 
 def check_file(path: str | Path, budget: Budget | None = None) -> DesignReport:

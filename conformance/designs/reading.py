@@ -11,6 +11,7 @@ __all__ = ["MAX_BYTES", "read_text"]
 
 MAX_BYTES = 4 * MAX_CHARACTERS
 """What a text of ``MAX_CHARACTERS`` takes at most, in UTF-8."""
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 def read_text(path: Path) -> str:
@@ -39,6 +40,8 @@ def read_text(path: Path) -> str:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise InputError(f"byte {data[error.start]:#04x} is not UTF-8", f"{path}:{line}",
-                         "Save the file as UTF-8 text.") from None
+        before = data[:error.start].split(b"\n")
+        spot = f"{path}:{len(before)}:{len(before[-1].decode()) + 1}"
+        what = "the file is UTF-16, and not UTF-8" if data.startswith(_UTF_16) \
+            else f"byte {data[error.start]:#04x} is not UTF-8"
+        raise InputError(what, spot, "Save the file as UTF-8 text.") from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from textwrap import wrap
 
 from checkvalve.spec.design.findings import (
     DesignReport, Finding, GraphCycle, Repair, RepairStep, in_short,
@@ -21,6 +22,9 @@ SHOWN_LINES = (40, 20)
 def lines(report: DesignReport) -> Iterator[str]:
     """The report, line by line."""
     yield f"{report.design.name}  ({report.design.file})"
+    for assumed in report.design.assumed:
+        yield from wrap(assumed, 98, initial_indent="  taken for granted: ",
+                        subsequent_indent="    ")
     width = max(len(finding.name) for finding in report.findings)
     for finding in report.findings:
         yield "  " + _verdict(finding, width)

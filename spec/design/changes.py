@@ -330,7 +330,7 @@ def _limited(scope: Scope, ends: Sequence[Task], pool: Pool) -> Design:
         written, read = (links(task.name) for links in (scope.design.outputs, scope.design.inputs))
         steps = [acquire, *(Step(StepKind.WRITE, link.name) for link in written)] if written else [
             *(Step(StepKind.READ, link.name) for link in read), release]
-        scripts.append(Task(task.name, Kind.SCRIPT, line=task.line, steps=tuple(steps)))
+        scripts.append(Task(task.name, Kind.SCRIPT, spot=task.spot, steps=tuple(steps)))
     design = scope.with_tasks(*scripts)
     return replace(design, pools={**design.pools, pool.name: pool})
 

@@ -153,7 +153,8 @@ def _tied_together(design: Design) -> Iterator[list[str]]:
 def _only(design: Design, names: set[str]) -> Design:
     return replace(
         design, tasks={n: t for n, t in design.tasks.items() if n in names},
-        links={n: link for n, link in design.links.items() if link.writers[0] in names},
+        links={n: link for n, link in design.links.items()
+               if {*link.writers, *link.readers} <= names},
     )
 
 

@@ -152,7 +152,7 @@ class DesignReport:
         """The report as one document."""
         return {
             "design": self.design.name, "file": self.design.file,
-            "parameters": dict(self.design.parameters),
+            "parameters": dict(self.design.parameters), "assumed": list(self.design.assumed),
             "as_expected": self.as_expected, "results": self.results,
             "cycles": [
                 {"waits": [_wait(wait) for wait in cycle.waits], "excluded": cycle.excluded}

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
+from .source import NOWHERE, Spot
+
 __all__ = [
     "Design", "Flow", "Kind", "Link", "Merging", "Pool", "Routing", "Step", "StepKind", "Task",
 ]
@@ -27,6 +29,7 @@ class Kind(Enum):
     BROADCAST = "broadcast"  # reads from its link, writes to all its links
     ROUTE = "route"          # reads from its link, writes to one of its links
     SCRIPT = "script"        # a blocking program: its steps, in order
+    TRANSITION = "transition"  # of a Petri net: all it reads and all it writes, in one move
     CALL = "call"            # nested calls: each level occupies a thread and waits for the next
 
 
@@ -85,12 +88,13 @@ class Task:
     ``hand`` is the number of elements it can hold between reading and writing; with 0 it
     reads and writes in one move. ``count`` limits a source, or a script's repetitions;
     None goes on for ever. ``pool`` is where its threads come from (for calls: level by
-    level); without one it has a thread to itself.
+    level); without one it has a thread to itself. ``takes`` and ``gives`` say, by link, how
+    many elements a transition reads and writes, where that is not what the link says.
     """
 
     name: str
     kind: Kind
-    line: int = 0
+    spot: Spot = NOWHERE
     hand: int = 0
     count: int | None = None
     merging: Merging = Merging.ANY
@@ -100,6 +104,8 @@ class Task:
     steps: tuple[Step, ...] = ()
     roots: int = 1
     depth: int = 1
+    takes: Mapping[str, int] = field(default_factory=dict)
+    gives: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -114,7 +120,7 @@ class Link:
     name: str
     writers: tuple[str, ...]
     readers: tuple[str, ...]
-    line: int = 0
+    spot: Spot = NOWHERE
     capacity: int | None = 1
     flow: Flow = Flow.BLOCKING
     batch: int = 1
@@ -130,13 +136,14 @@ class Pool:
 
     name: str
     threads: int
-    line: int = 0
+    spot: Spot = NOWHERE
 
 
 @dataclass(frozen=True)
 class Design:
     """A whole design; ``expect`` maps a property to the verdict its author wants, ``parameters``
-    are the values that its numbers were computed from."""
+    are the values that its numbers were computed from, ``assumed`` is what the file does not say
+    and a reader of its format took for granted."""
 
     name: str
     about: str
@@ -146,6 +153,7 @@ class Design:
     expect: Mapping[str, str] = field(default_factory=dict)
     file: str = ""
     parameters: tuple[tuple[str, int], ...] = ()
+    assumed: tuple[str, ...] = ()
 
     def outputs(self, task: str) -> list[Link]:
         """The links that a task writes to, in the order of the file."""
@@ -154,3 +162,11 @@ class Design:
     def inputs(self, task: str) -> list[Link]:
         """The links that a task reads from, in the order of the file."""
         return [link for link in self.links.values() if task in link.readers]
+
+    def taken(self, link: Link) -> list[int]:
+        """How many elements each reader of a link takes at once."""
+        return [self.tasks[reader].takes.get(link.name, link.takes) for reader in link.readers]
+
+    def given(self, link: Link) -> list[int]:
+        """How many elements each writer of a link gives at once."""
+        return [self.tasks[writer].gives.get(link.name, link.gives) for writer in link.writers]

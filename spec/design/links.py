@@ -35,10 +35,16 @@ class Unbounded:
 
 @dataclass(frozen=True)
 class LinkPlaces:
-    """The places of one link and the effects on them."""
+    """The places of one link and the effects on them.
+
+    ``least_taken`` is the fewest elements that a reader takes at once, ``most_moved`` the most that
+    anybody reads or writes at once.
+    """
 
     link: Link
     unbounded: Unbounded
+    least_taken: int = 1
+    most_moved: int = 1
 
     @property
     def queue(self) -> str:
@@ -70,7 +76,7 @@ class LinkPlaces:
         """How many elements are counted."""
         if self.link.capacity is not None:
             return self.link.capacity
-        return max(self.unbounded.most, self.link.initial, self.link.takes, self.link.gives)
+        return max(self.unbounded.most, self.link.initial, self.most_moved)
 
     @property
     def meets(self) -> bool:
@@ -82,7 +88,7 @@ class LinkPlaces:
         if self.meets:
             return
         link, room = self.link, self.capacity
-        left_over = link.takes - 1  # fewer than a reader takes at once are nobody's work
+        left_over = self.least_taken - 1  # fewer than a reader takes at once are nobody's work
         limit = room - 1 if link.flow is Flow.UNBOUNDED and not self.unbounded.abstract else room
         yield Place(self.queue, "queue", link.name, link.initial, room, left_over, limit)
         if self.is_credit:
@@ -102,9 +108,9 @@ class LinkPlaces:
 
     # --- reading ------------------------------------------------------------------------
 
-    def read(self) -> Iterator[Effect]:
-        """Every way to take ``takes`` elements."""
-        link, n = self.link, self.link.takes
+    def read(self, taking: int | None = None) -> Iterator[Effect]:
+        """Every way to take ``takes`` elements, or as many as ``taking`` says."""
+        link, n = self.link, taking or self.link.takes
         words = (f"reads {_several(n)}from {link.name}",)
         if self.meets:
             yield Effect(words=words, meets=frozenset({(link.name, False)}))
@@ -126,9 +132,9 @@ class LinkPlaces:
 
     # --- writing ------------------------------------------------------------------------
 
-    def write(self) -> Iterator[Effect]:
-        """Every way to write ``gives`` elements."""
-        link, n = self.link, self.link.gives
+    def write(self, giving: int | None = None) -> Iterator[Effect]:
+        """Every way to write ``gives`` elements, or as many as ``giving`` says."""
+        link, n = self.link, giving or self.link.gives
         words = f"writes {_several(n)}to {link.name}"
         if self.meets:
             yield Effect(words=(words,), meets=frozenset({(link.name, True)}))

@@ -16,10 +16,10 @@ from ..notation.errors import InputError
 from .language import Design, Flow, Kind, Link, Merging, Pool, Routing, Step, StepKind, Task
 from .parameters import points, resolved
 from .schema import check_shape
-from .source import Node, parse
+from .source import Node, Spot, parse
 from .translate import Aim, translate
 
-__all__ = ["load", "load_all"]
+__all__ = ["load", "load_all", "load_tree", "only"]
 
 # Flow kinds whose translation has a row for each number of elements that do not fit.
 _COUNTED = {Flow.DROP_NEWEST, Flow.DROP_OLDEST, Flow.UNBOUNDED}
@@ -38,6 +38,7 @@ _DEGREES: Mapping[Kind, tuple[int, int, int, int]] = {
     Kind.ROUTE: (1, 1, 2, _MANY),
     Kind.SCRIPT: (0, _MANY, 0, _MANY),
     Kind.CALL: (0, 0, 0, 0),
+    Kind.TRANSITION: (0, _MANY, 0, _MANY),
 }
 
 
@@ -47,7 +48,11 @@ def load(text: str, file: str = "<text>") -> Design:
     Raises InputError, naming file and line, for the first thing that is wrong, and for a file
     that stands for several designs.
     """
-    found = load_all(text, file)
+    return only(load_all(text, file), file)
+
+
+def only(found: Sequence[Design], file: str) -> Design:
+    """The one design of a file; raises InputError where its parameters make several."""
     if len(found) > 1:
         raise InputError(f"its parameters have ranges, so the file stands for {len(found)} designs",
                          file, "Give each parameter one value here.")
@@ -60,12 +65,19 @@ def load_all(
     """Read a file: a design for each choice of values of its parameters, of which ``given`` has
     some (see ``parameters``). Raises InputError as ``load`` does.
     """
-    root = parse(text, file)
+    return load_tree(parse(text, file), file, given)
+
+
+def load_tree(
+    root: Node, file: str, given: Mapping[str, str] | None = None, assumed: Sequence[str] = ()
+) -> list[Design]:
+    """As ``load_all``, of a tree; whoever read that took for granted what is ``assumed``."""
     found = []
     for point in points(root, file, given or {}):
         tree = resolved(root, point, file)
         check_shape(tree, file)
-        found.append(replace(_Loader(tree, file).design(), parameters=tuple(point.items())))
+        found.append(replace(_Loader(tree, file).design(), parameters=tuple(point.items()),
+                             assumed=tuple(assumed)))
     columns = zip(*(each.parameters for each in found), strict=True)
     swept = [place for place, values in enumerate(columns) if len(set(values)) > 1]
     return [_named(design, swept) for design in found]
@@ -87,9 +99,10 @@ class _Loader:
     def design(self) -> Design:
         """The design, with its names resolved."""
         top = self.root.value
-        tasks = {name: _task(name, node) for name, node in _entries(top.get("tasks"))}
+        tasks = {name: _task(name, node, _spot(top["tasks"], name))
+                 for name, node in _entries(top["tasks"])}
         pools = {
-            name: Pool(name, int(node.value["threads"].value), node.line)
+            name: Pool(name, int(node.value["threads"].value), _spot(top["pools"], name))
             for name, node in _entries(top.get("pools"))
         }
         links = self._links(top["links"].value if "links" in top else [], tasks)
@@ -102,10 +115,10 @@ class _Loader:
         translate(design, Aim())  # a design that cannot be translated is refused here too
         return design
 
-    def _error(self, line: int, what: str, next_step: str) -> InputError:
-        return InputError(what, f"{self.file}:{line}", next_step)
+    def _error(self, spot: Spot, what: str, next_step: str) -> InputError:
+        return InputError(what, f"{self.file}:{spot}", next_step)
 
-    def _known(self, name: str, of: Iterable[str], what: str, line: int) -> str:
+    def _known(self, name: str, of: Iterable[str], what: str, spot: Spot) -> str:
         names = list(of)
         if name in names:
             return name
@@ -113,7 +126,7 @@ class _Loader:
         advice = f"Did you mean {near[0]!r}?" if near else (
             f"The {what}s are: {', '.join(names)}." if names else f"The design has no {what}s."
         )
-        raise self._error(line, f"there is no {what} called {name!r}", advice)
+        raise self._error(spot, f"there is no {what} called {name!r}", advice)
 
     # --- links -------------------------------------------------------------------------
 
@@ -123,8 +136,8 @@ class _Loader:
             link = self._link(node, tasks)
             if link.name in found:
                 raise self._error(
-                    node.line, f"two links are called {link.name!r} "
-                    f"(the first in line {found[link.name].line})",
+                    node.spot, f"two links are called {link.name!r} "
+                    f"(the first in line {found[link.name].spot.line})",
                     "Give one of them another `name:`.",
                 )
             found[link.name] = link
@@ -136,7 +149,7 @@ class _Loader:
         flow = Flow(_text(get("flow")) or "blocking")
         link = Link(
             name=_text(get("name")) or f"{'+'.join(writers)}->{'+'.join(readers)}",
-            writers=writers, readers=readers, line=node.line, flow=flow,
+            writers=writers, readers=readers, spot=node.spot, flow=flow,
             capacity=1 if flow is Flow.STOP_AND_WAIT
             else None if flow is Flow.UNBOUNDED else _number(get("capacity"), 1),
             batch=_number(get("batch"), 1), initial=_number(get("initial"), 0),
@@ -147,34 +160,48 @@ class _Loader:
         return link
 
     def _check_link(self, node: Node, link: Link) -> None:
+        if not (link.writers and link.readers):
+            self._check_open_end(node, link)
         if link.capacity == 0 and (link.flow is not Flow.BLOCKING or link.lossy
                                    or (link.gives, link.takes) != (1, 1)):
             raise self._error(
-                _line(node, "capacity"), f"link {link.name!r} has no room, so it must be a "
+                _spot(node, "capacity"), f"link {link.name!r} has no room, so it must be a "
                 "plain blocking link of single elements",
                 "Remove its other keys, or give it a capacity.",
             )
         if link.capacity == 0 and set(link.writers) & set(link.readers):
-            raise self._error(_line(node, "capacity"), f"link {link.name!r} has no room, and a "
+            raise self._error(_spot(node, "capacity"), f"link {link.name!r} has no room, and a "
                               "task cannot meet itself", "Give it a capacity.")
         if link.flow in _COUNTED and link.gives > MAX_GIVES:
             raise self._error(
-                _line(node, "gives"), f"link {link.name!r} writes {link.gives} elements at once, "
+                _spot(node, "gives"), f"link {link.name!r} writes {link.gives} elements at once, "
                 f"but a link with flow {link.flow.value} at most {MAX_GIVES}", "Lower `gives`.",
             )
         if link.capacity is not None and link.initial > link.capacity:
             raise self._error(
-                _line(node, "initial"), f"link {link.name!r} starts with {link.initial} "
+                _spot(node, "initial"), f"link {link.name!r} starts with {link.initial} "
                 f"elements, but has room for {link.capacity}",
                 "Lower `initial` or raise `capacity`.",
             )
 
+    def _check_open_end(self, node: Node, link: Link) -> None:
+        """Nobody writes, or nobody reads: a place of a net that is only emptied, or filled."""
+        if not (link.writers or link.readers):
+            raise self._error(node.spot, "the link has nobody at either end", "Remove it.")
+        if "name" not in node.value:
+            raise self._error(node.spot, "a link with nobody at one end must have a name",
+                              "Give it a `name:`.")
+        if link.capacity == 0 or link.flow in (Flow.CREDIT, Flow.STOP_AND_WAIT):
+            raise self._error(node.spot, f"link {link.name!r} needs somebody at both ends",
+                              "Name a task in `from` and in `to`, or make it a blocking link with "
+                              "room.")
+
     def _ends(self, node: Node, key: str, tasks: Mapping[str, Task]) -> tuple[str, ...]:
         value = node.value[key]
         nodes: list[Node] = value.value if isinstance(value.value, list) else [value]
-        names = [self._known(end.value, tasks, "task", end.line) for end in nodes]
+        names = [self._known(end.value, tasks, "task", end.spot) for end in nodes]
         if len(set(names)) < len(names):
-            raise self._error(value.line, f"`{key}` names a task twice", "Name it once.")
+            raise self._error(value.spot, f"`{key}` names a task twice", "Name it once.")
         return tuple(names)
 
     # --- tasks -------------------------------------------------------------------------
@@ -187,20 +214,44 @@ class _Loader:
         ):
             if not least <= count <= most:
                 raise self._error(
-                    task.line, f"the {task.kind.value} {task.name!r} has {_links(count)} "
+                    task.spot, f"the {task.kind.value} {task.name!r} has {_links(count)} "
                     f"{what} it, but needs {_range(least, most)}",
                     f"Add or remove a link with `{what}: {task.name}`.",
                 )
+        if task.kind is Kind.TRANSITION:
+            self._check_transition(task, inputs, outputs)
         for pool in task.pool:
-            self._known(pool, design.pools, "pool", task.line)
+            self._known(pool, design.pools, "pool", task.spot)
         if task.kind is Kind.CALL and len(task.pool) != task.depth:
-            raise self._error(task.line, f"the call {task.name!r} is {task.depth} deep, but names "
+            raise self._error(task.spot, f"the call {task.name!r} is {task.depth} deep, but names "
                               f"{len(task.pool)} pools", "Name one pool, or one for each level.")
         if task.prefers:
             names = [link.name for link in inputs]
-            self._known(task.prefers, names, "link to this task", task.line)
+            self._known(task.prefers, names, "link to this task", task.spot)
         if task.kind is Kind.SCRIPT:
             self._check_steps(design, task)
+
+    def _check_transition(
+        self, task: Task, inputs: Sequence[Link], outputs: Sequence[Link]
+    ) -> None:
+        if not (inputs or outputs):
+            raise self._error(task.spot, f"the transition {task.name!r} has no link",
+                              f"Add a link with `to: {task.name}` or `from: {task.name}`.")
+        for amounts, links, way in ((task.takes, inputs, "to"), (task.gives, outputs, "from")):
+            for name in amounts:
+                self._known(name, [link.name for link in links], f"link {way} {task.name}",
+                            task.spot)
+        for link in outputs:
+            most = task.gives.get(link.name, link.gives)
+            if link.flow in _COUNTED and most > MAX_GIVES:
+                raise self._error(
+                    task.spot, f"the transition {task.name!r} gives {most} elements at once, but a "
+                    f"link with flow {link.flow.value} takes at most {MAX_GIVES}",
+                    f"Give {link.name!r} a capacity, or write fewer elements to it.")
+        for link in (*inputs, *outputs):
+            if link.capacity == 0 and (task.takes or task.gives):
+                raise self._error(task.spot, f"link {link.name!r} has no room, so it must be a "
+                                  "plain blocking link of single elements", "Give it a capacity.")
 
     def _check_steps(self, design: Design, task: Task) -> None:
         own = {
@@ -210,9 +261,9 @@ class _Loader:
         for step in task.steps:
             if step.kind in own:
                 way = "from" if step.kind is StepKind.WRITE else "to"
-                self._known(step.target, own[step.kind], f"link {way} {task.name}", task.line)
+                self._known(step.target, own[step.kind], f"link {way} {task.name}", task.spot)
             else:
-                self._known(step.target, design.pools, "pool", task.line)
+                self._known(step.target, design.pools, "pool", task.spot)
 
     def _expect(self, node: Node | None, tasks: Mapping[str, Task]) -> dict[str, str]:
         found: dict[str, str] = {}
@@ -221,7 +272,7 @@ class _Loader:
                 found[key] = child.value
                 continue
             for task, verdict in child.value.items():
-                self._known(task, tasks, "task", verdict.line)
+                self._known(task, tasks, "task", verdict.spot)
                 found[f"starvation: {task}"] = verdict.value
         return found
 
@@ -240,8 +291,8 @@ def _number(node: Node | None, default: int) -> int:
     return default if node is None else int(node.value)
 
 
-def _line(node: Node, key: str) -> int:
-    return (node.key_lines or {}).get(key, node.line)
+def _spot(node: Node, key: str) -> Spot:
+    return (node.key_spots or {}).get(key, node.spot)
 
 
 def _links(count: int) -> str:
@@ -254,20 +305,25 @@ def _range(least: int, most: int) -> str:
     return f"at least {least}" if most == _MANY else f"{least} to {most}"
 
 
-def _task(name: str, node: Node) -> Task:
+def _task(name: str, node: Node, spot: Spot) -> Task:
     get = node.value.get
     kind = Kind(get("kind").value)
     decides = kind is Kind.FILTER or kind is Kind.ROUTE  # they hold what they decide about
     depth = _number(get("depth"), 1)
     count = get("count")
     return Task(
-        name=name, kind=kind, line=node.line, hand=_number(get("hand"), int(decides)),
+        name=name, kind=kind, spot=spot, hand=_number(get("hand"), int(decides)),
         count=None if count is None else int(count.value),
         merging=Merging(_text(get("policy")) or "any"), prefers=_text(get("prefers")),
         routing=Routing(_text(get("by")) or "content"), pool=_pools(get("pool"), kind, depth),
         steps=tuple(_step(step) for step in (get("steps").value if get("steps") else [])),
         roots=_number(get("roots"), 1), depth=depth,
+        takes=_amounts(get("takes")), gives=_amounts(get("gives")),
     )
+
+
+def _amounts(node: Node | None) -> dict[str, int]:
+    return {name: int(child.value) for name, child in _entries(node)}
 
 
 def _pools(node: Node | None, kind: Kind, depth: int) -> tuple[str, ...]:

@@ -37,6 +37,8 @@ _NUMBERS: Final = {
     "roots",
 }
 """The keys whose value is a whole number."""
+_BY_LINK: Final = {"gives", "takes"}
+"""Those that a transition may have, with a number for each link."""
 _VERDICTS: Final = {"holds": "violated", "violated": "holds"}
 _RANGE: Final = re.compile(r"\s*(-?\d{1,18})\s*\.\.\s*(-?\d{1,18})\s*")
 
@@ -60,8 +62,9 @@ def points(root: Node, file: str, given: Mapping[str, str]) -> list[Point]:
     sizes = {name: _range_of(node, name, file) for name, node in nodes.items()}
     count = prod(len(values) for values in sizes.values() if values is not None)
     if count > MAX_POINTS:
+        swept = next(node for name, node in nodes.items() if sizes[name] is not None)
         raise InputError(f"the parameters have {count} choices of values, more than {MAX_POINTS}",
-                         file, "Narrow the ranges, as with `--set n=1..8`.")
+                         f"{file}:{swept.spot}", "Narrow the ranges, as with `--set n=1..8`.")
     return [_point(nodes, dict(zip(sizes, chosen, strict=True)), file)
             for chosen in product(*(values or [None] for values in sizes.values()))]
 
@@ -94,7 +97,7 @@ def _range_of(node: Node, name: str, file: str) -> range | None:
     low, high = map(int, found.groups())
     if low > high:
         raise InputError(f"the parameter {name!r} has no value: {low} is more than {high}",
-                         f"{file}:{node.line}", "Write the smaller number first.")
+                         f"{file}:{node.spot}", "Write the smaller number first.")
     return range(low, high + 1)
 
 
@@ -109,7 +112,8 @@ def _point(nodes: Mapping[str, Node], chosen: Mapping[str, int | None], file: st
 def _computed(node: Node, point: Point, file: str, key: str = "") -> Node:
     if isinstance(node.value, dict):
         return replace(node, value={
-            name: _computed(child, point, file, name) for name, child in node.value.items()})
+            name: _computed(child, point, file, key if key in _BY_LINK else name)
+            for name, child in node.value.items()})
     if isinstance(node.value, list):
         return replace(node, value=[_computed(child, point, file) for child in node.value])
     if key in _NUMBERS and isinstance(node.value, str):
@@ -126,7 +130,7 @@ def _expected(node: Node, point: Point, file: str) -> Node:
         if verdict in _VERDICTS and isinstance(condition.value, str) \
                 and condition.value not in _VERDICTS:
             is_so = _evaluated(condition, point, file)
-            return Node(verdict if is_so else _VERDICTS[verdict], condition.line)
+            return Node(verdict if is_so else _VERDICTS[verdict], condition.spot)
     return replace(node, value={
         task: _expected(child, point, file) for task, child in node.value.items()})
 
@@ -173,7 +177,7 @@ def _refusal(node: Node, why: str, file: str) -> InputError:
     text = str(node.value)
     shown = text if len(text) <= 60 else text[:57] + "…"
     return InputError(
-        f"{shown!r} cannot be computed: {why}", f"{file}:{node.line}",
+        f"{shown!r} cannot be computed: {why}", f"{file}:{node.spot}",
         "Write a whole number, or parameters with + - * // %, min, max, gcd (in quotes, if there "
         "is a comma); in a condition also < <= > >= == !=, and, or, not.")
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ..notation.errors import InputError
-from .source import Node
+from .source import Node, Spot
 
 if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError
@@ -39,7 +39,7 @@ def check_shape(root: Node, file: str, *, parameters: bool = False) -> None:
     for error in _validator(parameters).iter_errors(root.plain()):
         nearest = _nearest(error)
         problem = _problem(root, nearest)
-        raise InputError(problem.what, f"{file}:{problem.line}", problem.next_step)
+        raise InputError(problem.what, f"{file}:{problem.spot}", problem.next_step)
 
 
 @cache
@@ -133,14 +133,14 @@ _STEPS: Final[Mapping[str | int, Callable[[Any, str], str]]] = {
 class _Problem(NamedTuple):
     what: str
     next_step: str
-    line: int
+    spot: Spot
 
 
 def _problem(root: Node, error: ValidationError) -> _Problem:
     place = _place(root, error)
     what, next_step, key = _WORDS[str(error.validator)](place.called, error)
-    lines = place.node.key_lines or {}
-    return _Problem(what, next_step, lines.get(key, place.node.line))
+    spots = place.node.key_spots or {}
+    return _Problem(what, next_step, spots.get(key, place.node.spot))
 
 
 Words = tuple[str, str, Any]

@@ -1,4 +1,4 @@
-"""YAML text as a tree that remembers the line of every key and value.
+"""YAML text as a tree that remembers the line and column of every key and value.
 
 Only what a design needs is read, and hostile text is refused early: aliases (which a few
 lines can blow up into gigabytes), tags, several documents, deep nesting. Scalars are read
@@ -10,14 +10,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ..notation.errors import InputError
 
 if TYPE_CHECKING:
     from yaml.events import Event, ScalarEvent
 
-__all__ = ["MAX_CHARACTERS", "MAX_DEPTH", "MAX_NODES", "Node", "parse"]
+__all__ = ["MAX_CHARACTERS", "MAX_DEPTH", "MAX_NODES", "NOWHERE", "Node", "Spot", "parse"]
 
 MAX_CHARACTERS = 262_144
 MAX_DEPTH = 16
@@ -34,19 +34,33 @@ _BOOLEANS = {
 }
 
 
+class Spot(NamedTuple):
+    """A place in a text: its line and its column, both from 1."""
+
+    line: int
+    column: int
+
+    def __str__(self) -> str:
+        return f"{self.line}:{self.column}"
+
+
+NOWHERE: Final = Spot(0, 0)
+"""The place of what no file says."""
+
+
 @dataclass(frozen=True)
 class Node:
-    """A value with the line it starts in: a dict or list of nodes, or a scalar.
+    """A value with the spot at which it starts: a dict or list of nodes, or a scalar.
 
-    ``key_lines`` are the lines of a mapping's keys.
+    ``key_spots`` are the spots of a mapping's keys.
     """
 
     value: Any
-    line: int
-    key_lines: dict[str, int] | None = None
+    spot: Spot
+    key_spots: dict[str, Spot] | None = None
 
     def plain(self) -> Any:
-        """The value without lines, as a JSON document would have it."""
+        """The value without spots, as a JSON document would have it."""
         if isinstance(self.value, dict):
             return {key: child.plain() for key, child in self.value.items()}
         if isinstance(self.value, list):
@@ -70,17 +84,18 @@ def parse(text: str, file: str) -> Node:
         return _Builder(file).build(yaml.parse(text, Loader=yaml.SafeLoader))
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        line = mark.line + 1 if mark else 1
+        spot = Spot(mark.line + 1, mark.column + 1) if mark else Spot(1, 1)
         raise InputError(
-            f"this is not YAML: {error.problem or error.context}", f"{file}:{line}",
+            f"this is not YAML: {error.problem or error.context}", f"{file}:{spot}",
             _advice(error.problem or ""),
         ) from None
     except yaml.reader.ReaderError as error:
-        line = text.count("\n", 0, error.position) + 1
+        before = text[:error.position].splitlines() or [""]
+        spot = Spot(len(before), len(before[-1]) + 1)
         raise InputError(
             f"the character {chr(int(error.character))!r} is not allowed in YAML"
             if isinstance(error.character, int) else f"this is not YAML: {error.reason}",
-            f"{file}:{line}", "Remove it, or save the file as UTF-8 text.",
+            f"{file}:{spot}", "Remove it, or save the file as UTF-8 text.",
         ) from None
 
 
@@ -90,8 +105,9 @@ def _advice(problem: str) -> str:
     return "Check the indentation, the colons and the brackets around this line."
 
 
-def _line(event: Event) -> int:
-    return event.start_mark.line + 1 if event.start_mark else 1
+def _spot(event: Event) -> Spot:
+    mark = event.start_mark
+    return Spot(mark.line + 1, mark.column + 1) if mark else Spot(1, 1)
 
 
 class _Builder:
@@ -110,7 +126,7 @@ class _Builder:
         next(events)  # the start of the stream
         first = next(events)
         if isinstance(first, ev.StreamEndEvent):
-            raise InputError("the file is empty", f"{self.file}:1", _START)
+            raise InputError("the file is empty", f"{self.file}:1:1", _START)
         root = self._node(next(events), events, 1)
         next(events)  # the end of the document
         extra = next(events)
@@ -120,7 +136,7 @@ class _Builder:
         return root
 
     def _error(self, event: Event, what: str, next_step: str) -> InputError:
-        return InputError(what, f"{self.file}:{_line(event)}", next_step)
+        return InputError(what, f"{self.file}:{_spot(event)}", next_step)
 
     def _node(self, event: Event, events: Iterator[Event], depth: int) -> Node:
         import yaml.events as ev
@@ -137,12 +153,12 @@ class _Builder:
         if getattr(event, "tag", None) not in (None, "!"):
             raise self._error(event, f"the tag {event.tag!r} is not part of the language",  # type: ignore[attr-defined]
                               "Remove it.")
-        line = _line(event)
+        spot = _spot(event)
         if isinstance(event, ev.ScalarEvent):
-            return Node(self._scalar(event), line)
+            return Node(self._scalar(event), spot)
         if isinstance(event, ev.SequenceStartEvent):
-            return Node(list(self._items(events, depth)), line)
-        return self._mapping(event, events, depth, line)
+            return Node(list(self._items(events, depth)), spot)
+        return self._mapping(event, events, depth, spot)
 
     def _items(self, events: Iterator[Event], depth: int) -> Iterator[Node]:
         import yaml.events as ev
@@ -152,11 +168,11 @@ class _Builder:
             yield self._node(event, events, depth + 1)
 
     def _mapping(
-        self, start: Event, events: Iterator[Event], depth: int, line: int
+        self, start: Event, events: Iterator[Event], depth: int, spot: Spot
     ) -> Node:
         import yaml.events as ev
         found: dict[str, Node] = {}
-        lines: dict[str, int] = {}
+        spots: dict[str, Spot] = {}
         for event in events:
             if isinstance(event, ev.MappingEndEvent):
                 break
@@ -167,10 +183,10 @@ class _Builder:
             name = event.value if isinstance(event, ev.ScalarEvent) else str(key.value)
             if name in found:
                 raise self._error(event, f"the key {name!r} is given twice "
-                                  f"(first in line {lines[name]})", "Remove one of them.")
-            lines[name] = key.line
+                                  f"(first in line {spots[name].line})", "Remove one of them.")
+            spots[name] = key.spot
             found[name] = self._node(next(events), events, depth + 1)
-        return Node(found, line, lines)
+        return Node(found, spot, spots)
 
     def _scalar(self, event: ScalarEvent) -> Any:
         text = event.value

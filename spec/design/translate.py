@@ -72,7 +72,7 @@ def translate(design: Design, aim: Aim) -> Table:
         except TooManyWays:
             raise InputError(
                 f"the {task.kind.value} {task.name!r} can move in too many ways at once",
-                f"{design.file}:{task.line}",
+                f"{design.file}:{task.spot}",
                 "Give it fewer links, or fewer that drop, fail, lose or have no bound.",
             ) from None
     builder.conserve_threads()
@@ -90,7 +90,10 @@ class _Builder:
         self.design = design
         self.aim = aim
         self.links: Mapping[str, LinkPlaces] = {
-            link.name: LinkPlaces(link, aim.unbounded) for link in design.links.values()
+            link.name: LinkPlaces(
+                link, aim.unbounded, min(design.taken(link), default=link.takes),
+                max((*design.taken(link), *design.given(link)), default=1))
+            for link in design.links.values()
         }
         self.places = [Place(FAILED, "flag", "", 0, 1, 1, 0 if aim.failures else 1)]
         self.rows: list[Row] = []
@@ -400,9 +403,16 @@ def _call(to: _Builder, task: Task) -> None:
     row({done[1]: 1}, {idle: 1}, "answers the outside")
 
 
+def _transition(to: _Builder, task: Task) -> None:
+    """All reads and all writes in one move, each with its own number of elements."""
+    reads = (link.read(task.takes.get(link.link.name)) for link in to.inputs(task))
+    writes = (link.write(task.gives.get(link.link.name)) for link in to.outputs(task))
+    to.add(task, together(*reads, *writes))
+
+
 _KINDS: Mapping[Kind, Callable[[_Builder, Task], None]] = {
     Kind.SOURCE: _source, Kind.SINK: _sink, Kind.MAP: _all_inputs, Kind.ZIP: _all_inputs,
     Kind.BROADCAST: _all_inputs, Kind.FILTER: _filter, Kind.MERGE: _merge,
-    Kind.ROUTE: _route, Kind.SCRIPT: _script, Kind.CALL: _call,
+    Kind.ROUTE: _route, Kind.SCRIPT: _script, Kind.CALL: _call, Kind.TRANSITION: _transition,
 }
 

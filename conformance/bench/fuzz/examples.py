@@ -9,7 +9,7 @@ from typing import Final
 
 from checkvalve.spec.notation.errors import InputError
 
-__all__ = ["TWINS", "chapters", "designs"]
+__all__ = ["TWINS", "chapters", "designs", "formats"]
 
 TWINS: Final = (
     "deaf-producer", "lossy-cancel", "D1", "STORM-3141", "acker-ack-renews",
@@ -126,6 +126,13 @@ def designs() -> tuple[str, ...]:
         raise InputError("the example designs are not here", str(_CLONE),
                          "Run this in a clone of the repository.")
     return tuple(file.read_text() for file in files)
+
+
+@cache
+def formats() -> tuple[tuple[str, str], ...]:
+    """The suffixes and texts of the examples of other formats. Raises InputError as ``designs``."""
+    files = sorted((_CLONE / "examples" / "formats").iterdir()) if designs() else []
+    return tuple((file.suffix, file.read_text()) for file in files)
 
 
 @cache

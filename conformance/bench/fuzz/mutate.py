@@ -9,7 +9,9 @@ from collections.abc import Callable, Iterator
 from random import Random
 from typing import Any
 
-__all__ = ["broken_bytes", "broken_python", "broken_tree", "json_text", "toml_text"]
+__all__ = [
+    "broken_bytes", "broken_python", "broken_tree", "broken_words", "json_text", "toml_text",
+]
 
 DEEP, DIGITS = "@deep@", "@digits@"
 """What stands for a list of lists of lists …, and for a number of 5,000 digits."""
@@ -146,6 +148,32 @@ def broken_bytes(random: Random, data: bytes) -> bytes:
             data[:at] or data,
         ))
     return data[:400_000]
+
+
+# ---- words ---------------------------------------------------------------------------------
+
+_ODD_WORDS = ("", "0", "-1", "2", "7", "1000001", "9" * 30, "1.5", "x", "&lol;", "<", "]]>", "\"",
+              "{", "true", "\u202e", "@", "none")
+
+
+def broken_words(random: Random, text: str) -> str:
+    """``text`` with one to three of its words, numbers or lines changed for others."""
+    import re
+
+    for _ in range(random.randint(1, 3)):
+        words = list(re.finditer(r"[\w.]+", text))
+        lines = text.splitlines(keepends=True)
+        if not words or random.random() < 0.2:
+            if lines:
+                line = lines.pop(random.randrange(len(lines)))
+                if random.random() < 0.5:
+                    lines.insert(random.randrange(len(lines) + 1), line)
+            text = "".join(lines)
+            continue
+        word = random.choice(words)
+        other = random.choice(words)[0] if random.random() < 0.7 else random.choice(_ODD_WORDS)
+        text = text[:word.start()] + other + text[word.end():]
+    return text
 
 
 # ---- Python --------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""The five kinds of input, each with real examples that are mutated."""
+"""The six kinds of input, each with real examples that are mutated."""
 
 from __future__ import annotations
 
@@ -28,8 +28,10 @@ from ...cli import root
 from ...gate.report import Row
 from ...ports.base import Adapter, Message
 from ...systems.catalogue import port_named
-from .examples import TWINS, chapters, designs
-from .mutate import broken_bytes, broken_python, broken_tree, json_text, toml_text
+from .examples import TWINS, chapters, designs, formats
+from .mutate import (
+    broken_bytes, broken_python, broken_tree, broken_words, json_text, toml_text,
+)
 from .runner import Subject
 
 __all__ = ["SUBJECTS"]
@@ -65,6 +67,34 @@ def _feed_design(path: Path, index: int) -> object:
     if index % 25:
         return _called([*arguments, "--no-repair", "--json"])
     return _called([*arguments, "--svg", str(path.parent / "drawings")])
+
+
+# ---- other formats -------------------------------------------------------------------------
+
+_HEADER: Final = b"fuzz of "
+
+
+def _format(random: Random) -> bytes:
+    """The first line is the suffix that the file is to have."""
+    import yaml
+
+    suffix, text = random.choice(formats())
+    how = random.random()
+    if how < 0.25:
+        data = broken_bytes(random, text.encode())
+    elif how < 0.6 and suffix in (".json", ".yaml"):
+        data = json_text(broken_tree(random, yaml.safe_load(text))).encode("utf-8", "replace")
+    else:
+        data = broken_words(random, text).encode()
+    return _HEADER + suffix.encode() + b"\n" + data
+
+
+def _feed_format(path: Path, _index: int) -> object:
+    header, _, data = path.read_bytes().partition(b"\n")
+    named = path.with_name(f"named{header.removeprefix(_HEADER).decode()}")
+    named.write_bytes(data)
+    return _called(["check", str(named), "--max-states", "150", "--max-seconds", "1",
+                    "--no-repair", "--json"])
 
 
 # ---- configurations ------------------------------------------------------------------------
@@ -271,6 +301,7 @@ def _feed_replies(path: Path, _index: int) -> object:
 
 SUBJECTS: Final = {subject.name: subject for subject in (
     Subject("design", ".yaml", _design, _feed_design),
+    Subject("format", ".txt", _format, _feed_format),
     Subject("toml", ".toml", _configuration, _feed_configuration),
     Subject("fixture", ".json", _fixture, _feed_fixture),
     Subject("chapter", ".py", _chapter, _feed_chapter),

@@ -1,0 +1,77 @@
+"""The formats that designs are read from, and how a file's own is found.
+
+A suffix that belongs to one format decides; for all others, what the text begins with.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from ...notation.errors import InputError
+from ..language import Design
+from ..loader import load_all, load_tree
+from . import dot, flink, flux, graphml, kafka_streams, pnml
+from .draft import Reading
+
+__all__ = ["FORMATS", "Format", "format_of", "load_any"]
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format: what it is called, its own suffixes, how a text of it begins, and its reader."""
+
+    name: str
+    suffixes: tuple[str, ...]
+    begins: re.Pattern[str]
+    read: Callable[[str, str], Reading]
+
+
+# Possessive throughout: a text that nearly begins so must not be tried in every way.
+_XML: Final = r"(?>\s+|<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>\[]*(?:\[.*?\]\s*)?>)*+<(?:[\w.]+:)?"
+_COMMENTS: Final = r"(?>\s+|//[^\n]*\n|\#[^\n]*\n|/\*.*?\*/)*+"
+
+FORMATS: Final = (
+    Format("PNML", (".pnml",), re.compile(rf"{_XML}pnml\b", re.DOTALL), pnml.read),
+    Format("GraphML", (".graphml",), re.compile(rf"{_XML}graphml\b", re.DOTALL), graphml.read),
+    Format("DOT", (".dot", ".gv"), re.compile(
+        rf"{_COMMENTS}(?:strict\s+)?(?:di)?graph\b[^:={{]*\{{", re.DOTALL | re.IGNORECASE),
+        dot.read),
+    Format("Kafka Streams", (), re.compile(r"\s*(?:Topolog(?:y|ies):?\s*\n\s*)?Sub-topology:"),
+           kafka_streams.read),
+    Format("Flink", (), re.compile(r'\s*\{(?=.*"nodes"\s*:\s*\[)(?!.*"checkvalve"\s*:)',
+                                   re.DOTALL), flink.read),
+    Format("Storm Flux", (".flux",), re.compile(
+        r"(?!.*^[\"']?checkvalve[\"']?\s*:).*^(?:spouts|bolts|topologySource)\s*:",
+        re.DOTALL | re.MULTILINE), flux.read),
+)
+
+
+def format_of(text: str, file: str) -> Format | None:
+    """The format of a file; None for a design file of our own, or for what may be meant as one."""
+    for each in FORMATS:
+        if file.lower().endswith(each.suffixes):
+            return each
+    return next((each for each in FORMATS if each.begins.match(text)), None)
+
+
+def load_any(
+    text: str, file: str = "<text>", given: Mapping[str, str] | None = None
+) -> list[Design]:
+    """The designs that a text stands for, in whatever format it is.
+
+    ``given`` has values of parameters (see ``loader``). Raises InputError, with file, line and
+    column, for what is no design, and for what its format says that a design cannot express.
+    """
+    text = text.removeprefix("\ufeff")
+    own = format_of(text, file)
+    if own is None:
+        return load_all(text, file, given)
+    try:
+        reading = own.read(text, file)
+    except RecursionError:
+        raise InputError(f"this {own.name} file is nested too deep", file,
+                         "Check the brackets.") from None
+    return load_tree(reading.root, file, given, reading.assumed)

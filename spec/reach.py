@@ -8,17 +8,25 @@ true of an observer's own machine is true of every run that it accepts.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 
 from .chapters import Chapter
+from .notation.machine import Machine
 
-__all__ = ["unseen", "ways"]
+__all__ = ["Judging", "unseen", "ways"]
 
 SAFETY = ("always", "step")
 
+Judging = Mapping[type[Machine], Collection[str]]
+"""The machines by which suites judge, each with the ids of the rules that they name by it."""
 
-def ways(book: Iterable[Chapter]) -> dict[str, list[str]]:
-    """For each rule that reaches implementations by a refinement, how it does, in words."""
+
+def ways(book: Iterable[Chapter], judging: Judging) -> dict[str, list[str]]:
+    """For each rule that reaches implementations by a refinement, how it does, in words.
+
+    A tie to an observer by which no suite judges reaches none, and neither does a refusal by a
+    rule that no suite names.
+    """
     book = list(book)
     broken_by: dict[object, dict[str, None]] = {}
     for chapter in book:
@@ -29,7 +37,9 @@ def ways(book: Iterable[Chapter]) -> dict[str, list[str]]:
     for chapter in book:
         for tie in chapter.refinements:
             observer, variant = tie.observer, tie.machine
-            for rule in broken_by.get(variant, {}) if tie.rule else ():
+            if observer not in judging:
+                continue
+            for rule in broken_by.get(variant, {}) if tie.rule in judging[observer] else ():
                 if rule not in tie.beside:
                     found.setdefault(rule, {})[
                         f"{tie.rule} of {observer.__name__}, by which {chapter.name} refuses "

@@ -16,9 +16,11 @@ from checkvalve.spec.notation.rules import natural
 from .outcome import EXPECTED
 
 if TYPE_CHECKING:
+    from checkvalve.spec.notation.machine import Machine
     from checkvalve.spec.notation.rules import Rule
+    from checkvalve.spec.reach import Judging
 
-__all__ = ["Entry", "Uses", "command", "entries"]
+__all__ = ["Entry", "Uses", "command", "entries", "judging"]
 
 
 @dataclass(frozen=True)
@@ -129,7 +131,7 @@ def entries(names: Iterable[str] = ()) -> Iterator[Entry]:
         return Uses(list(dict.fromkeys(proof)), _suites_with(rule), list(_monitors(rule)))
 
     selected = list(book(names))
-    tied, hidden = ways(book()), unseen(book())
+    tied, hidden = ways(book(), judging()), unseen(book())
     seen: set[str] = set()
     for chapter in selected:
         for rule in sorted(chapter.rules, key=lambda rule: natural(rule.id)):
@@ -143,6 +145,18 @@ def entries(names: Iterable[str] = ()) -> Iterator[Entry]:
                     *_reach(rule, used, tied, hidden),
                     None if witness is None else str(witness),
                 )
+
+
+def judging() -> Judging:
+    """The machines by which suites judge, each with the ids of the rules that they name by it."""
+    from ..systems.catalogue import SYSTEMS
+
+    found: dict[type[Machine], set[str]] = {}
+    for system in SYSTEMS.values():
+        for rule in system.suite.rules():
+            for machine in system.suite.machines(rule):
+                found.setdefault(machine, set()).add(rule.id)
+    return found
 
 
 def _suites_with(rule: Rule) -> list[str]:

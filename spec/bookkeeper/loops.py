@@ -31,7 +31,8 @@ from ..notation import (
     MUST, Machine, action, always, array, const, fifo, integer, never_stuck, require, upto,
 )
 
-__all__ = ["EXPECTATIONS", "Awaiting", "Loops", "Pausing", "ReleasingOnLoop"]
+__all__ = ["EXPECTATIONS", "Awaiting", "Loops", "LosingPermits", "Pausing", "ReadingOn",
+           "ReleasingOnLoop"]
 
 CODE = "bookkeeper#event-loop"
 
@@ -51,12 +52,16 @@ class Loops(Machine):
     @action(loop=upto(E))
     def arrive(self, loop: int) -> None:
         """A request comes, and its loop asks for a permit."""
-        require(loop not in self.waiting)
+        require(self.may_read(loop) and len(self.waiting) < self.E)
         if self.free > 0 and len(self.waiting) == 0:
             self.free -= 1
             self.working[loop] += 1
         else:
             self.waiting.push(loop)
+
+    def may_read(self, loop: int) -> bool:
+        """One that waits for a permit does not."""
+        return loop not in self.waiting
 
     @action(fair=True)
     def wake(self) -> None:
@@ -154,6 +159,21 @@ class Pausing(ReleasingOnLoop):
         return True
 
 
+class ReadingOn(Pausing):
+    """A loop without a permit reads on, and waits for several."""
+
+    def may_read(self, loop: int) -> bool:
+        """Whatever it waits for."""
+        return True
+
+
+class LosingPermits(Pausing):
+    """The permit of a response that is written comes back to nobody."""
+
+    def wrote(self, loop: int) -> None:
+        """The loop takes it for the worker's affair."""
+
+
 GRID: dict[str, Any] = {"E": (1, 2, 3), "K": (1, 2, 3, 4)}
 
 EXPECTATIONS = (
@@ -176,12 +196,6 @@ EXPECTATIONS = (
           lemmas=("BK-12",), E=(1, 2)),
     prove(Pausing, "BK-11", "a loop that pauses waits for nobody, for all limits", for_all=("K",),
           lemmas=("BK-12", "BK-13"), E=(1, 2)),
+    expect(ReadingOn, "BK-13", "violated", "a loop that reads on is in the line twice", E=(2, 3)),
+    expect(LosingPermits, "BK-12", "violated", "a permit that nobody gives back is lost"),
 )
-
-UNSEEN = {
-    "BK-10": "Which thread waits and which releases is inside the server; outside there is only "
-             "silence, which may end.",
-    "BK-11": "Which thread waits and which releases is inside the server.",
-    "BK-13": "The line of loops that wait is inside the server, as its threads are.",
-    "BK-12": "It is BK-1 again, of a server whose threads are told apart.",
-}

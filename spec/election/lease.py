@@ -194,6 +194,4 @@ EXPECTATIONS = (
 UNSEEN = {
     "ELECT-14": "Two that count at one time are both told that they lead, which the observer "
                 "allows to whoever was shaken; what it judges are their writes.",
-    "ELECT-15": "It is ELECT-10 of a lock that ends by the clock; implementations show it "
-                "through ELECT-2, of which their stores are asked.",
 }

@@ -45,8 +45,9 @@ from ..notation import (
 )
 
 __all__ = [
-    "EXPECTATIONS", "AskingTryLock", "ExpiringAnyway", "LinkingLater", "NotCancelling", "Race",
-    "TryLock", "TryPerKey", "WithoutCas", "WithoutRecheck", "WithoutSecondTry",
+    "EXPECTATIONS", "AskingTryLock", "ExpiringAnyway", "KeepingDeadEntries", "LinkingLater",
+    "NotCancelling", "Race", "TryLock", "TryPerKey", "WithoutCas", "WithoutRecheck",
+    "WithoutSecondTry", "WithoutTimeout",
 ]
 
 CODE = "kafka#purgatory (DelayedOperation)"
@@ -357,6 +358,16 @@ class NotCancelling(Race):
         self.ending[thread] = Ending.COMPLETE
 
 
+class WithoutTimeout(Race):
+    """The requester is through when it has watched: there is no timer.add."""
+
+    @action(fair=True)
+    def add_to_timer(self) -> None:
+        """Only a trigger can complete the request."""
+        super().add_to_timer()
+        self.in_timer = False
+
+
 class WithoutSecondTry(Race):
     """The requester watches, and goes to the timer."""
 
@@ -424,6 +435,16 @@ class LinkingLater(Race):
     def dead_entries_go(self) -> tuple[bool, bool]:
         """With their bucket, at the latest."""
         return self.completed and self.in_timer, not self.in_timer
+
+
+class KeepingDeadEntries(LinkingLater):
+    """The bucket of a dead entry never expires."""
+
+    @action(fair=True)
+    def time_out(self) -> None:
+        """Of what is not cancelled alone."""
+        require(not self.dead)
+        super().time_out()
 
 
 class ExpiringAnyway(Race):
@@ -521,6 +542,10 @@ EXPECTATIONS = (
     expect(WithoutRecheck, "KAFKA-P4R", "violated", "no second look after timer.add", J=1),
     expect(LinkingLater, "KAFKA-P4R", "violated",
            "completed between timer.add's test and its link: a dead entry", J=1),
+    expect(WithoutTimeout, "KAFKA-P2LR", "violated",
+           "without a timeout a request may wait for an event for ever", J=1),
+    expect(KeepingDeadEntries, "KAFKA-P4D", "violated",
+           "a dead entry stays whose bucket never expires", J=1),
     expect(LinkingLater, "KAFKA-P4D", "holds",
            "a dead entry that was linked too late goes with its bucket", J=(1, 2)),
     expect(LinkingLater, "KAFKA-P1R", "holds",
@@ -537,12 +562,6 @@ EXPECTATIONS = (
 )
 
 UNSEEN = {
-    "KAFKA-P2LR":
-        "That a request is completed some day is about runs without an end; without a timeout "
-        "left it is KAFKA-P2L.",
-    "KAFKA-P4D":
-        "That a dead entry goes some day is about runs without an end; it is gone after a drain "
-        "(KAFKA-P4R).",
     "KAFKA-PE6":
         "It is false while a request is watched and not yet in the timer, so no implementation is "
         "to keep it.",

@@ -24,8 +24,8 @@ from ..refinements import refines, refused
 from .observed_purgatory import PERIODS, TIMEOUTS, ObservedPurgatory
 from .purgatory import (
     CancellingPurgatory, ImpatientPurge, KeepingEmptyKeys, KeepingInTimer, LosingTimeouts,
-    NeverPurging, PerKeyEstimate, Purgatory, PurgingPending, StaleEstimate,
-    UntimedPurgatory,
+    NeverPurging, PerKeyEstimate, Purgatory, PurgingPending, ReopeningPurgatory,
+    StaleEstimate, UntimedPurgatory,
 )
 from .purgatory_answers import AnsweringPurgatory, CountingTheDead, CountingTheReady
 from .purgatory_old import OldPurgatory
@@ -155,6 +155,7 @@ EXPECTATIONS = (
     SEEN, CANCELLED, ANSWERED,
     *(refused(variant, rule, about, like=SEEN) for variant, rule, about in (
         (KeepingInTimer, "KAFKA-P4", "no cancel in forceComplete"),
+        (ReopeningPurgatory, "KAFKA-P1", "a completion is taken back"),
         (UntimedPurgatory, "KAFKA-P2L", "no timer: it waits for ever"),
         (PerKeyEstimate, "KAFKA-P5U", "counted once for each key"),
         (StaleEstimate, "KAFKA-P5U", "E is not set"),

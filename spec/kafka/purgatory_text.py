@@ -19,7 +19,7 @@ Source: "Apache Kafka, Purgatory, and Hierarchical Timing Wheels", 'Purging Watc
 from __future__ import annotations
 
 from ..expectations import expect
-from ..notation import CLAIM, MUST, action, always, boolean, step, upto
+from ..notation import CLAIM, action, always, boolean, step, upto
 from .purgatory import PURGING, TWO, Purgatory, Request
 
 __all__ = ["EXPECTATIONS", "CountingWhatEnters", "LeavingWithEvents", "PurgatoryByTheText"]
@@ -65,7 +65,7 @@ class PurgatoryByTheText(Purgatory):
         """From the lists as well."""
         return self.phase[request] != Request.COMPLETED or not self.is_watched(request)
 
-    @step("KAFKA-PE5", MUST, "Whatever E counts anew is pending then.",
+    @step("KAFKA-PE5", CLAIM, "Whatever E counts anew is pending then.",
           source=f"{PURGING} (1 and 2: 'the current number of pending requests'); "
                  "002#PE5: what its second try completes is counted and never pending")
     def only_the_pending_are_counted(self, after: PurgatoryByTheText) -> bool:
@@ -129,5 +129,6 @@ UNSEEN = {
         "It is false of a request on a second list, so no implementation is to keep it; what "
         "holds is KAFKA-P6.",
     "KAFKA-PE5":
-        "What E counts anew is looked at within a purge, and nobody outside sees that instant.",
+        "It is false of a right purgatory, which counts a request that its second try completes, "
+        "so no implementation is to keep it.",
 }

@@ -29,8 +29,8 @@ from .purgatory_locks import (
     TellingUnderGroupLock, TryingUnderListLock,
 )
 from .purgatory_races import (
-    Asking, AskingTryLock, Ending, ExpiringAnyway, NotCancelling, Race, Telling, Thread, TryLock,
-    WithoutCas, WithoutRecheck, WithoutSecondTry,
+    Asking, AskingTryLock, Ending, ExpiringAnyway, KeepingDeadEntries, LinkingLater, NotCancelling,
+    Race, Telling, Thread, TryLock, WithoutCas, WithoutRecheck, WithoutSecondTry, WithoutTimeout,
 )
 from .timer_races import (
     Cancelling, Cascade, Driving, OverflowWheel, PublishedTooEarly, UncheckedUnlink,
@@ -124,6 +124,21 @@ class RaceSeen(View[Race]):
         """The counts, when all are through."""
         if machine.is_quiet() and machine.lock == 4:
             yield see("rests", size=1 + machine.in_timer, keys=len(machine.lists))
+
+    def at_rest(self, machine: Race) -> Iterable[Sequence[Seen]]:
+        """The counts after a drain, with which all buckets have expired."""
+        yield [*whole(Thread.TIMER, Call.DRAIN),
+               see("rests", size=1 + machine.in_timer, keys=len(machine.lists))]
+
+
+class LinkingSeen(RaceSeen):
+    """The same; a dead entry is never run, and goes when its bucket expires."""
+
+    @shown
+    def time_out(self, before: Race, after: Race) -> list[Seen]:
+        assert isinstance(before, LinkingLater)
+        runs = [] if before.dead else [see("runs", thread=Thread.TIMER, request=0)]
+        return [calls(Thread.TIMER, Call.ADVANCE), *runs]
 
 
 class AskingSeen(RaceSeen):
@@ -301,6 +316,8 @@ SEEN = refines(Race, ObservedRaces, "calls, callbacks and counts of one request"
 ASKING = replace(SEEN, machine=AskingTryLock, shows=AskingSeen,
                  about="a flag will do where nobody else uses the lock",
                  grid=(("J", (1, 2)), ("O", 0)))
+LINKING = refines(LinkingLater, ObservedRaces, "a dead entry goes with its bucket",
+                  shows=LinkingSeen, seen_by=ONE, J=1, O=0)
 LISTS = refines(WatcherLists, ObservedRaces, "every watched request is found",
                 shows=ListsSeen, seen_by={"T": "R + T", "K": REQUESTS}, R=2, T=1)
 FINDING = replace(LISTS, machine=WatchingWithoutLock, shows=FindingSeen)
@@ -312,7 +329,7 @@ LOCKED = refines(GroupLocks, ObservedRaces, "locks of a group and its requests",
                  shows=LocksSeen, seen_by=ONE)
 
 EXPECTATIONS = (
-    SEEN, ASKING, LISTS, CASCADE, WHEEL, LOCKED,
+    SEEN, ASKING, LINKING, LISTS, CASCADE, WHEEL, LOCKED,
     refines(PartitionLocks, ObservedRaces, "locks of partitions and their requests",
             shows=LocksSeen, seen_by=ONE),
     *(refused(variant, rule, about, like=SEEN, J=1, O=0) for variant, rule, about in (
@@ -321,7 +338,9 @@ EXPECTATIONS = (
         (WithoutRecheck, "KAFKA-P4R", "no second look after timer.add"),
         (WithoutSecondTry, "KAFKA-P3", "a trigger between try and watch is lost"),
         (ExpiringAnyway, "KAFKA-P1ER", "expired without winning (KAFKA-1989)"),
+        (WithoutTimeout, "KAFKA-W2L", "a request that waits is in no timer"),
     )),
+    refused(KeepingDeadEntries, "KAFKA-P4R", "a dead entry outlives its bucket", like=LINKING),
     refused(TryLock, "KAFKA-P3", "a trigger that finds the lock taken gives up", like=ASKING, O=0),
     refused(AskingTryLock, "KAFKA-P3", "other holders of the lock see no flag (KAFKA-8334)",
             like=ASKING, O=1),

@@ -458,9 +458,3 @@ EXPECTATIONS = (
     *(expect(Timer, rule, "holds", f"{about}; the driver is late", **shape)
       for shape in LATE for rule, about in LAWS),
 )
-
-UNSEEN = {
-    "KAFKA-W8":
-        "A wheel that is made without need runs every task in time; how many there may be is "
-        "KAFKA-W30.",
-}

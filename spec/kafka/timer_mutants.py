@@ -37,8 +37,8 @@ from .timer import Phase, Timer
 
 __all__ = [
     "EXPECTATIONS", "CancelledStaysLinked", "ClockNotMovedAtFlush", "ClockNotRounded",
-    "CoarseOverflow", "ExpiredOneTickEarly", "ExpiredOnlyBeforeClock", "ExpirationKept",
-    "HorizonIncluded", "NotOfferedAgain", "OfferedAlways", "OverflowFromZero",
+    "CoarseOverflow", "EagerOverflow", "ExpiredOneTickEarly", "ExpiredOnlyBeforeClock",
+    "ExpirationKept", "HorizonIncluded", "NotOfferedAgain", "OfferedAlways", "OverflowFromZero",
     "OverflowNotAdvanced", "RunWithoutCascade", "SlotFromClock",
 ]
 
@@ -169,6 +169,15 @@ class HorizonIncluded(Timer):
         return deadline <= self.clock[level] + self.tick(level) * self.n
 
 
+class EagerOverflow(Timer):
+    """A wheel makes the one above it as soon as it holds a task."""
+
+    def link(self, task: int, level: int) -> None:
+        """Whether anything would have to go there or not."""
+        super().link(task, level)
+        self.make_overflow(level)
+
+
 class OfferedAlways(Timer):
     """A bucket is offered for every task that it gets."""
 
@@ -223,6 +232,8 @@ EXPECTATIONS = (
            **FINE),
     expect(ExpiredOnlyBeforeClock, "KAFKA-W5H", "violated", "put into the present bucket",
            **FINE),
+    expect(EagerOverflow, "KAFKA-W8", "violated", "a wheel is made that no delay reaches", u=1, n=2,
+           M=2, H=3, D=1),
     expect(NotOfferedAgain, "KAFKA-W5R", "violated", "a bucket is used again without -1 before",
            **FINE),
 )

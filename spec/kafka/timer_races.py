@@ -442,10 +442,4 @@ UNSEEN = {
     "KAFKA-W2R":
         "It is false while a dead entry waits for its bucket, so no implementation is to keep it; "
         "what holds is KAFKA-W2L.",
-    "KAFKA-W12":
-        "The wall clock of a process cannot be set back by who tests it; the twins with such "
-        "clocks die by KAFKA-W23 and KAFKA-P2L.",
-    "KAFKA-W12L":
-        "That a request expires some day is about runs without an end; when it has to is "
-        "KAFKA-P2L's instant.",
 }

@@ -12,7 +12,10 @@ A driver that goes on flushing one bucket for ever shows nothing more, for its t
 observer does not wait for ever: where a task was inserted more often than there are wheels, which
 KAFKA-W9 excludes, time passes, and it is told that nothing more runs.
 
-Source: ``timer``, ``timer_mutants``, ``observed_timer``.
+``timer_alignment`` has the clocks of two wheels and nothing else; by them a task that is added is
+placed. ``timer_races`` has a clock that somebody sets back. The observer's own is not that one.
+
+Source: ``timer``, ``timer_alignment``, ``timer_mutants``, ``timer_races``, ``observed_timer``.
 """
 
 from __future__ import annotations
@@ -25,13 +28,16 @@ from ..notation.views import Seen, View, see, shown
 from ..refinements import refines, refused
 from .observed_timer import Law, ObservedTimer
 from .timer import Timer
+from .timer_alignment import Clocks, ClocksNotRounded, UpperToldTheTime
 from .timer_mutants import (
-    CancelledStaysLinked, ClockNotMovedAtFlush, CoarseOverflow, ExpirationKept,
+    CancelledStaysLinked, ClockNotMovedAtFlush, CoarseOverflow, EagerOverflow,
+    ExpirationKept,
     ExpiredOneTickEarly, ExpiredOnlyBeforeClock, NotOfferedAgain, OfferedAlways,
     OverflowFromZero, OverflowNotAdvanced, RunWithoutCascade, SlotFromClock,
 )
+from .timer_races import Clock, WallClock
 
-__all__ = ["EXPECTATIONS", "TimerSeen"]
+__all__ = ["AlignmentSeen", "ClockSeen", "EXPECTATIONS", "TimerSeen"]
 
 
 class TimerSeen(View[Timer]):
@@ -80,6 +86,47 @@ class TimerSeen(View[Timer]):
                    for bucket in range(machine.M * machine.n))
 
 
+class ClockSeen(View[Clock]):
+    """A timer with one task, and the time that really passes."""
+
+    def begins(self, machine: Clock) -> Iterable[Seen]:
+        """The task is added before all else."""
+        yield see("add", task=0, delay=machine.D, law=Law.TICK)
+
+    @shown
+    def elapse(self, before: Clock, after: Clock) -> Seen:
+        return see("elapse", until=after.waited)
+
+    @shown
+    def expire(self, before: Clock, after: Clock) -> Seen:
+        return see("ran", task=0, at=before.waited, law=Law.TICK)
+
+    def asked(self, machine: Clock) -> Iterable[Seen]:
+        """That nothing runs, as far as the timer's clock knows."""
+        if not (machine.pending and machine.is_due()):
+            yield see("rest", law=Law.TICK)
+
+
+class AlignmentSeen(View[Clocks]):
+    """Two wheels, and a task that is added at any time, and placed by what their clocks say."""
+
+    @shown
+    def elapse(self, before: Clocks, after: Clocks) -> Seen:
+        return see("elapse", until=after.now)
+
+    def asked(self, machine: Clocks) -> Iterable[Sequence[Seen]]:
+        """The task is added: it runs at once where it is expired, and else in its bucket's time."""
+        lower, upper, deadline = machine.lower, machine.upper, machine.deadline
+        if deadline < machine.now:
+            return
+        add = see("add", task=0, delay=deadline - machine.now, law=Law.TICK)
+        is_held = deadline < lower + machine.t
+        if deadline < (lower + machine.u if is_held else upper + machine.t):
+            yield add, see("ran", task=0, at=machine.now, law=Law.TICK)
+        elif deadline - deadline % (machine.u if is_held else machine.t) > machine.now:
+            yield add, see("rest", law=Law.TICK)
+
+
 SAME = {name: name for name in ("u", "n", "M", "K", "D", "H", "S")}
 ROOM = ("self.added < self.T", "self.now + max(delay, 1) <= self.H")
 SMALL: dict[str, Any] = {"u": 1, "n": 2, "M": 2, "K": 2, "H": 3, "D": 3}
@@ -92,9 +139,14 @@ CASCADING = refines(Timer, ObservedTimer, "tasks of three wheels run when the la
                     shows=TimerSeen, seen_by=SAME | {"T": 2}, room=ROOM, **LONG)
 TICKING = refines(Timer, ObservedTimer, "tasks run at the beginning of their tick",
                   shows=TimerSeen, seen_by=SAME | {"T": 3}, room=ROOM, **COARSE)
+ALIGNED = refines(Clocks, ObservedTimer, "two wheels place a task by its tick",
+                  shows=AlignmentSeen, seen_by={"u": "u", "K": 1, "D": "H", "H": "H + 1", "T": 1},
+                  room=ROOM, u=2, t=4, H=8)
+CLOCKED = refines(Clock, ObservedTimer, "a request does not outwait its timeout", shows=ClockSeen,
+                  seen_by={"K": 1, "D": "D", "H": "D + 1", "T": 1}, D=3, B=2)
 
 EXPECTATIONS = (
-    SEEN, CASCADING, TICKING,
+    SEEN, CASCADING, TICKING, CLOCKED, ALIGNED,
     replace(SEEN, machine=ExpirationKept, about="a kept expiration is not to be seen"),
     *(refused(variant, rule, about, like=SEEN) for variant, rule, about in (
         (ExpiredOneTickEarly, "KAFKA-W22", "exp <= cur + u: early"),
@@ -108,6 +160,12 @@ EXPECTATIONS = (
         (OverflowNotAdvanced, "KAFKA-W23", "the overflow's clock stands still"),
         (NotOfferedAgain, "KAFKA-W23", "a bucket is offered once in its life"),
     )),
+    refused(EagerOverflow, "KAFKA-W30", "a wheel is made that no delay reaches", like=SEEN, D=1),
+    refused(ClocksNotRounded, "KAFKA-W22", "clocks that are the time itself: early", like=ALIGNED),
+    refused(UpperToldTheTime, "KAFKA-W22", "an upper clock that is ahead: early", like=ALIGNED,
+            H=12),
+    refused(WallClock, "KAFKA-W23", "a clock that is set back lets a task wait (KAFKA-4051)",
+            like=CLOCKED),
     refused(OverflowFromZero, "KAFKA-W23", "an overflow wheel starts at 0", like=CASCADING, S=3),
     refused(SlotFromClock, "KAFKA-W23", "two ticks in one bucket", like=CASCADING,
             seen_by={"T": 3}, K=2, M=2, H=3, D=2),

@@ -467,15 +467,3 @@ EXPECTATIONS = (
     expect(EmittingUnanchored, "STORM-A1", "holds",
            "the tree is right although what is emitted unanchored is not in it", E=2),
 )
-
-UNSEEN = {
-    "STORM-A2":
-        "It counts the calls for one root at the spout while the acker's answers are on their "
-        "way; what a spout may call is STORM-K43.",
-    "STORM-A7":
-        "That an entry goes some day is about runs without an end; when it has to be gone is "
-        "STORM-A29.",
-    "STORM-A8":
-        "That a root does not wait for ever is about runs without an end; when it has to time out "
-        "is STORM-K46.",
-}

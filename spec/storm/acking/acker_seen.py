@@ -14,19 +14,19 @@ Source: ``acker``, ``rotating``, ``observed_acker``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from ...notation.views import Seen, View, see, shown
 from ...refinements import refines, refused
-from .acker import Acker, Answer
+from .acker import Acker, Answer, Spout
 from .acker_mutants import (
-    AckingAtZeroWithoutInit, AckingInSilence, FailFirst, FailingAtTheEnd, FailingInSilence,
-    ForgettingEarlyFail, IgnoringMarkAtInit, OringInit,
+    AckerWithoutTicks, AckingAtZeroWithoutInit, AckingInSilence, FailFirst, FailingAtTheEnd,
+    FailingInSilence, ForgettingEarlyFail, IgnoringMarkAtInit, OringInit,
 )
 from .observed_acker import ObservedAcker, Told
-from .rotating import AckerMemory, CopyingMap, MemoryWithoutTicks, RotatingMap, SpareMap
+from .rotating import AckerMemory, CopyingMap, MemoryWithoutTicks, RotatingMap, SpareMap, Timeouts
 
-__all__ = ["EXPECTATIONS", "AckerSeen", "MapSeen", "MemorySeen"]
+__all__ = ["EXPECTATIONS", "AckerSeen", "ForgettingSeen", "MapSeen", "MemorySeen"]
 
 TICK = see("tick", tells=Told.NOTHING)
 
@@ -60,6 +60,11 @@ class AckerSeen(View[Acker]):
     def asked(self, machine: Acker) -> Iterable[Seen]:
         """How many entries there are."""
         yield see("sized", count=machine.entry)
+
+    def at_rest(self, machine: Acker) -> Iterable[Sequence[Seen]]:
+        """An entry that nobody waits for, when its ticks have come."""
+        if machine.entry and machine.spout != Spout.WAITING:
+            yield *[TICK] * TICKS, see("sized", count=1)
 
 
 TICKS = 2
@@ -110,17 +115,35 @@ class MemorySeen(View[AckerMemory]):
         yield see("sized", count=sum(machine.bucket))
 
 
+class ForgettingSeen(View[Timeouts]):
+    """An entry that the first message makes, and that nothing renews."""
+
+    @shown
+    def arrive(self, before: Timeouts, after: Timeouts) -> Seen:
+        return see("ack", root=0, a=True, b=False, tells=Told.NOTHING)
+
+    @shown
+    def elapse(self, before: Timeouts, after: Timeouts) -> Seen | None:
+        return TICK if before.acker_clock == before.P - 1 else None
+
+    def asked(self, machine: Timeouts) -> Iterable[Seen]:
+        """Whether the acker still has the entry."""
+        yield see("sized", count=0 < machine.at_acker <= machine.NA)
+
+
 SEEN = refines(Acker, ObservedAcker, "it answers each message as it has to", shows=AckerSeen,
                seen_by={"N": TICKS, "R": 1}, E=2, W=2, T=(0, 1))
 IN_TIME = refines(RotatingMap, ObservedAcker, "an entry goes with the N-th tick, not before",
                   shows=MapSeen, seen_by={"N": "N", "R": 1}, N=(2, 3), P=(1, 2))
 MEMORY = refines(AckerMemory, ObservedAcker, "any number of entries go so", shows=MemorySeen,
                  seen_by={"N": "N", "R": "N * r"}, N=3, r=1)
+FORGETTING = refines(Timeouts, ObservedAcker, "an entry outlives the spout's own", P=(1, 2),
+                     shows=ForgettingSeen, seen_by={"N": "NA", "R": 1}, NS=2, NA=3)
 
 EXPECTATIONS = (
     SEEN,
     IN_TIME,
-    MEMORY,
+    MEMORY, FORGETTING,
     refused(OringInit, "STORM-A22", "INIT or-ed, not xored", like=SEEN, T=0),
     refused(AckingAtZeroWithoutInit, "STORM-A20", "complete without INIT", like=SEEN, T=0),
     refused(FailFirst, "STORM-A26", "fail before zero", like=SEEN, T=0),
@@ -130,6 +153,10 @@ EXPECTATIONS = (
     refused(FailingInSilence, "STORM-A24", "a failed entry goes in silence", like=SEEN, T=0),
     refused(FailingAtTheEnd, "STORM-A24", "a failure waits for the other tuples", like=SEEN, T=0),
     refused(AckingInSilence, "STORM-A22", "a complete entry goes in silence", like=SEEN, T=0),
+    refused(AckerWithoutTicks, "STORM-A29", "no ticks: an orphan stays (STORM-2786)", like=SEEN,
+            T=1),
+    refused(Timeouts, "STORM-A28", "two buckets at the acker, too (STORM-1245)", like=FORGETTING,
+            NA=2, seen_by={"N": 3}),
     refused(CopyingMap, "STORM-A29", "a put leaves old copies", like=IN_TIME, N=3, P=1),
     refused(SpareMap, "STORM-A29", "one bucket too many", like=IN_TIME, N=3, P=1),
     refused(MemoryWithoutTicks, "STORM-A29", "no ticks: orphans stay", like=MEMORY),

@@ -147,12 +147,3 @@ EXPECTATIONS = (
            "an id that timed out may be used while the acker still has it",
            where="T == 1", T=(0, 1)),
 )
-
-UNSEEN = {
-    "STORM-A9":
-        "A message whose root has the id of another one is missed only by who knows all messages: "
-        "it shows as one that is never acked, some day.",
-    "STORM-A10":
-        "Ids that collide by chance do not do so in a run that a suite can plan; that a pending "
-        "id is not given again is STORM-K42.",
-}

@@ -210,16 +210,3 @@ EXPECTATIONS = (
     expect(RichBolt, SETTLED, "violated", "a bolt that has to ack may forget it"),
     expect(RichBolt, LAST, "violated", "a bolt that has to ack may do it before it emits"),
 )
-
-UNSEEN = {
-    "STORM-E1":
-        "An input that is neither acked nor failed shows as a root that times out, as does one "
-        "that is only slow.",
-    "STORM-E2": "When execute returns is inside the bolt's thread; an acker sees messages only.",
-    "STORM-E3":
-        "What execute raised stays in the bolt's thread; an acker sees that a tuple failed, not "
-        "why.",
-    "STORM-E4":
-        "Which input a tuple was emitted for is known to the collector alone once it is not "
-        "anchored.",
-}

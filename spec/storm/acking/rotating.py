@@ -393,9 +393,6 @@ EXPECTATIONS = (
 )
 
 UNSEEN = {
-    "STORM-R3":
-        "It compares the books of a spout and an acker at one instant, and each suite drives one "
-        "of the two.",
     "STORM-R8":
         "It is what the notes say of the timeout, and false of a right spout, so no "
         "implementation is to keep it.",

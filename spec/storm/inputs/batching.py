@@ -220,15 +220,3 @@ EXPECTATIONS = (
     expect(EmptyingOnly, ORDER, "violated", "a batch that is overtaken breaks the order", B=2),
     expect(EmptyingOnly, LIVE, "violated", "emptying alone forgets what did not fit", B=2),
 )
-
-UNSEEN = {
-    "STORM-B1":
-        "The batch of a receiving thread has no calls of its own: that order is kept shows in a "
-        "task's input (STORM-Q1), for all its batches together.",
-    "STORM-B2":
-        "That a batch is left some day is about runs without an end; that a flush empties it is "
-        "STORM-I12.",
-    "STORM-B3": "How full a receiving thread's batch is, no call tells.",
-    "STORM-B4":
-        "When a transfer begins and ends is not seen, only what arrives and what is processed.",
-}

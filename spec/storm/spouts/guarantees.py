@@ -251,7 +251,4 @@ UNSEEN = {
     "STORM-K15":
         "No implementation under test claims to deliver at most once, and one that repeats is "
         "right by all other guarantees.",
-    "STORM-K17":
-        "Offsets that are kept and wait for a fetch are a book of the manager's, which no call "
-        "tells.",
 }

@@ -56,9 +56,9 @@ from ...notation import (
 
 __all__ = [
     "EXPECTATIONS", "AddingAtEmit", "CommittingHighest", "CountingSiblings", "FetchingAhead",
-    "ForgettingFailed", "GivingUp", "GivingUpInSilence", "IgnoringFailed", "KeepingBodies",
-    "KeepingDroppedFailed", "KeepingDroppedPending", "LookingBackOnly", "PartitionManager",
-    "ReplayingAll", "SharingAnId",
+    "ForgettingFailed", "ForgettingRetries", "GivingUp", "GivingUpInSilence", "IgnoringFailed",
+    "KeepingBodies", "KeepingDroppedFailed", "KeepingDroppedPending", "LookingBackOnly",
+    "PartitionManager", "ReplayingAll", "SharingAnId",
 ]
 
 FLOW = "001#flow; storm#partition-manager"
@@ -406,6 +406,15 @@ class GivingUp(PartitionManager):
         )
 
 
+class ForgettingRetries(GivingUp):
+    """A retry takes the offset out of pending until it is fetched again."""
+
+    def schedule(self, offset: int) -> None:
+        """It is in the list of retries, and nowhere else."""
+        super().schedule(offset)
+        self.pending.discard(offset)
+
+
 class GivingUpInSilence(GivingUp):
     """The same, and nobody is told what was given up."""
 
@@ -550,6 +559,8 @@ EXPECTATIONS = (
            X=2, Y=0),
     expect(GivingUp, "STORM-K12", "holds",
            "a retry limit loses what it gave up, and nothing else", retries=(0, 1), X=2),
+    expect(ForgettingRetries, "STORM-K12", "violated",
+           "a commit passes an offset that waits for its retry", retries=1, Y=0),
     expect(GivingUpInSilence, "STORM-K12", "violated",
            "a retry limit that tells nobody loses in silence",
            retries=(0, 1), X=2, Y=0),
@@ -572,12 +583,6 @@ EXPECTATIONS = (
 )
 
 UNSEEN = {
-    "STORM-K10":
-        "How many offsets a manager keeps is its own book; the port tells emits and commits.",
-    "STORM-K12":
-        "A suite's limit of retries is judged with the commit as one rule (STORM-K20), which "
-        "allows what was given up.",
-    "STORM-K18": "What a manager keeps whole in memory, no call tells.",
     "STORM-K11":
         "It is false without a maximum, as offsets that wait for their acks add up, so no "
         "implementation is to keep it.",

@@ -22,10 +22,11 @@ from collections.abc import Iterable
 
 from ...notation.views import Seen, View, see, shown
 from ...refinements import refines, refused
-from .guarantees import BackingOff, RetryingAtOnce
+from .guarantees import BackingOff, RememberingAcked, RetryingAtOnce
 from .observed_partition import ObservedPartition
 from .source import (
-    AddingAtEmit, CommittingHighest, CountingSiblings, ForgettingFailed, GivingUp, IgnoringFailed,
+    AddingAtEmit, CommittingHighest, CountingSiblings, FetchingAhead, ForgettingFailed,
+    ForgettingRetries, GivingUp, IgnoringFailed,
     KeepingDroppedFailed, KeepingDroppedPending, LookingBackOnly, PartitionManager, ReplayingAll,
     SharingAnId,
 )
@@ -133,6 +134,12 @@ EXPECTATIONS = (
         (LookingBackOnly, "STORM-K27", "what is too far behind is not replayed (STORM-399)"),
         (ReplayingAll, "STORM-K24", "a replay emits what did not fail"),
     )),
+    refused(FetchingAhead, "STORM-K29", "what was fetched ahead comes before a replay", like=SEEN,
+            L=4, F=2, M=0, Y=0),
+    refused(ForgettingRetries, "STORM-K20", "a retry is in no list that commits look at",
+            like=LIMITED, retries=1),
+    refused(RememberingAcked, "STORM-K21", "an acked offset holds up the commit", like=SLOWLY,
+            longest=1),
     refused(KeepingDroppedFailed, "STORM-K30", "a dropped offset is sought for ever (STORM-643)",
             like=GONE),
     refused(KeepingDroppedPending, "STORM-K30", "a dropped offset stays pending (STORM-2608)",

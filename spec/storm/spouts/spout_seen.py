@@ -15,13 +15,15 @@ Source: ``spout``, ``rotating``, ``observed_spout``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from ...notation.views import Seen, View, see, shown
 from ...refinements import refines, refused
 from ..acking.rotating import CopyingMap, RotatingMap, SpareMap
 from .observed_spout import Due, ObservedSpout
-from .spout import MaxPending, PendingLookedAtTooLate, PendingOfOneTask, PendingOverMax
+from .spout import (
+    MaxPending, PendingLookedAtTooLate, PendingOfOneTask, PendingOverMax, PendingWithoutTimeouts,
+)
 
 __all__ = ["EXPECTATIONS", "RootSeen", "RoundsSeen", "TasksSeen"]
 
@@ -73,6 +75,10 @@ class RoundsSeen(View[MaxPending]):
         """To emit, where the maximum is reached."""
         if machine.left == 0 and machine.has_reached_max():
             yield see("holds_back")
+
+    def at_rest(self, machine: MaxPending) -> Iterable[Sequence[Seen]]:
+        """Two ticks, with which a root that is lost has to go."""
+        yield see("ticks"), see("ticks")
 
 
 def lowest(taken: Ids) -> int:
@@ -147,6 +153,8 @@ IN_TIME = refines(RotatingMap, ObservedSpout, "a root times out with the second 
 EXPECTATIONS = (
     SEEN, TASKS, IN_TIME,
     refused(PendingOverMax, "STORM-K40", "> in the place of >=", like=SEEN, M=1, E=1),
+    refused(PendingWithoutTimeouts, "STORM-K46", "lost roots stay pending (STORM-3514)", like=SEEN,
+            M=1, E=1),
     refused(PendingLookedAtTooLate, "STORM-K40", "> for >= with two tasks", like=TASKS, M=1),
     refused(SpareMap, "STORM-K46", "one bucket too many", like=IN_TIME, P=1),
     refused(CopyingMap, "STORM-K45", "a RESET_TIMEOUT leaves the old copy", like=IN_TIME, P=1),

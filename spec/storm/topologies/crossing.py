@@ -302,15 +302,6 @@ EXPECTATIONS = (
 )
 
 UNSEEN = {
-    "STORM-L9":
-        "A deadlock of two workers shows as a run that does not come to rest (STORM-C13); who "
-        "waits for whom in it does not.",
-    "STORM-L10":
-        "A receiving thread that waits is told from a slow one only by what it waits for, which "
-        "is inside.",
     "STORM-L11":
         "What is on the link when an ON is told is in the network, where nobody counts it.",
-    "STORM-L14":
-        "That a last bolt gets a tuple some day is about runs without an end, and every history "
-        "ends.",
 }

@@ -294,15 +294,6 @@ EXPECTATIONS = (
 )
 
 UNSEEN = {
-    "STORM-T7":
-        "That a worker goes on some day is about runs without an end; who is held back wrongly is "
-        "STORM-C24.",
-    "STORM-T8":
-        "The order between a worker's executors is judged for each sender and receiver "
-        "(STORM-C1), where an executor's own queue does not show.",
-    "STORM-T9":
-        "What is refused and retried stays in the executor, and a history has it only when it is "
-        "sent.",
     "STORM-T6":
         "It is false of the one queue that an executor has for all its tuples, so no "
         "implementation is to keep it.",

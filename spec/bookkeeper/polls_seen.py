@@ -1,0 +1,117 @@
+"""Polls and reads, as those see it who bring requests and take the responses away.
+
+Theory. A poll of ``polls`` is a read that is at storage until a writer adds an entry, or its
+client loses patience. As merged it is in progress meanwhile, and so the observer of a server
+(``observed_bookie``) counts it. Polls come on one channel and other reads on another, which waits
+where no permit is free. The server rests where no read that waits can have a permit.
+
+Polls that give their permits back are beyond that observer, to whom all reads are in progress
+until they are answered.
+
+Source: ``polls``, ``observed_bookie``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import NamedTuple
+
+from ..notation.views import Seen, View, see, shown
+from ..refinements import refines, refused
+from .observed_bookie import Kind, ObservedBookie
+from .polls import ForgettingPolls, Impatient, Polls
+
+__all__ = ["EXPECTATIONS", "ForgettingSeen", "ImpatientSeen", "PollsSeen"]
+
+POLLING, READING = 0, 1
+
+
+class Requests(NamedTuple):
+    """The numbers of the requests, by where they are."""
+
+    named: int = 0
+    polls: tuple[int, ...] = ()
+    reads: tuple[int, ...] = ()
+    wanted: int = 0
+
+
+class PollsSeen(View[Polls]):
+    """Requests are numbered as they are read."""
+
+    history: Requests = Requests()
+
+    @shown
+    def poll(self, before: Polls, after: Polls) -> Iterable[Seen]:
+        request = self.history.named
+        self.history = self.history._replace(
+            named=request + 1, polls=(*self.history.polls, request))
+        return [see("receive", channel=POLLING, kind=Kind.READ), see("starts", request=request)]
+
+    @shown
+    def ask(self, before: Polls, after: Polls) -> Iterable[Seen]:
+        request = self.history.named
+        self.history = self.history._replace(named=request + 1, wanted=request)
+        return [see("receive", channel=READING, kind=Kind.READ), see("pauses", channel=READING)]
+
+    @shown
+    def admit(self, before: Polls, after: Polls) -> Iterable[Seen]:
+        request = self.history.wanted
+        self.history = self.history._replace(reads=(*self.history.reads, request))
+        return [see("resumes", channel=READING), see("starts", request=request)]
+
+    @shown
+    def serve(self, before: Polls, after: Polls) -> Iterable[Seen]:
+        request, *rest = self.history.reads
+        self.history = self.history._replace(reads=tuple(rest))
+        return answered(request)
+
+    @shown
+    def confirm(self, before: Polls, after: Polls) -> Iterable[Seen]:
+        return self.end()
+
+    def end(self) -> Iterable[Seen]:
+        """The oldest poll is answered, with an entry, with nothing, or with an error."""
+        request, *rest = self.history.polls
+        self.history = self.history._replace(polls=tuple(rest))
+        return answered(request)
+
+    def asked(self, machine: Polls) -> Iterable[Seen]:
+        """A server at which no read can go on rests."""
+        if not machine.wanted or machine.free == 0:
+            yield see("rests")
+
+
+def answered(request: int) -> list[Seen]:
+    """Storage has done with a request, and its response is written."""
+    return [see("done", request=request), see("writes", request=request)]
+
+
+class ImpatientSeen(PollsSeen):
+    """Where polls end early as well."""
+
+    @shown
+    def lose_patience(self, before: Polls, after: Polls) -> Iterable[Seen]:
+        return self.end()
+
+
+class ForgettingSeen(PollsSeen):
+    """Where the pool rejects a poll, which is answered with an error."""
+
+    @shown
+    def forget(self, before: Polls, after: Polls) -> Iterable[Seen]:
+        return self.end()
+
+
+SEEN = refines(
+    Polls, ObservedBookie, "polls and reads have the permits that there are", shows=PollsSeen,
+    seen_by={"N": 2, "J": "K", "Q": "K", "R": 3}, room=("self.named < self.R",),
+    K=(1, 2), G=(1, 2))
+
+EXPECTATIONS = (
+    SEEN,
+    refines(Impatient, ObservedBookie, "a poll may end with nothing", shows=ImpatientSeen,
+            seen_by={"N": 2, "J": "K", "Q": "K", "R": 3}, room=("self.named < self.R",), K=1, G=1),
+    refused(ForgettingPolls, "BK-51", "bookkeeper#latent: a poll that is rejected keeps its permit",
+            like=replace(SEEN, machine=ForgettingPolls, shows=ForgettingSeen), K=1, G=1),
+)

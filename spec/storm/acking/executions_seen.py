@@ -1,0 +1,79 @@
+"""Executions of a basic bolt, as the observer of a root sees them.
+
+Theory. The input of ``executions`` is the only tuple of a root here, and the bolt emits F tuples
+for it, each of which is a part that reaches the sink. The acker is right: an ack of the input makes
+it ack the root, whatever was not emitted yet, and a fail makes it fail the root at once. What user
+code raises is known to whoever wrote it: a root is known to be failed when ``execute`` raises.
+
+An input of which nobody is told times out with its root, later than word of it would have taken.
+One that a worker dies with is another chapter's, and so is the next input.
+
+Source: ``executions``, ``observed_topology``; docs/sources/001.md#flow.
+"""
+
+from __future__ import annotations
+
+from ...notation.views import LEFT_OUT, Seen, View, see, shown
+from ...refinements import refines, refused
+from ..topologies.observed_topology import ObservedRoot
+from .executions import (
+    AckingAnyway, AckingBeforehand, BasicBolt, FailingAnyway, ForgettingFailures, Phase, RichBolt,
+)
+
+__all__ = ["EXPECTATIONS", "ExecutionsSeen"]
+
+LATE = 2
+"""Instants that word of a failure takes if it comes with the timeout only: D + 1."""
+
+
+class ExecutionsSeen(View[BasicBolt]):
+    """One input. ``history`` is whether it is over."""
+
+    history: bool = False
+
+    def follows(self, machine: BasicBolt, action: str) -> bool:
+        """The first input, with a worker that lives."""
+        return not self.history and action not in ("take_next", "dies")
+
+    @shown
+    def begin(self, before: BasicBolt, after: BasicBolt) -> list[Seen]:
+        return [see("emits"), *([see("acks")] if after.acked else [])]
+
+    @shown
+    def emit(self, before: BasicBolt, after: BasicBolt) -> Seen:
+        return see("reaches", part=before.emitted)
+
+    @shown
+    def returns(self, before: BasicBolt, after: BasicBolt) -> object:
+        """A bolt that emits less has another tree."""
+        return LEFT_OUT if before.emitted < before.F else None
+
+    @shown
+    def refuses(self, before: BasicBolt, after: BasicBolt) -> Seen:
+        return see("is_faulted")
+
+    @shown
+    def ack(self, before: BasicBolt, after: BasicBolt) -> Seen:
+        return see("acks")
+
+    @shown
+    def fail(self, before: BasicBolt, after: BasicBolt) -> Seen:
+        if before.phase != Phase.REFUSED:
+            return see("times_out", age=0)
+        self.history = True
+        return see("fails", told=0 if after.failed else LATE, calm=1)
+
+
+SEEN = refines(BasicBolt, ObservedRoot, "a root is acked or failed as its input is",
+               shows=ExecutionsSeen, seen_by={"n": "F", "D": LATE - 1}, F=(1, 2))
+
+EXPECTATIONS = (
+    SEEN,
+    refused(AckingBeforehand, "STORM-C8", "an ack comes before what is emitted", like=SEEN, F=1),
+    refused(AckingAnyway, "STORM-C20", "an ack in a finally, of what was failed", like=SEEN, F=1),
+    refused(ForgettingFailures, "STORM-C21", "nobody is told of FailedException", like=SEEN, F=1),
+    refused(FailingAnyway, "STORM-C22", "a root fails that nobody has failed", like=SEEN, F=0,
+            seen_by={"n": 1}),
+    refused(RichBolt, "STORM-C8", "a bolt acks, and then emits", like=SEEN, F=1,
+            beside=("STORM-E1",)),
+)

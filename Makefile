@@ -53,8 +53,9 @@ election: dev programs ## Elections by real systems, in real time (6 min): docs/
 bookie: core ## A real server with clients that never read and a disk that stalls: what it holds.
 	@$(BIN)/python -m checkvalve.conformance.bench.bookie $(ARGS)
 
-pages: core ## Write the tables of README.md and docs/ that come from the systems' records.
+pages: core ## Write what comes from records: tables of README.md and docs/, the builder's methods.
 	@$(BIN)/python -m checkvalve.conformance.systems.pages
+	@$(BIN)/python -m checkvalve.conformance.designs.builder_source
 
 witnesses: dev ## For each rule a small change of its machine that breaks it.
 	@$(BIN)/python -m checkvalve.conformance.bench.witnesses $(ARGS)

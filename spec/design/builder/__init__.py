@@ -1,0 +1,11 @@
+"""Designs built by a Python program: ``from checkvalve.spec.design.builder import Design``."""
+
+from __future__ import annotations
+
+from .build import Design
+from .kinds import LinkName, Number, PoolName, TaskName
+from .steps import acquire, read, release, write
+
+__all__ = [
+    "Design", "LinkName", "Number", "PoolName", "TaskName", "acquire", "read", "release", "write",
+]

@@ -1,0 +1,141 @@
+"""A design in the making, by a Python program.
+
+What is built is the document that a YAML file would be, with the lines of the program: the same
+loader reads it, so mistakes, verdicts and drawings are the same, and a message names the line that
+put down what is wrong.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from ..check import Settings, check
+from ..findings import DesignReport
+from ..formats.draft import as_node
+from ..language import Design as Loaded
+from ..loader import load_tree, only
+from ..schema import schema
+from ..source import Node, Spot
+from .kinds import Kinds, LinkName, Number, PoolName, TaskName
+
+__all__ = ["Design"]
+
+_HERE: Final = str(Path(__file__).parent)
+
+
+class Design(Kinds):
+    """A design: put tasks, links and pools into it, then ``check`` it or print its ``yaml``.
+
+    ``load``, ``load_all`` and ``check`` raise InputError, with file and line of the program, for
+    what the design language does not have; a name that is given twice is refused at once.
+    """
+
+    def __init__(self, name: str, about: str = "") -> None:
+        self._file, line = _caller("")
+        self._spot = Spot(line, 1)
+        self._top: dict[str, Node] = {
+            "checkvalve": Node(1, self._spot), "name": Node(name, self._spot)}
+        if about:
+            self._top["about"] = Node(about, self._spot)
+        self._links: list[Node] = []
+
+    def parameter(self, name: str, value: Number) -> str:
+        """Declare a parameter: a number, a range (``1..8``), or an expression of those before it.
+
+        Gives its name, to be used in expressions: ``capacity=f"2*{n}"``.
+        """
+        self._into("parameters", name, Node(value, self._here()))
+        return name
+
+    def yaml(self) -> str:
+        """The design as the text of a file."""
+        import yaml
+
+        return str(yaml.safe_dump(self._root().plain(), sort_keys=False, allow_unicode=True))
+
+    def load_all(self, given: Mapping[str, str] | None = None) -> list[Loaded]:
+        """The designs that this one stands for, one for each choice of its parameters."""
+        return load_tree(self._root(), self._file, given)
+
+    def load(self) -> Loaded:
+        """The one design that this is."""
+        return only(self.load_all(), self._file)
+
+    def check(self, settings: Settings | None = None) -> DesignReport:
+        """Decide all that is expected of the design; see ``checkvalve check``."""
+        return check(self.load(), settings)
+
+    # --- what the methods put down -----------------------------------------------------------
+
+    def _root(self) -> Node:
+        parts = {"tasks": Node({}, self._spot), **self._top,
+                 "links": Node(self._links, self._spot)}
+        top = {key: parts[key] for key in schema()["properties"] if key in parts}
+        return Node(top, self._spot, {key: node.spot for key, node in top.items()})
+
+    def _task(self, name: str, keys: dict[str, Any]) -> TaskName:
+        self._into("tasks", name, self._node(keys))
+        return TaskName(name)
+
+    def _pool(self, name: str, keys: dict[str, Any]) -> PoolName:
+        self._into("pools", name, self._node(keys))
+        return PoolName(name)
+
+    def _link(self, keys: dict[str, Any]) -> LinkName:
+        self._links.append(self._node(keys))
+        ends = ([each] if isinstance(each, str) else each for each in (keys["from"], keys["to"]))
+        return LinkName(keys["name"] or "->".join("+".join(names) for names in ends))
+
+    def _expect(self, keys: dict[str, Any]) -> None:
+        for key, node in self._node(keys).value.items():
+            self._into("expect", key, node)
+
+    def _into(self, part: str, name: str, node: Node) -> None:
+        """Put something into a mapping; a name that is there already would be lost in one."""
+        from ...notation.errors import InputError
+
+        mapping = self._top.setdefault(part, Node({}, node.spot, {}))
+        if name in mapping.value:
+            first = mapping.value[name].spot.line
+            raise InputError(f"the key {name!r} is given twice (first in line {first})",
+                             f"{self._file}:{node.spot}", "Remove one of them.")
+        mapping.value[name] = node
+        assert mapping.key_spots is not None
+        mapping.key_spots[name] = node.spot
+
+    def _node(self, keys: Mapping[str, Any]) -> Node:
+        return as_node({key: _plain(value) for key, value in keys.items() if value is not None},
+                       self._here())
+
+    def _here(self) -> Spot:
+        return Spot(_caller(self._file)[1], 1)
+
+
+def _caller(file: str) -> tuple[str, int]:
+    """Where the program is: the nearest line in ``file``, or outside of this package."""
+    frame = sys._getframe(1)
+    nearest: tuple[str, int] | None = None
+    while frame is not None:
+        name = frame.f_code.co_filename
+        if not name.startswith(_HERE):
+            nearest = nearest or (name, frame.f_lineno)
+            if not file or name == file:
+                return name, frame.f_lineno
+        if frame.f_back is None:
+            break
+        frame = frame.f_back
+    return nearest or ("<program>", 1)
+
+
+def _plain(value: Any) -> Any:
+    """Values without our own kinds of text, which YAML would not know how to write."""
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, Mapping):
+        return {str(key): _plain(each) for key, each in value.items()}
+    if isinstance(value, Sequence):
+        return [_plain(each) for each in value]
+    return value

@@ -1,0 +1,254 @@
+"""What a design is built with: methods for tasks, links, pools and verdicts.
+
+Written by ``make pages`` from ``schema.json``; change that, and not this file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+__all__ = ["FlowName", "Kinds", "LinkName", "Number", "PoolName", "Step", "TaskName"]
+
+Number = int | str
+"""A whole number, or an expression of the design's parameters."""
+
+Step = Mapping[str, Any]
+"""A step of a script; ``steps`` has functions that make them."""
+
+FlowName = Literal[
+    "blocking", "credit", "stop-and-wait", "drop-newest", "drop-oldest", "fail", "unbounded",
+]
+"""What happens when a link is full."""
+
+
+class TaskName(str):
+    """A task that was put into a design."""
+
+
+class LinkName(str):
+    """A link that was put into a design."""
+
+
+class PoolName(str):
+    """A pool that was put into a design."""
+
+
+class Kinds:
+    """The methods of a design; ``None`` leaves a key out, as a file would."""
+
+    def _task(self, name: str, keys: dict[str, Any]) -> TaskName:
+        raise NotImplementedError
+
+    def _link(self, keys: dict[str, Any]) -> LinkName:
+        raise NotImplementedError
+
+    def _pool(self, name: str, keys: dict[str, Any]) -> PoolName:
+        raise NotImplementedError
+
+    def _expect(self, keys: dict[str, Any]) -> None:
+        raise NotImplementedError
+
+    def source(
+        self, name: str, *, count: Number | None = None, pool: str | None = None,
+    ) -> TaskName:
+        """Put down a source. It writes to all its links.
+
+        ``count``: How often it writes; without it, for ever.
+        ``pool``: The pool that the task's threads come from.
+        """
+        return self._task(name, {
+            "kind": "source", "count": count, "pool": pool,
+        })
+
+    def sink(
+        self, name: str, *, pool: str | None = None,
+    ) -> TaskName:
+        """Put down a sink. It reads from any of its links.
+
+        ``pool``: The pool that the task's threads come from.
+        """
+        return self._task(name, {
+            "kind": "sink", "pool": pool,
+        })
+
+    def map(
+        self, name: str, *, hand: Number | None = None, pool: str | None = None,
+    ) -> TaskName:
+        """Put down a map. It reads, and writes.
+
+        ``hand``: How many elements the task can hold between reading and writing; 0 reads and
+            writes in one move.
+        ``pool``: The pool that the task's threads come from.
+        """
+        return self._task(name, {
+            "kind": "map", "hand": hand, "pool": pool,
+        })
+
+    def filter(
+        self, name: str, *, hand: Number | None = None, pool: str | None = None,
+    ) -> TaskName:
+        """Put down a filter. It reads, and writes or discards.
+
+        ``hand``: How many elements the task can hold between reading and writing; it decides
+            while it holds them.
+        ``pool``: The pool that the task's threads come from.
+        """
+        return self._task(name, {
+            "kind": "filter", "hand": hand, "pool": pool,
+        })
+
+    def merge(
+        self, name: str, *, hand: Number | None = None,
+        policy: Literal["any", "fair", "preferred"] | None = None, prefers: str | None = None,
+        pool: str | None = None,
+    ) -> TaskName:
+        """Put down a merge. It reads from one of its links, and writes.
+
+        ``hand``: How many elements the task can hold between reading and writing; 0 reads and
+            writes in one move.
+        ``policy``: Which ready input is taken.
+        ``prefers``: The link that policy `preferred` takes first.
+        ``pool``: The pool that the task's threads come from.
+        """
+        return self._task(name, {
+            "kind": "merge", "hand": hand, "policy": policy, "prefers": prefers, "pool": pool,
+        })
+
+    def zip(
+        self, name: str, *, hand: Number | None = None, pool: str | None = None,
+    ) -> TaskName:
+        """Put down a zip. It reads from all its links at once, and writes to all.
+
+        ``hand``: How many elements the task can hold between reading and writing; 0 reads and
+            writes in one move.
+        ``pool``: The pool that the task's threads come from.
+        """
+        return self._task(name, {
+            "kind": "zip", "hand": hand, "pool": pool,
+        })
+
+    def broadcast(
+        self, name: str, *, hand: Number | None = None, pool: str | None = None,
+    ) -> TaskName:
+        """Put down a broadcast. It reads, and writes to all its links at once.
+
+        ``hand``: How many elements the task can hold between reading and writing; 0 reads and
+            writes in one move.
+        ``pool``: The pool that the task's threads come from.
+        """
+        return self._task(name, {
+            "kind": "broadcast", "hand": hand, "pool": pool,
+        })
+
+    def route(
+        self, name: str, *, hand: Number | None = None,
+        by: Literal["content", "room"] | None = None, pool: str | None = None,
+    ) -> TaskName:
+        """Put down a route. It reads, and writes to one of its links.
+
+        ``hand``: How many elements the task can hold between reading and writing; it decides
+            while it holds them.
+        ``by``: Whether the element decides where it goes, or any link with room will do.
+        ``pool``: The pool that the task's threads come from.
+        """
+        return self._task(name, {
+            "kind": "route", "hand": hand, "by": by, "pool": pool,
+        })
+
+    def script(
+        self, name: str, steps: Sequence[Step], *, count: Number | None = None,
+        pool: str | None = None,
+    ) -> TaskName:
+        """Put down a script. It does its steps in order, waiting at each.
+
+        ``steps``: What it does, in order, waiting at each step.
+        ``count``: How often it does all its steps; without it, for ever.
+        ``pool``: The pool that the task's threads come from.
+        """
+        return self._task(name, {
+            "kind": "script", "steps": steps, "count": count, "pool": pool,
+        })
+
+    def call(
+        self, name: str, pool: str | Sequence[str], depth: Number, *, roots: Number | None = None,
+    ) -> TaskName:
+        """Put down a call. Nested calls on pools of threads.
+
+        ``pool``: The pool of all levels, or a list with one pool for each level.
+        ``roots``: How many calls come from outside at the same time.
+        ``depth``: How deep a call nests; 1 calls nothing further.
+        """
+        return self._task(name, {
+            "kind": "call", "pool": pool, "roots": roots, "depth": depth,
+        })
+
+    def transition(
+        self, name: str, *, takes: Mapping[str, Number] | None = None,
+        gives: Mapping[str, Number] | None = None,
+    ) -> TaskName:
+        """Put down a transition. It reads from all its links and writes to all, in one move.
+
+        ``takes``: By link, how many elements it reads at once, where that is not the link's
+            `takes`.
+        ``gives``: By link, how many elements it writes at once, where that is not the link's
+            `gives`.
+        """
+        return self._task(name, {
+            "kind": "transition", "takes": takes, "gives": gives,
+        })
+
+    def link(
+        self, writer: str | Sequence[str], reader: str | Sequence[str], *,
+        name: str | None = None, capacity: Number | None = None, flow: FlowName | None = None,
+        batch: Number | None = None, initial: Number | None = None, gives: Number | None = None,
+        takes: Number | None = None, lossy: Number | None = None,
+    ) -> LinkName:
+        """Put down a link between tasks.
+
+        ``writer``: The task that writes, or a list of them.
+        ``reader``: The task that reads, or a list of them.
+        ``name``: A name; without one, `from->to`.
+        ``capacity``: How many elements fit; with 0, writer and reader must meet.
+        ``flow``: What happens when it is full.
+        ``batch``: Credit: how many freed slots are announced together.
+        ``initial``: How many elements it holds at the start.
+        ``gives``: How many elements are written at once.
+        ``takes``: How many elements are read at once.
+        ``lossy``: How many elements or permits its channel may lose.
+        """
+        return self._link({
+            "from": writer, "to": reader, "name": name, "capacity": capacity, "flow": flow,
+            "batch": batch, "initial": initial, "gives": gives, "takes": takes, "lossy": lossy,
+        })
+
+    def pool(
+        self, name: str, threads: Number,
+    ) -> PoolName:
+        """Put down a pool of threads, or a semaphore.
+
+        ``threads``: How many threads (permits) it has.
+        """
+        return self._pool(name, {
+            "threads": threads,
+        })
+
+    def expect(
+        self, *, deadlock: Literal["holds", "violated"] | Mapping[str, str] | None = None,
+        bounded: Literal["holds", "violated"] | Mapping[str, str] | None = None,
+        loss: Literal["holds", "violated"] | Mapping[str, str] | None = None,
+        failure: Literal["holds", "violated"] | Mapping[str, str] | None = None,
+        starvation: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Say which verdicts are wanted.
+
+        ``deadlock``: Nothing ever gets stuck.
+        ``bounded``: No unbounded link grows for ever.
+        ``loss``: No element is dropped or lost.
+        ``failure``: No link with flow `fail` ever overflows.
+        ``starvation``: By task: it goes on for ever, if whatever can run does run in the end.
+        """
+        self._expect({
+            "deadlock": deadlock, "bounded": bounded, "loss": loss, "failure": failure,
+            "starvation": starvation,
+        })

@@ -1,0 +1,111 @@
+"""Designs built in Python: the document is the file's, and so are mistakes and verdicts."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import runpy
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from checkvalve.conformance.designs.builder_source import FILE, source
+from checkvalve.spec.design.builder import Design, acquire, read, release, write
+from checkvalve.spec.design.loader import load_all
+from checkvalve.spec.design.schema import schema
+from checkvalve.spec.notation.errors import InputError
+
+ROOT = Path(__file__).parent.parent
+DESIGNS = sorted((ROOT / "examples").glob("*/*.yaml"))
+OWN = [path for path in DESIGNS if "checkvalve:" in path.read_text()]
+
+
+def built(document: dict[str, Any]) -> Design:
+    """A document, put down by the methods of the builder."""
+    design = Design(document["name"], document.get("about", ""))
+    for name, value in document.get("parameters", {}).items():
+        design.parameter(name, value)
+    for name, keys in document["tasks"].items():
+        own = {key: value for key, value in keys.items() if key != "kind"}
+        getattr(design, keys["kind"])(name, **own)
+    for keys in document.get("links", []):
+        ends = {"from": "writer", "to": "reader"}
+        design.link(**{ends.get(key, key): value for key, value in keys.items()})
+    for name, keys in document.get("pools", {}).items():
+        design.pool(name, **keys)
+    design.expect(**document.get("expect", {}))
+    return design
+
+
+@pytest.mark.parametrize("path", OWN, ids=lambda path: path.stem)
+def test_what_is_built_is_the_document_of_the_file(path: Path) -> None:
+    """Every example, key by key; what comes out as YAML is read back as the same."""
+    document = yaml.safe_load(path.read_text())
+    design = built(document)
+    again = yaml.safe_load(design.yaml())
+    assert {key: value for key, value in again.items() if value} == document
+    if "parameters" not in document:  # those that have some stand for hundreds
+        assert design.load().tasks.keys() == document["tasks"].keys()
+
+
+def test_the_methods_are_those_that_the_schema_gives() -> None:
+    """A key that is added to the language is an argument after `make pages`."""
+    assert FILE.read_text() == source()
+
+
+def test_every_key_of_every_kind_is_an_argument() -> None:
+    """So that an editor completes it."""
+    kinds = schema()["$defs"]["task"]["properties"]["kind"]["enum"]
+    parts = {"map": "plain", "zip": "plain", "broadcast": "plain"}
+    for kind in kinds:
+        keys = schema()["$defs"][parts.get(kind, kind)]["properties"]
+        named = inspect.signature(getattr(Design, kind)).parameters
+        assert set(keys) - {"kind"} == set(named) - {"self", "name"}
+
+
+def test_a_mistake_is_the_one_of_a_file_at_the_line_of_the_program() -> None:
+    """The file names its line, the program that which put it down."""
+    design = Design("small")
+    design.source("a")
+    design.sink("b")
+    line = inspect.currentframe().f_lineno + 1  # type: ignore[union-attr]
+    design.link("a", "c", capacity=1)
+    with pytest.raises(InputError) as here:
+        design.load()
+    with pytest.raises(InputError) as there:
+        load_all(design.yaml(), "small.yaml")
+    assert here.value.where == f"{__file__}:{line}:1"
+    assert (here.value.what, here.value.next_step) == (there.value.what, there.value.next_step)
+
+
+def test_a_name_that_is_given_twice_is_refused() -> None:
+    """In a file it would be a key that is there twice."""
+    design = Design("small")
+    design.source("a")
+    with pytest.raises(InputError, match="given twice"):
+        design.sink("a")
+
+
+def test_steps_are_those_of_a_script() -> None:
+    """One that is done once says no count."""
+    assert [write("l"), read("l", 2), acquire("p", "n"), release("p", 3)] == [
+        {"write": "l"}, {"read": "l", "count": 2}, {"acquire": "p", "count": "n"},
+        {"release": "p", "count": 3}]
+
+
+def test_the_example_says_how_many_threads_are_enough(capsys: pytest.CaptureFixture[str]) -> None:
+    """One is not: it holds what it priced, and nobody packs."""
+    runpy.run_path(str(ROOT / "examples" / "builder" / "shop.py"), run_name="__main__")
+    told = re.findall(r"(\d) of staff, room for (\d+): deadlock (\w+)", capsys.readouterr().out)
+    assert [(int(n), verdict) for n, _, verdict in told] == [
+        (1, "violated"), (1, "violated"), *[(n, "holds") for n in (2, 2, 3, 3)]]
+
+
+def test_the_program_of_the_page_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    """A reader who copies it gets a circle."""
+    text = (ROOT / "docs" / "design-builder.md").read_text()
+    (program,) = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
+    exec(compile(program, "page.py", "exec"), {})  # noqa: S102 - it is a page of ours
+    assert "client" in capsys.readouterr().out

@@ -179,7 +179,7 @@ def _type(part: Mapping[str, Any]) -> str:
 
 
 def main() -> None:
-    """Write the module."""
+    """Put the text where the builder finds its methods."""
     write_whole(FILE.resolve(), source())
 
 

@@ -9,9 +9,11 @@ from click.testing import CliRunner
 
 from checkvalve.conformance.cli.zoo import command
 from checkvalve.conformance.systems.storm_topology import twins as storm_topology
-from checkvalve.conformance.systems.storm_histories import HISTORIES, History
-from checkvalve.conformance.systems.catalogue import zoo
+from checkvalve.conformance.suites.bug import Bug
+from checkvalve.conformance.systems.catalogue import SYSTEMS, zoo
 from checkvalve.spec.chapters import chapters
+
+HISTORIES = [row for system in SYSTEMS.values() for row in system.histories]
 
 ISSUES = (
     3073, 3637, 3141, 3763, 3070, 3148, 3751, 3376, 2983, 3620, 1027, 292, 342, 350, 797, 996,
@@ -24,7 +26,7 @@ OTHERS = ("review of PR 2241", "review of PR 2502", "review of STORM-3141",
           "JStorm #404", "JStorm #377", *(f"D{item}" for item in (1, 2, 4, 5, 6, 9, 13)))
 """What has no issue of its own."""
 
-KNOWN = {*zoo(), *storm_topology.TWINS}
+KNOWN = {**zoo(), **storm_topology.TWINS}
 
 
 def test_every_bug_of_the_history_has_a_row() -> None:
@@ -35,15 +37,27 @@ def test_every_bug_of_the_history_has_a_row() -> None:
 
 
 @pytest.mark.parametrize("row", HISTORIES, ids=lambda row: row.issues[0])
-def test_a_row_names_twins_and_machines_that_there_are_or_says_why_not(row: History) -> None:
+def test_a_row_names_twins_and_machines_that_there_are_or_says_why_not(row: Bug) -> None:
     """A machine is expected to violate a rule; what is not modelled has neither."""
-    assert set(row.twins) <= KNOWN
+    assert set(row.twins) <= set(KNOWN)
     for name in row.machines:
         chapter, _, machine = name.rpartition(".")
         table = next(chapters([chapter])).expectations
         verdicts = [row.verdict for row in table if row.machine.__name__ == machine]
         assert "violated" in verdicts, name
     assert bool(row.twins or row.machines) != bool(row.not_modelled)
+
+
+@pytest.mark.parametrize("row", [row for row in HISTORIES if row.twins and row.machines],
+                         ids=lambda row: row.issues[0])
+def test_a_machine_is_refused_by_a_rule_that_its_twin_dies_by_or_it_says_why_not(row: Bug) -> None:
+    """What the observer refuses of the mechanism is what the suite finds in an implementation."""
+    rules = {KNOWN[name].rule for name in row.twins}
+    refusals = {(tie.machine.__name__, tie.rule) for chapter in chapters()
+                for tie in chapter.refinements if tie.rule}
+    apart = [name for name in row.machines
+             if not any((name.rpartition(".")[2], rule) in refusals for rule in rules)]
+    assert bool(apart) == bool(row.apart), apart
 
 
 def test_every_item_of_the_errata_is_named_in_a_row_of_the_chapters() -> None:

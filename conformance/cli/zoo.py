@@ -32,7 +32,7 @@ __all__ = ["command"]
               help="Processes, with --default.")
 @click.option("--stories", is_flag=True, help="Tell how each twin was killed, step by step.")
 @click.option("--histories", is_flag=True,
-              help="Hunt nothing; list Storm's bugs, with their twins and machines.")
+              help="Hunt nothing; list real bugs, with their twins and machines.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(suites: tuple[str, ...], seed: int, by_default: bool, jobs: int, stories: bool,
             histories: bool, as_json: bool) -> int:
@@ -49,14 +49,7 @@ def command(suites: tuple[str, ...], seed: int, by_default: bool, jobs: int, sto
     from ..zoo.hunt import hunts
 
     if histories:
-        from ..systems.storm_histories import HISTORIES, lines
-
-        if as_json:
-            table = {"histories": [row._asdict() for row in HISTORIES]}
-            click.echo(json.dumps(table, indent=1, ensure_ascii=False))
-        else:
-            click.echo("\n".join(lines()))
-        return EXPECTED
+        return _histories(suites, as_json)
     found: list[Trophy] = []
     for trophy in hunts(suites, seed):
         found.append(trophy)
@@ -72,6 +65,19 @@ def command(suites: tuple[str, ...], seed: int, by_default: bool, jobs: int, sto
     else:
         _conclude(found, ("killed", "equivalent", "survived"))
     return code
+
+
+def _histories(suites: tuple[str, ...], as_json: bool) -> int:
+    from ..suites.bug import lines
+    from ..systems.catalogue import selected
+
+    bugs = [row for system in selected(suites) for row in system.histories]
+    if as_json:
+        table = {"histories": [row._asdict() for row in bugs]}
+        click.echo(json.dumps(table, indent=1, ensure_ascii=False))
+    else:
+        click.echo("\n".join(lines(bugs)))
+    return EXPECTED
 
 
 def _default_runs(

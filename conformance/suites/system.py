@@ -20,6 +20,7 @@ from ...spec.notation.errors import InputError
 from ..ports.base import Adapter, Port
 
 if TYPE_CHECKING:
+    from .bug import Bug
     from .identity import Identify
     from .suite import AnySuite
     from .twin import Twin
@@ -60,7 +61,8 @@ class System:
     is a noun phrase, and ``page`` the page of docs that has the tables of its port. The first of
     the ``shipped`` is the reference that the suite is proved on. ``chapters`` are those whose bugs
     the twins have, where they are not named as the suite. ``drawings`` is the module of its
-    figures, if it has some, and ``identity`` the one that finds out which kind of it a target is.
+    figures, if it has some, ``identity`` the one that finds out which kind of it a target is, and
+    ``bugs`` the one that lists real bugs with what became of them.
     """
 
     name: str
@@ -71,6 +73,7 @@ class System:
     chapters: tuple[str, ...] = ()
     drawings: str = ""
     identity: str = ""
+    bugs: str = ""
 
     @cached_property
     def figures(self) -> Mapping[str, str]:
@@ -87,6 +90,14 @@ class System:
             return None
         identify: Identify = import_module(f"{self.folder}.{self.identity}").identify
         return identify
+
+    @cached_property
+    def histories(self) -> tuple[Bug, ...]:
+        """Real bugs of it, each with its twins and machines."""
+        if not self.bugs:
+            return ()
+        histories: tuple[Bug, ...] = import_module(f"{self.folder}.{self.bugs}").BUGS
+        return histories
 
     @cached_property
     def port(self) -> Port:

@@ -13,4 +13,5 @@ SYSTEM = System(
         Shipped("reference.storm.acker", "adapter:ReferenceAcker",
                 "the reference of Storm's acker"),
     ),
+    bugs="bugs",
 )

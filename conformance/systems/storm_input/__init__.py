@@ -13,4 +13,5 @@ SYSTEM = System(
         Shipped("reference.storm.input", "adapter:ReferenceInput",
                 "the reference of a Storm task's input"),
     ),
+    bugs="bugs",
 )

@@ -15,4 +15,5 @@ SYSTEM = System(
         Shipped("reference.storm.client", "adapter:ReferenceClient",
                 "a replayable source in the way of storm-kafka-client"),
     ),
+    bugs="bugs",
 )

@@ -13,4 +13,5 @@ SYSTEM = System(
         Shipped("reference.storm.spout", "adapter:ReferenceSpout",
                 "the reference of a spout's pending roots"),
     ),
+    bugs="bugs",
 )

@@ -13,4 +13,5 @@ SYSTEM = System(
         Shipped("reference.storm.status", "adapter:ReferenceStatus",
                 "the reference of Storm's backpressure status"),
     ),
+    bugs="bugs",
 )

@@ -13,4 +13,5 @@ SYSTEM = System(
         Shipped("reference.storm.topology", "adapter:ReferenceTopology",
                 "the reference's cluster of Storm workers"),
     ),
+    bugs="bugs",
 )

@@ -5,7 +5,9 @@ run (``observed_topology``) sees what a worker writes to a connection, and that 
 rest or stalls. A right pair of workers does neither, for their spouts always have data. A pair that
 can do nothing more has not come to rest: everything is pending for ever.
 
-Source: ``crossing``, ``observed_topology``.
+The observer of a task's input (``observed_input``) sees of a receiving thread whether it waits.
+
+Source: ``crossing``, ``observed_topology``, ``observed_input``.
 """
 
 from __future__ import annotations
@@ -14,13 +16,14 @@ from collections.abc import Iterable
 
 from ...notation.views import Seen, View, see, shown
 from ...refinements import refines, refused
+from ..inputs.observed_input import ObservedInput
 from .crossing import (
     CrossingPaths, DroppingAtTheLimit, RefusingReceiver, RefusingTheHead, WaitingAtTheLimit,
     WithoutTransferThread,
 )
 from .observed_topology import ObservedRun
 
-__all__ = ["EXPECTATIONS", "PathsSeen"]
+__all__ = ["EXPECTATIONS", "PathsSeen", "ThreadSeen"]
 
 
 class PathsSeen(View[CrossingPaths]):
@@ -39,17 +42,29 @@ class PathsSeen(View[CrossingPaths]):
         yield see("stalls")
 
 
+class ThreadSeen(View[CrossingPaths]):
+    """The receiving thread of worker 0, as the observer of an input sees it."""
+
+    def asked(self, machine: CrossingPaths) -> Iterable[Seen]:
+        """Whether it waits with the next tuple."""
+        if machine.link[1] and not machine.can_place(0):
+            yield see("held_up", sender=0)
+
+
 PATHS = refines(CrossingPaths, ObservedRun, "two paths that cross go on", shows=PathsSeen,
                 seen_by={"W": "W"}, W=1, H=0)
+THREAD = refines(CrossingPaths, ObservedInput, "a receiving thread never waits", shows=ThreadSeen,
+                 seen_by={"C": "C", "R": 1, "S": 0, "K": 1}, W=1, H=0)
 
 EXPECTATIONS = (
-    PATHS,
+    PATHS, THREAD,
     refines(DroppingAtTheLimit, ObservedRun, "dropping at the limit stops nobody",
             shows=PathsSeen, seen_by={"W": "W"}, W=1, H=1, X=0),
     refines(RefusingReceiver, ObservedRun, "a receiver that refuses stops nobody",
             shows=PathsSeen, seen_by={"W": "W"}, W=1),
     refused(WaitingAtTheLimit, "STORM-C13", "a receiving thread waits at the limit (D7)",
             like=PATHS, X=0),
+    refused(WaitingAtTheLimit, "STORM-I11", "what is next has no room (D7)", like=THREAD, X=0),
     refused(WithoutTransferThread, "STORM-C13", "nothing leaves the worker (STORM-2983)",
             like=PATHS),
     refused(RefusingTheHead, "STORM-C13", "what is refused is tried again before what is next",

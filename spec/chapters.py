@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from .expectations import Expectation
 from .lemmas import Lemma
-from .notation.errors import InputError
+from .notation.errors import InputError, InternalError
 from .notation.machine import Machine
 from .notation.rules import Rule
 from .notation.source import syntax_of_file
@@ -189,7 +189,7 @@ class Chapter:
         return self._table("LEMMAS", Lemma)
 
     def _table(self, name: str, *of: type[Entry]) -> tuple[Entry, ...]:
-        found = getattr(self.module, name, ())
+        found = self._made(name)
         if not isinstance(found, list | tuple):
             found = (found,)
         wrong = [item for item in found if not isinstance(item, of)]
@@ -200,6 +200,23 @@ class Chapter:
             f"Write {name} = (…,) with the calls whose results it lists; docs/notation.md has "
             "an example.",
         )
+
+    def _made(self, name: str) -> object:
+        """A table, empty if the module has none. One that cannot be made is not an empty one:
+        ``getattr`` with a default takes any AttributeError on the way for a missing name."""
+        made = vars(self.module)
+        if name in made or "__getattr__" not in made:
+            return made.get(name, ())
+        try:
+            return made["__getattr__"](name)
+        except AttributeError as error:
+            if error.args == (name,):
+                return ()
+            ours = self.module.__name__.startswith(f"{__package__}.")
+            raise (InternalError if ours else InputError)(
+                f"the table {name} of {self.name} cannot be made: AttributeError: {error}",
+                self.module.__file__ or "",
+                f"See what __getattr__ of the module does for {name}.") from error
 
     def _where(self, name: str) -> str:
         """``file:line`` of the assignment to a name."""

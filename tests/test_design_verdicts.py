@@ -267,7 +267,7 @@ tasks: {a: {kind: map}, b: {kind: map}}
 links: [{from: a, to: b, flow: unbounded, initial: 1}, {from: b, to: a, flow: unbounded}]
 """)
     assert report.as_expected
-    assert report.finding("bounded").method == "exhaustive"
+    assert report.finding("bounded").bounds == (("a->b", 1), ("b->a", 1))
 
 
 def test_two_links_that_overflow_at_once_fail_once() -> None:

@@ -30,9 +30,10 @@ USUAL_SECONDS = 60.0
 
 @click.command("check")
 @click.argument("designs", nargs=-1, required=True, metavar="DESIGN...")
-@click.option("--engine", type=click.Choice(["auto", "graph", "explorer", "runs"]),
+@click.option("--engine", type=click.Choice(["auto", "graph", "structure", "explorer", "runs"]),
               default="auto", show_default=True,
-              help="graph: only the wait-for graph; explorer: only search; runs: only try.")
+              help="graph: only the wait-for graph; structure: only equations; "
+                   "explorer: only search; runs: only try.")
 @click.option("--set", "given", multiple=True, metavar="NAME=VALUE",
               help="A parameter's value, in place of the file's: n=4, or n=1..8 for each.")
 @click.option("--svg", "drawings", type=click.Path(path_type=Path), metavar="DIR",

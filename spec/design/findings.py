@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,7 @@ from ..verdicts.verdict import Outcome
 from .language import Design
 from .stuck import Blocked
 
-__all__ = ["DesignReport", "Finding", "GraphCycle", "Repair", "RepairStep", "in_short"]
+__all__ = ["Attempt", "DesignReport", "Finding", "GraphCycle", "Repair", "RepairStep", "in_short"]
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,25 @@ class Repair:
 
 
 @dataclass(frozen=True)
+class Attempt:
+    """What one engine came to in ``seconds``: its outcome, and ``why`` (or by what method).
+
+    ``part`` is the first task of the connected part that it was asked about.
+    """
+
+    part: str
+    engine: str
+    seconds: float
+    outcome: Outcome
+    why: str
+
+    def to_json(self) -> dict[str, Any]:
+        """The attempt as an entry of ``tried``."""
+        return {"part": self.part, "engine": self.engine, "seconds": round(self.seconds, 6),
+                "verdict": self.outcome.value, "why": self.why}
+
+
+@dataclass(frozen=True)
 class Finding:
     """The verdict on one property (its ``name``) of a design.
 
@@ -58,7 +77,10 @@ class Finding:
     index on repeat for ever. ``waits`` says who waits for what at its end, ``cycle`` are
     those of them that close a cycle (none where the waits lead to one that nobody can end),
     and ``contents`` is how many elements are then in each link. ``repair`` is what was
-    found and tried to make the design live, None where nothing was looked for.
+    found and tried to make the design live, None where nothing was looked for. ``tried`` has
+    an entry for each engine that was asked, in their order. ``bounds`` are proved: so many
+    elements at most are ever in each of these links. ``changes`` are those of each step, by the
+    names of ``counters``.
     """
 
     name: str
@@ -77,6 +99,9 @@ class Finding:
     repair: Repair | None = None
     expected: str = "holds"
     is_shortest: bool = True
+    tried: tuple[Attempt, ...] = ()
+    bounds: tuple[tuple[str, int], ...] = ()
+    changes: tuple[Mapping[str, int], ...] = ()
 
     @property
     def way(self) -> str:
@@ -99,7 +124,8 @@ class Finding:
             "waits": [_wait(wait) for wait in self.waits],
             "cycle": [_wait(wait) for wait in self.cycle],
             "contents": dict(self.contents),
-            "reason": self.reason,
+            "reason": self.reason, "tried": [attempt.to_json() for attempt in self.tried],
+            "bounds": dict(self.bounds),
             "repair": None if self.repair is None else self.repair.to_json(),
         }
 

@@ -3,68 +3,116 @@
 A weighting w of the places is conserved exactly if every row's change, weighted, is 0: a
 system of linear equations, solved here over the rationals (Lautenbach 1973). A basis of
 its solutions is enough for what it is used for: to exclude combinations of waits.
+
+The equations of a large design have few unknowns each, and stay so if always the shortest
+equation is solved for the unknown that is in the fewest others (Markowitz 1957).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from math import lcm
+from heapq import heapify, heappop, heappush
+from math import gcd, lcm
 
 from .rows import Invariant, Table
 
-__all__ = ["conserved"]
+__all__ = ["conserved", "kernel"]
 
 MAX_PLACES = 60
 MAX_ROWS = 200
 
-Vector = dict[str, Fraction]
+Equation = dict[int, int]
+"""A sum of unknowns, each with its factor, that is 0."""
 
 
 def conserved(table: Table) -> Iterator[Invariant]:
     """A basis of the conserved sums; none for a net too large to solve in passing."""
     if len(table.places) > MAX_PLACES or len(table.rows) > MAX_ROWS:
         return
+    names = sorted(place.name for place in table.places)
+    number = {name: n for n, name in enumerate(names)}
     start = {place.name: place.start for place in table.places}
-    changes = dict.fromkeys(tuple(sorted(row.effect.change.items())) for row in table.rows)
-    solved = _reduced([{p: Fraction(n) for p, n in change} for change in changes if change])
-    for free in start:
-        if free in solved:
-            continue
-        weights = {free: Fraction(1)}
-        for pivot, row in solved.items():
-            if free in row:
-                weights[pivot] = -row[free]
-        scale = lcm(*(weight.denominator for weight in weights.values()))
-        whole = {place: int(weight * scale) for place, weight in weights.items()}
+    changes = [{number[p]: n for p, n in row.effect.change.items()} for row in table.rows]
+    for whole in kernel(changes, len(names)):
         if len(whole) > 1:
-            yield Invariant(whole, sum(w * start[p] for p, w in whole.items()))
+            weights = {names[p]: w for p, w in whole.items()}
+            yield Invariant(weights, sum(w * start[p] for p, w in weights.items()))
 
 
-def _reduced(equations: Sequence[Vector]) -> dict[str, Vector]:
-    """The equations in reduced form: for each pivot, its row without any other pivot."""
-    solved: dict[str, Vector] = {}
-    for equation in equations:
-        row = dict(equation)
-        for pivot in [place for place in row if place in solved]:
-            _subtract(row, solved[pivot], row[pivot])
-        if not row:
+def kernel(changes: Iterable[Mapping[int, int]], size: int) -> list[Equation]:
+    """A basis, in whole numbers, of the weightings of ``size`` unknowns that make each of these
+    sums 0."""
+    solved = _solved([dict(e) for e in dict.fromkeys(tuple(sorted(c.items())) for c in changes)])
+    pivots = {pivot for pivot, _ in solved}
+    terms = {free: {free: Fraction(1)} for free in range(size) if free not in pivots}
+    for pivot, equation in reversed(solved):
+        found: dict[int, Fraction] = {}
+        for unknown, factor in equation.items():
+            if unknown == pivot:
+                continue
+            for free, weight in terms[unknown].items():
+                found[free] = found.get(free, Fraction(0)) - weight * factor / equation[pivot]
+        terms[pivot] = {free: weight for free, weight in found.items() if weight}
+    basis: dict[int, dict[int, Fraction]] = {}
+    for unknown in sorted(terms):
+        for free, weight in terms[unknown].items():
+            basis.setdefault(free, {})[unknown] = weight
+    return [_whole(basis[free]) for free in sorted(basis)]
+
+
+def _whole(weights: Mapping[int, Fraction]) -> Equation:
+    scale = lcm(*(weight.denominator for weight in weights.values()))
+    return {unknown: int(weight * scale) for unknown, weight in weights.items()}
+
+
+def _solved(equations: Sequence[Equation]) -> list[tuple[int, Equation]]:
+    """The equations in the order in which each was solved for an unknown, its pivot, that no
+    later one has."""
+    having: dict[int, set[int]] = {}
+    for number, equation in enumerate(equations):
+        for unknown in equation:
+            having.setdefault(unknown, set()).add(number)
+    queue = [(len(equation), number) for number, equation in enumerate(equations)]
+    heapify(queue)
+    done: set[int] = set()
+    order = []
+    while queue:
+        length, number = heappop(queue)
+        equation = equations[number]
+        if number in done or length != len(equation):
             continue
-        pivot = min(row)
-        factor = row[pivot]
-        row = {place: n / factor for place, n in row.items()}
-        for other in solved.values():
-            if pivot in other:
-                _subtract(other, row, other[pivot])
-        solved[pivot] = row
-    return solved
+        done.add(number)
+        if not equation:
+            continue
+        pivot = min(equation, key=lambda unknown: (len(having[unknown]), unknown))
+        for unknown in equation:
+            having[unknown].discard(number)
+        for other in sorted(having[pivot]):
+            _without(pivot, equations[other], equation, having, other)
+            heappush(queue, (len(equations[other]), other))
+        order.append((pivot, equation))
+    return order
 
 
-def _subtract(row: Vector, other: Vector, times: Fraction) -> None:
-    """row -= times * other, without keeping zeros."""
-    for place, n in other.items():
-        left = row.get(place, Fraction(0)) - times * n
+def _without(
+    pivot: int, equation: Equation, solved: Equation, having: Mapping[int, set[int]], number: int
+) -> None:
+    """Take so much of a solved equation off this one that its pivot goes."""
+    common = gcd(solved[pivot], equation[pivot])
+    keep, take = solved[pivot] // common, equation[pivot] // common
+    if keep != 1:
+        for unknown in equation:
+            equation[unknown] *= keep
+    for unknown, factor in solved.items():
+        left = equation.get(unknown, 0) - take * factor
         if left:
-            row[place] = left
+            equation[unknown] = left
+            having[unknown].add(number)
         else:
-            row.pop(place, None)
+            equation.pop(unknown, None)
+            having[unknown].discard(number)
+    common = gcd(*equation.values())
+    if common > 1:
+        for unknown in equation:
+            equation[unknown] //= common

@@ -22,7 +22,9 @@ from ..notation.errors import InputError
 from ..verdicts.deadline import Deadline, OutOfTime
 from ..verdicts.verdict import Budget, Outcome
 from .changes import KINDS, Change, KindOfChange, Scope
-from .check import Part, Settings, decide_deadlock, parts
+from .deadlock import decide_deadlock
+from .parts import Part, parts
+from .searching import Settings
 from .findings import DesignReport, Finding, Repair, RepairStep
 from .language import Design
 from .stuck import Blocked

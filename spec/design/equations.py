@@ -1,0 +1,120 @@
+"""The stuck states that a design's sums allow, as equations over whole numbers.
+
+A state is looked for in which every counter is within its range, every sum that no move changes is
+what it was at the start, every counter differs from its start by a multiple of the greatest common
+divisor of all its changes, every clause found so far is true, no move is possible, and work is
+left. Capacities are mere numbers there, so their size does not matter. Where there is no such
+state, no reachable one is stuck.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import gcd
+from typing import Any
+
+from .invariants import Equation, kernel
+from .counters import Counters
+from .lemmas import Clause
+
+__all__ = ["Equations", "GaveUp", "sums"]
+
+EFFORT = 100_000_000
+"""What the solver may do for one answer, in its own units (some ten seconds)."""
+
+
+class GaveUp(Exception):
+    """The solver's effort or time ended without an answer."""
+
+
+def sums(net: Counters) -> list[tuple[Equation, int]]:
+    """A basis of the sums that no move changes, with what they add up to; also those of one
+    counter, which then never changes."""
+    found = kernel((move.change for move in net.lasting), len(net.counters))
+    return [(w, sum(k * net.counters[n].start for n, k in w.items())) for w in found]
+
+
+def strides(net: Counters) -> list[int]:
+    """For each counter, what every one of its changes is a multiple of; 0 if it has none."""
+    found = [0] * len(net.counters)
+    for move in net.lasting:
+        for n, by in move.change.items():
+            found[n] = gcd(found[n], by)
+    return found
+
+
+class Equations:
+    """The equations of one design; clauses may be added between two questions."""
+
+    def __init__(self, net: Counters, watch: Callable[[], object] = lambda: None) -> None:
+        import z3
+        self.net = net
+        self.sums = sums(net)
+        watch()
+        # A context of its own: what else was asked in this process changes no answer here.
+        self._context = z3.Context()
+        self._solver = z3.SimpleSolver(ctx=self._context)
+        # Without relevancy and with the older simplex, ten thousand queues take less than a second.
+        self._solver.set("relevancy", 0)
+        self._solver.set("arith.solver", 2)
+        self._solver.set("rlimit", EFFORT)
+        self._counters = [z3.Int(f"c{n}", self._context) for n in range(len(net.counters))]
+        self._ranges()
+        for weights, total in self.sums:
+            if len(weights) > 1:
+                self._solver.add(self._sum(weights) == total)
+        watch()
+        self._nothing_moves()
+        if net.may_end:
+            self._solver.add(z3.Or([
+                x > c.rest for x, c in zip(self._counters, net.counters, strict=True)]))
+
+    def _ranges(self) -> None:
+        import z3
+        for n, stride in enumerate(strides(self.net)):
+            here, counter = self._counters[n], self.net.counters[n]
+            if not stride:
+                self._solver.add(here == counter.start)
+                continue
+            self._solver.add(here >= 0)
+            if counter.most is not None:
+                self._solver.add(here <= counter.most)
+            if stride > 1:
+                times = z3.Int(f"times{n}", self._context)
+                self._solver.add(here == counter.start + stride * times)
+
+    def _nothing_moves(self) -> None:
+        import z3
+        for move in self.net.moves:
+            closed = [self._counters[n] <= least - 1 for n, least in move.least.items()]
+            closed += [self._counters[n] >= most + 1 for n, most in move.most.items()]
+            self._solver.add(z3.Or(*closed, z3.BoolVal(False, self._context)))
+
+    def _sum(self, weights: Equation) -> Any:
+        import z3
+        return z3.Sum([k * self._counters[n] for n, k in weights.items()])
+
+    def add(self, clause: Clause) -> None:
+        """One more thing that is true in every reachable state."""
+        import z3
+        self._solver.add(z3.Or([
+            self._sum(dict(option.weights)) <= option.total for option in clause.options]))
+
+    def stuck(self, timeout: int | None = None) -> Sequence[int] | None:
+        """A stuck state that the equations allow, None if there is none.
+
+        Raises GaveUp where the solver does not know, or ``timeout`` milliseconds are over.
+        """
+        import z3
+        if timeout is not None:
+            self._solver.set("timeout", max(1, timeout))
+        try:
+            answer = self._solver.check()
+        except z3.Z3Exception as told:
+            raise GaveUp(str(told)) from None
+        if answer == z3.unknown:
+            raise GaveUp(self._solver.reason_unknown())
+        if answer == z3.unsat:
+            return None
+        model = self._solver.model()
+        return [model.eval(x, True).as_long() for x in self._counters]

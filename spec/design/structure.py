@@ -1,0 +1,105 @@
+"""Whether a design can be stuck, asked of equations until they say no or nothing more is known.
+
+A state that the equations leave open is a *candidate*. A clause is looked for that excludes it,
+and the question is asked again. Where none is found the answer is unknown, and names the candidate.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter as Tally
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ..notation.labels import counted
+from ..verdicts.deadline import Deadline
+from .counters import AIM, Counters
+from .equations import Equations, GaveUp
+from .invariants import Equation
+from .language import Design
+from .lemmas import Clause, barrier, descent, trap
+from .rows import Table
+from .translate import translate
+
+__all__ = ["Answer", "decide"]
+
+ROUNDS = 60
+"""The most candidates that are excluded one by one."""
+MAX_WEIGHED = 3_000
+"""Moves of a net in which weights are looked for as unknowns of the solver."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the equations say: ``never_stuck`` is proved, or else ``reason`` says what is open.
+
+    ``sums`` and ``clauses`` hold in every reachable state of ``net``, whatever the answer;
+    ``candidate`` is the marking of ``table`` that was left open, if there is one.
+    """
+
+    never_stuck: bool
+    table: Table
+    net: Counters
+    sums: tuple[tuple[Equation, int], ...]
+    clauses: tuple[Clause, ...]
+    candidate: Mapping[str, int] | None = None
+    reason: str = ""
+
+    @property
+    def used(self) -> str:
+        """What the answer rests on, as a noun phrase."""
+        told = [counted(sum(len(w) > 1 for w, _ in self.sums), "sum") + " that never change"]
+        shapes = Tally(clause.shape for clause in self.clauses)
+        told += [counted(number, shape) for shape, number in sorted(shapes.items())]
+        return ", ".join(told)
+
+
+def decide(design: Design, deadline: Deadline | None = None) -> Answer:
+    """Whether one connected part of a design can be stuck, by its structure alone.
+
+    Raises OutOfTime where the deadline passes between two steps.
+    """
+    deadline = deadline or Deadline()
+    watch = deadline.watch("solving the equations of stuck states")
+    table = translate(design, AIM)
+    net = Counters.of(table)
+    watch()
+    equations = Equations(net, watch)
+    clauses: list[Clause] = []
+    state: Sequence[int] | None = None
+
+    def answer(proved: bool, reason: str = "") -> Answer:
+        return Answer(proved, table, net, tuple(equations.sums), tuple(clauses),
+                      None if state is None else net.marking(state), reason)
+
+    for _ in range(ROUNDS):
+        watch()
+        try:
+            state = equations.stuck(_milliseconds(deadline))
+        except GaveUp as told:
+            watch()
+            return answer(False, f"the solver gave up: {told}")
+        if state is None:
+            return answer(True)
+        clause = _against(net, state, deadline)
+        if clause is None:
+            return answer(False, "a stuck state is left open")
+        clauses.append(clause)
+        equations.add(clause)
+    return answer(False, f"{ROUNDS} stuck states were excluded, and more are left")
+
+
+def _against(net: Counters, state: Sequence[int], deadline: Deadline) -> Clause | None:
+    """A clause that excludes the state: the first of the shapes that does."""
+    watch = deadline.watch("looking for what excludes a stuck state")
+    small = len(net.moves) <= MAX_WEIGHED
+    found = descent(net, state, _milliseconds(deadline)) if small else None
+    watch()
+    found = found or trap(net, state)
+    watch()
+    return found or (barrier(net, state, _milliseconds(deadline)) if small else None)
+
+
+def _milliseconds(deadline: Deadline) -> int | None:
+    left = deadline.left()
+    return None if math.isinf(left) else int(left * 1000)

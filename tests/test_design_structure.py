@@ -1,0 +1,203 @@
+"""Equations prove designs of real size, and never what the explorer refutes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from random_designs import designs, random_design
+
+from checkvalve.conformance.designs.text import lines
+from checkvalve.spec.design.check import Part, Settings, check, decide_deadlock, parts
+from checkvalve.spec.design.counters import Counters
+from checkvalve.spec.design.equations import sums
+from checkvalve.spec.design.language import Design
+from checkvalve.spec.design.loader import load
+from checkvalve.spec.design.structure import Answer, decide
+from checkvalve.spec.verdicts.verdict import Budget, Outcome
+
+WINDOW = """
+checkvalve: 1
+name: a retry loop under a window
+tasks:
+  orders: {{kind: source}}
+  admit: {{kind: zip}}
+  entry: {{kind: merge}}
+  work: {{kind: map, hand: 1}}
+  decide: {{kind: route}}
+  leave: {{kind: broadcast}}
+  ship: {{kind: sink}}
+links:
+  - {{from: orders, to: admit, capacity: 1000}}
+  - {{from: leave, to: admit, capacity: {window}, initial: {window}, name: window}}
+  - {{from: admit, to: entry, capacity: 10}}
+  - {{from: entry, to: work, capacity: 700}}
+  - {{from: work, to: decide, capacity: 500}}
+  - {{from: decide, to: entry, capacity: 300, name: retry}}
+  - {{from: decide, to: leave, capacity: 20, name: done}}
+  - {{from: leave, to: ship, capacity: 50}}
+"""
+FILLED = 700 + 1 + 500 + 1 + 300
+"""What fills the loop: its queues and both hands."""
+
+PREFERRING = """
+checkvalve: 1
+name: a merge that prefers its feedback
+tasks:
+  source: {kind: source}
+  entry: {kind: merge, policy: preferred, prefers: feedback}
+  split: {kind: broadcast}
+  sink: {kind: sink}
+links:
+  - {from: source, to: entry, capacity: 1000}
+  - {from: entry, to: split, capacity: 1000}
+  - {from: split, to: entry, capacity: 1000, name: feedback}
+  - {from: split, to: sink, capacity: 1000}
+"""
+
+CALLS = """
+checkvalve: 1
+name: calls in the same order
+tasks:
+  a: {{kind: call, pool: [front, back], roots: 500, depth: 2}}
+  b: {{kind: call, pool: [{order}], roots: 500, depth: 2}}
+pools: {{front: {{threads: 200}}, back: {{threads: 100}}}}
+"""
+
+
+def proved(text: str) -> Answer:
+    """What the equations say of a design of one part."""
+    part, = parts(load(text))
+    return decide(part)
+
+
+def test_what_the_equations_prove_the_explorer_confirms() -> None:
+    """Of random designs, far odder than those that people draw; and nearly all that hold are
+    proved."""
+    found = [proof for seed in range(40) for proof in _compared(random_design(Random(seed)))]
+    assert sum(found) >= 0.85 * len(found) > 8
+
+
+@settings(max_examples=12)
+@given(designs)
+def test_what_the_equations_prove_holds_for_drawn_designs(design: Design) -> None:
+    """Others in each run of the tests, which shrink if they fail."""
+    assert all(proof in (True, False) for proof in _compared(design))
+
+
+def _compared(design: Design) -> Iterator[bool]:
+    """For each part that never gets stuck, whether the equations prove it."""
+    for part in parts(design):
+        proof = decide(part).never_stuck
+        searched = decide_deadlock(
+            Part.of(part, cycles=False), Settings("explorer", Budget(max_states=4_000)))
+        assert not (proof and searched.outcome is Outcome.VIOLATED)
+        if searched.outcome is Outcome.HOLDS:
+            yield proof
+
+
+def test_no_lasting_move_changes_a_sum() -> None:
+    """The sums are what every proof begins with."""
+    for seed in range(25):
+        for part in parts(random_design(Random(seed))):
+            answer = decide(part)
+            for weights, total in sums(answer.net):
+                start = [counter.start for counter in answer.net.counters]
+                assert sum(w * start[n] for n, w in weights.items()) == total
+                for move in answer.net.lasting:
+                    assert sum(w * move.change.get(n, 0) for n, w in weights.items()) == 0
+
+
+def test_no_reachable_state_breaks_a_clause() -> None:
+    """What excludes a candidate is true wherever a run of the design comes by."""
+    seen = 0
+    for seed in range(25):
+        draw = Random(seed)
+        for part in parts(random_design(Random(seed))):
+            answer = decide(part)
+            state = [counter.start for counter in answer.net.counters]
+            for _ in range(100):
+                assert all(clause.holds(state) for clause in answer.clauses)
+                seen += len(answer.clauses)
+                able = [move for move in answer.net.lasting if _possible(move, state)]
+                if not able:
+                    break
+                for n, by in draw.choice(able).change.items():
+                    state[n] += by
+    assert seen > 300
+
+
+def _possible(move: object, state: list[int]) -> bool:
+    from checkvalve.spec.design.counters import Move
+    assert isinstance(move, Move)
+    return all(state[n] >= low for n, low in move.least.items()) and all(
+        state[n] <= high for n, high in move.most.items())
+
+
+@pytest.mark.parametrize(("window", "proof"), [(FILLED - 1, True), (FILLED, False)])
+def test_a_window_is_told_from_one_that_is_too_large_by_one(window: int, proof: bool) -> None:
+    """The loop fills only if the window lets so many in; the numbers cost nothing."""
+    assert proved(WINDOW.format(window=window)).never_stuck == proof
+
+
+def test_a_preferred_feedback_is_proved_by_a_trap() -> None:
+    """The merge takes another element only while the feedback is empty, so one of the two links
+    always has room."""
+    answer = proved(PREFERRING)
+    assert answer.never_stuck and "1 trap" in answer.used
+
+
+@pytest.mark.parametrize(("order", "proof"), [("front, back", True), ("back, front", False)])
+def test_calls_are_proved_where_pools_are_taken_in_one_order(order: str, proof: bool) -> None:
+    """Two hundred threads and five hundred calls are no more than two of each."""
+    assert proved(CALLS.format(order=order)).never_stuck == proof
+
+
+def test_the_check_of_a_large_design_that_holds_says_so() -> None:
+    """By default, and with what was tried before."""
+    found = check(load(PREFERRING)).finding("deadlock")
+    assert found.outcome is Outcome.HOLDS and "never change" in found.method
+    assert [each.engine for each in found.tried] == ["graph", "explorer", "structure"]
+
+
+def test_what_the_equations_leave_open_names_the_circle() -> None:
+    """With the engine alone, which cannot say that a state is reached."""
+    found = check(load(WINDOW.format(window=FILLED)), Settings("structure")).finding("deadlock")
+    assert found.outcome is Outcome.UNKNOWN
+    assert "decide waits for room in retry" in found.reason
+
+
+def test_a_script_is_a_place_in_its_program() -> None:
+    """Its position is one counter for each step, so that sums can use it."""
+    answer = proved("""
+checkvalve: 1
+name: echo
+tasks:
+  client: {kind: script, steps: [{write: requests, count: 900}, {read: replies, count: 900}]}
+  server: {kind: map, hand: 1}
+links:
+  - {name: requests, from: client, to: server, capacity: 500}
+  - {name: replies, from: server, to: client, capacity: 399}
+""")
+    assert answer.never_stuck
+    assert {"client: steps left = 2", "client: steps left = 1"} <= {
+        counter.name for counter in answer.net.counters}
+
+
+def test_an_unbounded_link_has_no_most() -> None:
+    """Nothing in the equations says that it is full."""
+    net: Counters = proved("""
+checkvalve: 1
+name: unbounded
+tasks: {a: {kind: source}, b: {kind: sink}}
+links: [{from: a, to: b, flow: unbounded}]
+""").net
+    assert [counter.most for counter in net.counters] == [None]
+
+
+def test_a_report_of_a_proof_is_told_in_one_line() -> None:
+    """With what it rests on."""
+    told = list(lines(check(load(PREFERRING))))
+    assert any("holds" in line and "no stuck state keeps" in line for line in told)

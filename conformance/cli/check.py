@@ -90,6 +90,9 @@ def _checked(
     from checkvalve.spec.design.check import Settings
 
     from ..designs import check_design
+    from ..designs.text import head
+    for line in head(design) if say else ():
+        click.echo(line)  # what needs no search does not wait for one
     running = budget.start()  # one for the check and for the search for a repair
     report = check_design(design, settings=Settings(engine, running))
     drawing = _draw(report, drawings)
@@ -142,8 +145,8 @@ def _document(reports: list[DesignReport], code: int) -> dict[str, object]:
 
 
 def _show(report: DesignReport, drawing: Path | None) -> None:
-    from ..designs.text import lines
-    for line in lines(report):
+    from ..designs.text import verdict_lines
+    for line in verdict_lines(report):
         click.echo(_coloured(line))
     if drawing is not None:
         click.echo(f"  Drawing: {drawing}")

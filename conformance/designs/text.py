@@ -8,11 +8,13 @@ from textwrap import wrap
 from checkvalve.spec.design.findings import (
     DesignReport, Finding, GraphCycle, Repair, RepairStep, in_short,
 )
+from checkvalve.spec.design.language import Design
+from checkvalve.spec.design.lints import lints
 from checkvalve.spec.design.stuck import Blocked
 from checkvalve.spec.notation.labels import counted
 from checkvalve.spec.verdicts.verdict import Outcome, mark
 
-__all__ = ["lines", "numbered", "repair_lines", "sweep_lines"]
+__all__ = ["head", "lines", "numbered", "repair_lines", "sweep_lines", "verdict_lines"]
 
 SHOWN_CIRCLES = 3
 SHOWN_LINES = (40, 20)
@@ -21,10 +23,26 @@ SHOWN_LINES = (40, 20)
 
 def lines(report: DesignReport) -> Iterator[str]:
     """The report, line by line."""
-    yield f"{report.design.name}  ({report.design.file})"
-    for assumed in report.design.assumed:
-        yield from wrap(assumed, 98, initial_indent="  taken for granted: ",
-                        subsequent_indent="    ")
+    yield from head(report.design)
+    yield from verdict_lines(report)
+
+
+def head(design: Design) -> Iterator[str]:
+    """What is known before anything is decided: what was taken for granted, and what is odd."""
+    yield f"{design.name}  ({design.file})"
+    for assumed in design.assumed:
+        yield from _wrapped(f"  taken for granted: {assumed}")
+    for lint in lints(design):
+        yield from _wrapped(f"  odd: {lint.where}: {lint.what}. {lint.next_step}")
+
+
+def _wrapped(text: str) -> list[str]:
+    return wrap(text, 98, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False,
+                drop_whitespace=True)
+
+
+def verdict_lines(report: DesignReport) -> Iterator[str]:
+    """The verdicts, and how each violation comes about."""
     width = max(len(finding.name) for finding in report.findings)
     for finding in report.findings:
         yield "  " + _verdict(finding, width)

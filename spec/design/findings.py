@@ -8,6 +8,7 @@ from typing import Any
 
 from ..verdicts.verdict import Outcome
 from .language import Design
+from .lints import lints
 from .stuck import Blocked
 
 __all__ = ["Attempt", "DesignReport", "Finding", "GraphCycle", "Repair", "RepairStep", "in_short"]
@@ -179,6 +180,7 @@ class DesignReport:
         return {
             "design": self.design.name, "file": self.design.file,
             "parameters": dict(self.design.parameters), "assumed": list(self.design.assumed),
+            "lints": [lint.to_json() for lint in lints(self.design)],
             "as_expected": self.as_expected, "results": self.results,
             "cycles": [
                 {"waits": [_wait(wait) for wait in cycle.waits], "excluded": cycle.excluded}

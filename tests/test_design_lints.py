@@ -1,0 +1,118 @@
+"""Lints: what is odd about a design is told with line and column, before any search."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from checkvalve.conformance.cli import root
+from checkvalve.conformance.designs import load_designs
+from checkvalve.spec.design.check import check
+from checkvalve.spec.design.lints import lints
+from checkvalve.spec.design.loader import load
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+
+DIAMOND = """\
+checkvalve: 1
+name: diamond
+tasks:
+  source: {kind: source}
+  split: {kind: broadcast}
+  work: {kind: map}
+  join: {kind: zip}
+  sink: {kind: sink}
+links:
+  - {from: source, to: split, capacity: 2}
+  - {from: split, to: work, capacity: 4}
+  - {from: work, to: join, capacity: 4}
+  - {from: split, to: join, capacity: 4}
+  - {from: join, to: sink, capacity: 2}
+"""
+PROGRAM = """\
+checkvalve: 1
+name: program
+tasks:
+  one:
+    kind: script
+    steps: [{acquire: p, count: 2}, {write: l}, {release: p, count: 2}]
+  two:
+    kind: script
+    steps: [{acquire: p}, {read: l}, {release: p}]
+links:
+  - {from: one, to: two, capacity: 2, name: l}
+pools:
+  p: {threads: 3}
+"""
+
+
+def changed(text: str, old: str, new: str) -> str:
+    """The text with one change."""
+    assert old in text
+    return text.replace(old, new, 1)
+
+
+ODD = [
+    ("more taken than fits", changed(DIAMOND, "split, capacity: 2", "split, capacity: 2, takes: 3"),
+     "10:5", "split takes 3 elements of 'source->split' at once, but only 2 fit"),
+    ("more written than fits", changed(DIAMOND, "sink, capacity: 2", "sink, capacity: 2, gives: 3"),
+     "14:5", "join writes 3 elements to 'join->sink' at once, but only 2 fit"),
+    ("more announced than there is", changed(DIAMOND, "sink, capacity: 2", "sink, capacity: 2, "
+     "flow: credit, batch: 3"), "14:5", "announces 3 freed slots together, but has only 2"),
+    ("more acquired than there is", changed(PROGRAM, "threads: 3", "threads: 1"), "4:3",
+     "one acquires 2 of 'p' at once, which has 1"),
+    ("a pool that limits nothing", changed(PROGRAM, "threads: 3", "threads: 4"), "13:3",
+     "has 4 threads, and those who use it hold at most 3"),
+    ("a pool that nobody uses", PROGRAM + "  q: {threads: 1}\n", "14:3", "nobody uses the pool"),
+    ("a link that nobody reads", changed(PROGRAM, "{read: l}, ", ""), "11:5", "nobody ever reads"),
+    ("a link without a reader", changed(PROGRAM, "to: two", "to: []").replace("{read: l}, ", ""),
+     "11:5", "nobody ever reads"),
+    ("a link that nobody writes", changed(PROGRAM, "{write: l}, ", ""), "11:5",
+     "nobody ever writes"),
+    ("a diamond with two rates", changed(DIAMOND, "join, capacity: 4", "join, capacity: 4, gives: "
+     "2"), "13:5|11:5|12:5", "do not balance"),
+]
+
+
+@pytest.mark.parametrize(("text", "spot", "words"), [row[1:] for row in ODD],
+                         ids=[row[0] for row in ODD])
+def test_what_is_odd_is_told_with_its_place(text: str, spot: str, words: str) -> None:
+    """And nothing else is."""
+    (lint,) = lints(load(text, "d.yaml"))
+    assert re.fullmatch(f"d.yaml:(?:{spot})", lint.where)
+    assert words in lint.what
+    assert lint.next_step
+
+
+@pytest.mark.parametrize("text", [DIAMOND, PROGRAM])
+def test_what_the_odd_ones_were_made_of_is_not_odd(text: str) -> None:
+    """Else something else would have been told of them."""
+    assert lints(load(text, "d.yaml")) == ()
+
+
+def test_rates_that_do_not_balance_get_a_bounded_loop_stuck() -> None:
+    """In a loop of any directions: what is too much on one way has no room in the end."""
+    rows = [row for row in ODD if "balance" in row[3]]
+    found = [check(load(row[1])).finding("deadlock").outcome.value for row in rows]
+    assert found == ["violated"] * len(rows) != []
+
+
+def test_the_examples_are_odd_only_where_they_mean_to_be() -> None:
+    """A loop that makes more of each element, and a net in which each permit is used up."""
+    files = [*(EXAMPLES / "designs").iterdir(), *(EXAMPLES / "formats").iterdir()]
+    odd = {path.name for path in files for design in load_designs(path) if lints(design)}
+    assert odd == {"amplifying-cycle.yaml"}
+
+
+def test_lints_are_printed_before_the_verdict_and_are_in_the_json(tmp_path: Path) -> None:
+    """The exit code is that of the verdicts."""
+    path = tmp_path / "d.yaml"
+    path.write_text(PROGRAM + "  q: {threads: 1}\n")
+    told = CliRunner().invoke(root, ["check", str(path)], standalone_mode=False)
+    assert told.output.index("odd: ") < told.output.index("deadlock")
+    assert told.return_value == 0
+    told = CliRunner().invoke(root, ["check", str(path), "--json"], standalone_mode=False)
+    assert "nobody uses the pool" in told.output

@@ -91,6 +91,22 @@ def test_nobody_subscribes_twice_and_none_not_at_all() -> None:
     assert publisher.subscribers == ("other",)
 
 
+@pytest.mark.parametrize("way", ["cancelled", "at its end"])
+def test_whoever_is_done_may_subscribe_again(way: str) -> None:
+    """Whether or not anybody has asked meanwhile who the subscribers are."""
+    publisher = IterablePublisher(lambda: range(1))
+    first = publisher.subscribe("one")
+    if way == "cancelled":
+        first.cancel()
+    else:
+        first.request(DEMAND_MAX)
+        while first.take() is not None:
+            first.done()
+    again = publisher.subscribe("one")
+    again.request(1)
+    assert [again.take(), again.done(), again.take()] == [SUBSCRIBED, None, Next(0)]
+
+
 def test_nothing_is_drawn_from_the_iterable_without_demand() -> None:
     """So it may be endless, and the publisher needs no buffer."""
     drawn = []

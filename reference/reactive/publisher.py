@@ -42,7 +42,7 @@ class IterablePublisher(Generic[E]):
     """Makes an outlet for each subscriber; ``make`` gives it elements of its own.
 
     A subscriber is whatever the driver knows it by. The publisher refers to it until its
-    subscription is over.
+    subscription is over, which it finds out when the next one comes, or when it is asked.
     """
 
     outlet: type[Outlet[E]] = Outlet
@@ -54,18 +54,22 @@ class IterablePublisher(Generic[E]):
     @property
     def subscribers(self) -> tuple[Hashable, ...]:
         """Those that the publisher refers to, in the order in which they came."""
-        for subscriber in [each for each in self._outlets if self._may_forget(each)]:
-            del self._outlets[subscriber]
+        self._forget()
         return tuple(self._outlets)
 
     def subscribe(self, subscriber: Hashable) -> Outlet[E]:
         """A subscriber comes; its first signal is in its outlet. Raises ``StreamMisuse`` for
-        None, and for one that is subscribed already."""
+        None, and for one that is subscribed already and whose subscription is not over."""
+        self._forget()
         if subscriber is None or subscriber in self._outlets:
             raise StreamMisuse(f"{subscriber!r} cannot subscribe" + (
                 "" if subscriber is None else " again"))
         self._outlets[subscriber] = made = self.outlet(self._supply())
         return made
+
+    def _forget(self) -> None:
+        for subscriber in [each for each in self._outlets if self._may_forget(each)]:
+            del self._outlets[subscriber]
 
     # -- the few places where something is decided --------------------------------------------
 

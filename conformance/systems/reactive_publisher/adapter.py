@@ -8,17 +8,17 @@ from typing import Any, ClassVar
 from ....reference.reactive.outlet import Outlet
 from ....reference.reactive.publisher import IterablePublisher
 from ....reference.reactive.signals import (
-    DEMAND_MAX, Complete, Failed, Next, Signal, Subscribed,
+    Complete, Failed, Next, Signal, Subscribed,
 )
-from ...adapters.port_adapter import PortAdapter
 from ...ports.base import Message, Port
+from .calls import Calls
 from .port import PORT
 from .subscribers import SourceFailed, Subscribers
 
 __all__ = ["Driven", "InlinePublisher", "ReferencePublisher", "deliver", "elements_of"]
 
 
-class Driven(PortAdapter):
+class Driven(Calls):
     """Drives outlets by the harness's calls: what a publisher and a processor have in common.
 
     ``inline``: an outlet's signals are delivered within the calls that allow them, else by ``run``
@@ -33,6 +33,10 @@ class Driven(PortAdapter):
         self._held: set[int] = set()
         self._subscribers = Subscribers(self._request, self._cancel)
 
+    def subscription(self, subscriber: int) -> Outlet[int]:
+        """See ``Calls``."""
+        return self._outlets[subscriber]
+
     def subscribe_to(self, subscriber: int) -> Outlet[int]:
         """The outlet for a new subscriber."""
         raise NotImplementedError
@@ -45,29 +49,7 @@ class Driven(PortAdapter):
 
         def join() -> None:
             self._outlets[subscriber] = self.subscribe_to(subscriber)
-        return self._called("subscribe", subscriber, join)
-
-    def request_(self, subscriber: int, n: int) -> list[Message]:
-        """See the port."""
-        return self._called("request", subscriber, lambda: self._outlets[subscriber].request(n))
-
-    def request_all(self, subscriber: int) -> list[Message]:
-        """See the port."""
-        return self.request_(subscriber, DEMAND_MAX)
-
-    def cancel(self, subscriber: int) -> list[Message]:
-        """See the port."""
-        return self._called("cancel", subscriber, lambda: self._outlets[subscriber].cancel())
-
-    def plan(self, subscriber: int, n: int) -> bool:
-        """See the port."""
-        self._subscribers.plan(subscriber, n)
-        return True
-
-    def quit(self, subscriber: int) -> bool:
-        """See the port."""
-        self._subscribers.quit(subscriber)
-        return True
+        return self.called("subscribe", subscriber, join)
 
     def hold(self, subscriber: int) -> bool:
         """See the port."""
@@ -94,12 +76,8 @@ class Driven(PortAdapter):
 
     # --- the driver --------------------------------------------------------------------------
 
-    def _called(self, name: str, subscriber: int, made: Callable[[], object]) -> list[Message]:
-        self._subscribers.call(name, subscriber, made)
-        return self.then()
-
     def then(self) -> list[Message]:
-        """What a call leads to before it returns."""
+        """See ``Calls``: what is inline is delivered before a call returns."""
         if self.policy == "inline":
             self.drive()
         return self.told()

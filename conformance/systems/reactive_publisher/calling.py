@@ -11,11 +11,11 @@ from typing import Any, ClassVar
 from ....reference.drivers.async_streams import AsyncPublisher
 from ....reference.drivers.virtual_loop import VirtualLoop
 from ....reference.reactive.outlet import Outlet
-from ....reference.reactive.signals import COMPLETE, DEMAND_MAX, Complete, Failed, Next
+from ....reference.reactive.signals import COMPLETE, Complete, Failed, Next
 from ...adapters.base import missing
-from ...adapters.port_adapter import PortAdapter
 from ...ports.base import Message, Port
 from .adapter import Driven, elements_of
+from .calls import Calls
 from .port import PORT
 from .subscribers import SourceFailed, Subscribers
 
@@ -44,7 +44,7 @@ class _Subscriber:
         self._all.on_error(self._number, error)
 
 
-class CallingPublisher(PortAdapter):
+class CallingPublisher(Calls):
     """A publisher whose signals are calls of ours, all in this thread: so none can be held."""
 
     port: ClassVar[Port] = PORT
@@ -60,9 +60,9 @@ class CallingPublisher(PortAdapter):
         """Subscribe to the publisher under test."""
         raise NotImplementedError
 
-    def running(self, made: Callable[[], object]) -> None:
-        """Make a call where the publisher wants to be called."""
-        made()
+    def subscription(self, subscriber: int) -> Any:
+        """See ``Calls``."""
+        return self._given[subscriber]
 
     # --- operations --------------------------------------------------------------------------
 
@@ -71,29 +71,7 @@ class CallingPublisher(PortAdapter):
         self._subscribers.begins(subscriber, n)
         made = _Subscriber(subscriber, self._subscribers, self._given)
         self._known[subscriber] = weakref.ref(made)
-        return self._called("subscribe", subscriber, lambda: self.join(made))
-
-    def request_(self, subscriber: int, n: int) -> list[Message]:
-        """See the port."""
-        return self._called("request", subscriber, lambda: self._given[subscriber].request(n))
-
-    def request_all(self, subscriber: int) -> list[Message]:
-        """See the port."""
-        return self.request_(subscriber, DEMAND_MAX)
-
-    def cancel(self, subscriber: int) -> list[Message]:
-        """See the port."""
-        return self._called("cancel", subscriber, lambda: self._given[subscriber].cancel())
-
-    def plan(self, subscriber: int, n: int) -> bool:
-        """See the port."""
-        self._subscribers.plan(subscriber, n)
-        return True
-
-    def quit(self, subscriber: int) -> bool:
-        """See the port."""
-        self._subscribers.quit(subscriber)
-        return True
+        return self.called("subscribe", subscriber, lambda: self.join(made))
 
     def subscribe_null(self) -> bool:
         """See the port."""
@@ -109,10 +87,6 @@ class CallingPublisher(PortAdapter):
 
     def settle_(self) -> list[Message]:
         """See the port."""
-        return self._subscribers.told()
-
-    def _called(self, name: str, subscriber: int, made: Callable[[], object]) -> list[Message]:
-        self._subscribers.call(name, subscriber, lambda: self.running(made))
         return self._subscribers.told()
 
 
@@ -141,7 +115,7 @@ class AsyncGenerator(CallingPublisher):
         self._publisher.subscribe(null)
 
     def running(self, made: Callable[[], object]) -> None:
-        """See ``CallingPublisher``."""
+        """See ``Calls``."""
         with self._running():
             made()
 

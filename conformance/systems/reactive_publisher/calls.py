@@ -1,0 +1,62 @@
+"""What subscribers ask of a publisher: the operations that any adapter makes calls of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ....reference.reactive.signals import DEMAND_MAX
+from ...adapters.port_adapter import PortAdapter
+from ...ports.base import Message
+from .subscribers import Subscribers
+
+__all__ = ["Calls"]
+
+
+class Calls(PortAdapter):
+    """Requests, cancels, and what subscribers are to do; ``_subscribers`` tell what is signalled.
+
+    An adapter says what a subscription is, and where and when the publisher is called.
+    """
+
+    _subscribers: Subscribers
+
+    def subscription(self, subscriber: int) -> Any:
+        """What has ``request`` and ``cancel`` for a subscriber."""
+        raise NotImplementedError
+
+    def running(self, made: Callable[[], object]) -> None:
+        """Make a call where the publisher wants to be called."""
+        made()
+
+    def then(self) -> list[Message]:
+        """What a call has led to before it returns."""
+        return self._subscribers.told()
+
+    def called(self, name: str, subscriber: int, made: Callable[[], object]) -> list[Message]:
+        """Make a call for a subscriber; what it leads to."""
+        self._subscribers.call(name, subscriber, lambda: self.running(made))
+        return self.then()
+
+    def request_(self, subscriber: int, n: int) -> list[Message]:
+        """See the port."""
+        return self.called(
+            "request", subscriber, lambda: self.subscription(subscriber).request(n))
+
+    def request_all(self, subscriber: int) -> list[Message]:
+        """See the port."""
+        return self.request_(subscriber, DEMAND_MAX)
+
+    def cancel(self, subscriber: int) -> list[Message]:
+        """See the port."""
+        return self.called("cancel", subscriber, lambda: self.subscription(subscriber).cancel())
+
+    def plan(self, subscriber: int, n: int) -> bool:
+        """See the port."""
+        self._subscribers.plan(subscriber, n)
+        return True
+
+    def quit(self, subscriber: int) -> bool:
+        """See the port."""
+        self._subscribers.quit(subscriber)
+        return True

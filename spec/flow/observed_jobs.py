@@ -1,0 +1,113 @@
+"""What can be seen of a master that gives jobs to workers which ask.
+
+Theory. Whoever sits in the master's place of the network sees jobs come, asks come, jobs go to
+workers, and notices of what was dropped. From that it knows how many jobs wait, who is asking and
+who has a job. An ask says how many jobs its worker has got; one that says another number than the
+master has given is no ask any more. Jobs leave the queue from the front, whether they are given or
+dropped, so an observer need not remember which they are: it knows which is next.
+
+Source: ``workers``; 003#workers, 003#dropping, 003#E12.
+"""
+
+from __future__ import annotations
+
+from ..expectations import expect
+from ..notation import (
+    MUST, Machine, action, alike, always, const, guard_rule, integer, require, subset,
+)
+
+__all__ = ["EXPECTATIONS", "ObservedMaster"]
+
+WORKERS, DROPPING = "003#workers", "003#dropping"
+
+GIVES_TO_IDLE = guard_rule(
+    "FLOW-50", MUST, "A job goes to a worker that has asked, and has no other.",
+    source=f"{WORKERS}; 003#E12")
+FROM_THE_FRONT = guard_rule(
+    "FLOW-51", MUST, "The job that leaves the queue is the one that has waited longest.",
+    source=f"{DROPPING}: drop the oldest instead of the youngest")
+DROPS_WHERE_FULL = guard_rule(
+    "FLOW-52", MUST, "A job is dropped only where there is no place for another one.",
+    source=f"{DROPPING}: it drops jobs from the front of the queue if necessary")
+KEEPS_TO_ITS_PLACES = guard_rule(
+    "FLOW-53", MUST, "A master that rests has no more jobs waiting than places.",
+    source=f"{DROPPING}: master maintains a fixed size job queue")
+GIVES_AT_ONCE = guard_rule(
+    "FLOW-54", MUST, "A master does not rest while a job waits and a worker is asking.",
+    source=WORKERS)
+
+
+class ObservedMaster(Machine):
+    """K places, and W workers."""
+
+    K = const(2, at_least=1)            # places in the queue
+    W = const(2, at_least=1)            # workers
+    Worker = alike(W)
+
+    waiting = integer(0, K + 1)         # jobs in the queue; one more until the oldest is dropped
+    asking = subset(Worker)             # those whose last ask counts
+    busy = subset(Worker)               # those that were given a job, and have not said that it is
+                                        # done
+    # --- what comes ------------------------------------------------------------------------
+
+    @action
+    def submit(self) -> None:
+        """A job comes."""
+        require(self.waiting <= self.K)
+        self.waiting += 1
+
+    @action(worker=Worker)
+    def ask(self, worker: int) -> None:
+        """An ask that counts every job that was given to its worker."""
+        require(worker not in self.busy)
+        self.asking.add(worker)
+
+    @action(worker=Worker)
+    def late_ask(self, worker: int) -> None:
+        """An ask that does not: it was answered before."""
+
+    @action(worker=Worker)
+    def done(self, worker: int) -> None:
+        """A worker is done with its job."""
+        require(worker in self.busy)
+        self.busy.discard(worker)
+
+    # --- what the master does --------------------------------------------------------------
+
+    @action(worker=Worker)
+    def gives(self, worker: int) -> None:
+        """The oldest job goes to a worker."""
+        require(worker in self.asking and worker not in self.busy, GIVES_TO_IDLE)
+        require(self.waiting > 0, FROM_THE_FRONT)
+        self.asking.discard(worker)
+        self.busy.add(worker)
+        self.waiting -= 1
+
+    @action
+    def drops(self) -> None:
+        """The oldest job is dropped, and its client is told."""
+        require(self.waiting > self.K, DROPS_WHERE_FULL)
+        self.waiting -= 1
+
+    @action
+    def another_leaves(self) -> None:
+        """A job is given or dropped that is not the oldest, or not there."""
+        require(False, FROM_THE_FRONT)
+
+    @action
+    def rests(self) -> None:
+        """The master does nothing more for the time being."""
+        require(self.waiting <= self.K, KEEPS_TO_ITS_PLACES)
+        require(self.waiting == 0 or len(self.asking) == 0, GIVES_AT_ONCE)
+
+    @always("FLOW-55", MUST, "A worker is asking, or has a job, and not both.",
+            source=f"{WORKERS}; 003#E12", worker=Worker)
+    def one_at_a_time(self, worker: int) -> bool:
+        """As FLOW-46 says it of the mechanism."""
+        return not (worker in self.asking and worker in self.busy)
+
+
+EXPECTATIONS = (
+    expect(ObservedMaster, "FLOW-55", "holds", "who has a job is not asking", K=(1, 2),
+           W=(1, 2, 3)),
+)

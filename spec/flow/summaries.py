@@ -1,0 +1,210 @@
+"""What to do with more than can go: roll it up, or batch it.
+
+Theory of operation
+-------------------
+A stage gets values and sends on what it has made of them, one output for each permit from
+downstream. A value has weight 1, an output the weight of all that it stands for.
+
+*Rolling up* (the mail's conflate): the stage always takes the next value, and holds one summary of
+all that have come since the last output. What it holds has a size of one, whatever its weight: a
+count, a sum, a maximum. So it never holds its source up and never grows; and nothing is missing,
+only less finely told. A stage that keeps the values in a list instead does not hold its source up
+either, and grows without end.
+
+*Batching*: the same, up to a weight of m. A full batch that cannot go holds the source up.
+
+    received = sum of the weights sent + weight held
+
+Source: the mail "back pressure"; 003#dropping, 003#frames.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..expectations import expect, prove
+from ..notation import (
+    MUST, Machine, action, always, const, guard_rule, integer, require, upto,
+)
+from ..notation.views import Seen, View, see, shown
+from ..refinements import refines, refused
+
+__all__ = ["EXPECTATIONS", "Appending", "Batching", "Forgetting", "Losing", "ObservedSummaries",
+           "Overfilling", "Summaries", "SummariesSeen"]
+
+ROLLED = "003#rolling"
+
+WHOLE = guard_rule(
+    "FLOW-56", MUST, "An output stands for every value that came since the one before.",
+    source=f"{ROLLED}: instead of dropping messages, we start to roll them up into summaries")
+
+
+class Summaries(Machine):
+    """A stage that rolls up; K values come in all."""
+
+    K = const(4, at_least=1)
+
+    received = integer(0, K)
+    sent = integer(0, K)                # the weights of all outputs
+    held = integer(0, K)                # the weight of the summary that is held
+    size = integer(0, K)                # how much room that takes
+
+    @action(fair=True)
+    def take(self) -> None:
+        """A value comes."""
+        require(self.received < self.K and self.may_take())
+        self.received += 1
+        self.held += 1
+        self.keep()
+
+    def keep(self) -> None:
+        """It goes into the summary."""
+        self.size = 1
+
+    def may_take(self) -> bool:
+        """Always."""
+        return True
+
+    @action(fair=True)
+    def emit(self) -> None:
+        """A permit comes from downstream, and an output goes."""
+        require(self.held > 0)
+        self.sent += self.outgoing()
+        self.held = 0
+        self.size = 0
+
+    def outgoing(self) -> int:
+        """What the output says that it stands for."""
+        return self.held
+
+    @always("FLOW-57", MUST, "What was received was sent, or is held.", source=ROLLED)
+    def nothing_is_missing(self) -> bool:
+        """By weight."""
+        return self.received == self.sent + self.held
+
+    @always("FLOW-58", MUST, "A stage that rolls up holds one summary at most.", source=ROLLED)
+    def it_does_not_grow(self) -> bool:
+        """Whatever it stands for."""
+        return self.size <= 1
+
+    @always("FLOW-59", MUST, "A stage that rolls up never holds its source up.", source=ROLLED)
+    def it_takes_all(self) -> bool:
+        """Whatever goes downstream, or does not."""
+        return self.may_take()
+
+
+class Appending(Summaries):
+    """A list of all values in the place of a summary."""
+
+    def keep(self) -> None:
+        """One place for each."""
+        self.size += 1
+
+
+class Forgetting(Summaries):
+    """An output stands for one value, whatever has come."""
+
+    def outgoing(self) -> int:
+        """The last one; those before it are missing."""
+        return 1
+
+
+class Losing(Summaries):
+    """A value that comes while a summary is held takes its place."""
+
+    @action(fair=True)
+    def take(self) -> None:
+        """The summary before is gone."""
+        require(self.received < self.K)
+        self.received += 1
+        self.held = 1
+        self.size = 1
+
+
+class Batching(Summaries):
+    """A batch of m values at most, which holds its source up when it is full."""
+
+    m = const(2, at_least=1)
+
+    def keep(self) -> None:
+        """Each takes its room."""
+        self.size = self.held
+
+    def may_take(self) -> bool:
+        """While it is not full."""
+        return self.held < self.m
+
+    @always("FLOW-60", MUST, "A batch has no more elements than it may.", source=ROLLED)
+    def a_batch_is_bounded(self) -> bool:
+        """By number, which is its size here."""
+        return self.size == self.held and self.held <= self.m
+
+
+class Overfilling(Batching):
+    """> in the place of >=: a full batch takes one more."""
+
+    def may_take(self) -> bool:
+        """One too many."""
+        return self.held <= self.m
+
+
+class ObservedSummaries(Machine):
+    """What is seen of such a stage: values that come, and the weights of what goes."""
+
+    K = const(4, at_least=1)
+
+    held = integer(0, K)
+
+    @action
+    def takes(self) -> None:
+        """A value comes."""
+        require(self.held < self.K)
+        self.held += 1
+
+    @action(weight=upto(K + 1))
+    def emits(self, weight: int) -> None:
+        """An output goes that stands for so many values."""
+        require(weight == self.held, WHOLE)
+        self.held = 0
+
+
+class SummariesSeen(View[Summaries]):
+    """Values and outputs."""
+
+    @shown
+    def take(self, before: Summaries, after: Summaries) -> Seen:
+        return see("takes")
+
+    @shown
+    def emit(self, before: Summaries, after: Summaries) -> Seen:
+        return see("emits", weight=after.sent - before.sent)
+
+
+FEW: dict[str, Any] = {"K": (1, 2, 3, 4)}
+BATCHES: dict[str, Any] = {"K": (1, 2, 3, 4), "m": (1, 2, 3)}
+
+SEEN = refines(Summaries, ObservedSummaries, "an output stands for all that came",
+               shows=SummariesSeen, seen_by={"K": "K"}, **FEW)
+
+EXPECTATIONS = (
+    expect(Summaries, "FLOW-57", "holds", "nothing is missing in what is rolled up", **FEW),
+    expect(Summaries, "FLOW-58", "holds", "a summary does not grow", **FEW),
+    expect(Summaries, "FLOW-59", "holds", "rolling up holds nobody up", **FEW),
+    prove(Summaries, "FLOW-57", "nothing is missing, for any number of values", for_all=("K",)),
+    prove(Summaries, "FLOW-58", "a summary does not grow, for any number", for_all=("K",),
+          lemmas=("FLOW-57",)),
+    expect(Losing, "FLOW-57", "violated", "a value that takes the place of another", K=2),
+    expect(Appending, "FLOW-58", "violated", "a list grows with each value that cannot go", K=2),
+    expect(Batching, "FLOW-57", "holds", "nothing is missing in batches", **BATCHES),
+    expect(Batching, "FLOW-60", "holds", "a batch is bounded", **BATCHES),
+    prove(Batching, "FLOW-57", "nothing is missing in batches, for any number",
+          for_all=("K", "m")),
+    prove(Batching, "FLOW-60", "a batch is bounded, for all of these", for_all=("K", "m"),
+          lemmas=("FLOW-57",)),
+    expect(Batching, "FLOW-59", "violated", "a full batch that cannot go holds its source up",
+           where="m <= K", **BATCHES),
+    expect(Overfilling, "FLOW-60", "violated", "a full batch takes one more", K=2, m=1),
+    SEEN,
+    refused(Losing, "FLOW-56", "a value that takes the place of another", like=SEEN, K=2),
+    refused(Forgetting, "FLOW-56", "an output that stands for one value only", like=SEEN, K=2),
+)

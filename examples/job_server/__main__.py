@@ -177,7 +177,7 @@ def _is_overloaded(watch: Watch, plan: Plan) -> bool:
 
 def _held(metrics: Metrics) -> int:
     transform = metrics.stage.transform
-    return transform.make().count if transform.ready else 0
+    return transform.make().values if transform.ready else 0
 
 
 async def _until(condition: Callable[[], bool]) -> None:

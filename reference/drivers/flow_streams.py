@@ -63,11 +63,11 @@ class Channel(NamedTuple):
         return int(number)
 
     def send(self, element: bytes) -> None:
-        """Send an element."""
+        """An element goes down the link."""
         self.writer.write(HEAD.pack(DATA, len(element)) + element)
 
     def grant(self, permits: int) -> None:
-        """Send permits."""
+        """A message with so many goes up the link."""
         self.writer.write(HEAD.pack(PERMITS, permits))
 
     async def finish(self) -> None:

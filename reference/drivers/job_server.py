@@ -230,7 +230,7 @@ class JobServer:
 class Summary(NamedTuple):
     """So many values, their sum, and the largest of them."""
 
-    count: int
+    values: int
     total: int
     largest: int
 
@@ -257,12 +257,12 @@ class Metrics:
 
     def _go(self, pumped: Pumped[Summary]) -> None:
         for summary in pumped.elements:
-            self._told(Event("summary", self._name, summary.count))
+            self._told(Event("summary", self._name, summary.values))
             self._send(SUMMARY.pack(*summary))
 
 
 def _added(summary: Summary, value: int) -> Summary:
-    return Summary(summary.count + 1, summary.total + value, max(summary.largest, value))
+    return Summary(summary.values + 1, summary.total + value, max(summary.largest, value))
 
 
 class Monitor(asyncio.DatagramProtocol):
@@ -275,7 +275,7 @@ class Monitor(asyncio.DatagramProtocol):
     def datagram_received(self, data: bytes, addr: object) -> None:
         """A summary has come."""
         self.packets += 1
-        self.values += Summary(*SUMMARY.unpack(data)).count
+        self.values += Summary(*SUMMARY.unpack(data)).values
 
 
 async def work(port: int, metrics: Metrics, seconds: float, patience: float) -> None:

@@ -85,7 +85,7 @@ class Spread(Generic[A, B]):
 
 
 class Each(Spread[A, B]):
-    """One of one."""
+    """One output of one element, by a function."""
 
     def __init__(self, function: Callable[[A], B]) -> None:
         super().__init__(lambda element: (function(element),))

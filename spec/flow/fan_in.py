@@ -80,7 +80,7 @@ class Knowing(FanIn):
 
     @assume
     def all_fit(self) -> bool:
-        """All permits together."""
+        """All permits together find slots."""
         return self.n * self.c <= self.C
 
 

@@ -23,6 +23,7 @@ _FOLDERS: Final = (
     "awaits_condition",
     "link",
     "link_counted",
+    "jobs",
     "bookkeeper",
     "bookkeeper_memtable",
     "storm_input",

@@ -27,7 +27,9 @@ from __future__ import annotations
 from typing import Any
 
 from ..expectations import expect, prove
-from ..notation import MUST, Machine, action, always, array, assume, const, integer, require, upto
+from ..notation import (
+    MUST, SHOULD, Machine, action, always, array, assume, const, integer, require, upto,
+)
 
 __all__ = ["EXPECTATIONS", "AlwaysReading", "FanIn", "Joining", "Keeping", "Knowing"]
 
@@ -68,7 +70,7 @@ class FanIn(Machine):
         """Permits, and elements that are sent and not processed; whatever the others do."""
         return all(self.P[sender] + self.N[sender] == self.c for sender in upto(self.n))
 
-    @always("FLOW-62", MUST, "What several senders have sent fits the buffer that they share.",
+    @always("FLOW-62", SHOULD, "What several senders have sent fits the buffer that they share.",
             source=f"{WORKERS}, {EXAMPLE}; 003#E11, 003#E18")
     def all_of_it_fits(self) -> bool:
         """Nobody who may send finds all slots taken: else something is dropped, or overrun."""

@@ -111,16 +111,3 @@ EXPECTATIONS = (
     expect(ObservedMaster, "FLOW-55", "holds", "who has a job is not asking", K=(1, 2),
            W=(1, 2, 3)),
 )
-
-UNSEEN = {
-    "FLOW-50":
-        "Of a master and its workers: the example system is watched by it; no suite drives one.",
-    "FLOW-51":
-        "Which job leaves a master's queue is watched in the example system, and by no suite.",
-    "FLOW-52":
-        "What a master drops, and where, is watched while the example system runs.",
-    "FLOW-53":
-        "How many jobs a master keeps waiting is watched while the example system runs.",
-    "FLOW-54":
-        "That a master gives what it has at once is watched while the example system runs.",
-}

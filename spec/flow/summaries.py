@@ -232,6 +232,8 @@ EXPECTATIONS = (
 UNSEEN = {
     "FLOW-56":
         "The example system is watched by it while it runs; no suite has a stage that rolls up.",
+    "FLOW-57":
+        "What a stage has received is known to its source, and what it holds to nobody else.",
     "FLOW-58":
         "How much room a summary takes is inside the stage; what it stands for is what shows.",
     "FLOW-59":

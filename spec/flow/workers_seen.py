@@ -15,7 +15,7 @@ from ..notation import action, integer, require
 from ..notation.views import Seen, View, see, shown
 from ..refinements import refines, refused
 from .observed_jobs import ObservedMaster
-from .workers import TakingEveryAsk, Workers
+from .workers import DroppingInSilence, TakingEveryAsk, Workers
 
 __all__ = ["EXPECTATIONS", "DroppingEarly", "GivingUnasked", "KeepingTooMany",
            "WorkersSeen"]
@@ -94,6 +94,8 @@ EXPECTATIONS = (
     SEEN,
     refused(TakingEveryAsk, "FLOW-50", "003#E12: a late ask makes a second job", like=SEEN,
             W=(1, 2), J=2, K=2),
+    refused(DroppingInSilence, "FLOW-53", "a job is dropped, and nobody is told", like=SEEN,
+            W=1, J=2, K=1),
     refused(GivingUnasked, "FLOW-50", "a job for somebody who has not asked", like=SEEN,
             W=(1, 2), J=1, K=1),
     refused(DroppingEarly, "FLOW-52", "a job is dropped, and a place is left", like=SEEN,

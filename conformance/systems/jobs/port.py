@@ -1,0 +1,43 @@
+"""The port ``jobs``: a master; the harness is its clients and its workers."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ...ports.base import COUNT, POSITIVE, Argument, Kind, Operation, Port, hello, is_count
+
+__all__ = ["PORT"]
+
+
+def _is_event(value: object) -> bool:
+    return (isinstance(value, list) and len(value) > 1 and all(map(is_count, value[1:]))
+            and (value[0], len(value)) in (("drop", 2), ("give", 3)))
+
+
+DONE: Final = Kind(
+    'a list of ["give", job, worker] and ["drop", job]',
+    lambda value: isinstance(value, list) and all(map(_is_event, value)))
+
+WORKER: Final = Argument("worker", COUNT, "its number")
+
+_OPERATIONS: Final = (
+    hello("start a fresh master, with no job, whom nobody has asked"),
+    Operation("submit", DONE, "a client's job arrives; ok: what the master does now, in its order",
+              (Argument("job", COUNT, "its number: 0, 1, … in the order of arrival"),)),
+    Operation("ask", DONE, "a worker's ask arrives, perhaps late or for the second time; ok: what "
+              "the master does now",
+              (WORKER, Argument("got", COUNT, "how many jobs the worker had got when it sent the "
+                                "ask"))),
+    Operation("done", DONE, "a worker is done with its job; ok: what the master does now",
+              (WORKER,)),
+)
+
+PORT: Final = Port(
+    name="jobs",
+    version=1,
+    meaning="a master whose clients and workers are the harness",
+    operations={each.name: each for each in _OPERATIONS},
+    settings=(Argument("capacity", POSITIVE, "places in the queue"),
+              Argument("workers", POSITIVE, "how many workers there are: 0, 1, …")),
+    policies={"drop-oldest": "a full queue drops its oldest job for the one that comes"},
+)

@@ -1,0 +1,163 @@
+"""Masters with one seeded bug each."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Final
+
+from ....reference.flow.jobs import Happens, Job, Master, News
+from ....reference.queue import EMPTY, BoundedQueue, Overflow
+from ...suites.twin import Twins
+from .adapter import ReferenceMaster
+
+__all__ = ["TWINS"]
+
+TWINS: Final = Twins("jobs", ReferenceMaster, ("reference.jobs",))
+
+
+@TWINS.twin(
+    "jobs-takes-every-ask", "FLOW-50", "an ask that was answered before counts again",
+    "003#E12: a set of askers, in which a late ask makes a second job")
+class TakingEveryAsk(Master):
+    """The number of an ask is not looked at."""
+
+    def _is_news(self, worker: Hashable, got: int) -> bool:
+        return True
+
+
+@TWINS.twin(
+    "jobs-takes-old-asks", "FLOW-50", "an ask counts that names fewer jobs than were given",
+    "a comparison the wrong way round: >= in the place of ==")
+class TakingOldAsks(Master):
+    """Old asks are taken, and new ones, too."""
+
+    def _is_news(self, worker: Hashable, got: int) -> bool:
+        return got <= self._given.get(worker, 0)
+
+
+@TWINS.twin(
+    "jobs-gives-again", "FLOW-50", "whoever asked once is given jobs for ever",
+    "M19: a worker's request kept after it was answered")
+class GivingAgain(Master):
+    """An ask is not crossed off."""
+
+    def _give(self) -> list[News]:
+        news = super()._give()
+        self._asking.update(dict.fromkeys(each.worker for each in news))
+        return news
+
+
+@TWINS.twin(
+    "jobs-newest-first", "FLOW-51", "the job that came last is given first",
+    "a stack in the place of a queue")
+class NewestFirst(Master):
+    """What waits is turned round before each assignment."""
+
+    def _give(self) -> list[News]:
+        self._queue._items.reverse()
+        news = super()._give()
+        self._queue._items.reverse()
+        return news
+
+
+@TWINS.twin(
+    "jobs-drops-newest", "FLOW-51", "a full queue drops the job that comes",
+    "M15: drop from the tail, where resent jobs wait behind their own first copies")
+class DroppingNewest(Master):
+    """The oldest jobs stay."""
+
+    def __init__(self, places: int) -> None:
+        super().__init__(places)
+        self._queue = BoundedQueue(places, Overflow.DROP_NEWEST)
+
+
+@TWINS.twin(
+    "jobs-drops-youngest", "FLOW-51", "a full queue drops the job that came before the last",
+    "M15: evict the youngest of those that are queued")
+class DroppingYoungest(Master):
+    """The tail goes, not the head."""
+
+    def __init__(self, places: int) -> None:
+        super().__init__(places)
+        self._queue = BoundedQueue(places, Overflow.DROP_YOUNGEST)
+
+
+@TWINS.twin(
+    "jobs-one-place-fewer", "FLOW-52", "a job is dropped while one place is left",
+    "M5: > and >= confused at the queue's bound")
+class OnePlaceFewer(Master):
+    """The last place is never taken, except by the only one."""
+
+    def submit(self, job: Job) -> list[News]:
+        news = super().submit(job)
+        if len(self) == self.places and (old := self._queue.poll().answer) is not EMPTY:
+            assert isinstance(old, Job)
+            news.append(News(Happens.DROPPED, old))
+        return news
+
+
+@TWINS.twin(
+    "jobs-drops-all", "FLOW-52", "a full queue drops all that it holds",
+    "drop-buffer in the place of drop-head")
+class DroppingAll(Master):
+    """What waits is cleared for the one that comes."""
+
+    def __init__(self, places: int) -> None:
+        super().__init__(places)
+        self._queue = BoundedQueue(places, Overflow.CLEAR)
+
+
+@TWINS.twin(
+    "jobs-unbounded", "FLOW-53", "a queue without a bound",
+    "the mail's opinion, taken for a licence: unboundedness rather than dropping")
+class Unbounded(Master):
+    """Every job is kept."""
+
+    def __init__(self, places: int) -> None:
+        super().__init__(places)
+        self._queue = BoundedQueue(places, Overflow.UNBOUNDED)
+
+
+@TWINS.twin(
+    "jobs-drops-in-silence", "FLOW-53", "a job is dropped, and its client is not told",
+    "M16: drop without accounting")
+class DroppingInSilence(Master):
+    """What is dropped is nobody's news."""
+
+    def submit(self, job: Job) -> list[News]:
+        return [news for news in super().submit(job) if news.what is not Happens.DROPPED]
+
+
+@TWINS.twin(
+    "jobs-forgets-who-asks", "FLOW-54", "an ask that finds no job is forgotten",
+    "a worker that is told 'nothing', and does not ask again")
+class ForgettingAsks(Master):
+    """Only a job that is there already is given."""
+
+    def ask(self, worker: Hashable, got: int) -> list[News]:
+        news = super().ask(worker, got)
+        self._asking.clear()
+        return news
+
+
+@TWINS.twin(
+    "jobs-sleeps-on-jobs", "FLOW-54", "a job that comes wakes nobody",
+    "M11: a lost wake-up: jobs are given at the next ask only")
+class SleepingOnJobs(Master):
+    """Who has asked before waits for somebody else's ask."""
+
+    def submit(self, job: Job) -> list[News]:
+        asking, self._asking = self._asking, {}
+        news = super().submit(job)
+        self._asking = asking
+        return news
+
+
+@TWINS.twin(
+    "jobs-gives-one", "FLOW-54", "an ask that is answered late counts as old",
+    "the numbers of asks compared with those of all workers")
+class CountingTogether(Master):
+    """One count for all workers, so that an ask is news to the first of them only."""
+
+    def _is_news(self, worker: Hashable, got: int) -> bool:
+        return got == sum(self._given.values()) and worker not in self._at

@@ -271,9 +271,9 @@ def check_reply(
     if "error" in known:
         # An error that does not say that nothing happened may have happened.
         known["definite"] = reply.get("definite", False)
-    return known | {"events": [
-        {"done": each["done"], "ok": each["ok"]} for each in reply.get("events", [])
-    ]}
+    known["events"] = [
+        {"done": each["done"], "ok": each["ok"]} for each in reply.get("events", ())]
+    return known
 
 
 def _fault_of(

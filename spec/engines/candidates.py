@@ -68,6 +68,7 @@ class _Memory:
     def __init__(self, bound: BoundMachine, kept: int | None) -> None:
         self.effects = Effects(bound.interpreter)
         self.interned: dict[frozenset[Packed], Candidates] = {}
+        self.closures: dict[frozenset[Packed], Candidates] = {}  # by where they begin
         self.initial: Candidates | None = None
         self.entries = 0
         self._kept = kept
@@ -214,7 +215,21 @@ class CandidateSets:
 
     def _closed(self, memory: _Memory, states: set[Packed]) -> Candidates:
         """The set of some states with all that internal actions can make of them."""
-        todo = list(states) if self._internal else []
+        if not self._internal:
+            return self._held(memory, states)
+        begins = frozenset(states)
+        found = memory.closures.get(begins)
+        if found is None:
+            found = self._held(memory, self._made_of(memory, states))
+            if memory.remembers(found):
+                memory.closures[begins] = found
+                memory.entries += 1
+        return found
+
+    def _made_of(self, memory: _Memory, states: set[Packed]) -> set[Packed]:
+        """Some states, and what internal actions make of them; a few more than there may be,
+        where these are too many."""
+        todo = list(states)
         step_of = memory.effects.step
         while todo and len(states) <= self.max_states:
             packed = todo.pop()
@@ -223,6 +238,10 @@ class CandidateSets:
                 if after.__class__ is not Refusal and after not in states:
                     states.add(after)  # type: ignore[arg-type]
                     todo.append(after)  # type: ignore[arg-type]
+        return states
+
+    def _held(self, memory: _Memory, states: set[Packed]) -> Candidates:
+        """The set of these states. Raises LostTrack if they are too many."""
         if len(states) > self.max_states:
             raise lost_track(self.max_states)
         return memory.interning(frozenset(states))

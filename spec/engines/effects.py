@@ -105,6 +105,9 @@ class Effects:
             return found
         if not found:
             return packed
+        if len(found) == 1:
+            (place, number), = found
+            return (*packed[:place], number, *packed[place + 1:])
         numbers = list(packed)
         for place, number in found:
             numbers[place] = number
@@ -152,6 +155,8 @@ class Effects:
         for name, live in self._instance.__dict__.items():
             place = layout.places[name]
             freeze = layout.freezing[place]
+            if freeze is None and place in reads and live is self._values[place][packed[place]]:
+                continue
             value = live if freeze is None else freeze(live)
             if value != self._values[place][packed[place]]:
                 if layout.checking[place](value):

@@ -56,6 +56,19 @@ def test_what_is_printed_fits_its_schema(
     jsonschema.validate(printed(capsys, *arguments), schema(arguments[0]))
 
 
+def test_a_certified_verdict_fits_its_schema(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is said of a certificate that was written just before."""
+    monkeypatch.chdir(ROOT)
+    design = "examples/designs/ring-live.yaml"
+    printed(capsys, "check", design, "--certificates", str(tmp_path))
+    for path in tmp_path.iterdir():
+        document = printed(capsys, "certify", str(path), design)
+        jsonschema.validate(document, schema("certify"))
+        assert document["confirmed"]
+
+
 def test_a_replay_fits_its_schema(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     """A fixture of a dropping queue, replayed on that queue and on one that does not drop."""
     printed(capsys, "conform", "deque", "--cases", "4", "--fixtures", str(tmp_path))

@@ -21,6 +21,7 @@ __all__ = ["main", "root"]
 
 COMMANDS = {
     "check": "Check designs for deadlock.",
+    "certify": "Check the certificate of a verdict on a design by other means.",
     "law": "Find out for which values of its parameters a design is free of deadlock.",
     "conform": "Run a conformance suite on an implementation.",
     "identify": "Find out what a queue does when it is full.",

@@ -38,13 +38,17 @@ USUAL_SECONDS = 60.0
               help="A parameter's value, in place of the file's: n=4, or n=1..8 for each.")
 @click.option("--svg", "drawings", type=click.Path(path_type=Path), metavar="DIR",
               help="Draw each design into this folder, its cycle of waits in red.")
+@click.option("--certificates", type=click.Path(path_type=Path), metavar="DIR",
+              help="Write what each verdict rests on into this folder, for checkvalve certify.")
+@click.option("--explain", is_flag=True,
+              help="Tell which engines were asked, for how long, and why they could not say.")
 @click.option("--repair/--no-repair", default=True, show_default=True,
               help="Look for a small change that removes a deadlock.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @budget_options
 def command(
     designs: tuple[str, ...], engine: Engine, given: tuple[str, ...], drawings: Path | None,
-    repair: bool, as_json: bool, budget: Budget,
+    certificates: Path | None, explain: bool, repair: bool, as_json: bool, budget: Budget,
 ) -> int:
     """Check design files for deadlock, growth without bound, loss, failure and starvation.
 
@@ -57,13 +61,14 @@ def command(
     from ..designs import load_designs
     wanted = parameters_given(given)
     loaded = [load_designs(path, wanted) for path in designs]  # all, before anything is printed
-    if drawings is not None:
+    if drawings is not None or certificates is not None:
         _check_names([design for group in loaded for design in group])
     if budget.max_seconds is None:
         budget = replace(budget, max_seconds=USUAL_SECONDS)
     reports: list[DesignReport] = []
     for group in loaded:
-        one = partial(_checked, engine=engine, budget=budget, drawings=drawings)
+        one = partial(_checked, engine=engine, budget=budget, explain=explain,
+                      drawings=drawings, certificates=certificates)
         if len(group) == 1:
             reports.append(one(group[0], repair=repair, say=not as_json))
         else:
@@ -83,8 +88,8 @@ def command(
 
 
 def _checked(
-    design: Design, *, engine: Engine, budget: Budget, drawings: Path | None, repair: bool,
-    say: bool,
+    design: Design, *, engine: Engine, budget: Budget, drawings: Path | None,
+    certificates: Path | None, explain: bool, repair: bool, say: bool,
 ) -> DesignReport:
     """The report on one design, told as soon as it is known."""
     from checkvalve.spec.design.check import Settings
@@ -97,7 +102,9 @@ def _checked(
     report = check_design(design, settings=Settings(engine, running))
     drawing = _draw(report, drawings)
     if say:
-        _show(report, drawing)  # the verdict does not wait for the repair
+        _show(report, drawing, explain)  # the verdict does not wait for the repair
+    if certificates is not None:
+        _certify(report, certificates, running, say)
     return _repaired(report, running, say=say) if repair else report
 
 
@@ -113,7 +120,8 @@ def _check_names(designs: list[Design]) -> None:
     for design in designs:
         if design.name in seen:
             raise InputError(f"the name {design.name!r} is also that of {seen[design.name]}",
-                             design.file, "Give one of them another `name:`, or leave out --svg.")
+                             design.file, "Give one of them another `name:`, or leave out "
+                             "--svg and --certificates.")
         seen[design.name] = design.file
 
 
@@ -144,10 +152,20 @@ def _document(reports: list[DesignReport], code: int) -> dict[str, object]:
     }
 
 
-def _show(report: DesignReport, drawing: Path | None) -> None:
-    from ..designs.text import verdict_lines
+def _certify(report: DesignReport, folder: Path, budget: Budget, say: bool) -> None:
+    from ..designs.certificates import write_certificates
+    for path in write_certificates(report, folder, budget.deadline):
+        if say:
+            click.echo(f"  Certificate: {path}")
+
+
+def _show(report: DesignReport, drawing: Path | None, explain: bool) -> None:
+    from ..designs.text import explanation_lines, verdict_lines
     for line in verdict_lines(report):
         click.echo(_coloured(line))
+    if explain:
+        for line in explanation_lines(report):
+            click.echo(line)
     if drawing is not None:
         click.echo(f"  Drawing: {drawing}")
 

@@ -23,6 +23,7 @@ OLDEST_PYTHON = (3, 11)
 
 PACKAGES = {
     "z3-solver": "the prover: verdicts for all constants",
+    "cvc5": "checking certificates: checkvalve certify",
     "llvmlite": "the native explorer",
     "numpy": "the native explorer's memory",
     "scipy": "liveness of large machines",

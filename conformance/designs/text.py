@@ -14,7 +14,10 @@ from checkvalve.spec.design.stuck import Blocked
 from checkvalve.spec.notation.labels import counted
 from checkvalve.spec.verdicts.verdict import Outcome, mark
 
-__all__ = ["head", "lines", "numbered", "repair_lines", "sweep_lines", "verdict_lines"]
+__all__ = [
+    "explanation_lines", "head", "lines", "numbered", "repair_lines", "sweep_lines",
+    "verdict_lines",
+]
 
 SHOWN_CIRCLES = 3
 SHOWN_LINES = (40, 20)
@@ -51,6 +54,19 @@ def verdict_lines(report: DesignReport) -> Iterator[str]:
             yield ""
             yield from _violation(finding)
     yield from _graph(report)
+
+
+def explanation_lines(report: DesignReport) -> Iterator[str]:
+    """Which engines were asked about deadlock, in their order, for how long, and what they said."""
+    tried = [attempt for finding in report.findings for attempt in finding.tried]
+    parts = list(dict.fromkeys(attempt.part for attempt in tried))
+    for part in parts:
+        where = f", in the part of {part}" if len(parts) > 1 else ""
+        yield f"  Asked whether it can get stuck{where}:"
+        for attempt in tried:
+            if attempt.part == part:
+                yield (f"    {attempt.engine:<9} {attempt.seconds:8.2f} s  "
+                       f"{attempt.outcome.value:<8}  {attempt.why}")
 
 
 def sweep_lines(reports: Sequence[DesignReport]) -> Iterator[str]:

@@ -1,0 +1,54 @@
+"""``checkvalve certify``: a certificate of a verdict on a design, checked without the engines."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from checkvalve.spec.notation.errors import InputError
+
+from .options import parameters_given
+from .outcome import EXPECTED, UNKNOWN, VIOLATED
+
+__all__ = ["command"]
+
+
+@click.command("certify")
+@click.argument("certificate", type=click.Path(path_type=Path), metavar="CERTIFICATE")
+@click.argument("design", metavar="DESIGN")
+@click.option("--set", "given", multiple=True, metavar="NAME=VALUE",
+              help="A parameter's value, in place of the file's: n=4.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+def command(certificate: Path, design: str, given: tuple[str, ...], as_json: bool) -> int:
+    """Check that CERTIFICATE shows its verdict on DESIGN.
+
+    Certificates are written by `checkvalve check --certificates DIR`. The checker has its own
+    reading of what the tasks of a design do and its own interpreter of runs, and asks another
+    solver (cvc5); it shares no code with the engines.
+
+    Exit code 0 if the certificate shows its verdict, 1 if it does not, 2 if the design has
+    something that the checker does not cover, 64 for files that are no certificate or no design.
+    """
+    from checkvalve.spec.certify.checker import check_certificate
+
+    from ..designs import load_designs
+    from ..designs.certificates import read_certificate
+    document = read_certificate(certificate)
+    found = [each for each in load_designs(design, parameters_given(given))
+             if each.name == document["design"]]
+    if len(found) != 1:
+        raise InputError(f"the file has no design called {document['design']!r}", design,
+                         "Name the file that the certificate was written for.")
+    opinion = check_certificate(document, found[0])
+    told = {"certificate": str(certificate), "design": found[0].name,
+            "property": document["property"], "verdict": document["verdict"],
+            "confirmed": opinion.confirmed, "why": opinion.why}
+    if as_json:
+        click.echo(json.dumps(told, indent=1, ensure_ascii=False))
+    else:
+        words = {True: "confirmed", False: "NOT CONFIRMED", None: "not decided"}
+        click.echo(f"{words[opinion.confirmed]}: {told['design']}: {told['property']} "
+                   f"{told['verdict']}: {opinion.why}")
+    return {True: EXPECTED, False: VIOLATED, None: UNKNOWN}[opinion.confirmed]

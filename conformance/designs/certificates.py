@@ -1,0 +1,81 @@
+"""Certificates of designs as files: written by ``checkvalve check``, read by ``certify``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from checkvalve.spec.notation.errors import InputError
+
+if TYPE_CHECKING:
+    from checkvalve.spec.design.findings import DesignReport
+    from checkvalve.spec.verdicts.deadline import Deadline
+
+__all__ = ["MAX_BYTES", "read_certificate", "write_certificates"]
+
+MAX_BYTES = 256 * 1024 * 1024
+"""The largest certificate that is read."""
+
+
+def write_certificates(report: DesignReport, folder: Path, deadline: Deadline) -> list[Path]:
+    """Write a certificate of each verdict that has one, as ``NAME.PROPERTY.json``."""
+    from checkvalve.spec.design.certificates import certificate
+
+    from ..files import write_whole
+    written = []
+    for finding in report.findings:
+        document = certificate(report, finding, deadline)
+        if document is not None:
+            path = folder / f"{report.design.name}.{finding.name}.json"
+            write_whole(path, json.dumps(document, ensure_ascii=False) + "\n")
+            written.append(path)
+    return written
+
+
+def read_certificate(path: Path) -> dict[str, Any]:
+    """Read a certificate. Raises InputError for what is not one."""
+    text = _text(path)
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"this is not JSON: {error}", str(path), _NEXT) from None
+    problem = _problem(document)
+    if problem:
+        raise InputError(f"this is not a certificate: {problem}", str(path), _NEXT)
+    assert isinstance(document, dict)
+    return document
+
+
+_NEXT = "Name a file that `checkvalve check --certificates DIR` has written."
+
+
+def _text(path: Path) -> str:
+    try:
+        if not path.is_file():
+            raise InputError("there is no such file", str(path), _NEXT)
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise InputError(f"cannot read this file: {error.strerror}", str(path),
+                         "Give a file that you may read.") from None
+    if len(data) > MAX_BYTES:
+        raise InputError(f"the file has more than {MAX_BYTES:,} bytes", str(path), _NEXT)
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(f"this is not UTF-8: {error}", str(path), _NEXT) from None
+
+
+def _problem(document: object) -> str:
+    """What is wrong with the form of a certificate; empty if nothing is."""
+    from importlib.resources import files
+
+    import jsonschema
+    schema = json.loads(
+        files("checkvalve.spec.certify").joinpath("schema.json").read_text(encoding="utf-8"))
+    error = next(jsonschema.Draft202012Validator(schema).iter_errors(document), None)
+    if error is None:
+        return ""
+    where = "/".join(map(str, error.absolute_path))
+    return f"{error.message[:200]}" + (f" (at {where})" if where else "")

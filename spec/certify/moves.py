@@ -1,0 +1,409 @@
+"""What the tasks of a design do, told a second time, for checking certificates.
+
+A *move* is written as one does it: take tokens, need them, need room, put tokens, one after
+another on the same counters. From that come what must be there before, how much room there must
+be, and what has changed afterwards. This is an independent reading of docs/design-language.md:
+where it differs from what the engines make of a design, no certificate is accepted.
+
+Not covered are links without room (``capacity: 0``), where two tasks move as one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from copy import deepcopy
+from dataclasses import dataclass, field
+
+from ..design.language import Design, Flow, Kind, Link, Merging, Routing, Step, StepKind, Task
+
+__all__ = ["Counter", "Move", "NotCovered", "System", "system_of"]
+
+
+class NotCovered(Exception):
+    """The design has something that this reading does not know."""
+
+
+@dataclass
+class Move:
+    """What must be there (``need``), how much may be (``room``), and what is added (``add``), by
+    counter; ``fails`` where the design gives up, ``wastes`` where something is dropped."""
+
+    need: dict[str, int] = field(default_factory=dict)
+    room: dict[str, int] = field(default_factory=dict)
+    add: dict[str, int] = field(default_factory=dict)
+    fails: bool = False
+    wastes: bool = False
+
+    def has(self, counter: str, number: int) -> Move:
+        """The counter holds at least so many now."""
+        before = number - self.add.get(counter, 0)
+        self.need[counter] = max(self.need.get(counter, 0), before)
+        return self
+
+    def fits(self, counter: str, number: int) -> Move:
+        """The counter holds at most so many now."""
+        before = number - self.add.get(counter, 0)
+        self.room[counter] = min(self.room.get(counter, before), before)
+        return self
+
+    def put(self, counter: str, number: int) -> Move:
+        """Add so many (fewer than none: take them)."""
+        self.add[counter] = self.add.get(counter, 0) + number
+        return self
+
+    def take(self, counter: str, number: int) -> Move:
+        """Take so many, which must be there."""
+        return self.has(counter, number).put(counter, -number)
+
+    def goes(self, here: str, there: str) -> Move:
+        """Leave one place for another, each of which is a counter of 0 or 1."""
+        self.has(here, 1)
+        return self if here == there else self.put(here, -1).put(there, 1)
+
+    @property
+    def change(self) -> dict[str, int]:
+        """What is different afterwards."""
+        return {counter: by for counter, by in self.add.items() if by}
+
+
+@dataclass(frozen=True)
+class Counter:
+    """A number from 0 to ``most`` (None: without end); ``rest`` of it may be left at the end."""
+
+    start: int
+    most: int | None
+    rest: int | None = None
+
+
+@dataclass
+class System:
+    """A part of a design as counters and moves; ``ends`` says whether it may ever be done."""
+
+    counters: dict[str, Counter] = field(default_factory=dict)
+    moves: list[Move] = field(default_factory=list)
+    ends: bool = False
+
+
+def system_of(design: Design) -> System:
+    """The counters and moves of a design. Raises NotCovered."""
+    if any(link.capacity == 0 for link in design.links.values()):
+        raise NotCovered("a link of capacity 0, at which two tasks move as one")
+    return _Reader(design).read()
+
+
+Ways = Iterable[Move]
+
+
+def each(ways: Ways) -> Iterator[Move]:
+    """Copies, so that what follows one way does not follow another."""
+    return (deepcopy(move) for move in ways)
+
+
+class _Reader:
+    """Reads a design task by task."""
+
+    def __init__(self, design: Design) -> None:
+        self.design = design
+        self.found = System()
+        self.by_hand = {s.target for t in design.tasks.values() for s in t.steps}
+
+    def read(self) -> System:
+        """Links and pools first, then what each task does with them."""
+        for link in self.design.links.values():
+            self.link(link)
+        for pool in self.design.pools.values():
+            self.counter(f"free threads of {pool.name}", pool.threads, pool.threads)
+        for task in self.design.tasks.values():
+            getattr(self, f"do_{task.kind.value}")(task)
+        working = [t for t in self.design.tasks.values()
+                   if t.kind in (Kind.SOURCE, Kind.SCRIPT, Kind.CALL)]
+        self.found.ends = bool(working) and all(t.count is not None for t in working)
+        self.found.moves = [
+            move for move in self.found.moves
+            if (move.change or move.fails or not move.wastes) and self.may_ever(move)]
+        return self.found
+
+    def may_ever(self, move: Move) -> bool:
+        """Whether what a move asks of each counter is within its range, and no contradiction."""
+        for name in {*move.need, *move.room}:
+            most = self.found.counters[name].most
+            ends = [end for end in (most, move.room.get(name)) if end is not None]
+            if ends and min(ends) < max(0, move.need.get(name, 0)):
+                return False
+        return True
+
+    def counter(self, name: str, start: int, most: int | None, rest: int | None = None) -> str:
+        """Add one more number to the system."""
+        self.found.counters[name] = Counter(start, most, rest)
+        return name
+
+    # --- links --------------------------------------------------------------------------------
+
+    def link(self, link: Link) -> None:
+        """The counters of a link, and how freed slots are announced."""
+        queue, most = f"elements in {link.name}", link.capacity
+        self.counter(queue, link.initial, None if link.flow is Flow.UNBOUNDED else most,
+                     min(self.design.taken(link), default=link.takes) - 1)
+        if link.flow in (Flow.CREDIT, Flow.STOP_AND_WAIT):
+            assert most is not None
+            permits = self.counter(f"permits for {link.name}", most - link.initial, most)
+            freed = self.counter(f"freed slots of {link.name}", 0, most)
+            self.found.moves.append(Move().take(freed, link.batch).put(permits, link.batch))
+            if link.lossy >= link.batch:
+                lost = f"possible losses on {link.name}"
+                self.found.moves.append(Move(wastes=True).take(freed, link.batch)
+                                        .take(lost, link.batch))
+        if link.lossy:
+            self.counter(f"possible losses on {link.name}", link.lossy, link.lossy)
+
+    def reading(self, link: Link, ways: Ways, amount: int = 0) -> Iterator[Move]:
+        """The same, and then the link is read: so many elements, or as many as it says itself."""
+        n = amount or link.takes
+        for move in each(ways):
+            move.take(f"elements in {link.name}", n)
+            if link.flow in (Flow.CREDIT, Flow.STOP_AND_WAIT):
+                move.put(f"freed slots of {link.name}", n)
+            yield move
+
+    def writing(self, link: Link, ways: Ways, amount: int = 0) -> Iterator[Move]:
+        """The same, and then the link is written, in each way that there is."""
+        for move in list(ways):
+            yield from self._written(link, move, amount or link.gives)
+
+    def _written(self, link: Link, move: Move, n: int) -> Iterator[Move]:
+        queue, most = f"elements in {link.name}", link.capacity
+        plain = deepcopy(move)
+        if link.flow in (Flow.CREDIT, Flow.STOP_AND_WAIT):
+            plain.take(f"permits for {link.name}", n)
+        elif link.flow is not Flow.UNBOUNDED:
+            assert most is not None
+            plain.fits(queue, most - n)
+        plain.put(queue, n)
+        yield plain
+        if link.lossy:
+            lossy = deepcopy(plain).take(f"possible losses on {link.name}", 1).put(queue, -1)
+            lossy.wastes = True
+            yield lossy
+        if link.flow is Flow.FAIL:
+            assert most is not None
+            failing = deepcopy(move).has(queue, most - n + 1)
+            failing.fails = True
+            yield failing
+        if link.flow in (Flow.DROP_NEWEST, Flow.DROP_OLDEST):
+            assert most is not None
+            for held in range(max(0, most - n + 1), most + 1):
+                full = deepcopy(move).has(queue, held).fits(queue, held).put(queue, most - held)
+                full.wastes = True
+                yield full
+
+    def empty(self, link: Link, ways: Ways) -> Iterator[Move]:
+        """The same, where the link has less than is read at once."""
+        return (m.fits(f"elements in {link.name}", link.takes - 1) for m in each(ways))
+
+    # --- tasks --------------------------------------------------------------------------------
+
+    def read_all(self, task: Task, ways: Ways) -> list[Move]:
+        """The same, and then every link of the task is read."""
+        for link in self.design.inputs(task.name):
+            ways = self.reading(link, ways, task.takes.get(link.name, 0))
+        return list(ways)
+
+    def write_all(self, task: Task, ways: Ways) -> list[Move]:
+        """The same, and then every link of the task is written."""
+        for link in self.design.outputs(task.name):
+            ways = list(self.writing(link, ways, task.gives.get(link.name, 0)))
+        return list(ways)
+
+    def thread(self, pool: str, ways: Ways, by: int) -> list[Move]:
+        """The same, and then threads are taken (fewer than none) or given back."""
+        name, size = f"free threads of {pool}", self.design.pools[pool].threads
+        found = list(each(ways))
+        for move in found:
+            if by < 0:
+                move.take(name, -by)
+            else:
+                if pool in self.by_hand:
+                    move.fits(name, size - by)
+                move.put(name, by)
+        return found
+
+    def passing(self, task: Task, reads: list[Move]) -> None:
+        """What is read is written in the same move, or held in the hand in between."""
+        hand = max(task.hand, 1 if task.pool else 0)
+        if not hand:
+            self.found.moves += self.write_all(task, reads)
+            return
+        self.hold(task, reads, hand)
+        put = [Move().take(f"{task.name}: elements in the hand", 1)]
+        self.give(task, self.write_all(task, put))
+
+    def hold(self, task: Task, reads: list[Move], hand: int) -> None:
+        """Take a thread, do these reads, and hold one element more."""
+        held = self.counter(f"{task.name}: elements in the hand", 0, hand, 0)
+        taken = self.thread(task.pool[0], reads, -1) if task.pool else reads
+        self.found.moves += [m.fits(held, hand - 1).put(held, 1) for m in each(taken)]
+
+    def give(self, task: Task, ways: list[Move]) -> None:
+        """The thread is given back."""
+        self.found.moves += self.thread(task.pool[0], ways, 1) if task.pool else ways
+
+    def do_source(self, task: Task) -> None:
+        """Writes to all its links."""
+        start = Move()
+        if task.count is not None:
+            start.take(self.counter(f"{task.name}: elements left", task.count, task.count, 0), 1)
+        if task.pool:
+            self.passing(task, [start])
+        else:
+            self.found.moves += self.write_all(task, [start])
+
+    def do_sink(self, task: Task) -> None:
+        """Reads from any of its links; its thread is needed for a moment."""
+        for link in self.design.inputs(task.name):
+            self.found.moves += self.reading(link, [self.moment(task)])
+
+    def moment(self, task: Task) -> Move:
+        """A thread is free."""
+        return Move().has(f"free threads of {task.pool[0]}", 1) if task.pool else Move()
+
+    def do_map(self, task: Task) -> None:
+        """Reads all its links, and writes all."""
+        self.passing(task, self.read_all(task, [Move()]))
+
+    do_zip = do_broadcast = do_map
+
+    def do_transition(self, task: Task) -> None:
+        """Reads and writes in one move, each link with an amount of its own."""
+        self.found.moves += self.write_all(task, self.read_all(task, [Move()]))
+
+    def do_merge(self, task: Task) -> None:
+        """Reads one of its links, as its policy says."""
+        links = self.design.inputs(task.name)
+        reads: list[Move] = []
+        if task.merging is Merging.FAIR:
+            reads = self._in_turn(task, links)
+        for link in links if task.merging is not Merging.FAIR else ():
+            ways: Ways = [Move()]
+            if task.merging is Merging.PREFERRED and link.name != task.prefers:
+                ways = self.empty(self.design.links[task.prefers], ways)
+            reads += self.reading(link, ways)
+        self.passing(task, reads)
+
+    def _in_turn(self, task: Task, links: list[Link]) -> list[Move]:
+        places = [self.counter(f"{task.name}: turn = {n}", int(n == 0), 1, 1)
+                  for n in range(len(links))]
+        found: list[Move] = []
+        for here in range(len(links)):
+            for passed in range(len(links)):
+                chosen = (here + passed) % len(links)
+                ways: Ways = [Move().goes(places[here], places[(chosen + 1) % len(links)])]
+                for n in range(passed):
+                    ways = self.empty(links[(here + n) % len(links)], ways)
+                found += self.reading(links[chosen], ways)
+        return found
+
+    def do_filter(self, task: Task) -> None:
+        """Holds each element, and then writes it; or has read it for nothing."""
+        self.passing(task, self.read_all(task, [Move()]))
+        discards = self.read_all(task, [self.moment(task)])
+        held = f"{task.name}: elements in the hand"
+        self.found.moves += [m.fits(held, task.hand - 1) for m in discards]
+
+    def do_route(self, task: Task) -> None:
+        """Holds each element, and writes it to one link."""
+        outputs, reads = self.design.outputs(task.name), self.read_all(task, [Move()])
+        if task.routing is Routing.ROOM:
+            self.hold(task, reads, task.hand)
+            for link in outputs:
+                put = [Move().take(f"{task.name}: elements in the hand", 1)]
+                self.give(task, list(self.writing(link, put)))
+            return
+        free = self.counter(f"{task.name}: free hands", task.hand, task.hand)
+        taken = self.thread(task.pool[0], reads, -1) if task.pool else reads
+        for link in outputs:
+            held = self.counter(f"{task.name}: elements for {link.name} in the hand", 0,
+                                task.hand, 0)
+            self.found.moves += [m.take(free, 1).put(held, 1) for m in each(taken)]
+            self.give(task, list(self.writing(link, [Move().take(held, 1).put(free, 1)])))
+
+    # --- scripts and calls ----------------------------------------------------------------------
+
+    def do_script(self, task: Task) -> None:
+        """Its steps in order; where it is, is a counter for each number of steps left."""
+        steps = list(task.steps)
+        if task.pool:
+            steps = [Step(StepKind.ACQUIRE, task.pool[0]), *steps,
+                     Step(StepKind.RELEASE, task.pool[0])]
+        total = len(steps)
+        at = [self.counter(f"{task.name}: steps left = {left}", int(left == total), 1,
+                           1 if left == 0 else 0) for left in range(total + 1)]
+        if task.count is not None and task.count > 1:
+            self.counter(f"{task.name}: rounds left", task.count, task.count, 1)
+        for number, step in enumerate(steps):
+            self._step(task, step, number, at, total - number)
+
+    def _step(self, task: Task, step: Step, number: int, at: list[str], left: int) -> None:
+        if step.kind in (StepKind.ACQUIRE, StepKind.RELEASE):
+            by = -step.count if step.kind is StepKind.ACQUIRE else step.count
+            self.found.moves += self.thread(step.target, self._onward(task, at, left), by)
+            return
+        link = self.design.links[step.target]
+        act = self.reading if step.kind is StepKind.READ else self.writing
+        onward = list(self._onward(task, at, left))
+        if step.count > 1:
+            done = self.counter(f"{task.name}: repetitions of step {number + 1}", 0,
+                                step.count - 1)
+            more = Move().goes(at[left], at[left]).fits(done, step.count - 2).put(done, 1)
+            self.found.moves += act(link, [more])
+            onward = [move.take(done, step.count - 1) for move in onward]
+        self.found.moves += act(link, onward)
+
+    def _onward(self, task: Task, at: list[str], left: int) -> Iterator[Move]:
+        """To the next step; after the last one to the first, or to the end."""
+        if left > 1:
+            yield Move().goes(at[left], at[left - 1])
+            return
+        first, rounds = at[-1], f"{task.name}: rounds left"
+        if task.count is None:
+            yield Move().goes(at[1], first)
+        elif task.count == 1:
+            yield Move().goes(at[1], at[0])
+        else:
+            yield Move().goes(at[1], first).has(rounds, 2).put(rounds, -1)
+            yield Move().goes(at[1], at[0]).fits(rounds, 1)
+
+    def do_call(self, task: Task) -> None:
+        """Nested calls, each on a thread that it keeps while it waits for the next."""
+        n, last = task.roots, task.depth
+
+        def at(what: str, level: int) -> str:
+            return f"{task.name}: {what} calls at level {level}"
+
+        for level in range(1, last + 1):
+            for what in ("queued", "running", "blocked", "finished"):
+                self.counter(at(what, level), 0, n, 0)
+        idle = self.counter(f"{task.name}: calls to come", n, n)
+        add = self.found.moves
+        add.append(Move().take(idle, 1).put(at("queued", 1), 1))
+        add.append(Move().take(at("finished", 1), 1).put(idle, 1))
+        for level, pool in enumerate(task.pool, start=1):
+            begin = Move().take(at("queued", level), 1).put(at("running", level), 1)
+            add += self.thread(pool, [begin], -1)
+            if level == last:
+                done = Move().take(at("running", level), 1)
+            else:
+                add.append(Move().take(at("running", level), 1).put(at("blocked", level), 1)
+                           .put(at("queued", level + 1), 1))
+                done = Move().take(at("blocked", level), 1).take(at("finished", level + 1), 1)
+            add += self.thread(pool, [done.put(at("finished", level), 1)], 1)
+
+
+def state_of(system: System) -> dict[str, int]:
+    """The counters at the start."""
+    return {name: counter.start for name, counter in system.counters.items()}
+
+
+def can_move(move: Move, state: Mapping[str, int]) -> bool:
+    """Whether a move is possible in a state."""
+    return all(state[c] >= n for c, n in move.need.items()) and all(
+        state[c] <= n for c, n in move.room.items())

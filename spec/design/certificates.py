@@ -1,0 +1,77 @@
+"""Certificates: what a verdict on a design rests on, for a checker that shares no code with us.
+
+The evidence of *holds* are sums and clauses (``structure``), of *violated* the changes of each
+step, of *bounded* sums that no step raises. Names of counters are those of ``counters``; the form
+is that of ``checkvalve/spec/certify/schema.json``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..verdicts.deadline import Deadline
+from ..verdicts.verdict import Outcome
+from .bounds import bounds
+from .counters import Counters
+from .findings import DesignReport, Finding
+from .language import Design, Flow
+from .lemmas import Inequality
+from .parts import parts
+from .structure import decide
+
+__all__ = ["certificate"]
+
+VERSION = 1
+
+
+def certificate(
+    report: DesignReport, finding: Finding, deadline: Deadline | None = None
+) -> dict[str, Any] | None:
+    """The certificate of a finding on deadlock or boundedness, as one JSON document; None where
+    there is none: of what is unknown, and of what only a search of all states shows."""
+    evidence: dict[str, Any] | None = None
+    if finding.name == "deadlock" and finding.outcome is Outcome.VIOLATED:
+        evidence = {"steps": [dict(step) for step in finding.changes]}
+    elif finding.name == "deadlock" and finding.outcome is Outcome.HOLDS:
+        evidence = _proofs(report.design, deadline or Deadline())
+    elif finding.name == "bounded" and finding.outcome is Outcome.HOLDS:
+        evidence = _sums_of_bounds(report.design)
+    if evidence is None:
+        return None
+    return {"certificate": VERSION, "design": report.design.name, "property": finding.name,
+            "verdict": finding.outcome.value, "evidence": evidence}
+
+
+def _proofs(design: Design, deadline: Deadline) -> dict[str, Any] | None:
+    """A proof for each connected part; None if one has none."""
+    proofs = []
+    for part in parts(design):
+        answer = decide(part, deadline)
+        if not answer.never_stuck:
+            return None
+        proofs.append({
+            "task": next(iter(part.tasks)),
+            "sums": [{"weights": _named(answer.net, weights), "total": total}
+                     for weights, total in answer.sums],
+            "clauses": [[_option(answer.net, option) for option in clause.options]
+                        for clause in answer.clauses],
+        })
+    return {"parts": proofs}
+
+
+def _sums_of_bounds(design: Design) -> dict[str, Any] | None:
+    grows = [link for link in design.links.values() if link.flow is Flow.UNBOUNDED]
+    net, found = bounds(design, grows)
+    if len(found) < len(grows):
+        return None
+    return {"bounds": [{"link": name, "most": each.most, "weights": _named(net, each.sum.weights)}
+                       for name, each in found.items()]}
+
+
+def _option(net: Counters, option: Inequality) -> dict[str, Any]:
+    return {"weights": _named(net, option.weights), "at_most": option.total}
+
+
+def _named(net: Counters, weights: Mapping[int, int]) -> dict[str, int]:
+    return {net.counters[n].name: weight for n, weight in weights.items()}

@@ -1,0 +1,254 @@
+"""Certificates of verdicts on designs are confirmed by a checker that shares no code with us."""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from random_designs import random_design
+
+from checkvalve.conformance.cli import root
+from checkvalve.conformance.cli.outcome import run
+from checkvalve.conformance.designs import check_design, check_file
+from checkvalve.spec.certify.checker import Opinion, check_certificate
+from checkvalve.spec.certify.moves import Move, NotCovered, System, system_of
+from checkvalve.spec.design.certificates import certificate
+from checkvalve.spec.design.check import Settings
+from checkvalve.spec.design.counters import AIM, Counters
+from checkvalve.spec.design.counters import Move as Ours
+from checkvalve.spec.design.findings import DesignReport
+from checkvalve.spec.design.language import Design
+from checkvalve.spec.design.translate import translate
+from checkvalve.spec.verdicts.verdict import Budget, Outcome
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+EXAMPLES = sorted((REPOSITORY / "examples" / "designs").glob("*.yaml"))
+RING = """
+checkvalve: 1
+name: ring
+tasks: {a: {kind: map}, b: {kind: map, hand: 1}, c: {kind: map}}
+links:
+  - {from: a, to: b, capacity: 700, initial: 3}
+  - {from: b, to: c, capacity: 500, flow: credit, batch: 20}
+  - {from: c, to: a, flow: unbounded}
+"""
+SCRIPTED = """
+checkvalve: 1
+name: one lock
+tasks:
+  a: {kind: script, steps: [{acquire: lock}, {write: l, count: 3}, {release: lock}]}
+  b: {kind: script, steps: [{read: l, count: 3}]}
+links: [{name: l, from: a, to: b, capacity: 2}]
+pools: {lock: {threads: 1}}
+"""
+PREFERRING = """
+checkvalve: 1
+name: preferring
+tasks:
+  source: {kind: source}
+  entry: {kind: merge, policy: preferred, prefers: feedback}
+  split: {kind: broadcast}
+  sink: {kind: sink}
+links:
+  - {from: source, to: entry, capacity: 90}
+  - {from: entry, to: split, capacity: 80}
+  - {from: split, to: entry, capacity: 70, name: feedback}
+  - {from: split, to: sink, capacity: 60}
+"""
+
+
+def opinion(report: DesignReport, name: str) -> Opinion | None:
+    """What the checker says of the certificate of a verdict; None where there is none. It goes
+    through JSON, as it does in a file."""
+    document = certificate(report, report.finding(name))
+    return document and check_certificate(json.loads(json.dumps(document)), report.design)
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_the_verdicts_on_the_examples_are_confirmed(path: Path) -> None:
+    """Every proof, run and bound; not covered are only links of capacity 0."""
+    report = check_file(path)
+    for name in ("deadlock", "bounded"):
+        found = opinion(report, name)
+        if found is None:
+            assert report.finding(name).outcome is Outcome.VIOLATED and name == "bounded"
+        elif found.confirmed is None:
+            assert any(link.capacity == 0 for link in report.design.links.values())
+        else:
+            assert found.confirmed, found.why
+
+
+def test_the_verdicts_on_random_designs_are_confirmed() -> None:
+    """What is proved or run into is never refuted, and nearly always covered."""
+    opinions = []
+    for seed in range(25):
+        report = check_design(random_design(Random(seed)), Budget(max_states=3_000))
+        opinions += [found for name in ("deadlock", "bounded") if (found := opinion(report, name))]
+    assert not [found.why for found in opinions if found.confirmed is False]
+    assert sum(found.confirmed is True for found in opinions) > 30
+
+
+@pytest.mark.parametrize("text", [RING, SCRIPTED, PREFERRING], ids=["ring", "lock", "preferring"])
+def test_what_the_equations_prove_is_confirmed_by_another_solver(text: str) -> None:
+    """Sums, places in a program, and traps."""
+    report = check_design(text, settings=Settings("structure"))
+    found = opinion(report, "deadlock")
+    assert report.finding("deadlock").outcome is Outcome.HOLDS
+    assert found is not None and found.confirmed and "each kept by every move" in found.why
+
+
+
+def _other_total(document: dict[str, Any]) -> None:
+    document["evidence"]["parts"][0]["sums"][0]["total"] += 1
+
+
+def _no_sums(document: dict[str, Any]) -> None:
+    document["evidence"]["parts"][0]["sums"] = []
+
+
+def _other_weight(document: dict[str, Any]) -> None:
+    weights = document["evidence"]["parts"][0]["sums"][0]["weights"]
+    weights[max(weights)] += 1
+
+
+def _no_parts(document: dict[str, Any]) -> None:
+    document["evidence"]["parts"] = []
+
+
+def _other_counter(document: dict[str, Any]) -> None:
+    document["evidence"]["parts"][0]["sums"][0]["weights"]["nobody"] = 1
+
+
+def _strong_clause(document: dict[str, Any]) -> None:
+    document["evidence"]["parts"][0]["clauses"].append(
+        [{"weights": {"elements in c->a": 1}, "at_most": 0}])
+
+
+@pytest.mark.parametrize("spoil", [
+    _other_total, _no_sums, _other_weight, _no_parts, _other_counter, _strong_clause])
+def test_a_certificate_that_was_changed_is_refuted(spoil: Callable[[Any], None]) -> None:
+    """A sum that is none, one that is missing, a clause that a move ends."""
+    report = check_design(RING)
+    document = certificate(report, report.finding("deadlock"))
+    assert document is not None
+    assert check_certificate(document, report.design).confirmed
+    spoil(document)
+    assert check_certificate(document, report.design).confirmed is False
+
+
+def test_a_run_that_was_changed_is_refuted() -> None:
+    """One step less, one twice, and the run of another design."""
+    report = check_file(REPOSITORY / "examples" / "designs" / "akka-a1-deadlocked.yaml")
+    document = certificate(report, report.finding("deadlock"))
+    assert document is not None
+    steps = document["evidence"]["steps"]
+    for changed in (steps[:-1], [*steps, steps[0]], [{"nobody": 1}, *steps]):
+        spoilt = {**document, "evidence": {"steps": changed}}
+        assert check_certificate(spoilt, report.design).confirmed is False
+    assert check_certificate({**document, "design": "x"}, report.design).confirmed is False
+
+
+def _same(design: Design) -> None:
+    """Both readings of a design have the same counters and the same moves."""
+    net, system = Counters.of(translate(design, AIM)), system_of(design)
+    names = [counter.name for counter in net.counters]
+    assert {c.name: (c.start, c.most) for c in net.counters} == {
+        name: (c.start, c.most) for name, c in system.counters.items()}
+    ours = {
+        (_told({names[n]: v for n, v in move.least.items()}),
+         _told({names[n]: v for n, v in move.most.items()}),
+         _told({names[n]: v for n, v in move.change.items()}), move.fails)
+        for move in net.moves
+        if _may_ever(net, move)
+    }
+    theirs = {_move(system, move) for move in system.moves}
+    assert ours == theirs
+
+
+def _may_ever(net: Counters, move: Ours) -> bool:
+    """The checker leaves out what can never move."""
+    return all(
+        move.least.get(n, 0) <= min(end for end in (net.counters[n].most, move.most.get(n))
+                                    if end is not None)
+        for n in {*move.least, *move.most}
+        if net.counters[n].most is not None or n in move.most)
+
+
+def _told(values: dict[str, int]) -> tuple[tuple[str, int], ...]:
+    return tuple(sorted(values.items()))
+
+
+def _move(system: System, move: Move) -> tuple[object, ...]:
+    need = {name: v for name, v in move.need.items() if v > 0}
+    room = {name: v for name, v in move.room.items()
+            if (most := system.counters[name].most) is None or v < most}
+    return _told(need), _told(room), _told(move.change), move.fails
+
+
+def test_both_readings_of_a_design_are_the_same() -> None:
+    """What the engines make of random designs, move by move, and what the checker does."""
+    covered = 0
+    for seed in range(80):
+        design = random_design(Random(seed))
+        try:
+            system_of(design)
+        except NotCovered:
+            continue
+        _same(design)
+        covered += 1
+    assert covered > 50
+
+
+def test_the_checker_imports_no_engine() -> None:
+    """Of the design language it knows the data types, and nothing that translates or decides."""
+    allowed = {"design.language", "notation.errors", "moves", "solver"}
+    for path in (REPOSITORY / "spec" / "certify").glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.level:
+                assert node.module in allowed, f"{path.name} imports {node.module}"
+
+
+def test_certify_says_whether_a_file_confirms_its_verdict(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """On the command line: confirmed, and refuted once somebody edits it."""
+    design = str(REPOSITORY / "examples" / "designs" / "ring-live.yaml")
+    assert run(root, ["check", design, "--certificates", str(tmp_path)]) == 0
+    path = next(tmp_path.glob("*.deadlock.json"))
+    assert run(root, ["certify", str(path), design]) == 0
+    document = json.loads(path.read_text(encoding="utf-8"))
+    _other_total(document)
+    path.write_text(json.dumps(document), encoding="utf-8")
+    assert run(root, ["certify", str(path), design]) == 1
+    told = capsys.readouterr().out
+    assert "\nconfirmed: " in told and "NOT CONFIRMED: " in told
+
+
+@pytest.mark.parametrize(("text", "told"), [
+    ("", "not JSON"), ("[" * 100_000, "not JSON"), ("{}", "not a certificate"),
+    ('{"certificate": 1, "design": "x", "property": "deadlock", "verdict": "holds", '
+     '"evidence": {"parts": []}}', "no design called"),
+])
+def test_what_is_no_certificate_is_refused(
+    text: str, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With one message, and no traceback."""
+    path = tmp_path / "c.json"
+    path.write_text(text, encoding="utf-8")
+    design = str(REPOSITORY / "examples" / "designs" / "ring-live.yaml")
+    assert run(root, ["certify", str(path), design]) == 64
+    assert told in capsys.readouterr().err
+
+
+def test_explain_tells_who_was_asked(capsys: pytest.CaptureFixture[str]) -> None:
+    """Each engine with its time and its reason, in their order."""
+    design = str(REPOSITORY / "examples" / "designs" / "akka-a1-deadlocked.yaml")
+    run(root, ["check", design, "--explain", "--no-repair"])
+    told = capsys.readouterr().out
+    assert "Asked whether it can get stuck:" in told
+    assert told.index("    graph ") < told.index("    explorer ")

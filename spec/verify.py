@@ -96,7 +96,8 @@ class Deciding:
     def __init__(self, chapter: Chapter, budget: Budget) -> None:
         self._chapter = chapter
         self._budget = budget
-        self._decided: dict[Key, Verdict] = {}
+        self._decided: dict[tuple[Key, str], Verdict] = {}
+        self._wanted: dict[type[Machine], dict[Key, list[str]]] = {}
         self._expectations: list[Expectation] = []
         self._points: list[dict[str, Any]] = []
         self._seen: dict[int, Refinement] = {}
@@ -144,10 +145,25 @@ class Deciding:
             if expectation.for_all:
                 found = _prove(expectation, constants, self._budget)
                 return _found(promised, found, expectation.machine, constants)
-            key = _key(expectation, constants, expectation.rule)
-            if key not in self._decided:
-                self._decided |= _search(self._chapter, expectation, constants, self._budget)
-            return _found(promised, self._decided[key], expectation.machine, constants)
+            key = _key(expectation, constants)
+            if (key, expectation.rule) not in self._decided:
+                rules = self._rules_of(expectation.machine)[key]
+                for rule, found in _search(expectation, constants, rules, self._budget).items():
+                    self._decided[key, rule] = found
+            return _found(promised, self._decided[key, expectation.rule],
+                          expectation.machine, constants)
+
+    def _rules_of(self, machine: type[Machine]) -> dict[Key, list[str]]:
+        """Every rule that the chapter expects something of, for each choice of a machine's
+        constants: one search decides them together."""
+        if machine not in self._wanted:
+            rules = self._wanted[machine] = {}
+            for expectation, constants in zip(self._expectations, self._points, strict=True):
+                if expectation.machine is machine and not expectation.for_all:
+                    here = rules.setdefault(_key(expectation, constants), [])
+                    if expectation.rule not in here:
+                        here.append(expectation.rule)
+        return self._wanted[machine]
 
 
 def _found(
@@ -169,33 +185,25 @@ def _promise(chapter: Chapter, expectation: Expectation, constants: dict[str, An
 Key = tuple[Any, ...]
 
 
-def _key(expectation: Expectation, constants: dict[str, Any], rule: str = "") -> Key:
+def _key(expectation: Expectation, constants: dict[str, Any]) -> Key:
+    """What a search is about; two expectations that have it in common share the search."""
     machine = expectation.machine
-    values = tuple(constants_of(machine, constants).items())
-    return machine, expectation.renaming, values, rule
+    return machine, expectation.renaming, tuple(constants_of(machine, constants).items())
 
 
 def _search(
-    chapter: Chapter, expectation: Expectation, constants: dict[str, Any], budget: Budget
-) -> dict[Key, Verdict]:
-    """Every rule that the chapter expects something of, for one machine and its constants."""
+    expectation: Expectation, constants: dict[str, Any], rules: list[str], budget: Budget
+) -> dict[str, Verdict]:
+    """The verdict on each of some rules, for one machine and its constants."""
     bound = bind(expectation.machine, **constants)
-    here = _key(expectation, constants)
-    wanted = dict.fromkeys(
-        e.rule for e in chapter.expectations
-        if e.machine is expectation.machine and not e.for_all and any(
-            _key(e, point) == here for point in e.points()
-        )
-    )
     budget = replace(budget, renaming=budget.renaming and expectation.renaming)
-    items = [item for rule in wanted for item in instances(bound, rule)]
+    items = [item for rule in rules for item in instances(bound, rule)]
     with redirect_stdout(sys.stderr):  # an action may print; a report is not the place for it
         found = check_rules(bound, items, budget)
     by_rule: dict[str, list[Verdict]] = {}
     for item, verdict in zip(items, found, strict=True):
         by_rule.setdefault(item.rule.id, []).append(verdict)
-    return {_key(expectation, constants, rule): worst(group)
-            for rule, group in by_rule.items()}
+    return {rule: worst(group) for rule, group in by_rule.items()}
 
 
 _ORDER = (Outcome.VIOLATED, Outcome.UNKNOWN, Outcome.HOLDS)

@@ -5,7 +5,8 @@ The search is breadth first over pairs: a state of the machine, and the set of s
 the observer can be after what it was shown. A hidden step changes the first only. Where the set
 becomes empty, no run of the observer explains what was seen, and as the search is breadth first
 no shorter run of the machine does the same. Each side is computed once: the machine's steps per
-state, the observer's sets per observation (``follow``), so that a pair costs a few look-ups.
+state, from what is learnt of them (``effects``), and the observer's sets per observation
+(``follow``), so that a pair costs a few look-ups.
 
 What is decided is about finite runs. What must happen in the end is covered as far as the
 observer judges it where things have come to rest, and the view shows that.
@@ -26,6 +27,7 @@ from ..notation.labels import counted
 from ..notation.layout import Slots
 from ..notation.views import LEFT_OUT, Seen, View, check_view, steps_of
 from ..verdicts.verdict import Budget, Outcome, Trace, TraceStep, Verdict
+from .effects import Effects, Packed, Refusal
 from .follow import LOST, ROOM_ENDS, Follower
 from .monitor import STATES_MAX, Failure, Monitor
 
@@ -35,6 +37,7 @@ ASKED = "asked"
 """What a trace calls a step in which the observer asks, and the machine does nothing."""
 _BYTES_OF_A_PAIR = 300
 _BYTES_OF_A_STATE = 900
+_BYTES_OF_AN_EFFECT = 200
 
 
 @dataclass(frozen=True)
@@ -74,18 +77,18 @@ class _Side:
         self._interpreter = bound.interpreter
         self._after = Interpreter(bound.machine, bound.constants)
         self._steps = self._interpreter.steps()
-        self.begins = self._shown(self._view.begins(self._interpreter.look(self.initial)))
-        self._states: list[tuple[State, Hashable]] = [(self.initial, self._view.history)]
+        self._effects = Effects(self._interpreter)
+        initial = self._interpreter.initial()
+        self.begins = self._shown(self._view.begins(self._interpreter.look(initial)))
+        self._states: list[tuple[Packed, Hashable]] = [
+            (self._effects.pack(initial), self._view.history)]
         self._numbers = {self._states[0]: 0}
         self._rows: dict[int, list[_Edge]] = {}
 
     @property
-    def initial(self) -> State:
-        """The machine's first state."""
-        return self._interpreter.initial()
-
-    def __len__(self) -> int:
-        return len(self._states)
+    def memory(self) -> int:
+        """Bytes that the states and what is learnt of them take, about."""
+        return len(self._states) * _BYTES_OF_A_STATE + self._effects.size * _BYTES_OF_AN_EFFECT
 
     def row(self, here: int) -> list[_Edge]:
         """What can happen next in a state, first what may be asked."""
@@ -96,23 +99,26 @@ class _Side:
         return found
 
     def _asked(self, here: int, rests: bool) -> Iterator[_Edge]:
-        state, self._view.history = self._states[here]
-        machine = self._interpreter.look(state)
-        questions = list(self._view.asked(machine))
+        packed, self._view.history = self._states[here]
+        state = self._effects.unpack(packed)
+        questions = list(self._view.asked(self._interpreter.look(state)))
         if rests and next(self._interpreter.successors(state), None) is None:
             questions += self._view.at_rest(self._interpreter.look(state))
         for question in questions:
             yield _Edge(None, self._shown(question), here)
 
     def _taken(self, here: int) -> Iterator[_Edge]:
-        state, history = self._states[here]
+        packed, history = self._states[here]
+        state = self._effects.unpack(packed)
         self._view.history = history
         machine = self._interpreter.look(state)
         followed = {name for name in {name for name, _ in self._steps}
                     if self._view.follows(machine, name)}
         for step in self._steps:
-            after = self._interpreter.step(state, *step) if step[0] in followed else None
-            if after is None:
+            if step[0] not in followed:
+                continue
+            after = self._effects.step(packed, step)
+            if isinstance(after, Refusal):
                 continue
             self._view.history = history
             shows = self._shown_by(state, step, after)
@@ -122,20 +128,21 @@ class _Side:
             if shows or target != here:
                 yield _Edge(step, shows, target)
 
-    def _shown_by(self, state: State, step: Step, after: State) -> tuple[Seen, ...] | None:
+    def _shown_by(self, state: State, step: Step, after: Packed) -> tuple[Seen, ...] | None:
         """What a step shows; None if it is left out."""
         method = self._view.shows_actions.get(step[0])
         if method is None:
             return self._shown(step) if step[0] in self._view.same else ()
-        before, now = self._interpreter.look(state), self._after.look(after)
+        before = self._interpreter.look(state)
+        now = self._after.look(self._effects.unpack(after))
         found = method(self._view, before, now, **dict(step[1]))
         return None if found is LEFT_OUT else self._shown(found)
 
     def _shown(self, found: object) -> tuple[Seen, ...]:
         return steps_of(found, self._observer)
 
-    def _number(self, state: State, history: Hashable) -> int:
-        key = state, history
+    def _number(self, packed: Packed, history: Hashable) -> int:
+        key = packed, history
         number = self._numbers.setdefault(key, len(self._states))
         if number == len(self._states):
             self._states.append(key)
@@ -202,7 +209,7 @@ def _search(seeing: Seeing, side: _Side, follower: Follower, budget: Budget) -> 
     reach((0, first), -1, None)
     here = 0
     while here < len(search.pairs):
-        search.stopped_by = _spent(budget, len(search.pairs), len(side))
+        search.stopped_by = _spent(budget, len(search.pairs), side)
         if search.stopped_by:
             break
         state, candidates = search.pairs[here]
@@ -240,12 +247,12 @@ def _ends(
     return search
 
 
-def _spent(budget: Budget, pairs: int, states: int) -> str:
+def _spent(budget: Budget, pairs: int, side: _Side) -> str:
     if budget.deadline.passed():
         return "time"
     if budget.max_states is not None and pairs > budget.max_states:
         return "states"
-    memory = pairs * _BYTES_OF_A_PAIR + states * _BYTES_OF_A_STATE
+    memory = pairs * _BYTES_OF_A_PAIR + side.memory
     return "memory" if budget.max_memory is not None and memory > budget.max_memory else ""
 
 

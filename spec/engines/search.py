@@ -22,8 +22,9 @@ from .replay import HasRule, fair_steps, trace_of
 __all__ = ["Engine", "RuleInstance", "check_rules", "instances"]
 
 Engine = Literal["auto", "interpreter", "native"]
-ATTEMPTS_BEFORE_NATIVE = 40_000
-"""Steps that the interpreter tries before native code takes over: about 0.15 s.
+ATTEMPTS_BEFORE_NATIVE = 10_000
+"""Steps that the interpreter tries before native code takes over: about 0.2 s, as much as it takes
+to compile a small machine, so that neither way costs more than twice the better one.
 
 Of a machine with more than 64 slots fewer, since each step costs more."""
 FALLBACK_SECONDS = 60.0

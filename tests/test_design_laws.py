@@ -62,6 +62,17 @@ def test_a_law_is_true_of_every_point_that_it_was_given(
         map(abs, factors))
 
 
+def test_a_law_does_not_depend_on_what_was_asked_before() -> None:
+    """Z3 remembers whatever a process has asked it, and answers otherwise then."""
+    grid = [{"a": a, "b": b, "k": k} for a in range(4) for b in range(4) for k in range(6)]
+    observed = [(point, 1 <= point["k"] < point["a"] + point["b"]) for point in grid]
+    laws = set()
+    for asked in range(4):
+        find_law(observed[asked:], ["k", "b", "a"])
+        laws.add(str(find_law(observed, ["a", "b", "k"])))
+    assert laws == {"k >= 1 and a + b > k"}
+
+
 def test_what_no_formula_says_has_no_law() -> None:
     """Parity is none of the terms, and two inequalities do not make it."""
     assert find_law([({"x": x}, x % 2 == 0) for x in range(9)], ["x"]) is None

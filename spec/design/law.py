@@ -87,7 +87,8 @@ def find_law(observed: Observed, names: Sequence[str]) -> Law | None:
     for tier, atoms in ((0, 1), (1, 1), (0, 2), (2, 1), (1, 2)):
         terms = list(_terms(names, tier))
         for length in LENGTHS:
-            for joint in ("and", "or") if atoms == 2 else ("and",):
+            joints: tuple[Literal["and", "or"], ...] = ("and", "or") if atoms == 2 else ("and",)
+            for joint in joints:
                 found = _fitted(observed, terms, length, atoms, joint)
                 if found is not None:
                     return found
@@ -128,27 +129,33 @@ def _times(factor: int, term: Term) -> str:
 # --- synthesis -------------------------------------------------------------------------------
 
 def _fitted(
-    observed: Observed, terms: Sequence[Term], length: int, atoms: int, joint: str
+    observed: Observed, terms: Sequence[Term], length: int, atoms: int,
+    joint: Literal["and", "or"],
 ) -> Law | None:
     """A law of so many atoms, no longer than ``length`` in all, that is true of all points."""
     import z3
-    solver = z3.SolverFor("QF_LIA")
+    own = z3.Context()  # what was asked before in this process changes no answer
+    solver = z3.SolverFor("QF_LIA", ctx=own)
     solver.set("rlimit", EFFORT)
-    unknowns = [_Unknown(place, terms) for place in range(atoms)]
+    unknowns = [_Unknown(place, terms, own) for place in range(atoms)]
     sizes = [size for each in unknowns for size in each.sizes]
     solver.add(z3.Sum(sizes) <= length, *(size <= length for size in sizes))
     needed = _first_two(observed)
     for point, holds in needed:
         solver.add(_says(unknowns, point, joint) == holds)
     while solver.check() == z3.sat:
-        law = Law(tuple(each.atom(solver.model()) for each in unknowns), joint,  # type: ignore[arg-type]
-                  len(needed))
+        found = sorted((each.atom(solver.model()) for each in unknowns), key=_shorter_first)
+        law = Law(tuple(found), joint, len(needed))
         wrong = next((each for each in observed if law.holds(each[0]) != each[1]), None)
         if wrong is None:
             return law
         needed.append(wrong)
         solver.add(_says(unknowns, wrong[0], joint) == wrong[1])
     return None
+
+
+def _shorter_first(atom: Atom) -> tuple[int, str]:
+    return len(str(atom)), str(atom)
 
 
 def _first_two(observed: Observed) -> list[tuple[Point, bool]]:
@@ -159,11 +166,11 @@ def _first_two(observed: Observed) -> list[tuple[Point, bool]]:
 class _Unknown:
     """An atom whose factors Z3 is to find."""
 
-    def __init__(self, place: int, terms: Sequence[Term]) -> None:
+    def __init__(self, place: int, terms: Sequence[Term], context: Any) -> None:
         import z3
         self.terms = terms
-        self.factors = [z3.Int(f"f{place}_{number}") for number in range(len(terms))]
-        self.least = z3.Int(f"least{place}")
+        self.factors = [z3.Int(f"f{place}_{number}", context) for number in range(len(terms))]
+        self.least = z3.Int(f"least{place}", context)
         self.sizes = [z3.If(factor < 0, -factor, factor) for factor in self.factors]
 
     def says(self, point: Point) -> Any:

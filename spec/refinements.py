@@ -8,7 +8,7 @@ Both stand in a chapter's EXPECTATIONS, and ``checkvalve verify`` decides them.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -64,7 +64,7 @@ class Refinement:
                    conditions_without_rule(self.observer))
 
     def _only(
-        self, what: str, machine: type[Machine], given: Iterable[str], known: list[str]
+        self, what: str, machine: type[Machine], given: Iterable[str], known: Sequence[str]
     ) -> None:
         for name in given:
             if name not in known:

@@ -52,7 +52,7 @@ def test_a_gate_where_all_is_as_expected_ends_with_0(
     gate: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Its last line is the verdict, and both files hold every row."""
-    config = 'verify = ["flow"]\n[[designs]]\nfiles = ["*.yaml"]\n' + SUITE
+    config = 'verify = ["flow.bucket"]\n[[designs]]\nfiles = ["*.yaml"]\n' + SUITE
     code, document = run_gate(gate, config)
     last = click.unstyle(capsys.readouterr().out).splitlines()[-1]
     assert code == 0 and last.startswith("Gate: all as expected (")

@@ -85,7 +85,7 @@ def test_a_gate_fits_its_schema(
     """What a gate prints, with rows of every kind."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "checkvalve.toml").write_text(
-        'verify = ["flow"]\n[[suites]]\nsuite = "queue"\ncases = 4\n'
+        'verify = ["flow.bucket"]\n[[suites]]\nsuite = "queue"\ncases = 4\n'
         'targets = ["deque", "command:./none"]\n'
     )
     document = printed(capsys, "gate")

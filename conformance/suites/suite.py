@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from ...spec.engines.monitor import STATES_MAX
@@ -201,9 +202,13 @@ class Suite:
     takes_more: Mapping[str, str] = field(default_factory=dict)
     fuller: Mapping[str, tuple[Fuller, ...]] = field(default_factory=dict)
 
+    @cached_property
+    def _by_number(self) -> tuple[Rule, ...]:
+        return by_number(rule for watch in self.watches for rule in watch.rules())
+
     def rules(self) -> tuple[Rule, ...]:
         """See ``AnySuite``."""
-        return by_number(rule for watch in self.watches for rule in watch.rules())
+        return self._by_number
 
     def rule(self, rule_id: str) -> Rule | None:
         """See ``AnySuite``."""

@@ -8,6 +8,7 @@ number.
 from __future__ import annotations
 
 import ast
+from functools import cache
 from typing import Final
 
 from ..notation.bound import BoundMachine
@@ -97,15 +98,21 @@ class Follower:
         return any(found.rule is None and found.conjunct in self._room for found in alone)
 
 
-def conditions_without_rule(observer: type[Machine]) -> list[str]:
+def conditions_without_rule(observer: type[Machine]) -> tuple[str, ...]:
     """The conditions that an observer's machine requires without citing a rule, as text."""
+    return _conditions_in(tuple(dict.fromkeys(_file_of(base) for base in observer.__mro__)))
+
+
+@cache
+def _conditions_in(files: tuple[str, ...]) -> tuple[str, ...]:
+    """Once for each observer, though it may be tied to many machines."""
     found: dict[str, None] = {}
-    for file in dict.fromkeys(_file_of(base) for base in observer.__mro__):
+    for file in files:
         for node in ast.walk(syntax_of_file(file)) if file else ():
             if (isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
                     and node.func.id == "require" and len(node.args) == 1):
                 found |= dict.fromkeys(ast.unparse(part) for part in _conjuncts(node.args[0]))
-    return list(found)
+    return tuple(found)
 
 
 def _file_of(base: type) -> str:

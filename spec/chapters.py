@@ -144,6 +144,7 @@ CHAPTERS = {
     "queues.conditions_seen": "that a condition variable is what its observer accepts",
     "queues.dropping": "which item a bounded queue drops that says it drops",
     "queues.policies": "the policy of a queue, found out by asking: what it does when it is full",
+    "queues.policies_seen": "that a queue of a known policy is what its observers accept",
     "queues.conserved": "what a queue must conserve, whatever order it keeps",
     "design.net": "the net that a design file becomes",
 }

@@ -299,13 +299,3 @@ EXPECTATIONS = (
     expect(TakingOneMore, "QUEUE-20", "violated", "what is refused comes in", N=2, K=4),
     expect(EvictingTheHead, "QUEUE-21", "violated", "the head is dropped for the tail", N=2, K=4),
 )
-
-UNSEEN = {
-    "QUEUE-19":
-        "It is about the books of whoever asks for a queue's policy; an implementation is told "
-        "its kind, and not judged.",
-    "QUEUE-20":
-        "How many places a queue has is what is asked for, so no queue has too many.",
-    "QUEUE-21":
-        "What is left over tells one policy from another, and each of them is a right one.",
-}

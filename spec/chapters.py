@@ -48,6 +48,7 @@ CHAPTERS = {
     "storm.status_mutants": "that protocol with one line wrong: what each line is for",
     "storm.status_seen": "that statuses are what their observers accept",
     "storm.joining": "a new connection: what it is told, and when it joins those that are told",
+    "storm.joining_seen": "that a new connection is what the observer of statuses accepts",
     "storm.limit": "the limit of an overflowQ: which tuples are dropped, what is left of order",
     "storm.crossing": "two paths that cross two workers: why a receiving thread must not wait",
     "storm.crossing_seen": "that two paths that cross are what the observer of a run accepts",

@@ -13,9 +13,7 @@ BUGS: Final = (
     bug("review of STORM-3141", "getAndSet without negation", twins="STORM-3141-review",
         machines="storm.status_mutants.NegatedRecord"),
     bug("STORM-3763", "a new connection's status is ignored",
-        twins="STORM-3763 cluster-STORM-3763", machines="storm.joining.HandshakeIgnored",
-        apart="The connection that joins is a chapter of its own, which no observer is tied "
-              "to."),
+        twins="STORM-3763 cluster-STORM-3763", machines="storm.joining.HandshakeIgnored"),
     bug("STORM-3070", "a decoder does not rewind on half a status",
         not_modelled="how messages are cut out of a stream of bytes: a link carries messages"),
     bug("STORM-3148", "the system task is reported, and the client fails on it",
@@ -39,9 +37,7 @@ BUGS: Final = (
         machines="storm.status.NumberedAfterReading",
         apart="The number and the reading are two steps of N, of which the observer sees one."),
     bug("D5", "the snapshot first, then the connection is added", twins="D5",
-        machines="storm.joining.JoiningAsWritten",
-        apart="The connection that joins is a chapter of its own, and no observer is tied to "
-              "it."),
+        machines="storm.joining.JoiningAsWritten"),
     bug("D6", "OFF is not told again", twins="D6 cluster-D6-no-repetition",
         machines="storm.status.LockedSpill"),
     bug(">= 10000", "a reminder one tuple early", twins="early-reminder",

@@ -5,7 +5,7 @@ SHELL := /bin/sh
 .DEFAULT_GOAL := help
 BIN := .venv/bin
 
-.PHONY: help gate test lint types unit bench bench-finders bench-peers bench-storm bench-purgatory races fuzz oracles election failover bookie pages witnesses explanations repairs mutants doctor wheel ci clean core dev programs
+.PHONY: help gate test lint types unit bench bench-finders bench-peers bench-storm bench-purgatory races fuzz differential oracles election failover bookie pages witnesses explanations repairs mutants doctor wheel ci clean core dev programs
 
 help: ## List the targets.
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 10
@@ -59,6 +59,9 @@ pages: core ## Write what comes from records: tables of README.md and docs/, the
 
 witnesses: dev ## For each rule a small change of its machine that breaks it.
 	@$(BIN)/python -m checkvalve.conformance.bench.witnesses $(ARGS)
+
+differential: dev ## Compare verdicts on random designs and nets with SPIN (minutes); ARGS="--designs 50".
+	@$(BIN)/python tests/differential.py $(ARGS)
 
 oracles: dev programs ## What the book says of liveness, by a plain algorithm and by TLC.
 	@$(BIN)/python -m checkvalve.conformance.bench.oracles $(ARGS)

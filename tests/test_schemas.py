@@ -40,6 +40,7 @@ RUNS = [
     ["doctor"],
     ["rules"],
     ["tla", "flow.credit.Link"],
+    ["promela", "examples/designs/ring-live.yaml"],
     ["zoo", "queue"],
     ["zoo", "storm.spout", "--default"],
     ["zoo", "--histories"],

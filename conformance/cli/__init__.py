@@ -31,6 +31,7 @@ COMMANDS = {
     "verify": "Verify the chapters of the rule book and print expected against found.",
     "gate": "Run all that a checkvalve.toml lists; one verdict, for CI.",
     "tla": "Print a machine as a TLA+ module, to confirm a verdict with TLC.",
+    "promela": "Print a design as a Promela model, to confirm a verdict with SPIN.",
     "doctor": "Show what this machine has and what each part needs.",
 }
 """The commands, in the order in which help lists them."""

@@ -54,6 +54,7 @@ class Draft:
     _spots: dict[str, Spot] = field(default_factory=dict)
     _pool_spots: dict[str, Spot] = field(default_factory=dict)
     _names: dict[tuple[str, str], str] = field(default_factory=dict)
+    _taken: dict[str, set[str]] = field(default_factory=dict)
 
     def called(self, original: str, of: str = "task") -> str:
         """The name in the design for what the file calls ``original``: the same one each time, and
@@ -61,7 +62,7 @@ class Draft:
         known = self._names.get((of, original))
         if known is not None:
             return known
-        taken = {name for (what, _), name in self._names.items() if what == of}
+        taken = self._taken.setdefault(of, set())
         most = _LINK_NAME_MAX if of == "link" else _NAME_MAX
         legal = _legal(original, most, link=of == "link")
         name, number = legal, 1
@@ -69,6 +70,7 @@ class Draft:
             number += 1
             name = f"{legal[:most - 6]}_{number}"
         self._names[of, original] = name
+        taken.add(name)
         return name
 
     def task(self, original: str, spot: Spot, keys: Mapping[str, Any]) -> str:

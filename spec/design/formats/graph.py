@@ -129,7 +129,7 @@ class _Reader:
         if kind is None:
             fits = {(1, 2): "broadcast (to all) or route (to one)",
                     (2, 1): "merge (from any) or zip (from all at once)",
-                    (2, 2): "zip (from all at once, to all)", (0, 0): "call"}[shape]
+                    (2, 2): "zip (from all at once, to all)", (0, 0): "call, or connect it"}[shape]
             raise refusal(
                 self.file, vertex.spot, f"the node {vertex.name[:40]!r} has no kind, and its edges "
                 "leave it open", f"Give it one: {fits}; as {self.way.format('kind', 'KIND')}.")

@@ -21,7 +21,7 @@ from .xml import Element, parse_xml
 __all__ = ["read"]
 
 CAPACITY_MAX: Final = 1_000_000
-PLACES_MAX: Final = 400
+PLACES_MAX: Final = 200
 """Places of which bounds are looked for; a larger net is refused for its size anyway."""
 
 _NUMBER: Final = re.compile(r"\s*(?:Default\s*,)?\s*(-?[0-9]{1,18})\s*")
@@ -185,8 +185,9 @@ def _design(net: _Net, file: str, spot: Spot) -> Reading:
             raise refusal(file, where, f"the transition {label[:40]!r} has no arc, so it can "
                           "always fire and the net is never stuck", "Remove it.")
     names = {id: draft.called(label) for id, (label, _) in net.transitions.items()}
-    usual = {way: {id: _usual(arcs, id) for id in net.places}
-             for way, arcs in (("takes", net.takes), ("gives", net.gives))}
+    ends = {"takes": _by_place(net.takes), "gives": _by_place(net.gives)}
+    usual = {way: {id: _usual(arcs.get(id, {})) for id in net.places}
+             for way, arcs in ends.items()}
     for id, (label, where) in net.transitions.items():
         draft.task(label, where, {"kind": "transition", **{
             way: own for way, arcs in (("takes", net.takes[id]), ("gives", net.gives[id]))
@@ -194,8 +195,8 @@ def _design(net: _Net, file: str, spot: Spot) -> Reading:
                         for place, weight in arcs.items() if weight != usual[way][place]})}})
     rooms = _rooms(net, draft)
     for id, place in net.places.items():
-        writers = [names[each] for each in net.transitions if id in net.gives[each]]
-        readers = [names[each] for each in net.transitions if id in net.takes[each]]
+        writers, readers = ([names[each] for each in ends[way].get(id, ())]
+                            for way in ("gives", "takes"))
         if not (writers or readers):
             draft.assume(f"the place {place.label[:40]!r} has no arc and is left out")
             continue
@@ -206,9 +207,18 @@ def _design(net: _Net, file: str, spot: Spot) -> Reading:
     return draft.reading()
 
 
-def _usual(arcs: Mapping[str, Counter[str]], place: str) -> int:
+def _by_place(arcs: Mapping[str, Counter[str]]) -> dict[str, dict[str, int]]:
+    """The weights of the arcs at one side of each place, by transition."""
+    found: dict[str, dict[str, int]] = {}
+    for transition, weights in arcs.items():
+        for place, weight in weights.items():
+            found.setdefault(place, {})[transition] = weight
+    return found
+
+
+def _usual(arcs: Mapping[str, int]) -> int:
     """The commonest weight of the arcs at one side of a place."""
-    weights = Counter(each[place] for each in arcs.values() if place in each)
+    weights = Counter(arcs.values())
     return weights.most_common(1)[0][0] if weights else 1
 
 

@@ -16,7 +16,7 @@ from collections.abc import Callable
 
 from checkvalve.spec.notation.errors import InputError
 
-__all__ = ["VARIABLE", "Countdown", "factor", "slowness", "still_due"]
+__all__ = ["VARIABLE", "Countdown", "factor", "slowness", "still_due", "stretched"]
 
 VARIABLE = "CHECKVALVE_PATIENCE"
 _PROBE_SECONDS = 0.01
@@ -67,6 +67,14 @@ def still_due(limit: float, waited: float, slow: Callable[[], float] = slowness)
     It is asked only when a limit has passed by the clock, so that nothing is measured before.
     """
     return limit * factor() * slow() - waited
+
+
+def stretched(seconds: float, most: float) -> float:
+    """A time for a machine that is as slow as this one now, and not ``most`` times longer.
+
+    For what another program is told to last: it will not ask again how slow the machine is.
+    """
+    return seconds * min(most, factor() * slowness())
 
 
 class Countdown:

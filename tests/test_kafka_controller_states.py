@@ -404,6 +404,14 @@ def test_the_preferred_selector_takes_the_first_replica_or_nobody() -> None:
         assert preferred(case) == expected
 
 
+def test_of_no_replicas_every_selector_elects_nobody() -> None:
+    """A list may be empty; that is no failure of the controller."""
+    nothing = Candidates((), NOBODY, (), frozenset({0, 1}))
+    for selector in (offline, offline_unclean, reassigned, preferred, controlled_shutdown,
+                     controlled_shutdown_0_9):
+        assert isinstance(selector(nothing), NotElected)
+
+
 def test_the_selector_of_shutdowns_takes_the_first_that_stays() -> None:
     """In the order of the assignment; who shuts down leaves the ISR and is told none the less."""
     for case in cases():

@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checkvalve.conformance.patience import VARIABLE, Countdown, factor, slowness, still_due
+from checkvalve.conformance.patience import (
+    VARIABLE, Countdown, factor, slowness, still_due, stretched,
+)
 from checkvalve.spec.notation.errors import InputError
 
 
@@ -65,3 +67,12 @@ def test_a_reply_is_late_only_when_an_idle_machine_would_have_given_it() -> None
     assert still_due(5.0, 5.0, slow=lambda: 1.0) == 0
     assert still_due(5.0, 5.0, slow=lambda: 4.0) == 15.0
     assert still_due(5.0, 21.0, slow=lambda: 4.0) < 0
+
+
+def test_a_time_that_another_program_keeps_is_stretched_but_not_without_end(
+    monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A session of 2 s lasts that long at least, and 16 s at most."""
+    assert 2.0 <= stretched(2.0, 8) <= 16.0
+    monkeypatch.setenv(VARIABLE, "1000")
+    assert stretched(2.0, 8) == 16.0

@@ -90,6 +90,8 @@ def reassigned(found: Candidates) -> Elected | NotElected:
 
 def preferred(found: Candidates) -> Elected | NotElected:
     """The first assigned replica, if it is live and in sync, and does not lead already."""
+    if not found.replicas:
+        return NotElected.NOT_LIVE_IN_SYNC
     wanted = found.replicas[0]
     if wanted == found.leader:
         return NotElected.NOT_NEEDED

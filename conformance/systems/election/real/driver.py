@@ -2,8 +2,9 @@
 
 It starts nothing but processes that end with this one. What it waits for is an event (somebody
 leads) wherever there is one; that a session ends is a matter of time, and that much time is given.
-Where the machine was too busy for the candidates to keep their sessions, nothing that follows can
-be judged: then an operation is answered with an error that is not definite.
+Sessions last the longer, the busier the machine is when a run begins, so that candidates can keep
+them. Where it was too busy for that nevertheless, nothing that follows can be judged: then an
+operation is answered with an error that is not definite.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from typing import Any, ClassVar, Final
 from .....reference.election import GuardedStore
 from ....adapters.base import Declined
 from ....adapters.port_adapter import PortAdapter
-from ....patience import Countdown
+from ....patience import Countdown, stretched
 from ....services.proxy import Proxy
 from ..contenders.campaign import Where
 from ..port import PORT
@@ -30,6 +31,8 @@ __all__ = ["TOO_BUSY", "OpenStore", "RealElection"]
 
 TOO_BUSY: Final = "the-machine-was-too-busy"
 _LOOK_SECONDS: Final = 0.05
+_LONGEST: Final = 8
+"""By so much sessions are stretched at most."""
 _CONTENDERS: Final = "checkvalve.conformance.systems.election.contenders"
 
 
@@ -60,6 +63,7 @@ class RealElection(PortAdapter):
         """See ``PortAdapter.start``."""
         self._range = range(settings["capacity"])
         self._service = self.service.shared()
+        self._seconds = stretched(self._service.seconds, _LONGEST)
         self._name = f"election-{uuid.uuid4().hex}"
         self._store = GuardedStore() if self.fenced else OpenStore()
         self._candidates: dict[int, Candidate] = {}
@@ -92,7 +96,7 @@ class RealElection(PortAdapter):
     def _started(self, candidate: int) -> Candidate:
         proxies = [Proxy(server.port) for server in self._service.servers]
         where = Where([proxy.address for proxy in proxies], self._name, f"candidate-{candidate}",
-                      self._service.seconds, self.fenced)
+                      self._seconds, self.fenced)
         return Candidate(self.command(where), proxies)
 
     def resign(self, candidate: int) -> bool:
@@ -158,7 +162,7 @@ class RealElection(PortAdapter):
     def wait(self) -> bool:
         """See the port: as long as a session lasts, and until somebody leads who can be asked."""
         self._pass()
-        left = Countdown(self._service.seconds)
+        left = Countdown(self._seconds)
         while not left.over and not self._leading(reachable=True):
             time.sleep(_LOOK_SECONDS)
         return True
@@ -169,7 +173,7 @@ class RealElection(PortAdapter):
             candidate.go_on()
             candidate.mend()
         self._pass()
-        left = Countdown(4 * self._service.seconds)
+        left = Countdown(4 * self._seconds)
         leading = self._leading()
         while len(leading) != 1 and any(
                 each.joined for each in self._candidates.values()) and not left.over:
@@ -179,7 +183,7 @@ class RealElection(PortAdapter):
 
     def _pass(self) -> None:
         """So much time that a session of whoever is not heard of has ended, with a margin."""
-        time.sleep(1.3 * self._service.seconds + 0.3)
+        time.sleep(1.3 * self._seconds + 0.3)
 
     def _leading(self, reachable: bool = False) -> list[int]:
         """Who says that it leads, of those that are not halted."""
@@ -191,7 +195,7 @@ class RealElection(PortAdapter):
 
     def _ask(self, candidate: Candidate, do: str) -> Any:
         answer = candidate.ask(do)
-        if do != "join" and candidate.gap > 1000 * self._service.seconds / 3:
+        if do != "join" and candidate.gap > 1000 * self._seconds / 3:
             raise Declined(TOO_BUSY, definite=False)
         if do in ("join", "ask", "look"):
             # Its last one: it is asked for when the candidate can no longer be.

@@ -27,7 +27,7 @@ _shared: Final[dict[type[Service], Service]] = {}
 class Service:
     """Some servers of a kind, which the sessions of one process use one after the other.
 
-    ``seconds`` is how long a session or a lease lasts, on a machine that keeps up with it.
+    ``seconds`` is how long a session or a lease lasts, on an idle machine.
     """
 
     server: ClassVar[Callable[[], Server]]

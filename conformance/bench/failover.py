@@ -17,13 +17,13 @@ from typing import NamedTuple
 from ..systems.kafka_failover.adapter import ReferenceCluster
 from ..systems.kafka_failover.histories import RULES, HistoryJudge, Terms, in_words
 from ..systems.kafka_failover.on_zookeeper import ClusterOnZooKeeper
-from ..systems.kafka_failover.port import FAULTS, PORT, event_of
+from ..systems.kafka_failover.port import FAULTS, OPERATING, PORT, event_of
 from ..systems.kafka_failover.programs import draw
 
 __all__ = ["Schedule", "main", "schedule"]
 
 _TARGETS = {"memory": ReferenceCluster, "zookeeper": ClusterOnZooKeeper}
-_FAULTS = frozenset(operation.name for operation in FAULTS)
+_FAULTS = frozenset(operation.name for operation in (*FAULTS, *OPERATING))
 
 
 class Schedule(NamedTuple):
@@ -52,6 +52,8 @@ def schedule(seed: int, target: Callable[[], ReferenceCluster]) -> Schedule:
             offence = judge.see(event)
             if offence is not None:
                 return Schedule(0, 0, 0, f"{offence.rule.id}, {in_words(event)}")
+        if act.do == "permit_unclean":
+            judge.permit_unclean()
     faults = sum(act.do in _FAULTS for act in program)
     return Schedule(faults, sum(words.values()), words["took"], "")
 

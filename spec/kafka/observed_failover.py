@@ -10,10 +10,11 @@ small ones, and one copy of the fitting one for each thing:
     ObservedEpoch       a leader epoch of a partition: who takes writes in it
     ObservedMark        a leader in an epoch, in one life: the high watermark that it tells
     ObservedProducer    a producer that waits for all acknowledgements: where its records are
-    ObservedQuorum      a partition: what the quorum says of its leader and its ISR
+    ObservedQuorum      a partition: what the quorum says of its leader, its ISR and its replicas
     ObservedBroker      a broker in one life: which controllers it obeys
     ObservedReplica     a partition on a broker in one life: which epochs it obeys
     ObservedPartition   a partition at the end, after all faults are over
+    ObservedWishes      what operators have wished for, at the end
 
 A record is told from all others by its value. The values that are met at a place are numbered 1, 2,
 … as they come; 0 is none. A place is *committed* from the moment when a leader's high watermark
@@ -23,7 +24,9 @@ That an acknowledged record is neither lost nor moved follows: it was committed 
 acknowledged (KAFKA-F2), what is committed stays (KAFKA-F3, KAFKA-F5), and is what is read
 (KAFKA-F6).
 
-This is so with clean elections, and as long as disks keep what was written to them. A leader may
+This is so with clean elections, and as long as disks keep what was written to them. Once an unclean
+election has taken place in a partition, nothing is promised of its records any more: a leader that
+was replaced so may go on alone, and acknowledge what is lost. A leader may
 have been replaced without knowing it. It may append, and acknowledge with acks=1; none of that is
 promised to anybody. A leader that starts anew may lead in the same epoch again, if the controller
 was replaced meanwhile; its high watermark is then that of its checkpoint, and has to rise anew.
@@ -31,7 +34,7 @@ was replaced meanwhile; its high watermark is then that of its checkpoint, and h
 Epochs are numbered from 1 here: one more than Kafka's, and 0 for none yet. What is larger than
 the range of a machine is not followed.
 
-Source: kafka#replication, kafka#failover.
+Source: kafka#replication, kafka#failover, kafka#broker-changes, kafka#reassignment.
 """
 
 from __future__ import annotations
@@ -43,7 +46,7 @@ from ..notation import (
 
 __all__ = [
     "EXPECTATIONS", "ObservedBroker", "ObservedEpoch", "ObservedMark", "ObservedPartition",
-    "ObservedPlace", "ObservedProducer", "ObservedQuorum", "ObservedReplica",
+    "ObservedPlace", "ObservedProducer", "ObservedQuorum", "ObservedReplica", "ObservedWishes",
 ]
 
 ONE_LEADER = guard_rule(
@@ -93,6 +96,21 @@ LED = guard_rule(
 REJOINED = guard_rule(
     "KAFKA-F15", MUST, "After quiet, all replicas of a partition are in sync again.",
     source="kafka#failover; KAFKA-1382, KAFKA-2729")
+LET_GO = guard_rule(
+    "KAFKA-F18", MUST, "Who is let go by the controller leads nothing.",
+    source="kafka#broker-changes")
+PREFERRED = guard_rule(
+    "KAFKA-F19", MUST, "After quiet, the first of a partition's replicas leads, if that was wished "
+    "for.", source="kafka#selectors; KAFKA-840")
+LISTED = guard_rule(
+    "KAFKA-F20", MUST, "Whoever leads or is in sync is one of the partition's replicas.",
+    source="kafka#reassignment; KAFKA-1097, KAFKA-1170, KAFKA-9672")
+ALONE = guard_rule(
+    "KAFKA-F21", MUST, "Who is elected though it was not in sync is alone in the ISR.",
+    source="kafka#selectors")
+CARRIED_OUT = guard_rule(
+    "KAFKA-F22", MUST, "After quiet, every wish of an operator has been carried out or refused.",
+    source="kafka#reassignment; KAFKA-928")
 
 
 class ObservedPlace(Machine):
@@ -220,6 +238,7 @@ class ObservedQuorum(Machine):
     epoch = integer(0, E)               # the leader epoch
     leader = integer(0, N, init=N)      # N: nobody
     in_sync = array(upto(N), boolean(True))
+    listed = array(upto(N), boolean(True))      # the partition's replicas
 
     @action(controller=upto(E + 1))
     def is_elected(self, controller: int) -> None:
@@ -245,6 +264,7 @@ class ObservedQuorum(Machine):
     @action(replica=upto(N))
     def joins(self, replica: int) -> None:
         """In the same write, a replica comes into the ISR."""
+        require(self.listed[replica], LISTED)
         self.in_sync[replica] = True
 
     @action(replica=upto(N))
@@ -252,6 +272,34 @@ class ObservedQuorum(Machine):
         """In the same write, a replica leaves the ISR."""
         require(replica != self.leader, CLEAN)
         self.in_sync[replica] = False
+
+    @action(epoch=upto(E + 1), leader=upto(N), others=upto(N))
+    def says_uncleanly(self, epoch: int, leader: int, others: int) -> None:
+        """Where that is permitted, it says that one leads who was not in sync, and that so many
+        others are in sync."""
+        require(epoch > self.epoch, GROWS)
+        require(self.writer >= self.newest, REPLACED)
+        require(others == 0, ALONE)
+        for each in range(self.N):
+            self.in_sync[each] = each == leader
+        self.epoch = epoch
+        self.leader = leader
+
+    @action(replica=upto(N))
+    def is_let_go(self, replica: int) -> None:
+        """The controller has told a broker that it leads nothing, so that it may go."""
+        require(self.leader != replica, LET_GO)
+
+    @action(replica=upto(N))
+    def is_listed(self, replica: int) -> None:
+        """It is one of the partition's replicas from now on."""
+        self.listed[replica] = True
+
+    @action(replica=upto(N))
+    def is_struck(self, replica: int) -> None:
+        """It is one no more."""
+        require(not self.in_sync[replica], LISTED)
+        self.listed[replica] = False
 
     @always("KAFKA-F17", MUST, "The quorum's leader, if there is one, is in the ISR.",
             source="kafka#replication (LeaderInIsr, as it is meant)")
@@ -304,6 +352,23 @@ class ObservedPartition(Machine):
         require(not self.over)
         require(leads == 1, LED)
         require(in_sync == self.N, REJOINED)
+        self.over = True
+
+    @action(preferred=upto(2))
+    def is_led(self, preferred: int) -> None:
+        """By the first of its replicas, or not; told only where somebody has wished for it."""
+        require(preferred == 1, PREFERRED)
+
+
+class ObservedWishes(Machine):
+    """What operators have wished for, when all faults are over."""
+
+    over = boolean()
+
+    @action(left=upto(2))
+    def are(self, left: int) -> None:
+        """Some wait still (1), or none (0)."""
+        require(left == 0, CARRIED_OUT)
         self.over = True
 
 

@@ -45,10 +45,7 @@ class ReferenceCluster(PortAdapter):
 
     def produce(self, after: int, partition: int, acks_all: int, records: int) -> list[str]:
         """See the port."""
-        cluster = self._after(after)
-        if partition not in cluster.assignment:
-            raise Declined("unknown-partition")
-        cluster.produce(partition, acks_all == 1, records)
+        self._with(after, partition).produce(partition, acks_all == 1, records)
         return self._news()
 
     def crash(self, after: int, **about: int) -> list[str]:
@@ -91,6 +88,28 @@ class ReferenceCluster(PortAdapter):
         """See the port."""
         return self._fault(after, "upon", moment=moment, deed=deed, lasts=lasts)
 
+    def shut_down(self, after: int, **about: int) -> list[str]:
+        """See the port."""
+        return self._fault(after, "shut_down", **about)
+
+    def prefer(self, after: int, partition: int) -> list[str]:
+        """See the port."""
+        self._with(after, partition).prefer(partition)
+        return self._news()
+
+    def reassign(self, after: int, partition: int, to: str) -> list[str]:
+        """See the port."""
+        cluster, replicas = self._with(after, partition), tuple(map(int, to.split(",")))
+        if not set(replicas) <= cluster.nodes.keys():
+            raise Declined("unknown-broker")
+        cluster.reassign(partition, replicas)
+        return self._news()
+
+    def permit_unclean(self, after: int) -> list[str]:
+        """See the port."""
+        self._after(after).permit_unclean()
+        return self._news()
+
     def elapse(self, after: int) -> list[str]:
         """See the port."""
         self._after(after)
@@ -106,6 +125,12 @@ class ReferenceCluster(PortAdapter):
             raise Declined("nothing-deployed")
         self._cluster.elapse(ms)
         return self._cluster
+
+    def _with(self, after: int, partition: int) -> Cluster:
+        cluster = self._after(after)
+        if partition not in cluster.assignment:
+            raise Declined("unknown-partition")
+        return cluster
 
     def _fault(self, after: int, name: str, **about: Any) -> list[str]:
         faults = Faults(self._after(after))

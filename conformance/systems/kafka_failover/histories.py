@@ -18,7 +18,7 @@ from ....spec.engines.candidates import CandidateSets
 from ....spec.engines.monitor import STATES_MAX, LostTrack, Monitor
 from ....spec.kafka.observed_failover import (
     ObservedBroker, ObservedEpoch, ObservedMark, ObservedPartition, ObservedPlace,
-    ObservedProducer, ObservedQuorum, ObservedReplica,
+    ObservedProducer, ObservedQuorum, ObservedReplica, ObservedWishes,
 )
 from ....spec.notation.bound import bind
 from ....spec.notation.interpreter import Step
@@ -31,7 +31,7 @@ __all__ = ["MACHINES", "RULES", "HistoryJudge", "Offence", "Terms", "in_words"]
 
 MACHINES: Final = (
     ObservedPlace, ObservedEpoch, ObservedMark, ObservedProducer, ObservedQuorum, ObservedBroker,
-    ObservedReplica, ObservedPartition)
+    ObservedReplica, ObservedPartition, ObservedWishes)
 
 RULES: Final[Mapping[str, Rule]] = {
     rule.id: rule for machine in MACHINES for rule in machine.rules_declared
@@ -127,17 +127,33 @@ class HistoryJudge:
         self._isr: dict[int, frozenset[int]] = {}
         self._quorums: set[int] = set()         # the partitions of which the quorum has spoken
         self._newest = 0                        # the largest epoch of a controller
+        self._assigned: dict[int, frozenset[int]] = {}
+        self._is_unclean = False                # whether unclean elections are permitted
+        self._unclean: set[int] = set()         # the partitions in which there was one
+
+    def permit_unclean(self) -> None:
+        """From the next event on, who is elected need not have been in sync."""
+        self._is_unclean = True
 
     def see(self, event: Event) -> Offence | None:
         """Take the next event: the first rule that it breaks."""
         found = None
         for machine, key, step in self._about(event):
+            if self._is_forfeit(machine, key):
+                continue
             if self._exercised is not None and _guarded_by(machine.__name__).isdisjoint(
                     self.unjudged):
                 self._exercised.update(_at_stake(machine.__name__, step[0]))
             offence = self._judge(machine, key, step, event)
             found = found or offence
         return found
+
+    def _is_forfeit(self, machine: type[Machine], key: Hashable) -> bool:
+        """Whether it is about records of which an unclean election has left nothing promised."""
+        if not self._unclean or machine not in (ObservedPlace, ObservedProducer):
+            return False
+        assert isinstance(key, tuple)
+        return (key[0] if machine is ObservedPlace else key[1]) in self._unclean
 
     def _judge(
         self, machine: type[Machine], key: Hashable, step: Step, event: Event
@@ -176,8 +192,9 @@ class HistoryJudge:
         tell = _TELLING.get(event.what)
         if tell is not None:
             numbers = [each if isinstance(each, int) else 0 for each in event.about]
-            if event.what == "state":
-                yield from self._state(numbers, str(event.about[-1]))
+            if event.what in _WITH_BROKERS:
+                brokers = frozenset(map(int, str(event.about[-1]).split(",")))
+                yield from tell(self, *numbers[:-1], brokers)
             else:
                 yield from tell(self, *numbers)
 
@@ -259,15 +276,18 @@ class HistoryJudge:
     ) -> Iterator[Observation]:
         yield ObservedReplica, (broker, life, partition), ("obeys", (("epoch", epoch + 1),))
 
-    def _state(self, about: list[int], in_sync: str) -> Iterator[Observation]:
-        partition, controller, epoch, leader = about[:4]
-        if partition not in self._quorums:
-            self._quorums.add(partition)
-            yield ObservedQuorum, partition, ("is_elected", (("controller", self._newest),))
-        isr = frozenset(map(int, in_sync.split(",")))
+    def _state(
+        self, partition: int, controller: int, epoch: int, leader: int, isr: frozenset[int]
+    ) -> Iterator[Observation]:
+        yield from self._quorum(partition)
         before = self._isr.get(partition, frozenset(range(self.terms.brokers)))
         self._isr[partition] = isr
         yield ObservedQuorum, partition, ("is_written", (("controller", controller),))
+        if self._is_unclean and leader not in before and leader < self.terms.brokers:
+            self._unclean.add(partition)
+            yield ObservedQuorum, partition, ("says_uncleanly", (
+                ("epoch", epoch + 1), ("leader", leader), ("others", len(isr - {leader}))))
+            return
         yield ObservedQuorum, partition, ("says", (
             ("epoch", epoch + 1), ("leader", min(leader, self.terms.brokers))))
         for verb, replicas in (("leaves", before - isr), ("joins", isr - before)):
@@ -277,14 +297,40 @@ class HistoryJudge:
                     if where == partition:
                         yield _at(partition, offset, verb, replica=replica)
 
+    def _quorum(self, partition: int) -> Iterator[Observation]:
+        """A partition is there from the first time on that the quorum speaks of it."""
+        if partition not in self._quorums:
+            self._quorums.add(partition)
+            yield ObservedQuorum, partition, ("is_elected", (("controller", self._newest),))
+
+    def _assign(self, partition: int, replicas: frozenset[int]) -> Iterator[Observation]:
+        yield from self._quorum(partition)
+        before = self._assigned.get(partition, frozenset(range(self.terms.brokers)))
+        self._assigned[partition] = replicas
+        for verb, brokers in (("is_listed", replicas - before), ("is_struck", before - replicas)):
+            for broker in sorted(brokers):
+                yield ObservedQuorum, partition, (verb, (("replica", broker),))
+
+    def _released(self, broker: int) -> Iterator[Observation]:
+        for partition in sorted(self._quorums):
+            yield ObservedQuorum, partition, ("is_let_go", (("replica", broker),))
+
     def _controls(self, broker: int, controller: int) -> Iterator[Observation]:
         self._newest = max(self._newest, controller)
         for partition in self._quorums:
             yield ObservedQuorum, partition, ("is_elected", (("controller", self._newest),))
 
     def _ends(self, partition: int, leads: int, in_sync: int) -> Iterator[Observation]:
+        replicas = len(self._assigned.get(partition, range(self.terms.brokers)))
+        missing = max(0, min(replicas - in_sync, self.terms.brokers))
         yield ObservedPartition, partition, (
-            "ends", (("leads", min(leads, 1)), ("in_sync", min(in_sync, self.terms.brokers))))
+            "ends", (("leads", min(leads, 1)), ("in_sync", self.terms.brokers - missing)))
+
+    def _led(self, partition: int, preferred: int) -> Iterator[Observation]:
+        yield ObservedPartition, partition, ("is_led", (("preferred", min(preferred, 1)),))
+
+    def _wishes(self, left: int) -> Iterator[Observation]:
+        yield ObservedWishes, 0, ("are", (("left", min(left, 1)),))
 
 
 def _at(partition: int, offset: int, name: str, **about: int) -> Observation:
@@ -297,13 +343,18 @@ _TELLING: Final[Mapping[str, Callable[..., Iterator[Observation]]]] = {
     "committed": HistoryJudge._committed, "acked": HistoryJudge._acked,
     "controls": HistoryJudge._controls, "heeded": HistoryJudge._heeded,
     "answered": HistoryJudge._answered, "read": HistoryJudge._read, "ends": HistoryJudge._ends,
+    "assigned": HistoryJudge._assign, "released": HistoryJudge._released,
+    "led": HistoryJudge._led, "wishes": HistoryJudge._wishes,
 }
+
+_WITH_BROKERS: Final = ("state", "assigned")
+"""The events of which the last field has brokers."""
 
 
 def brokers_of(event: Event) -> Collection[int]:
     """The brokers that an event names, to be checked against those that there are."""
     fields = dict(zip(WORDS[event.what].fields, event.about, strict=True))
     named = [int(fields["broker"])] if "broker" in fields else []
-    if event.what == "state":
-        named += map(int, str(fields["in_sync"]).split(","))
+    if event.what in _WITH_BROKERS:
+        named += map(int, str(event.about[-1]).split(","))
     return named

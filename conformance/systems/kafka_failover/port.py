@@ -16,7 +16,10 @@ from typing import Final, NamedTuple
 
 from ...ports.base import COUNT, NAME, POSITIVE, TRUE, Argument, Kind, Operation, Port, hello
 
-__all__ = ["DEEDS", "FAULTS", "MOMENTS", "PORT", "WORDS", "Event", "Word", "event_of"]
+__all__ = [
+    "DEEDS", "FAULTS", "MOMENTS", "OPERATING", "PORT", "WORDS", "Event", "Word", "event_of",
+    "is_list_of_brokers",
+]
 
 
 class Word(NamedTuple):
@@ -42,6 +45,8 @@ WORDS: Final[Mapping[str, Word]] = {
     "paused": Word(("broker",), "broker {broker} is paused"),
     "resumed": Word(("broker",), "broker {broker} goes on"),
     "expired": Word(("broker",), "the session of broker {broker} expires"),
+    "released": Word(("broker",), "the controller lets broker {broker} go"),
+    "left": Word(("broker",), "broker {broker} has gone"),
     "registered": Word(("broker", "life", "broker_epoch"),
                        "broker {broker} has registered, with broker epoch {broker_epoch}"),
     "controls": Word(("broker", "controller"),
@@ -49,6 +54,8 @@ WORDS: Final[Mapping[str, Word]] = {
     "state": Word(("partition", "controller", "epoch", "leader", "in_sync"),
                   "the quorum says of partition {partition}: leader epoch {epoch}, leader "
                   "{leader}, in sync {in_sync}, by controller epoch {controller}"),
+    "assigned": Word(("partition", "replicas"),
+                     "the replicas of partition {partition} are {replicas} from now on"),
     "heeded": Word(("broker", "life", "controller", "meant", "own"),
                    "broker {broker} (broker epoch {own}) accepts a request of controller epoch "
                    "{controller}, which was meant for broker epoch {meant}"),
@@ -79,14 +86,18 @@ WORDS: Final[Mapping[str, Word]] = {
     "ends": Word(("partition", "leads", "in_sync"),
                  "at the end partition {partition} has {leads} leader that has answered every "
                  "producer, and {in_sync} replicas in sync"),
+    "led": Word(("partition", "preferred"),
+                "at the end partition {partition} has its first replica as its leader (1), or "
+                "another one (0): {preferred}"),
+    "wishes": Word(("left",), "at the end {left} wishes of operators wait"),
     "rested": Word((), "the cluster has come to rest"),
     "stalled": Word((), "the cluster does not come to rest"),
 }
 """The words of a history. A ``leader`` that is as large as there are brokers is nobody; ``in_sync``
-has the ISR's brokers, divided by commas. ``epoch`` is a leader epoch, ``acks_all`` 1 or 0, and
-``leads`` too."""
+and ``replicas`` have brokers, divided by commas, the replicas in their order. ``epoch`` is a leader
+epoch, ``acks_all`` 1 or 0, and ``leads`` too."""
 
-_TEXTS: Final = ("in_sync",)
+_TEXTS: Final = ("in_sync", "replicas")
 
 
 @lru_cache(maxsize=1 << 14)
@@ -98,8 +109,8 @@ def event_of(row: str) -> Event | None:
         return None
     about: list[int | str] = []
     for name, text in zip(word.fields, rest[1:], strict=True):
-        if name in _TEXTS and rest[0] == "state":
-            if not all(map(_is_number, text.split(","))):
+        if name in _TEXTS and (name, rest[0]) != ("in_sync", "ends"):
+            if not is_list_of_brokers(text):
                 return None
             about.append(text)
         elif _is_number(text):
@@ -107,6 +118,11 @@ def event_of(row: str) -> Event | None:
         else:
             return None
     return Event(int(at), rest[0], tuple(about))
+
+
+def is_list_of_brokers(text: str) -> bool:
+    """Whether a text has numbers, divided by commas."""
+    return all(map(_is_number, text.split(",")))
 
 
 def _is_number(text: str) -> bool:
@@ -174,6 +190,24 @@ FAULTS: Final = (
 )
 """What can go wrong in a run."""
 
+_PARTITION: Final = Argument("partition", COUNT, "a partition, from 0")
+_BROKERS: Final = Kind("brokers, divided by commas", lambda value: isinstance(
+    value, str) and is_list_of_brokers(value))
+
+OPERATING: Final = (
+    Operation("shut_down", EVENTS, "let time pass, then a broker asks the controller whether it "
+              "may go, goes, and starts again when it is over", (_AFTER, _BROKER, _LASTS)),
+    Operation("prefer", EVENTS, "let time pass, then an operator wishes that the first replica of "
+              "a partition leads; the same is wished once more at the end of quiet",
+              (_AFTER, _PARTITION)),
+    Operation("reassign", EVENTS, "let time pass, then an operator wishes that a partition has "
+              "other replicas, when the wishes before are carried out",
+              (_AFTER, _PARTITION, Argument("to", _BROKERS, "its replicas, the preferred first"))),
+    Operation("permit_unclean", EVENTS, "let time pass; from then on who is not in sync may be "
+              "elected, where nobody is that is in sync", (_AFTER,)),
+)
+"""What operators do to a cluster in which nothing need be wrong."""
+
 _OPERATIONS: Final = (
     hello("begin anew"),
     Operation(
@@ -186,10 +220,10 @@ _OPERATIONS: Final = (
         "produce", EVENTS, "let time pass, then let a producer write more records to a partition; "
         "there is one for each partition and kind of acknowledgement, and it sends each record "
         "until it is acknowledged",
-        (_AFTER, Argument("partition", COUNT, "a partition, from 0"),
+        (_AFTER, _PARTITION,
          Argument("acks_all", COUNT, "1: it waits for all acknowledgements; 0: for the leader's"),
          Argument("records", POSITIVE, "how many"))),
-    *FAULTS,
+    *FAULTS, *OPERATING,
     Operation("elapse", EVENTS, "let time pass", (_AFTER,)),
     Operation(
         "quiet", EVENTS, "end every fault, and let the cluster run until it has come to rest (the "
@@ -205,5 +239,5 @@ PORT: Final = Port(
     meaning="replicated partitions on a cluster of brokers, under faults",
     operations={operation.name: operation for operation in _OPERATIONS},
     settings=(Argument("capacity", POSITIVE, "min.insync.replicas"),),
-    policies={"clean": "only who is in sync is elected"},
+    policies={"clean": "only who is in sync is elected, until unclean elections are permitted"},
 )

@@ -13,7 +13,8 @@ from random import Random
 from typing import Final
 
 from ....spec.kafka.observed_failover import (
-    CLEAN, ELIGIBLE, FENCED, HELD, KEPT, LED, REJOINED, REPLACED,
+    ALONE, CARRIED_OUT, CLEAN, ELIGIBLE, FENCED, HELD, KEPT, LED, LET_GO, LISTED, PREFERRED,
+    REJOINED, REPLACED,
 )
 from ....spec.notation.rules import Rule
 from ...suites.suite import Act, Program
@@ -49,6 +50,8 @@ def draw(random: Random, can: Collection[str], focus: Rule) -> Program:
         brokers, partitions = random.choice((2, 3, 3, 3, 3)), random.choice((1, 1, 1, 2))
         acts = list(_anything(random, brokers, partitions))
     deployed = _act("deploy", brokers=brokers, partitions=partitions, seed=random.getrandbits(32))
+    if not courses and random.random() < 0.4:
+        acts.insert(random.randrange(1, len(acts) + 1), _operation(random, brokers, partitions))
     return (deployed, *(act for act in acts if act.do in can), _act("quiet"))
 
 
@@ -91,6 +94,25 @@ def _fault(random: Random, brokers: int) -> Act:
     more = {"delay": {"extra": random.randrange(10, 120)},
             "lose": {"percent": random.randrange(10, 80)}}.get(kind, {})
     return _act(kind, after=after, broker=broker, other=other, **more, lasts=lasts)
+
+
+def _operation(random: Random, brokers: int, partitions: int) -> Act:
+    kind = random.choice(("shut_down", "shut_down", "prefer", "reassign", "reassign",
+                          "permit_unclean"))
+    after, partition = random.randrange(250), random.randrange(partitions)
+    if kind == "shut_down":
+        return _act(kind, after=after, broker=random.randrange(brokers),
+                    lasts=random.randrange(20, 300))
+    if kind == "reassign":
+        return _act(kind, after=after, partition=partition, to=_replicas(random, brokers))
+    if kind == "prefer":
+        return _act(kind, after=after, partition=partition)
+    return _act(kind, after=after)
+
+
+def _replicas(random: Random, brokers: int) -> str:
+    """Some of the brokers, in any order."""
+    return ",".join(map(str, random.sample(range(brokers), random.randrange(2, brokers + 1))))
 
 
 # ---- courses --------------------------------------------------------------------------------
@@ -217,6 +239,56 @@ def _deaf(random: Random) -> Iterator[Act]:
     yield _act("elapse", after=450)
 
 
+def _let_go(random: Random) -> Iterator[Act]:
+    """Brokers go one after the other, as they should; followers may lag meanwhile."""
+    one, other = random.sample(range(3), 2)
+    yield _written(0, 1, 2)
+    if random.random() < 0.5:
+        yield _act("crash", after=_UP, broker=other, lasts=random.randrange(150, 300))
+        yield _act("crash", after=0, broker=3 - one - other, lasts=random.randrange(150, 300))
+        yield _act("elapse", after=130)
+    yield _act("shut_down", after=random.randrange(40, 80), broker=one,
+               lasts=random.randrange(50, 200))
+    yield _written(random.randrange(60), 1, 2)
+    yield _act("shut_down", after=random.randrange(200), broker=other,
+               lasts=random.randrange(50, 200))
+    yield _act("elapse", after=300)
+
+
+def _led_by_another(random: Random) -> Iterator[Act]:
+    """The first replica is away for long enough; then it is wished that it leads."""
+    yield _written(0, 1, 1)
+    yield _act("crash", after=_UP, broker=0, lasts=random.randrange(150, 250))
+    yield _act("prefer", after=random.choice((0, 200, 350)), partition=0)
+    if random.random() < 0.5:
+        yield _act("upon", after=0, moment="controls", deed="crash", lasts=60)
+        yield _act("expire", after=20, broker=random.randrange(1, 3))
+    yield _act("elapse", after=200)
+
+
+def _other_replicas(random: Random) -> Iterator[Act]:
+    """A replica goes and comes back, while it is written; controllers change meanwhile."""
+    yield _written(0, 1, 2)
+    yield _act("reassign", after=_UP, partition=0, to=",".join(
+        map(str, random.sample(range(3), 2))))
+    yield _written(random.randrange(40), 1, 4)
+    if random.random() < 0.4:
+        yield _act("upon", after=0, moment="state", deed=random.choice(("crash", "expire")),
+                   lasts=100)
+    if random.random() < 0.4:
+        one, other = random.sample(range(3), 2)
+        yield _act("delay", after=0, broker=one, other=other, extra=random.randrange(20, 80),
+                   lasts=400)
+    yield _act("reassign", after=random.randrange(200), partition=0, to=_replicas(random, 3))
+    yield _act("elapse", after=300)
+
+
+def _unclean(random: Random) -> Iterator[Act]:
+    """All fail one after the other, and the last one stays away; who comes back leads."""
+    yield _act("permit_unclean", after=0)
+    yield from _one_after_the_other(random)
+
+
 _COURSES: Final[Mapping[str, tuple[Course, ...]]] = {
     KEPT.id: (_restart_at_once,),
     HELD.id: (_reply_of_a_change, _join_while_writing),
@@ -226,6 +298,11 @@ _COURSES: Final[Mapping[str, tuple[Course, ...]]] = {
     CLEAN.id: (_one_after_the_other,),
     LED.id: (_deaf,),
     REJOINED.id: (_reply_of_a_change,),
+    LET_GO.id: (_let_go,),
+    PREFERRED.id: (_led_by_another,),
+    LISTED.id: (_other_replicas,),
+    ALONE.id: (_unclean,),
+    CARRIED_OUT.id: (_other_replicas, _led_by_another),
 }
 
 

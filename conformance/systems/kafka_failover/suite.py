@@ -51,6 +51,13 @@ _IN_WORDS: Final[Mapping[str, str]] = {
             "lost, for {lasts} ms",
     "stop_service": "after {after} ms, the coordination service is down for {lasts} ms",
     "upon": "after {after} ms: when {moment}, then {deed} (for {lasts} ms, if it lasts)",
+    "shut_down": "after {after} ms, broker {broker} wants to shut down, and starts again "
+                 "{lasts} ms after it has",
+    "prefer": "after {after} ms, an operator wants the first replica of partition {partition} to "
+              "lead",
+    "reassign": "after {after} ms, an operator wants partition {partition} to have the replicas "
+                "{to}",
+    "permit_unclean": "after {after} ms, unclean elections are permitted",
     "elapse": "{after} ms pass",
     "quiet": "every fault ends, and the cluster is left alone", "settle": "settle",
 }
@@ -139,6 +146,7 @@ class FailoverConversation(PlainConversation):
 def _fits(fields: Mapping[str, Any], deployed: Message) -> bool:
     """Whether a request is about brokers and partitions that are there."""
     brokers = [fields[name] for name in ("broker", "other") if name in fields]
+    brokers += [int(each) for each in str(fields["to"]).split(",")] if "to" in fields else []
     return (all(each < deployed["brokers"] for each in brokers)
             and len(set(brokers)) == len(brokers)
             and fields.get("partition", 0) < deployed["partitions"])
@@ -185,6 +193,8 @@ class ClusterJudge:
                 if offence is not None and offence.rule is self._focus and not self._counting:
                     self._is_over = True
                     break
+            if request["do"] == "permit_unclean":
+                self._judge.permit_unclean()
             self.unjudged |= self._judge.unjudged
             self._tell(self._judge.offences, step)
 

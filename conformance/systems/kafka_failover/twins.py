@@ -6,7 +6,7 @@ with another setting.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final
@@ -16,13 +16,17 @@ from ....reference.kafka.cluster.clients import Producer
 from ....reference.coordination.terms import Result
 from ....reference.kafka.cluster.cluster import Parts
 from ....reference.kafka.cluster.controlling import Controlling
+from ....reference.kafka.controller import znodes
 from ....reference.kafka.controller.channels import Channels
 from ....reference.kafka.controller.controller import Controller
 from ....reference.kafka.controller.core import Settings as ControllerSettings
 from ....reference.kafka.controller.partitions import PartitionMachine
+from ....reference.kafka.controller.replicas import ReplicaMachine
 from ....reference.kafka.controller.selectors import Elected
 from ....reference.kafka.controller.store import Steps, Store
-from ....reference.kafka.controller.terms import Ask, Effect, Leadership, TopicPartition
+from ....reference.kafka.controller.terms import (
+    Ask, Effect, Leadership, ShutDownAnswer, TopicPartition,
+)
 from ....reference.kafka.replication.in_sync import InSync
 from ....reference.kafka.replication.messages import (
     Code, PartitionState, Produce, Produced, Read, ReadUpTo,
@@ -278,6 +282,87 @@ class Unclean(Controller):
 
     def __init__(self, broker: int) -> None:
         super().__init__(broker, ControllerSettings(unclean_all=True))
+
+
+class Joining(PartitionMachine):
+    """An unclean leader joins the ISR that there was."""
+
+    def next_leadership(self, found: Leadership, elected: Elected) -> Leadership:
+        isr = found.isr if elected.leader not in found.isr else ()
+        return super().next_leadership(
+            found, elected._replace(isr=tuple(dict.fromkeys((*elected.isr, *isr)))))
+
+
+@TWINS.twin("failover-unclean-joins", "KAFKA-F21",
+            "who is elected uncleanly joins the ISR that was there", "kafka#selectors")
+class JoiningController(Controller):
+    """Who comes back is taken for in sync, and lacks what its leader wrote."""
+
+    partitions_type = Joining
+
+
+# ---- what operators want --------------------------------------------------------------------
+
+
+@TWINS.twin("failover-let-go-early", "KAFKA-F18",
+            "a broker is let go though it leads what nobody else can lead", "kafka#broker-changes")
+class LettingGoEarly(Controller):
+    """Clients find nobody until its session is over."""
+
+    def emit(self, effect: Effect) -> None:
+        if isinstance(effect, ShutDownAnswer) and effect.remaining:
+            effect = replace(effect, remaining=())
+        super().emit(effect)
+
+
+@TWINS.twin("failover-never-preferred", "KAFKA-F19",
+            "a preferred election ends before anybody could be elected", "KAFKA-840")
+class NeverPreferred(Controller):
+    """The wish is gone, and nothing has happened."""
+
+    def preferred_wanted(self) -> Steps[None]:
+        partitions, self.partitions = self.partitions, _Idle()  # type: ignore[assignment]
+        try:
+            yield from super().preferred_wanted()
+        finally:
+            self.partitions = partitions
+
+
+class _Idle:
+    """Stands where the partitions' state machine will be."""
+
+    def change(self, *_: Any) -> Steps[None]:
+        """Nothing is there to be changed yet."""
+        yield from ()
+
+
+class NotShrinking(ReplicaMachine):
+    """A replica goes offline, and stays in the ISR."""
+
+    def leave_isr(self, replica: Any) -> Steps[Leadership | None]:
+        return (yield from self.store.read_leadership(replica.partition))
+
+
+@TWINS.twin("failover-struck-in-sync", "KAFKA-F20",
+            "a replica that is taken off the list stays in the ISR", "KAFKA-1097, KAFKA-9672")
+class StruckInSync(Controller):
+    """The leader waits for who has deleted all."""
+
+    replicas_type = NotShrinking
+
+
+@TWINS.twin("failover-watches-late", "KAFKA-F22",
+            "wishes are read first, and watched then", "KAFKA-928")
+class WatchingOnce(Controller):
+    """What is wished for after the first wish is never noticed."""
+
+    def jobs_of(self, event: Any) -> Iterator[Any]:
+        seen = self.__dict__.setdefault("_seen", set())
+        if event.path in (znodes.REASSIGN, znodes.PREFERRED):
+            if (event.path, self.store.epoch) in seen:
+                return
+            seen.add((event.path, self.store.epoch))
+        yield from super().jobs_of(event)
 
 
 # ---- what gets stuck ------------------------------------------------------------------------

@@ -214,7 +214,7 @@ class Broker:
             replica = self.replicas.get(which.partition)
             if replica is not None and said.leader_epoch >= replica.epoch:
                 self._fetching.pop(which.partition, None)
-                replica.stop()
+                replica.delete() if said.delete else replica.stop()
 
     # -- following --------------------------------------------------------------------------------
 

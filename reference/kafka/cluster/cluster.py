@@ -8,9 +8,11 @@ broker runs a controller that waits to be elected. Producers and consumers are p
 own. What happens is recorded: a ``Happened`` for each event, in order. The words are:
 
     began broker life, crashed broker, paused broker, resumed broker, expired broker
+    released broker                             the controller lets it go; left broker: it has gone
     registered broker life broker_epoch         the coordination service knows it now
     controls broker epoch                       it is the controller, with that controller epoch
     state partition controller epoch leader isr     what the quorum says from now on
+    assigned partition replicas                 it has these from now on, the preferred one first
     heeded broker life controller meant own     it accepts a request of that controller epoch
         that was meant for the life with the broker epoch ``meant``; the broker's is ``own``
     obeyed broker life partition epoch          by a request it is in that leader epoch
@@ -23,6 +25,8 @@ own. What happens is recorded: a ``Happened`` for each event, in order. The word
     answered partition broker life epoch hw     a consumer is told of a high watermark
     read partition offset value                 … and reads a record
     ends partition leads in_sync                how it is at the end
+    led partition preferred                     … and whether the preferred one leads, if wished
+    wishes left                                 of operators, that wait
     rested, stalled                             whether all has come to rest
 
 Source: the text's cluster of brokers; its faults are those that it speaks of, and those of
@@ -32,7 +36,7 @@ Source: the text's cluster of brokers; its faults are those that it speaks of, a
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
@@ -44,6 +48,7 @@ from ...coordination.port import TimedCoordination, Transaction
 from ...coordination.terms import Create, Multi, Reply, Write
 from ..controller import znodes
 from ..controller.controller import Controller
+from ..controller.terms import TopicPartition
 from ..replication.messages import NOBODY
 from ..replication.replica import Disk, Replica
 from ..replication.settings import Settings
@@ -52,6 +57,7 @@ from .clients import Consumer, Producer
 from .controlling import Controlling
 from .network import DELAY_MAX, Envelope, Network
 from .node import Node
+from .operator import Operator
 from .process import Process
 
 __all__ = ["Cluster", "Deployment", "DeploymentMisuse", "Happened", "Parts", "PATIENCE"]
@@ -133,6 +139,7 @@ class Cluster:
         self.network = Network(self.random, lambda: self.now, self.at, self._deliver)
         self._sessions: dict[int, Process] = {}
         self._processes: dict[int, Process] = {}
+        self.is_unclean = False         # whether who is not in sync may be elected
         self._prepare()
         self.nodes = {broker: Node(self, broker) for broker in range(deployment.brokers)}
         for node in self.nodes.values():
@@ -140,6 +147,8 @@ class Cluster:
         self._producers: dict[tuple[int, bool], Producer] = {}
         self._values = count(1)
         self._clients = count(CLIENTS)
+        self._preferred: set[int] = set()       # the partitions whose preferred one is to lead
+        self._operator: Operator | None = None
         self.consumers = {each: self._consumer(each) for each in self.assignment}
 
     def _delay(self) -> int:
@@ -211,6 +220,15 @@ class Cluster:
                             ",".join(map(str, state.isr)))
                 if done.handle in self._sessions:
                     self._met("state", self._sessions[done.handle].id)
+            elif isinstance(each, Write) and each.path == znodes.topic_path(TOPIC):
+                self._assigned(znodes.assignment_of(each.data), done.at)
+
+    def _assigned(self, assignment: Mapping[int, tuple[int, ...]], at: int) -> None:
+        before, self.assignment = self.assignment, assignment
+        for partition, replicas in assignment.items():
+            if before[partition] != replicas:
+                self.now = max(self.now, at)
+                self.record("assigned", partition, ",".join(map(str, replicas)))
 
     # -- time -------------------------------------------------------------------------------------
 
@@ -266,6 +284,40 @@ class Cluster:
         for _ in range(records):
             self._producers[partition, acks_all].add(next(self._values))
 
+    # -- operators --------------------------------------------------------------------------------
+
+    def _wish(self, path: str, text: bytes) -> None:
+        if self._operator is None:
+            process = self._client()
+            self._operator = Operator(process)
+            self._processes[process.id] = process
+        self._operator.wish(path, text)
+
+    @property
+    def wishes(self) -> int:
+        """How many wishes of operators were not carried out yet."""
+        return 0 if self._operator is None else self._operator.waiting
+
+    def prefer(self, partition: int) -> None:
+        """An operator wants the preferred replica to lead: now, and once more at the end."""
+        self._preferred.add(partition)
+        self._wish_preferred([partition])
+
+    def _wish_preferred(self, partitions: Iterable[int]) -> None:
+        self._wish(znodes.PREFERRED, znodes.partitions_text(
+            TopicPartition(TOPIC, each) for each in partitions))
+
+    def reassign(self, partition: int, replicas: tuple[int, ...]) -> None:
+        """An operator wants a partition to have other replicas."""
+        self._wish(znodes.REASSIGN, znodes.reassignment_text(
+            {TopicPartition(TOPIC, partition): replicas}))
+
+    def permit_unclean(self) -> None:
+        """From now on whoever is there is elected where nobody in sync is."""
+        self.is_unclean = True
+        for node in self.nodes.values():
+            node.permit()
+
     # -- the end ----------------------------------------------------------------------------------
 
     def quiet(self) -> None:
@@ -278,9 +330,18 @@ class Cluster:
         for node in self.nodes.values():
             node.recover()
         self._run(self.now + PATIENCE, self.is_at_rest)
+        if self._preferred and self.is_at_rest():
+            self._wish_preferred(sorted(self._preferred))
+            self._run(self.now + PATIENCE, self.is_at_rest)
+        self._end()
+
+    def _end(self) -> None:
         for partition in self.assignment:
-            _, in_sync = self.quorum(partition)
+            leader, in_sync = self.quorum(partition)
             self.record("ends", partition, int(self.takes_writes(partition)), len(in_sync))
+            if partition in self._preferred:
+                self.record("led", partition, int(leader == self.assignment[partition][0]))
+        self.record("wishes", self.wishes)
         self.record("rested" if self.is_at_rest() else "stalled")
 
     def quorum(self, partition: int) -> tuple[int, tuple[int, ...]]:
@@ -300,8 +361,8 @@ class Cluster:
             if where == partition)
 
     def is_at_rest(self) -> bool:
-        """Every partition has a leader and all replicas in sync, and all was read."""
-        return all(self._is_at_rest(each) for each in self.assignment)
+        """Every partition has a leader and all replicas in sync, all was read, no wish waits."""
+        return self.wishes == 0 and all(self._is_at_rest(each) for each in self.assignment)
 
     def _is_at_rest(self, partition: int) -> bool:
         leader, in_sync = self.quorum(partition)
@@ -309,14 +370,14 @@ class Cluster:
             return False
         replica = self.nodes[leader].replica(partition)
         assert replica is not None
-        return (self.consumers[partition].offset == replica.hw == replica.log.end
-                and all(end == replica.log.end for end in self._ends(partition)))
+        return (self.consumers[partition].offset >= replica.hw == replica.log.end
+                and all(end == replica.log.end for end in self._log_ends(partition)))
 
-    def _ends(self, partition: int) -> Iterator[int]:
-        for node in self.nodes.values():
-            replica = node.replica(partition)
+    def _log_ends(self, partition: int) -> Iterator[int]:
+        for broker in self.assignment[partition]:
+            replica = self.nodes[broker].replica(partition)
             yield -1 if replica is None else replica.log.end
 
     def disks(self) -> Mapping[int, Disk]:
-        """What a broker begins its first life with."""
+        """What a broker begins its first life with: any partition may be assigned to it."""
         return {partition: Disk() for partition in self.assignment}

@@ -12,10 +12,11 @@ from ...coordination.terms import Event as Fired
 from ...coordination.terms import Result
 from ..controller.controller import Controller
 from ..controller.terms import (
-    Answered, Ask, BrokerAnswer, Effect, Elapsed, Event, Failed, Later, Noted, Obeyed, Opened, Over,
-    Send,
+    Answered, Ask, BrokerAnswer, Effect, Elapsed, Event, Failed, Later, Obeyed, Opened, Over,
+    Send, ShutDown, ShutDownAnswer,
 )
-from .process import Process
+from .process import Answer, Process
+from .requests import MayGo, WantsToGo
 
 __all__ = ["Controlling"]
 
@@ -27,6 +28,13 @@ class Controlling:
 
     def __init__(self, process: Process, controller: Controller) -> None:
         self.process, self.controller = process, controller
+        self._leaving: dict[int, Answer] = {}   # by number: who wants to go, and waits
+
+    def asked_to_let_go(self, broker: int, asked: WantsToGo, answer: Answer) -> None:
+        """A broker wants to shut down."""
+        number = len(self._leaving)
+        self._leaving[number] = answer
+        self.receive(ShutDown(number, broker, asked.broker_epoch))
 
     def begin(self) -> None:
         """The broker has registered: from now on it may be elected."""
@@ -54,7 +62,10 @@ class Controlling:
                          partial(self._obeyed, effect.broker, effect.number))
         elif isinstance(effect, Later):
             process.later(effect.ms, lambda: self.receive(Elapsed(effect.number)))
-        elif isinstance(effect, Noted) and effect.what == "controls":
+        elif isinstance(effect, ShutDownAnswer):
+            left = effect.remaining
+            self._leaving[effect.number](MayGo(None if left is None else len(left)))
+        elif effect.what == "controls":
             process.world.record("controls", process.id, self.controller.store.epoch)
 
     def _answered(self, number: int, result: Result) -> None:

@@ -111,6 +111,11 @@ class Faults:
         self.cluster.network.lose(one, other, percent)
         self._after(lasts, partial(self.cluster.network.lose, one, other, -percent))
 
+    def shut_down(self, broker: int, lasts: int) -> None:
+        """A broker asks the controller to let it go, goes, and starts again some time later."""
+        node = self._node(broker)
+        node.shut_down(lambda: self._after(lasts, node.begin))
+
     def stop_service(self, lasts: int) -> None:
         """The coordination service is down, and comes back with all that it has acknowledged."""
         store = self.cluster.store

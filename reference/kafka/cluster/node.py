@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 from ...coordination.memory import Loss
 from ...coordination.terms import Event
 from ..replication.replica import Disk, Replica
+from .leaving import Leaving
 from .process import Process
+from .requests import WantsToGo
 
 if TYPE_CHECKING:
     from .cluster import Cluster
@@ -28,7 +30,10 @@ class _Together:
 
     def handle(self, sender: int, body: Any, answer: Callable[[Any], None]) -> None:
         """See ``Hosted``."""
-        self.broker.handle(sender, body, answer)
+        if isinstance(body, WantsToGo):
+            self.controller.asked_to_let_go(sender, body, answer)
+        else:
+            self.broker.handle(sender, body, answer)
 
     def connected(self) -> None:
         """See ``Hosted``."""
@@ -52,6 +57,8 @@ class Node:
         self.disks: Mapping[int, Disk] = cluster.disks()
         self.process: Process | None = None
         self.broker: Any = None
+        self.controller: Any = None
+        self._leaving: Process | None = None    # the life that wants to go
         self._life = -1
         self._rate = 100
         self._cut_off = 0               # reasons why the coordination service is out of reach
@@ -71,11 +78,18 @@ class Node:
         self.process = Process(cluster, self.id, self._life, self._rate, SESSION_TIMEOUT)
         parts = cluster.parts
         self.broker = parts.broker(self.process, self.disks, self._settings(), parts.replica)
-        controller = parts.controlling(self.process, parts.controller(self.id))
+        self.controller = parts.controller(self.id)
+        self.permit()
+        controller = parts.controlling(self.process, self.controller)
         self.process.hosted = _Together(self.broker, controller)
         cluster.begins(self.process)
         cluster.record("began", self.id, self._life)
         self.broker.start()
+
+    def permit(self) -> None:
+        """Its controller elects uncleanly, if the cluster permits it."""
+        if self.cluster.is_unclean and self.controller is not None:
+            self.controller.settings = replace(self.controller.settings, unclean_all=True)
 
     def _settings(self) -> Any:
         return replace(self.cluster.parts.settings, min_isr=self.cluster.deployment.min_isr)
@@ -92,6 +106,21 @@ class Node:
             self.cluster.store.pause(self.process.session)
             self.process = None
             self.cluster.record("crashed", self.id)
+
+    def shut_down(self, gone: Callable[[], None]) -> None:
+        """The broker asks whether it may go, and goes: its session ends at once."""
+        process = self.process
+        if process is not None and self._leaving is not process:
+            self._leaving = process
+            Leaving(self.broker, lambda: self._leave(process, gone)).ask()
+
+    def _leave(self, process: Process, gone: Callable[[], None]) -> None:
+        if self.process is process:
+            process.is_up = False
+            self.cluster.store.close(process.session)
+            self.process = None
+            self.cluster.record("left", self.id)
+            gone()
 
     def pause(self) -> None:
         """The process stands still."""
@@ -141,5 +170,7 @@ class Node:
         self.drift(100)
         self._cut_off = min(1, self._cut_off)
         self.rejoin()
+        if self.process is not None and self._leaving is self.process:
+            self._leave(self.process, lambda: None)
         self.begin()
         self.resume()

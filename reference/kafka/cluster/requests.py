@@ -1,11 +1,11 @@
-"""What clients ask of brokers beside what is about one replica."""
+"""What clients and brokers ask of brokers beside what is about one replica."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import NamedTuple
 
-__all__ = ["Leader", "Metadata", "WhoLeads"]
+__all__ = ["Leader", "MayGo", "Metadata", "WantsToGo", "WhoLeads"]
 
 
 class Leader(NamedTuple):
@@ -27,3 +27,18 @@ class Metadata:
     """As far as the broker has heard; None if it has not."""
 
     leader: Leader | None
+
+
+@dataclass(frozen=True)
+class WantsToGo:
+    """A broker, in the life with this broker epoch, asks the controller whether it may shut down;
+    answered with ``MayGo``."""
+
+    broker_epoch: int
+
+
+@dataclass(frozen=True)
+class MayGo:
+    """How many partitions it leads still; None if who was asked is not the controller."""
+
+    remaining: int | None

@@ -137,6 +137,11 @@ class Replica:
         self._release(Code.NOT_LEADER)
         self.leader, self.in_sync = NOBODY, None
 
+    def delete(self) -> None:
+        """Serve nobody, and keep nothing."""
+        self.stop()
+        self.cut(0)
+
     def cut(self, at: int) -> None:
         """Remove the records from an offset on."""
         if at < self.log.end:

@@ -1,0 +1,58 @@
+"""A controlled shutdown, as the broker goes through it.
+
+The broker asks the controller, which lets others lead first. It goes when it leads nothing any
+more, or when it has asked often enough.
+
+Source: Kafka's ``KafkaServer.controlledShutdown``; ``controlled.shutdown.max.retries``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any, Final
+
+from ...coordination.terms import Data, Read, Result
+from ..controller import znodes
+from .broker import Broker
+from .requests import MayGo, WantsToGo
+
+__all__ = ["Leaving"]
+
+TRIES: Final = 4
+WITHIN: Final = 60
+AGAIN_AFTER: Final = 20
+
+
+class Leaving:
+    """A broker that wants to go; ``gone`` is called when it does."""
+
+    def __init__(self, broker: Broker, gone: Callable[[], None]) -> None:
+        self.broker, self._gone = broker, gone
+        self._tries = 0
+
+    def ask(self) -> None:
+        """Find out who is the controller, and ask."""
+        if self._tries == TRIES:
+            self._gone()
+            return
+        self._tries += 1
+        process = self.broker.process
+        process.later(WITHIN, self._ask_again(self._tries))
+        process.ask(Read(znodes.CONTROLLER), self._found)
+
+    def _ask_again(self, tries: int) -> Callable[[], None]:
+        """Where no answer has come to this try."""
+        return lambda: self.ask() if self._tries == tries else None
+
+    def _found(self, result: Result) -> None:
+        if isinstance(result, Data):
+            controller = json.loads(result.data)["brokerid"]
+            self.broker.process.call(
+                controller, WantsToGo(self.broker.epoch), WITHIN, self._answered)
+
+    def _answered(self, answer: Any) -> None:
+        if isinstance(answer, MayGo) and answer.remaining == 0:
+            self._tries = TRIES
+            self.broker.process.world.record("released", self.broker.id)
+            self._gone()

@@ -1,0 +1,158 @@
+"""What operators do to the reference's cluster: brokers are let go, replicas move, leaders are
+preferred, elections are unclean."""
+
+from __future__ import annotations
+
+from checkvalve.conformance.systems.kafka_failover.histories import (
+    RULES, HistoryJudge, Terms,
+)
+from checkvalve.conformance.systems.kafka_failover.port import event_of
+from checkvalve.reference.kafka.cluster.cluster import Cluster, Deployment, Happened
+from checkvalve.reference.kafka.cluster.faults import Faults
+from checkvalve.reference.kafka.replication.messages import NOBODY
+
+
+def up(seed: int = 0) -> tuple[Cluster, Faults]:
+    """Three brokers, a partition that broker 0 leads, and three records in it."""
+    cluster = Cluster(Deployment(3, 1, 1, seed))
+    cluster.produce(0, True, 3)
+    cluster.elapse(400)
+    assert cluster.is_at_rest() and cluster.quorum(0) == (0, (0, 1, 2))
+    return cluster, Faults(cluster)
+
+
+def words(cluster: Cluster, *whats: str) -> list[Happened]:
+    """The events of some words."""
+    return [each for each in cluster.history if each.what in whats]
+
+
+def busy(seed: int) -> Cluster:
+    """All that an operator may do, one after the other, among faults."""
+    cluster, faults = up(seed)
+    cluster.reassign(0, (2, 1))
+    cluster.prefer(0)
+    faults.upon("state", "crash", 60)
+    faults.shut_down(1, 80)
+    cluster.produce(0, True, 4)
+    cluster.elapse(200)
+    faults.stop_service(60)
+    cluster.reassign(0, (1, 0, 2))
+    cluster.elapse(200)
+    cluster.permit_unclean()
+    faults.crash(cluster.quorum(0)[0] % 3, 50)
+    cluster.quiet()
+    return cluster
+
+
+def test_one_seed_gives_one_history_whatever_operators_do() -> None:
+    """And it comes to rest, with every wish carried out."""
+    assert busy(3).history == busy(3).history != busy(4).history
+    for seed in range(8):
+        cluster = busy(seed)
+        assert cluster.history[-1].what == "rested"
+        assert cluster.history[-2].what == "wishes" and cluster.history[-2].about == (0,)
+
+
+def test_another_one_leads_before_a_broker_goes() -> None:
+    """It is let go, goes, and leads nothing since; when it is back it is in sync again."""
+    cluster, faults = up()
+    faults.shut_down(0, 200)
+    cluster.elapse(150)
+    assert [each.what for each in words(cluster, "released", "left", "crashed")] == [
+        "released", "left"]
+    assert cluster.quorum(0) == (1, (1, 2))
+    released = words(cluster, "released")[0].at
+    assert max(each.at for each in words(cluster, "state")) < released
+    cluster.quiet()
+    assert set(cluster.quorum(0)[1]) == {0, 1, 2}
+
+
+def test_who_alone_can_lead_is_not_let_go_and_goes_when_it_has_asked_four_times() -> None:
+    """The others are away; it goes as one that fails."""
+    cluster, faults = up()
+    for other in (1, 2):
+        faults.crash(other, 900)
+    cluster.elapse(200)
+    assert cluster.quorum(0) == (0, (0,))
+    faults.shut_down(0, 100)
+    cluster.elapse(150)
+    assert words(cluster, "left") == []
+    cluster.elapse(150)
+    assert [each.what for each in words(cluster, "released", "left")] == ["left"]
+    cluster.quiet()
+    assert cluster.history[-1].what == "rested"
+
+
+def test_a_replica_that_leaves_the_list_deletes_its_log_and_gets_all_when_it_is_back() -> None:
+    """Another one leads meanwhile, and nothing is missing."""
+    cluster, _ = up()
+    cluster.reassign(0, (1, 2))
+    cluster.elapse(200)
+    assert cluster.quorum(0) == (1, (1, 2)) and cluster.assignment[0] == (1, 2)
+    assert cluster.nodes[0].disks[0].log.end == 0
+    cluster.produce(0, True, 2)
+    cluster.reassign(0, (0, 1, 2))
+    cluster.quiet()
+    assert set(cluster.quorum(0)[1]) == {0, 1, 2}
+    assert cluster.nodes[0].disks[0].log.records == cluster.nodes[1].disks[0].log.records
+    assert {each.value for each in cluster.nodes[0].disks[0].log.records} == {1, 2, 3, 4, 5}
+
+
+def test_the_first_replica_leads_again_when_that_is_wished_for() -> None:
+    """Without a wish the leader stays who it is."""
+    led = []
+    for wished in (False, True):
+        cluster, faults = up()
+        faults.crash(0, 200)
+        cluster.elapse(300)
+        assert cluster.quorum(0)[0] == 1
+        if wished:
+            cluster.prefer(0)
+        cluster.quiet()
+        led.append(cluster.quorum(0)[0])
+    assert led == [1, 0]
+
+
+def lone(seed: int, permitted: bool) -> Cluster:
+    """Broker 0 alone is in sync, and then it is away, while the others are back."""
+    cluster, faults = up(seed)
+    for other in (1, 2):
+        faults.crash(other, 400)
+    cluster.elapse(200)
+    cluster.produce(0, True, 2)
+    cluster.elapse(50)
+    if permitted:
+        cluster.permit_unclean()
+    faults.crash(0, 1_500)
+    cluster.elapse(500)
+    return cluster
+
+
+def test_who_is_not_in_sync_leads_only_where_that_is_permitted() -> None:
+    """It is alone in the ISR then, and two records are gone."""
+    assert lone(0, False).quorum(0) == (NOBODY, (0,))
+    leader, in_sync = lone(0, True).quorum(0)
+    assert leader in (1, 2) and leader in in_sync and 0 not in in_sync
+    cluster = lone(0, True)
+    cluster.quiet()
+    assert cluster.history[-1].what == "rested"
+    assert {node.disks[0].log.end for node in cluster.nodes.values()} == {3}
+
+
+def test_of_records_nothing_is_judged_after_an_unclean_election_and_all_else_is() -> None:
+    """What was lost is no breach; the same history without the permission breaks rules."""
+    cluster = lone(1, True)
+    cluster.produce(0, True, 3)
+    cluster.quiet()
+    broken = []
+    for permitted in (True, False):
+        judge = HistoryJudge(Terms(3, 1))
+        if permitted:
+            judge.permit_unclean()
+        for each in cluster.history:
+            event = event_of(" ".join(map(str, (each.at, each.what, *each.about))))
+            assert event is not None
+            judge.see(event)
+        broken.append({offence.rule.id for offence in judge.offences})
+    assert broken[0] == set() and "KAFKA-F12" in broken[1]
+    assert broken[1] <= set(RULES)

@@ -1,0 +1,178 @@
+"""Changes of brokers, replicas and topics as the observers of failover see them.
+
+Theory. ``broker_changes`` and ``reassignment`` write the node of a partition; outside one sees what
+the quorum says of it, which replicas it has, and who was let go. When nothing happens any more, and
+all brokers are there, it must have a leader, and all of its replicas in sync. ``controller_turns``
+carries out wishes: in the end the first replica must lead, if somebody has wished for that.
+
+Epochs are numbered from 1 here, as the observers do.
+
+Source: ``broker_changes``, ``reassignment``, ``controller_turns``, ``observed_failover``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from ...notation.views import Seen, View, see, shown
+from ...refinements import refines, refused
+from ..observed_failover import ObservedPartition, ObservedQuorum, ObservedWishes
+from .broker_changes import (
+    AnsweringEarly, BrokerChanges, NotElectingForWhoCame, NotTellingWhoCame,
+)
+from .controller_turns import BEGUN, Turns, WishesFirst
+from .reassignment import KeepingTheOldList, Reassignment, StrikingTheWishFirst
+from .selectors import ALL, BROKERS, has
+
+__all__ = ["EXPECTATIONS", "AtTheEnd", "BrokersSeen", "ReplicasSeen", "WishSeen", "WishesSeen"]
+
+
+def written(before: BrokerChanges | Reassignment, after: BrokerChanges | Reassignment,
+            ) -> Iterator[Seen]:
+    """What the quorum says of a step that has written: the leader, and then who is in sync."""
+    if (before.leader, before.isr, before.epoch) != (after.leader, after.isr, after.epoch):
+        yield see("says", epoch=after.epoch, leader=after.leader)
+        for verb, more, less in (("leaves", before, after), ("joins", after, before)):
+            for broker in range(BROKERS):
+                if has(more.isr, broker) and not has(less.isr, broker):
+                    yield see(verb, replica=broker)
+
+
+class BrokersSeen(View[BrokerChanges]):
+    """What the quorum says, and who is let go."""
+
+    def begins(self, machine: BrokerChanges) -> Iterable[Seen]:
+        """Broker 0 leads, and all are in sync."""
+        yield see("says", epoch=machine.epoch, leader=machine.leader)
+
+    @shown
+    def let_join(
+        self, before: BrokerChanges, after: BrokerChanges, broker: int
+    ) -> Iterable[Seen]:
+        return written(before, after)
+
+    @shown
+    def elect(self, before: BrokerChanges, after: BrokerChanges) -> Iterable[Seen]:
+        return written(before, after)
+
+    @shown
+    def replace(self, before: BrokerChanges, after: BrokerChanges) -> Iterable[Seen]:
+        return written(before, after)
+
+    @shown
+    def take_out(self, before: BrokerChanges, after: BrokerChanges) -> Iterable[Seen]:
+        return written(before, after)
+
+    @shown
+    def move(self, before: BrokerChanges, after: BrokerChanges) -> Iterable[Seen]:
+        return written(before, after)
+
+    @shown
+    def leave(self, before: BrokerChanges, after: BrokerChanges) -> Iterable[Seen]:
+        return written(before, after)
+
+    @shown
+    def answer(self, before: BrokerChanges, after: BrokerChanges) -> Iterable[Seen]:
+        return [see("is_let_go", replica=broker) for broker in range(BROKERS)
+                if has(after.released, broker) and not has(before.released, broker)]
+
+
+class AtTheEnd(View[BrokerChanges]):
+    """How the partition is when nothing happens any more, and all brokers are there to stay."""
+
+    def at_rest(self, machine: BrokerChanges) -> Iterable[Seen]:
+        """Whether somebody leads and knows it, and how many are in sync."""
+        if machine.up == ALL and machine.leaving == 0:
+            leads = machine.leader < BROKERS and machine.leads[machine.leader]
+            yield see("ends", leads=int(leads), in_sync=sum(
+                has(machine.isr, broker) for broker in range(BROKERS)))
+
+
+class ReplicasSeen(View[Reassignment]):
+    """What the quorum says, and which replicas there are."""
+
+    def begins(self, machine: Reassignment) -> Iterable[Seen]:
+        """The old replicas, all of them in sync."""
+        yield see("says", epoch=machine.epoch, leader=machine.leader)
+        for broker in range(BROKERS):
+            if not has(machine.isr, broker):
+                yield see("leaves", replica=broker)
+                yield see("is_struck", replica=broker)
+
+    @shown
+    def let_join(self, before: Reassignment, after: Reassignment, broker: int) -> Iterable[Seen]:
+        return written(before, after)
+
+    @shown
+    def take_out(self, before: Reassignment, after: Reassignment, broker: int) -> Iterable[Seen]:
+        return written(before, after)
+
+    @shown
+    def tell_all(self, before: Reassignment, after: Reassignment) -> Iterable[Seen]:
+        return written(before, after)
+
+    @shown
+    def lead(self, before: Reassignment, after: Reassignment) -> Iterable[Seen]:
+        return written(before, after)
+
+    @shown
+    def take_out_of_sync(self, before: Reassignment, after: Reassignment) -> Iterable[Seen]:
+        return written(before, after)
+
+    @shown
+    def list_all(self, before: Reassignment, after: Reassignment) -> Iterable[Seen]:
+        return self.listed(before, after)
+
+    @shown
+    def list_new(self, before: Reassignment, after: Reassignment) -> Iterable[Seen]:
+        return self.listed(before, after)
+
+    @staticmethod
+    def listed(before: Reassignment, after: Reassignment) -> Iterator[Seen]:
+        """Who comes onto the list, and who is struck."""
+        for broker in range(BROKERS):
+            if has(before.listed, broker) != has(after.listed, broker):
+                yield see("is_listed" if has(after.listed, broker) else "is_struck",
+                          replica=broker)
+
+
+class WishesSeen(View[Reassignment]):
+    """Whether what was wished for has been done, when nothing happens any more."""
+
+    def at_rest(self, machine: Reassignment) -> Iterable[Seen]:
+        """Replicas that are not those of the wish are a wish that waits."""
+        yield see("are", left=int(machine.wished or machine.listed != machine.T))
+
+
+class WishSeen(View[Turns]):
+    """Whether the first replica leads, whenever there is a controller that has begun."""
+
+    def asked(self, machine: Turns) -> Iterable[Seen]:
+        """The wish was there before the first of them."""
+        if machine.begun == BEGUN:
+            yield see("is_led", preferred=int(machine.led))
+
+
+QUORUM = refines(BrokerChanges, ObservedQuorum, "brokers come, go, and are let go",
+                 shows=BrokersSeen, seen_by={"N": 3, "E": "3 * D + 1"}, D=2)
+ENDS = refines(BrokerChanges, ObservedPartition, "when all are back, all are in sync",
+               shows=AtTheEnd, seen_by={"N": 3}, room=("not self.over",), D=2)
+MOVES = refines(Reassignment, ObservedQuorum, "replicas come before others go", shows=ReplicasSeen,
+                seen_by={"N": 3, "E": "3 * X + 5"}, O=3, T=6, L=(0, 1), D=1, X=1)
+DONE = refines(Reassignment, ObservedWishes, "wishes are carried out", shows=WishesSeen,
+               O=3, T=6, L=(0, 1), D=1, X=1)
+WISH = refines(Turns, ObservedPartition, "the first replica leads, as was wished", shows=WishSeen,
+               seen_by={"N": 3}, N=2, E=1)
+
+EXPECTATIONS = (
+    QUORUM, ENDS, MOVES, DONE, WISH,
+    refused(AnsweringEarly, "KAFKA-F18", "it goes, and nobody leads", like=QUORUM, D=3),
+    refused(NotElectingForWhoCame, "KAFKA-F14", "who was waited for has come, and nobody elects",
+            like=ENDS, D=3),
+    refused(NotTellingWhoCame, "KAFKA-F15", "who comes follows nobody (KAFKA-831)", like=ENDS),
+    refused(KeepingTheOldList, "KAFKA-F20", "who goes joins once more (KAFKA-1097)", like=MOVES,
+            L=1),
+    refused(StrikingTheWishFirst, "KAFKA-F22", "nobody knows any more what was wished for",
+            like=DONE, L=1),
+    refused(WishesFirst, "KAFKA-F19", "the wish is gone (KAFKA-840)", like=WISH),
+)

@@ -17,4 +17,5 @@ SYSTEM = System(
     ),
     chapters=("kafka.partition_changes", "kafka.replica_changes"),
     drawings="drawings",
+    bugs="bugs",
 )

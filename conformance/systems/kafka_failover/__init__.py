@@ -16,4 +16,5 @@ SYSTEM = System(
                 "the same cluster, coordinated by a real ZooKeeper (needs Java and kazoo)"),
     ),
     chapters=("kafka.observed_failover",),
+    bugs="bugs",
 )

@@ -1,0 +1,40 @@
+"""Bugs of the history of Kafka's controller, inside of one."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ...suites.bug import bug
+
+__all__ = ["BUGS"]
+
+BUGS: Final = (
+    bug("KAFKA-1578", "watches are left after a resignation",
+        machines="kafka.controller_turns.KeepingTheWatches"),
+    bug("KAFKA-4229", "states are left after a resignation: it cannot begin again",
+        machines="kafka.controller_turns.ForgettingNothing"),
+    bug("KAFKA-1134", "callbacks run while a controller begins",
+        machines="kafka.controller_turns.CallingBackAtOnce"),
+    bug("KAFKA-6879", "the end of a session is handled under a lock: deadlock",
+        machines="kafka.controller_turns.WaitingWithTheLock"),
+    bug("KAFKA-5502", "the list of brokers is taken from the event",
+        machines="kafka.controller_start.TrustingTheEvent"),
+    bug("KAFKA-4443", "a leader is named of which nobody has heard that it is there",
+        twins="controller-metadata-late",
+        machines="kafka.controller_start.LeadersFirst"),
+    bug("KAFKA-831", "a broker that comes is not sent its partitions",
+        twins="kafka-831",
+        machines="kafka.broker_changes.NotTellingWhoCame"),
+    bug("KAFKA-5879", "elections go by an ISR that was read long ago",
+        twins="kafka-5879"),
+    bug("KAFKA-3143", "replicas on dead brokers stay in the ISR",
+        twins="kafka-3143",
+        machines="kafka.replica_changes.KeepingTheDead kafka.broker_changes.KeepingTheGone"),
+    bug("KAFKA-3670", "in a controlled shutdown the first of the ISR leads, live or not",
+        twins="kafka-3670 kafka-3670-dead",
+        machines="kafka.partition_changes.ElectingInIsrOrder "
+                 "kafka.partition_changes.ElectingTheDead"),
+    bug("KAFKA-7482", "the broker that shuts down is not told that another one leads",
+        twins="kafka-7482",
+        machines="kafka.broker_changes.NotTellingWhoGoes"),
+)

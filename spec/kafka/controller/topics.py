@@ -304,11 +304,17 @@ EXPECTATIONS = (
 )
 
 UNSEEN = {
-    **{f"KAFKA-C{number}":
-       "No port makes a topic, or deletes one, while its cluster is under test; the states that "
-       "its replicas go through are those of replica_changes, which the port of the controller "
-       "shows."
-       for number in (101, 102, 103, 104)},
+    "KAFKA-C101":
+        "No port deletes a topic while its cluster is under test, so none can wait for its end.",
+    "KAFKA-C102":
+        "A topic's node is the controller's own, and no port tells when it goes; the states that "
+        "its replicas go through are seen one by one (KAFKA-C17).",
+    "KAFKA-C103":
+        "Of a partition that does not exist any more no port asks who leads it; that it cannot be "
+        "online again is a cell of the table, which is seen (KAFKA-C1).",
+    "KAFKA-C104":
+        "Reassigning and deleting at a time takes two wishes of operators, and no port has the "
+        "second of them.",
     "KAFKA-C105":
         "A cluster's only topic is there before its controllers, as what is left of an earlier "
         "one; that it gets a leader is asked at the end (KAFKA-F14).",

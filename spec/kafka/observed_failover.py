@@ -111,6 +111,9 @@ ALONE = guard_rule(
 CARRIED_OUT = guard_rule(
     "KAFKA-F22", MUST, "After quiet, every wish of an operator has been carried out or refused.",
     source="kafka#reassignment; KAFKA-928")
+REPLACED_FIRST = guard_rule(
+    "KAFKA-F23", MUST, "A replica is taken off the list only when each that stays has been in sync "
+    "since it came onto it.", source="kafka#reassignment")
 
 
 class ObservedPlace(Machine):
@@ -238,7 +241,8 @@ class ObservedQuorum(Machine):
     epoch = integer(0, E)               # the leader epoch
     leader = integer(0, N, init=N)      # N: nobody
     in_sync = array(upto(N), boolean(True))
-    listed = array(upto(N), boolean(True))      # the partition's replicas
+    listed = array(upto(N), boolean(True))      # the partition's replicas …
+    was_in_sync = array(upto(N), boolean(True))     # … and who of them has been in sync since
 
     @action(controller=upto(E + 1))
     def is_elected(self, controller: int) -> None:
@@ -266,6 +270,7 @@ class ObservedQuorum(Machine):
         """In the same write, a replica comes into the ISR."""
         require(self.listed[replica], LISTED)
         self.in_sync[replica] = True
+        self.was_in_sync[replica] = True
 
     @action(replica=upto(N))
     def leaves(self, replica: int) -> None:
@@ -282,6 +287,7 @@ class ObservedQuorum(Machine):
         require(others == 0, ALONE)
         for each in range(self.N):
             self.in_sync[each] = each == leader
+        self.was_in_sync[leader] = True
         self.epoch = epoch
         self.leader = leader
 
@@ -294,12 +300,16 @@ class ObservedQuorum(Machine):
     def is_listed(self, replica: int) -> None:
         """It is one of the partition's replicas from now on."""
         self.listed[replica] = True
+        self.was_in_sync[replica] = self.in_sync[replica]
 
     @action(replica=upto(N))
     def is_struck(self, replica: int) -> None:
         """It is one no more."""
         require(not self.in_sync[replica], LISTED)
+        require(all(self.was_in_sync[each] or not self.listed[each] or each == replica
+                    for each in range(self.N)), REPLACED_FIRST)
         self.listed[replica] = False
+        self.was_in_sync[replica] = False
 
     @always("KAFKA-F17", MUST, "The quorum's leader, if there is one, is in the ISR.",
             source="kafka#replication (LeaderInIsr, as it is meant)")

@@ -21,20 +21,27 @@ BUGS: Final = (
         machines="kafka.controller_start.TrustingTheEvent"),
     bug("KAFKA-4443", "a leader is named of which nobody has heard that it is there",
         twins="controller-metadata-late",
-        machines="kafka.controller_start.LeadersFirst"),
+        machines="kafka.controller_start.LeadersFirst",
+        apart="whether a broker knows a leader is its own affair; the twin dies by what is put "
+              "into the queues"),
     bug("KAFKA-831", "a broker that comes is not sent its partitions",
         twins="kafka-831",
-        machines="kafka.broker_changes.NotTellingWhoCame"),
+        machines="kafka.broker_changes.NotTellingWhoCame",
+        apart="the machine is refused by how it ends (KAFKA-F15), the twin by a request that is "
+              "missing"),
     bug("KAFKA-5879", "elections go by an ISR that was read long ago",
         twins="kafka-5879"),
     bug("KAFKA-3143", "replicas on dead brokers stay in the ISR",
         twins="kafka-3143",
-        machines="kafka.replica_changes.KeepingTheDead kafka.broker_changes.KeepingTheGone"),
+        machines="kafka.replica_changes.KeepingTheDead kafka.broker_changes.KeepingTheGone",
+        apart="that a leader waits for who is gone shows while it is gone, and KeepingTheGone has "
+              "brokers that come back"),
     bug("KAFKA-3670", "in a controlled shutdown the first of the ISR leads, live or not",
         twins="kafka-3670 kafka-3670-dead",
         machines="kafka.partition_changes.ElectingInIsrOrder "
                  "kafka.partition_changes.ElectingTheDead"),
     bug("KAFKA-7482", "the broker that shuts down is not told that another one leads",
         twins="kafka-7482",
-        machines="kafka.broker_changes.NotTellingWhoGoes"),
+        machines="kafka.broker_changes.NotTellingWhoGoes",
+        apart="whoever may go is gone at once; the twin dies by whom the controller tells"),
 )

@@ -14,7 +14,9 @@ BUGS: Final = (
         machines="kafka.controller_epochs.NotFenced"),
     bug("KAFKA-1096", "an old controller takes the newest epoch for its own",
         twins="failover-adopts-the-epoch",
-        machines="kafka.controller_epochs.AdoptingTheEpoch"),
+        machines="kafka.controller_epochs.AdoptingTheEpoch",
+        apart="two controllers of one epoch are seen as two leaders in the twin, and the machine "
+              "has no partition"),
     bug("KAFKA-6082", "a controller that was replaced writes",
         twins="kafka-6082 failover-unguarded-controller",
         machines="kafka.controller_epochs.WritingUnchecked "
@@ -34,7 +36,8 @@ BUGS: Final = (
         "a broker that bounced is invisible; requests for its earlier life are obeyed",
         twins="failover-no-broker-epoch",
         machines="kafka.controller_start.ComparingNumbers "
-                 "kafka.controller_start.WithoutBrokerEpochs"),
+                 "kafka.controller_start.WithoutBrokerEpochs",
+        apart="ComparingNumbers is refused by how it ends (KAFKA-F15)"),
     bug("KAFKA-1187", "a request that failed is not sent again",
         twins="failover-no-retry",
         machines="kafka.controller_requests.GivingUp"),
@@ -52,7 +55,9 @@ BUGS: Final = (
         twins="failover-lost-reply"),
     bug("KAFKA-8966", "the high watermark waits for the known ISR alone",
         twins="failover-hw-of-known-isr failover-hw-without-wanted-shrink",
-        machines="kafka.isr_changes.WaitingForKnown"),
+        machines="kafka.isr_changes.WaitingForKnown",
+        apart="what a leader has asked for and not heard of is no part of what the machine would "
+              "show"),
     bug("KAFKA-769, KAFKA-1647", "the checkpoint is written before all partitions are known again",
         machines="kafka.checkpoints.WritingWhatIsKnown"),
     bug("KAFKA-851", "a request sets the high watermark to 0",
@@ -69,7 +74,8 @@ BUGS: Final = (
         machines="kafka.replication.CutByEpoch"),
     bug("KAFKA-7395", "fetches carry no epoch",
         twins="failover-kip-279",
-        machines="kafka.replication.CutAtLastMatch kafka.replication.CuttingUnfenced"),
+        machines="kafka.replication.CutAtLastMatch kafka.replication.CuttingUnfenced",
+        apart="CuttingUnfenced takes three epochs, and a search over pairs minutes"),
     bug("KAFKA-7128", "a replica joins the ISR below the beginning of its leader's epoch",
         twins="failover-joins-early",
         machines="kafka.replication.JoiningEarly"),

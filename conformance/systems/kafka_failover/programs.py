@@ -14,7 +14,7 @@ from typing import Final
 
 from ....spec.kafka.observed_failover import (
     ALONE, CARRIED_OUT, CLEAN, ELIGIBLE, FENCED, HELD, KEPT, LED, LET_GO, LISTED, PREFERRED,
-    REJOINED, REPLACED,
+    REJOINED, REPLACED, REPLACED_FIRST,
 )
 from ....spec.notation.rules import Rule
 from ...suites.suite import Act, Program
@@ -302,6 +302,7 @@ _COURSES: Final[Mapping[str, tuple[Course, ...]]] = {
     PREFERRED.id: (_led_by_another,),
     LISTED.id: (_other_replicas,),
     ALONE.id: (_unclean,),
+    REPLACED_FIRST.id: (_other_replicas,),
     CARRIED_OUT.id: (_other_replicas, _led_by_another),
 }
 

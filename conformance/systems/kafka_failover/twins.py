@@ -351,6 +351,15 @@ class StruckInSync(Controller):
     replicas_type = NotShrinking
 
 
+@TWINS.twin("failover-struck-too-soon", "KAFKA-F23",
+            "the old replicas go as soon as one of the new ones is in sync", "kafka#reassignment")
+class StruckTooSoon(Controller):
+    """For a while there are fewer copies than before, and after."""
+
+    def may_finish(self, targets: tuple[int, ...], found: Leadership) -> bool:
+        return bool(set(targets) & set(found.isr))
+
+
 @TWINS.twin("failover-watches-late", "KAFKA-F22",
             "wishes are read first, and watched then", "KAFKA-928")
 class WatchingOnce(Controller):

@@ -30,8 +30,8 @@ from enum import IntEnum
 
 from ...expectations import expect
 from ...notation import (
-    MUST, Machine, action, always, array, boolean, choice, const, integer, leads_to, require, step,
-    upto,
+    MUST, SHOULD, Machine, action, always, array, boolean, choice, const, integer, leads_to,
+    require, step, upto,
 )
 from .selectors import (
     ALL, BROKERS, NOBODY, Choice, both, controlled_shutdown, has, offline, only, without,
@@ -278,7 +278,7 @@ class BrokerChanges(Machine):
         is_missed = has(self.isr, broker) and not has(self.up, broker) and self.isr != only(broker)
         return is_missed, not is_missed
 
-    @step("KAFKA-C84", MUST, "Who wants to go and has left the ISR does not join it again.",
+    @step("KAFKA-C84", SHOULD, "Who wants to go and has left the ISR does not join it again.",
           source=f"{CHANGES}; KAFKA-14140", broker=upto(BROKERS))
     def who_leaves_stays_out(self, after: BrokerChanges, broker: int) -> bool:
         """Else the leader waits for it once more when it is gone."""

@@ -21,7 +21,9 @@ from .broker_changes import (
     AnsweringEarly, BrokerChanges, NotElectingForWhoCame, NotTellingWhoCame,
 )
 from .controller_turns import BEGUN, Turns, WishesFirst
-from .reassignment import KeepingTheOldList, Reassignment, StrikingTheWishFirst
+from .reassignment import (
+    KeepingTheOldList, NotWaiting, Reassignment, StrikingTheWishFirst,
+)
 from .selectors import ALL, BROKERS, has
 
 __all__ = ["EXPECTATIONS", "AtTheEnd", "BrokersSeen", "ReplicasSeen", "WishSeen", "WishesSeen"]
@@ -130,10 +132,10 @@ class ReplicasSeen(View[Reassignment]):
     @staticmethod
     def listed(before: Reassignment, after: Reassignment) -> Iterator[Seen]:
         """Who comes onto the list, and who is struck."""
-        for broker in range(BROKERS):
-            if has(before.listed, broker) != has(after.listed, broker):
-                yield see("is_listed" if has(after.listed, broker) else "is_struck",
-                          replica=broker)
+        for verb, more, less in (("is_listed", after, before), ("is_struck", before, after)):
+            for broker in range(BROKERS):
+                if has(more.listed, broker) and not has(less.listed, broker):
+                    yield see(verb, replica=broker)
 
 
 class WishesSeen(View[Reassignment]):
@@ -172,6 +174,7 @@ EXPECTATIONS = (
     refused(NotTellingWhoCame, "KAFKA-F15", "who comes follows nobody (KAFKA-831)", like=ENDS),
     refused(KeepingTheOldList, "KAFKA-F20", "who goes joins once more (KAFKA-1097)", like=MOVES,
             L=1),
+    refused(NotWaiting, "KAFKA-F23", "one of two is in sync", like=MOVES, L=1),
     refused(StrikingTheWishFirst, "KAFKA-F22", "nobody knows any more what was wished for",
             like=DONE, L=1),
     refused(WishesFirst, "KAFKA-F19", "the wish is gone (KAFKA-840)", like=WISH),

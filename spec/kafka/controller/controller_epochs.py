@@ -255,12 +255,6 @@ UNSEEN = {
     "KAFKA-C51":
         "The epoch of a controller is in its requests and nodes; the port of its state machines "
         "has one controller.",
-    "KAFKA-C52":
-        "It takes a second controller; of the state machines of one, KAFKA-C13 is seen.",
-    "KAFKA-C53":
-        "A write that comes from who was replaced takes two controllers, and a port has one.",
-    "KAFKA-C54":
-        "What a broker obeys is its own affair, and there is no port for brokers of their own.",
     "KAFKA-C55":
         "That nobody is elected shows nothing, for as long as one cares to wait.",
 }

@@ -183,10 +183,6 @@ UNSEEN = {
     "KAFKA-C60":
         "It is what the text says of three requests, and false of two of them, so no "
         "implementation is to keep it.",
-    "KAFKA-C61":
-        "By what a broker lives is seen by its clients and followers; no port has brokers alone.",
-    "KAFKA-C62":
-        "A request that never arrives shows nothing, and no port speaks for the network between.",
     "KAFKA-C63":
         "The port of the controller shows what is put into the queues, and not how they are "
         "emptied.",

@@ -252,13 +252,6 @@ EXPECTATIONS = (
 )
 
 UNSEEN = {
-    "KAFKA-C71":
-        "A topic that nobody notices shows nothing; the port of the controller tells it what there "
-        "is, and has no watches.",
-    "KAFKA-C72":
-        "That a broker is never told shows nothing, and the port has no lives of brokers.",
-    "KAFKA-C73":
-        "It takes a broker that obeys requests, and there is no port for brokers of their own.",
     "KAFKA-C74":
         "Whether a broker knows a leader is its own affair, and no port asks it.",
 }

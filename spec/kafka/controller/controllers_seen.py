@@ -1,0 +1,161 @@
+"""Controllers that are elected, begin, and send requests, as the observers of failover see them.
+
+Theory. Of an election one sees that a broker is the controller, and with which epoch; of what it
+does then, the writes to the quorum that succeed, and the requests that brokers accept. Here a
+controller elects in the node of one partition, so what it writes first begins a leader epoch, for
+which its own stands. When nothing happens any more one sees what has come of it: whether everything
+that was there to be noticed was noticed, whether a broker is in sync, whether a decision was
+obeyed.
+
+Source: ``controller_epochs``, ``controller_requests``, ``controller_start``, ``observed_failover``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ...notation.views import Seen, View, see, shown
+from ...refinements import refines, refused
+from ..observed_failover import (
+    ObservedBroker, ObservedPartition, ObservedQuorum, ObservedReplica, ObservedWishes,
+)
+from .controller_epochs import ControllerEpochs, NotFenced, Role, WritingUnchecked
+from .controller_requests import ControllerRequests, GivingUp, MetadataRequests
+from .controller_start import (
+    ComparingNumbers, Listening, Lives, ReadingFirst, TrustingTheEvent, WithoutBrokerEpochs,
+)
+
+__all__ = [
+    "EXPECTATIONS", "ArrivedSeen", "DecisionsSeen", "ElectionsSeen", "LivesSeen", "NoticedSeen",
+    "SpokenSeen", "ToldSeen",
+]
+
+
+class ElectionsSeen(View[ControllerEpochs]):
+    """Who is elected, and what the quorum says."""
+
+    @shown
+    def create(
+        self, before: ControllerEpochs, after: ControllerEpochs, who: int
+    ) -> Iterable[Seen]:
+        return self.elected(after, who)
+
+    @shown
+    def raise_epoch(
+        self, before: ControllerEpochs, after: ControllerEpochs, who: int
+    ) -> Iterable[Seen]:
+        return self.elected(after, who)
+
+    @staticmethod
+    def elected(after: ControllerEpochs, who: int) -> list[Seen]:
+        """It knows its epoch, if it is the controller now."""
+        if after.role[who] != Role.ACTIVE:
+            return []
+        return [see("is_elected", controller=after.mine[who])]
+
+    @shown
+    def write(self, before: ControllerEpochs, after: ControllerEpochs, who: int) -> list[Seen]:
+        return [see("is_written", controller=after.mine[who]),
+                see("says", epoch=after.mine[who], leader=0)]
+
+
+class SpokenSeen(View[ControllerEpochs]):
+    """Which requests the broker accepts."""
+
+    @shown
+    def speak(self, before: ControllerEpochs, after: ControllerEpochs, who: int) -> Seen:
+        return see("heeds", controller=after.mine[who], meant=0, own=0)
+
+
+class LivesSeen(View[Lives]):
+    """Which requests a broker accepts, and for which life they were meant."""
+
+    @shown
+    def arrive(self, before: Lives, after: Lives) -> Seen | None:
+        if after.told == before.told and not before.obeys():
+            return None
+        return see("heeds", controller=0, meant=before.meant_for, own=before.lives)
+
+
+class ToldSeen(View[Lives]):
+    """Whether a broker that is there is in sync, when the controller has nothing to do."""
+
+    def asked(self, machine: Lives) -> Iterable[Seen]:
+        """It is, if it was told in this life that it has to follow."""
+        if machine.is_up and not machine.differs() and machine.meant_for == 0:
+            yield see("ends", leads=1, in_sync=int(machine.told == machine.lives))
+
+
+class NoticedSeen(View[Listening]):
+    """Whether everything was noticed, when nothing happens any more."""
+
+    def at_rest(self, machine: Listening) -> Iterable[Seen]:
+        """What was created is what was wished for."""
+        yield see("are", left=int(machine.known < machine.created))
+
+
+class DecisionsSeen(View[ControllerRequests]):
+    """The leader epochs in which the broker is, by requests."""
+
+    @shown
+    def answer(self, before: ControllerRequests, after: ControllerRequests) -> Seen | None:
+        return self.obeyed(before, before.answered + 1)
+
+    @shown
+    def lose_answer(self, before: ControllerRequests, after: ControllerRequests) -> Seen | None:
+        return self.obeyed(before, before.answered + 1)
+
+    @shown
+    def come_late(
+        self, before: ControllerRequests, after: ControllerRequests, copy: int
+    ) -> Seen | None:
+        return self.obeyed(before, copy + 1)
+
+    @staticmethod
+    def obeyed(before: ControllerRequests, request: int) -> Seen | None:
+        """Each decision begins a leader epoch."""
+        return see("obeys", epoch=request) if before.obeys(request) else None
+
+
+class ArrivedSeen(View[ControllerRequests]):
+    """Whether the broker leads, when nothing happens any more."""
+
+    def at_rest(self, machine: ControllerRequests) -> Iterable[Seen]:
+        """By the last decision it does."""
+        yield see("ends", leads=int(machine.reached == machine.decided), in_sync=1)
+
+
+ELECTED = refines(ControllerEpochs, ObservedQuorum, "who was replaced writes nothing (since 2.1)",
+                  shows=ElectionsSeen, seen_by={"N": 1, "E": "X + 1"}, C=(2, 3), X=2, V=1)
+SPOKEN = refines(ControllerEpochs, ObservedBroker, "brokers heed nobody who was replaced",
+                 shows=SpokenSeen, seen_by={"E": "X + 1"}, C=(2, 3), X=2, V=(0, 1))
+MEANT = refines(Lives, ObservedBroker, "requests are for the life that they reach",
+                shows=LivesSeen, seen_by={"B": "N"}, N=(2, 3))
+TOLD = refines(Lives, ObservedPartition, "each life is told to follow", shows=ToldSeen,
+               seen_by={"N": 1}, room=("not self.over",), N=(2, 3))
+NOTICED = refines(Listening, ObservedWishes, "what is created is noticed", shows=NoticedSeen,
+                  T=(2, 3))
+OBEYED = refines(ControllerRequests, ObservedReplica, "only a new leader epoch is obeyed",
+                 shows=DecisionsSeen, seen_by={"E": "N"}, N=3, L=(0, 1))
+ARRIVED = refines(ControllerRequests, ObservedPartition, "the last decision arrives",
+                  shows=ArrivedSeen, seen_by={"N": 1}, room=("not self.over",), N=3, L=0)
+
+EXPECTATIONS = (
+    ELECTED, SPOKEN, MEANT, TOLD, NOTICED, OBEYED, ARRIVED,
+    refused(WritingUnchecked, "KAFKA-F10", "an old controller writes (KAFKA-6082)", like=ELECTED,
+            C=2),
+    refused(ControllerEpochs, "KAFKA-F10", "before 2.1 who was replaced can write what its "
+            "successor has not written yet (KAFKA-6082)", like=ELECTED, C=2, V=0),
+    refused(NotFenced, "KAFKA-F9", "two controllers are obeyed in turn (KAFKA-532)", like=SPOKEN,
+            C=2),
+    refused(WithoutBrokerEpochs, "KAFKA-F9", "an old request is obeyed (KAFKA-7235)", like=MEANT),
+    refused(ComparingNumbers, "KAFKA-F15", "a new life is never told (KAFKA-7235)", like=TOLD),
+    refused(ReadingFirst, "KAFKA-F22", "what comes between is never noticed (KAFKA-928)",
+            like=NOTICED),
+    refused(TrustingTheEvent, "KAFKA-F22", "what comes behind an event is never noticed "
+            "(KAFKA-5502)", like=NOTICED),
+    refused(MetadataRequests, "KAFKA-F9", "what is heeded whatever its epoch goes back",
+            like=OBEYED, L=1, beside=("KAFKA-C60",)),
+    refused(GivingUp, "KAFKA-F14", "the last request is given up (KAFKA-1187)", like=ARRIVED,
+            beside=("KAFKA-C63",)),
+)

@@ -2,12 +2,15 @@
 
 Theory. ``broker_changes`` and ``reassignment`` write the node of a partition; outside one sees what
 the quorum says of it, which replicas it has, and who was let go. When nothing happens any more, and
-all brokers are there, it must have a leader, and all of its replicas in sync. ``controller_turns``
-carries out wishes: in the end the first replica must lead, if somebody has wished for that.
+all brokers are there, it must have a leader, and all of its replicas in sync. So must the one of a
+topic that was made (``topics``), and a topic that is to be deleted is gone then.
+``controller_turns`` carries out wishes: in the end the first replica must lead, if somebody has
+wished for that.
 
 Epochs are numbered from 1 here, as the observers do.
 
-Source: ``broker_changes``, ``reassignment``, ``controller_turns``, ``observed_failover``.
+Source: ``broker_changes``, ``reassignment``, ``topics``, ``controller_turns``,
+``observed_failover``.
 """
 
 from __future__ import annotations
@@ -25,8 +28,12 @@ from .reassignment import (
     KeepingTheOldList, NotWaiting, Reassignment, StrikingTheWishFirst,
 )
 from .selectors import ALL, BROKERS, has
+from .topics import ForgettingTheIneligible, NotResuming, Topics
 
-__all__ = ["EXPECTATIONS", "AtTheEnd", "BrokersSeen", "ReplicasSeen", "WishSeen", "WishesSeen"]
+__all__ = [
+    "EXPECTATIONS", "AtTheEnd", "BrokersSeen", "DeletionSeen", "ReplicasSeen", "TopicSeen",
+    "WishSeen", "WishesSeen",
+]
 
 
 def written(before: BrokerChanges | Reassignment, after: BrokerChanges | Reassignment,
@@ -146,6 +153,23 @@ class WishesSeen(View[Reassignment]):
         yield see("are", left=int(machine.wished or machine.listed != machine.T))
 
 
+class DeletionSeen(View[Topics]):
+    """Whether what was wished for has been done, when nothing happens any more."""
+
+    def at_rest(self, machine: Topics) -> Iterable[Seen]:
+        """That a topic be deleted is a wish."""
+        yield see("are", left=int(machine.wished))
+
+
+class TopicSeen(View[Topics]):
+    """How the topic is when a controller knows it, all brokers are there, and it is to stay."""
+
+    def asked(self, machine: Topics) -> Iterable[Seen]:
+        """Whether somebody leads it."""
+        if machine.knows and all(machine.up) and not machine.wished:
+            yield see("ends", leads=int(machine.led), in_sync=machine.B)
+
+
 class WishSeen(View[Turns]):
     """Whether the first replica leads, whenever there is a controller that has begun."""
 
@@ -166,8 +190,13 @@ DONE = refines(Reassignment, ObservedWishes, "wishes are carried out", shows=Wis
 WISH = refines(Turns, ObservedPartition, "the first replica leads, as was wished", shows=WishSeen,
                seen_by={"N": 3}, N=2, E=1)
 
+DELETED = refines(Topics, ObservedWishes, "topics are deleted that are to be", shows=DeletionSeen,
+                  B=2, D=1, X=1, R=1)
+LED = refines(Topics, ObservedPartition, "topics that were made are led", shows=TopicSeen,
+              seen_by={"N": "B"}, room=("not self.over",), B=2, D=1, X=1, R=1)
+
 EXPECTATIONS = (
-    QUORUM, ENDS, MOVES, DONE, WISH,
+    QUORUM, ENDS, MOVES, DONE, DELETED, LED, WISH,
     refused(AnsweringEarly, "KAFKA-F18", "it goes, and nobody leads", like=QUORUM, D=3),
     refused(NotElectingForWhoCame, "KAFKA-F14", "who was waited for has come, and nobody elects",
             like=ENDS, D=3),
@@ -177,5 +206,7 @@ EXPECTATIONS = (
     refused(NotWaiting, "KAFKA-F23", "one of two is in sync", like=MOVES, L=1),
     refused(StrikingTheWishFirst, "KAFKA-F22", "nobody knows any more what was wished for",
             like=DONE, L=1),
+    refused(ForgettingTheIneligible, "KAFKA-F22", "its broker was gone once", like=DELETED),
+    refused(NotResuming, "KAFKA-F14", "the controller that heard of it was replaced", like=LED),
     refused(WishesFirst, "KAFKA-F19", "the wish is gone (KAFKA-840)", like=WISH),
 )

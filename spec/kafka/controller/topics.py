@@ -304,8 +304,6 @@ EXPECTATIONS = (
 )
 
 UNSEEN = {
-    "KAFKA-C101":
-        "No port deletes a topic while its cluster is under test, so none can wait for its end.",
     "KAFKA-C102":
         "A topic's node is the controller's own, and no port tells when it goes; the states that "
         "its replicas go through are seen one by one (KAFKA-C17).",
@@ -315,7 +313,4 @@ UNSEEN = {
     "KAFKA-C104":
         "Reassigning and deleting at a time takes two wishes of operators, and no port has the "
         "second of them.",
-    "KAFKA-C105":
-        "A cluster's only topic is there before its controllers, as what is left of an earlier "
-        "one; that it gets a leader is asked at the end (KAFKA-F14).",
 }

@@ -36,6 +36,8 @@ GLANCE = 20_000
 """States that are searched before any equation is made: that takes less than loading a solver."""
 LOOK = 1_000_000
 """States that are searched before runs are tried: of so few, a shortest way is worth its time."""
+MAX_GLANCED = 400
+"""Ways to move of a part that gets a short search first: to compile more takes longer than that."""
 MAX_SEARCHED = 2_000
 """Ways to move of a part that is searched at all: each is compiled, and has states of its own."""
 MAX_TOLD = 2_000
@@ -102,14 +104,14 @@ def _stages(part: Part, settings: Settings, trying: Budget) -> Iterator[Stage]:
     if engine != "auto":
         return
     small = len(part.table.rows) <= MAX_SEARCHED
-    if small:
+    if len(part.table.rows) <= MAX_GLANCED:
         yield "explorer", lambda: _searched(part, settings, GLANCE)
     yield "structure", lambda: _proved(part.design, settings)
     if small and (states is None or states > LOOK):
         yield "explorer", lambda: _searched(part, settings, LOOK)
     if states is None or states > LOOK:
         yield "runs", lambda: _tried(part.design, runs)
-    if not small or states is None or states > GLANCE:
+    if len(part.table.rows) > MAX_GLANCED or states is None or states > GLANCE:
         yield "explorer", lambda: _searched(part, settings)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import cached_property
 
 from .source import NOWHERE, Spot
 
@@ -157,11 +158,22 @@ class Design:
 
     def outputs(self, task: str) -> list[Link]:
         """The links that a task writes to, in the order of the file."""
-        return [link for link in self.links.values() if task in link.writers]
+        return list(self._ends[0].get(task, ()))
 
     def inputs(self, task: str) -> list[Link]:
         """The links that a task reads from, in the order of the file."""
-        return [link for link in self.links.values() if task in link.readers]
+        return list(self._ends[1].get(task, ()))
+
+    @cached_property
+    def _ends(self) -> tuple[dict[str, list[Link]], dict[str, list[Link]]]:
+        """The links that each task writes, and those that it reads."""
+        writes: dict[str, list[Link]] = {}
+        reads: dict[str, list[Link]] = {}
+        for link in self.links.values():
+            for ends, tasks in ((writes, link.writers), (reads, link.readers)):
+                for task in dict.fromkeys(tasks):
+                    ends.setdefault(task, []).append(link)
+        return writes, reads
 
     def taken(self, link: Link) -> list[int]:
         """How many elements each reader of a link takes at once."""

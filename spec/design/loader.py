@@ -8,7 +8,7 @@ fits.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -118,10 +118,10 @@ class _Loader:
     def _error(self, spot: Spot, what: str, next_step: str) -> InputError:
         return InputError(what, f"{self.file}:{spot}", next_step)
 
-    def _known(self, name: str, of: Iterable[str], what: str, spot: Spot) -> str:
-        names = list(of)
-        if name in names:
+    def _known(self, name: str, of: Collection[str], what: str, spot: Spot) -> str:
+        if name in of:
             return name
+        names = list(of)
         near = difflib.get_close_matches(name, names, n=1)
         advice = f"Did you mean {near[0]!r}?" if near else (
             f"The {what}s are: {', '.join(names)}." if names else f"The design has no {what}s."

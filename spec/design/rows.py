@@ -24,7 +24,8 @@ Role = str
 MAX_WAYS = 512
 """The most ways in which a task may move at once: 9 links that may be full or not."""
 
-MAX_ROWS = 20_000
+MAX_ROWS = 200_000
+"""The most ways in which a whole design may move."""
 
 
 class TooManyWays(Exception):

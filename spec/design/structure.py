@@ -25,7 +25,7 @@ __all__ = ["Answer", "decide"]
 
 ROUNDS = 60
 """The most candidates that are excluded one by one."""
-MAX_WEIGHED = 3_000
+MAX_WEIGHED = 600
 """Moves of a net in which weights are looked for as unknowns of the solver."""
 
 

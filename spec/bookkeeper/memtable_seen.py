@@ -19,7 +19,7 @@ from collections.abc import Iterable, Sequence
 
 from ..notation.views import Seen, View, see, shown
 from ..refinements import refines, refused
-from .memtable import Doing, KeepingDuplicates, KeepingFlushed, Memtable, Retrying
+from .memtable import Doing, FlushingLittle, KeepingDuplicates, KeepingFlushed, Memtable, Retrying
 from .observed_memtable import ObservedMemtable
 
 __all__ = ["EXPECTATIONS", "MemtableSeen"]
@@ -82,5 +82,7 @@ EXPECTATIONS = (
             like=SEEN, L=2, M=2, X=1),
     refused(KeepingDuplicates, "BK-73", "an entry that comes twice keeps its bytes", like=SEEN,
             L=1, M=1, X=0, beside=("BK-21",)),
+    refused(FlushingLittle, "BK-75", "a flush of a few bytes, for which nobody waits", like=SEEN,
+            L=2, M=1, X=0),
     refused(KeepingFlushed, "BK-73", "a flush gives back too little", like=SEEN, L=1, M=1, X=0),
 )

@@ -14,7 +14,7 @@ The first that knows ends it. What each came to, and in what time, is kept with 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from ..notation.labels import counted
@@ -71,7 +71,7 @@ def decide_deadlock(part: Part, settings: Settings, trying: Budget | None = None
     left of ``trying``. The finding has an attempt for each engine that was asked."""
     clock = settings.budget.deadline
     attempts: list[Attempt] = []
-    open_findings: list[Finding] = []
+    asked: list[tuple[str, Finding]] = []
     for engine, ask in _stages(part, settings, trying or settings.budget):
         began = clock.spent()
         try:
@@ -83,10 +83,22 @@ def decide_deadlock(part: Part, settings: Settings, trying: Budget | None = None
                                 finding.reason or finding.method))
         if finding.outcome is not Outcome.UNKNOWN:
             return replace(finding, tried=tuple(attempts))
-        open_findings.append(finding)
-    last = open_findings[-1]
-    reasons = dict.fromkeys(f.reason for f in reversed(open_findings) if f.reason)
-    return replace(last, reason="; ".join(reasons), tried=tuple(attempts))
+        asked.append((engine, finding))
+    return replace(_undecided(asked), tried=tuple(attempts))
+
+
+def _undecided(asked: Sequence[tuple[str, Finding]]) -> Finding:
+    """What is known where no engine could say: what is left open, what was tried, and how far."""
+    if len(asked) == 1:
+        return asked[0][1]
+    searched = [finding for engine, finding in asked if engine == "explorer"]
+    furthest = max(searched, key=lambda finding: finding.states)
+    told = [finding.reason for wanted in ("structure", "runs") for engine, finding in asked
+            if engine == wanted]
+    next_step = ("next, give it more time (--max-seconds), or ask about the same design with "
+                 "smaller capacities")
+    return replace(furthest, reason="; ".join(dict.fromkeys(
+        [*told, furthest.reason, next_step])))
 
 
 def _stages(part: Part, settings: Settings, trying: Budget) -> Iterator[Stage]:

@@ -35,8 +35,9 @@ from ..notation import (
 )
 
 __all__ = [
-    "EXPECTATIONS", "FilteringLink", "GrantingAtArrival", "GrantingByTheText", "HoardingLink",
-    "Link", "LinkAsWritten", "MintingLink", "OverdrawingLink", "ThriftyLink", "TricklingLink",
+    "BATCHES", "CAPACITIES", "EXPECTATIONS", "AnnouncingAtOnce", "FilteringLink",
+    "GrantingAtArrival", "GrantingByTheText", "HoardingLink", "Link", "LinkAsWritten",
+    "MintingLink", "OverdrawingLink", "ThriftyLink", "TricklingLink", "losses",
 ]
 
 DEFINING = "003#defining"
@@ -268,6 +269,24 @@ class LinkAsWritten(Link):
         return self.P + self.Q == self.C + self.D
 
 
+    @always("FLOW-E5", CLAIM, "All permits + InFlight + Pending(B) = Buf(B).",
+            source=f"{DEFINING}; 003#E5")
+    def fourth_balance(self) -> bool:
+        """With what waits at B. What is freed and not announced is still missing."""
+        return self.P + self.Q + self.D + self.N == self.C
+
+
+class AnnouncingAtOnce(LinkAsWritten):
+    """A receiver that frees a slot and announces it in one step: nothing is ever unannounced."""
+
+    @action(fair=True)
+    def free(self) -> None:
+        """The permit leaves as the slot gets free."""
+        require(self.N > 0)
+        self.N -= 1
+        self.Q += 1
+
+
 class GrantingByTheText(Link):
     """A receiver that grants whatever the text's inequality allows, as if it were sufficient:
     PendingPermits =< Buf(B) - Pending(B), whatever is in flight to it (003#E4)."""
@@ -299,13 +318,14 @@ class GrantingByTheText(Link):
 CAPACITIES, BATCHES = range(1, 6), range(1, 7)
 
 
-def _losses(C: int) -> range:
+def losses(C: int) -> range:
+    """As many tokens as there are, or fewer."""
     return range(C + 1)
 
 
 EXPECTATIONS = (
     expect(Link, "FLOW-3", "violated", "stuck exactly where C - L < b",
-           where="C - L < b", C=CAPACITIES, b=BATCHES, L=_losses),
+           where="C - L < b", C=CAPACITIES, b=BATCHES, L=losses),
     prove(ThriftyLink, "FLOW-3", "never stuck where b <= C - L, for all of these",
           for_all=("C", "b", "L"), lemmas=("FLOW-1",)),
     prove(Link, "FLOW-1", "tokens are conserved", for_all=("C", "b"), L=0),
@@ -336,10 +356,18 @@ EXPECTATIONS = (
     expect(GrantingAtArrival, "FLOW-4", "violated", "a permit for a slot that is taken",
            C=(1, 2)),
     expect(HoardingLink, "FLOW-3", "violated", "stuck where a batch is all that there is",
-           where="C - L < b + 1", C=CAPACITIES, b=BATCHES, L=_losses),
+           where="C - L < b + 1", C=CAPACITIES, b=BATCHES, L=losses),
     expect(LinkAsWritten, "FLOW-E1", "violated", "003#E1: Pending(B) is missing", C=4),
     expect(LinkAsWritten, "FLOW-E2", "violated", "003#E2: Pending(B) is missing", C=4),
     expect(LinkAsWritten, "FLOW-E3", "violated", "003#E3: a sign is wrong", C=4),
+    expect(LinkAsWritten, "FLOW-E5", "violated",
+           "003#E5: a slot that is freed and not announced is in none of them", C=4),
+    expect(AnnouncingAtOnce, "FLOW-E5", "holds",
+           "003#E5: right where a slot is announced the instant it is free", C=(1, 2, 3, 4)),
+    expect(HoardingLink, "FLOW-2", "holds", "003#E6: bounded, although it gets stuck", C=(1, 2)),
+    expect(HoardingLink, "FLOW-3", "violated", "003#E6: stuck, although it is bounded", C=1),
+    expect(GrantingAtArrival, "FLOW-3", "holds", "003#E6: never stuck, although not bounded",
+           C=(1, 2)),
     expect(GrantingByTheText, "FLOW-E4", "violated",
            "003#E4: necessary, as the text says, and not sufficient", C=4),
 )
@@ -354,6 +382,9 @@ UNSEEN = {
     "FLOW-E3":
         "It is false of a right link from its first permit on, so no implementation is to keep "
         "it.",
+    "FLOW-E5":
+        "It is false of a right link that announces slots in a step of its own, so no "
+        "implementation is to keep it.",
     "FLOW-E4":
         "It is the text's weaker bound, and false of a right link, so no implementation is to "
         "keep it.",

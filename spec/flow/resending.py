@@ -1,0 +1,198 @@
+"""Clients that submit again: how large a queue may be, and what dropping the oldest promises.
+
+Theory of operation
+-------------------
+A client submits a job again if it has not begun after T ticks. If its first copy still waits then,
+there are two of it in the queue. A job waits longest if it takes the last of K places behind one
+that has just begun, at u ticks each: K u ticks. So no job waits beside a copy of itself exactly
+where
+
+    T >= K u
+
+which is the mail's "size the queue so that the waiting time is less than the resend timeout". What
+others drop ahead of it only shortens the wait.
+
+The mail says that it is *always* desirable to drop the oldest, "since they will be redelivered
+soon". That a dropped job comes again says nothing of its turn: a job that always comes just before
+the one that evicts it is never done, though a job is done each round (003#E16). It takes a phase
+that changes, or a bound on how often one job may be evicted.
+
+Source: the mail "back pressure"; 003#dropping, 003#E16.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..expectations import expect, prove
+from ..notation import (
+    CLAIM, SHOULD, Machine, action, always, assume, boolean, const, integer, leads_to, require,
+)
+
+__all__ = ["EXPECTATIONS", "Evicting", "Patient", "Relenting", "Resending"]
+
+DROPPING = "003#dropping"
+
+
+class Resending(Machine):
+    """One job of a client that has a timer, and what is ahead of it."""
+
+    K = const(2, at_least=1)            # places in the queue
+    u = const(2, at_least=1)            # ticks of service
+    T = const(4, at_least=1)            # ticks until the client submits again
+
+    waits = boolean(False)
+    ahead = integer(0, K - 1)           # jobs in the queue before it
+    left = integer(0, u)                # ticks until the one in service is done
+    age = integer(0, K * u)
+    doubled = boolean(False)
+
+    @action
+    def other_comes(self) -> None:
+        """Before it is submitted: another job, which will be ahead of it."""
+        require(not self.waits and self.ahead < self.K - 1)
+        self.ahead += 1
+
+    @action
+    def other_is_served(self) -> None:
+        """Or one is begun, of which so much is left then."""
+        require(not self.waits and self.left < self.u)
+        self.left += 1
+
+    @action
+    def submit(self) -> None:
+        """It takes the next place, while a job is in service."""
+        require(not self.waits and self.left > 0)
+        self.waits = True
+        self.age = 0
+
+    @action(fair=True)
+    def tick(self) -> None:
+        """Time passes; the next job is begun when the one before is done."""
+        require(self.waits)
+        self.left -= 1
+        self.age += 1
+        if self.left == 0:
+            self.begin_next()
+        if self.waits and self.age == self.T:
+            self.doubled = True
+
+    def begin_next(self) -> None:
+        """It may be this one."""
+        if self.ahead > 0:
+            self.ahead -= 1
+            self.left = self.u
+        else:
+            self.waits = False
+
+    @action
+    def drop_ahead(self) -> None:
+        """Others come to a full queue, and its front is dropped."""
+        require(self.waits and self.ahead > 0)
+        self.ahead -= 1
+
+    @always("FLOW-67", SHOULD, "No job waits beside a copy of itself.",
+            source=f"{DROPPING}: size the queue so that the waiting time is less than the resend "
+                   "timeout")
+    def there_is_one_copy(self) -> bool:
+        """None was submitted while the first one waited."""
+        return not self.doubled
+
+    @always("FLOW-68", SHOULD, "A job waits no longer than all places take.", source=DROPPING)
+    def a_wait_is_bounded(self) -> bool:
+        """What it has waited, and what may be left of it."""
+        return not self.waits or (
+            self.left > 0 and self.age + self.ahead * self.u + self.left <= self.K * self.u)
+
+
+class Patient(Resending):
+    """Its timer is as long as the queue: exactly then no copy is made."""
+
+    @assume
+    def the_timer_outlasts_the_queue(self) -> bool:
+        """All places, at u ticks each."""
+        return self.T >= self.K * self.u
+
+
+class Evicting(Machine):
+    """One place, my job, others' jobs, and a worker that takes what is there: drop the oldest."""
+
+    mine = boolean(False)               # it is in the place
+    other = boolean(False)              # or somebody else's is
+    owed = boolean(False)               # mine was dropped, and not done since
+
+    @action(fair=True)
+    def submit_mine(self) -> None:
+        """It comes whenever the place is empty."""
+        require(not self.mine and not self.other)
+        self.mine = True
+
+    @action
+    def submit_other(self) -> None:
+        """Somebody else's comes to the place, if it gets one."""
+        require(not self.other and self.gets_place())
+        self.owed = self.owed or self.mine
+        self.mine = False
+        self.other = True
+
+    def gets_place(self) -> bool:
+        """What is there is dropped for it."""
+        return True
+
+    @action(fair=True)
+    def serve_mine(self) -> None:
+        """The worker takes mine."""
+        require(self.mine)
+        self.mine = False
+        self.owed = False
+
+    @action(fair=True)
+    def serve_other(self) -> None:
+        """The worker takes the other one."""
+        require(self.other)
+        self.other = False
+
+    @leads_to("FLOW-69", CLAIM, "A job that was dropped is done some day, since it comes again.",
+              source=f"{DROPPING}; 003#E16")
+    def it_is_done_some_day(self) -> tuple[bool, bool]:
+        """The worker is fair, and so is whoever submits it again."""
+        return self.owed, not self.owed
+
+
+class Relenting(Evicting):
+    """A job that was dropped once is not dropped again: a bound on how often one may be evicted."""
+
+    def gets_place(self) -> bool:
+        """Not that of a job that is owed."""
+        return not (self.mine and self.owed)
+
+    @action
+    def submit_other(self) -> None:
+        """Nor does it come before a job that is owed has come again."""
+        require(self.mine or not self.owed)
+        super().submit_other()
+
+
+GRID: dict[str, Any] = {"K": (1, 2, 3, 4), "u": (1, 2, 3), "T": range(1, 13)}
+
+EXPECTATIONS = (
+    expect(Resending, "FLOW-67", "violated", "a copy waits beside its job exactly where T < K u",
+           where="T < K * u", **GRID),
+    *(prove(Patient, rule, about, for_all=("K", "T"), lemmas=lemmas, u=(1, 2, 3))
+      for rule, about, lemmas in (
+        ("FLOW-68", "a wait is bounded by all places, for all K", ()),
+        ("FLOW-67", "one copy where T >= K u, for all K and T", ("FLOW-68",)),
+      )),
+    expect(Evicting, "FLOW-69", "violated",
+           "003#E16: a job that always comes just before the one that evicts it is never done"),
+    expect(Relenting, "FLOW-69", "holds", "a job that is dropped once only is done some day"),
+)
+
+UNSEEN = {
+    "FLOW-67":
+        "That two jobs are copies is known to the client that has sent both, which no port has.",
+    "FLOW-68":
+        "How long a job waits is measured in time; a master's port has no clock.",
+    "FLOW-69":
+        "It is false of a queue that drops its oldest, as its expectation says.",
+}

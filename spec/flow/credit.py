@@ -326,6 +326,9 @@ def losses(C: int) -> range:
 EXPECTATIONS = (
     expect(Link, "FLOW-3", "violated", "stuck exactly where C - L < b",
            where="C - L < b", C=CAPACITIES, b=BATCHES, L=losses),
+    expect(Link, "FLOW-3", "violated",
+           "003#E8: stuck from the loss C - b + 1 on, not from the first",
+           where="L > 1", C=3, b=2, L=(0, 1, 2, 3)),
     prove(ThriftyLink, "FLOW-3", "never stuck where b <= C - L, for all of these",
           for_all=("C", "b", "L"), lemmas=("FLOW-1",)),
     prove(Link, "FLOW-1", "tokens are conserved", for_all=("C", "b"), L=0),

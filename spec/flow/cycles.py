@@ -149,7 +149,8 @@ def _fillings(K: int) -> range:
 EXPECTATIONS = (
     expect(Ring, "FLOW-32", "violated", "live exactly where 1 <= k <= K - 1",
            where="k == 0 or k == K", K=range(1, 7), k=_fillings),
-    expect(GrowingRing, "FLOW-32", "violated", "a gain above 1 ends in a deadlock, with any K",
+    expect(GrowingRing, "FLOW-32", "violated",
+           "003#E13: a gain above 1 ends in a deadlock, with any K",
            K=range(1, 7), k=_fillings, m=(2, 3)),
     expect(DroppingRing, "FLOW-32", "violated",
            "a growing ring that drops goes on, but not without an element",

@@ -131,6 +131,8 @@ GRID: dict[str, Any] = {
 ALL = ("W", "S", "h", "T", "R")
 
 EXPECTATIONS = (
+    expect(Echo, "FLOW-30", "violated", "003#E20: a write of twice the buffer, and nothing else",
+           W=2, S=1, h=0, T=0, R=0),
     expect(Echo, "FLOW-30", "violated", "stuck exactly where W > S + h + T + R",
            where="W > S + h + T + R", **GRID),
     prove(RoomyEcho, "FLOW-30", "never stuck where W <= S + h + T + R, for all of these",

@@ -297,5 +297,6 @@ EXPECTATIONS = (
            N=(1, 2, 3), K=7, E=1, P=0, S=0),
     expect(ForgettingToDrop, "QUEUE-19", "violated", "an item is dropped and kept", N=2, K=4),
     expect(TakingOneMore, "QUEUE-20", "violated", "what is refused comes in", N=2, K=4),
-    expect(EvictingTheHead, "QUEUE-21", "violated", "the head is dropped for the tail", N=2, K=4),
+    expect(EvictingTheHead, "QUEUE-21", "violated",
+           "003#E15: the head is dropped for the tail", N=2, K=4),
 )

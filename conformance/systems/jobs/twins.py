@@ -37,7 +37,7 @@ class TakingOldAsks(Master):
 
 @TWINS.twin(
     "jobs-gives-again", "FLOW-50", "whoever asked once is given jobs for ever",
-    "M19: a worker's request kept after it was answered")
+    "a worker's request kept after it was answered")
 class GivingAgain(Master):
     """An ask is not crossed off."""
 
@@ -62,7 +62,7 @@ class NewestFirst(Master):
 
 @TWINS.twin(
     "jobs-drops-newest", "FLOW-51", "a full queue drops the job that comes",
-    "M15: drop from the tail, where resent jobs wait behind their own first copies")
+    "drop from the tail, where resent jobs wait behind their own first copies")
 class DroppingNewest(Master):
     """The oldest jobs stay."""
 
@@ -73,7 +73,7 @@ class DroppingNewest(Master):
 
 @TWINS.twin(
     "jobs-drops-youngest", "FLOW-51", "a full queue drops the job that came before the last",
-    "M15: evict the youngest of those that are queued")
+    "evict the youngest of those that are queued")
 class DroppingYoungest(Master):
     """The tail goes, not the head."""
 
@@ -84,7 +84,7 @@ class DroppingYoungest(Master):
 
 @TWINS.twin(
     "jobs-one-place-fewer", "FLOW-52", "a job is dropped while one place is left",
-    "M5: > and >= confused at the queue's bound")
+    "> and >= confused at the queue's bound")
 class OnePlaceFewer(Master):
     """The last place is never taken, except by the only one."""
 
@@ -120,7 +120,7 @@ class Unbounded(Master):
 
 @TWINS.twin(
     "jobs-drops-in-silence", "FLOW-53", "a job is dropped, and its client is not told",
-    "M16: drop without accounting")
+    "drop without accounting")
 class DroppingInSilence(Master):
     """What is dropped is nobody's news."""
 
@@ -142,7 +142,7 @@ class ForgettingAsks(Master):
 
 @TWINS.twin(
     "jobs-sleeps-on-jobs", "FLOW-54", "a job that comes wakes nobody",
-    "M11: a lost wake-up: jobs are given at the next ask only")
+    "a lost wake-up: jobs are given at the next ask only")
 class SleepingOnJobs(Master):
     """Who has asked before waits for somebody else's ask."""
 

@@ -100,7 +100,7 @@ class Composed(Machine):
         self.N2 += 1
 
     def may_put(self) -> bool:
-        """Against a permit."""
+        """Against a permit of the link below."""
         return self.P2 > 0
 
     @action(fair=True)

@@ -29,7 +29,7 @@ from ..notation import (
     CLAIM, SHOULD, Machine, action, always, assume, boolean, const, integer, leads_to, require,
 )
 
-__all__ = ["EXPECTATIONS", "Evicting", "Patient", "Relenting", "Resending"]
+__all__ = ["EXPECTATIONS", "Crowded", "Evicting", "Patient", "Relenting", "Resending"]
 
 DROPPING = "003#dropping"
 
@@ -44,7 +44,7 @@ class Resending(Machine):
     waits = boolean(False)
     ahead = integer(0, K - 1)           # jobs in the queue before it
     left = integer(0, u)                # ticks until the one in service is done
-    age = integer(0, K * u)
+    age = integer(0, K * u + u)
     doubled = boolean(False)
 
     @action
@@ -112,6 +112,18 @@ class Patient(Resending):
     def the_timer_outlasts_the_queue(self) -> bool:
         """All places, at u ticks each."""
         return self.T >= self.K * self.u
+
+
+class Crowded(Resending):
+    """A queue with one place more than it says."""
+
+    ahead = integer(0, Resending.K)
+
+    @action
+    def other_comes(self) -> None:
+        """Also when all places but one are taken, and that one is this job's."""
+        require(not self.waits and self.ahead < self.K)
+        self.ahead += 1
 
 
 class Evicting(Machine):
@@ -183,6 +195,8 @@ EXPECTATIONS = (
         ("FLOW-68", "a wait is bounded by all places, for all K", ()),
         ("FLOW-67", "one copy where T >= K u, for all K and T", ("FLOW-68",)),
       )),
+    expect(Crowded, "FLOW-68", "violated", "a queue with one place more: a longer wait", K=(1, 2),
+           u=(1, 2)),
     expect(Evicting, "FLOW-69", "violated",
            "003#E16: a job that always comes just before the one that evicts it is never done"),
     expect(Relenting, "FLOW-69", "holds", "a job that is dropped once only is done some day"),
@@ -194,5 +208,6 @@ UNSEEN = {
     "FLOW-68":
         "How long a job waits is measured in time; a master's port has no clock.",
     "FLOW-69":
-        "It is false of a queue that drops its oldest, as its expectation says.",
+        "It is false of a queue that drops its oldest, as its expectation says, so no "
+        "implementation is to keep it.",
 }

@@ -97,7 +97,7 @@ class PulledSeen(PushedSeen):
     """The same; the first permit was sent before all else."""
 
     def begins(self, machine: Link) -> Iterable[Seen]:
-        """B has asked."""
+        """B has asked already, by its permit."""
         return [see("permit")]
 
 
@@ -120,3 +120,9 @@ EXPECTATIONS = (
            "003#E9: a sender that guesses its first permits overruns B exactly where G > C",
            where="G > C", C=(1, 2, 3), G=(1, 2, 3, 4)),
 )
+
+UNSEEN = {
+    "FLOW-63":
+        "With one permit it follows from what the link's observer asks of each end, FLOW-6 and "
+        "FLOW-7; no suite judges it by itself.",
+}

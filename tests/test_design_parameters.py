@@ -100,6 +100,8 @@ def test_an_expression_means_what_it_means_in_python(condition: str) -> None:
     (edge(capacity='"len(p, n)"'), 6, "means nothing here"),
     (edge(capacity="p.real"), 6, "means nothing here"),
     (edge(condition="q"), 7, "there is no parameter 'q'"),
+    (edge("{p: , n: 2}"), 3, "must be a whole number, a range or an expression, but is null"),
+    (edge("{p: 1..1000000000, n: 2}"), 3, "1000000000 choices of values, more than 1000"),
     (edge("{p: 5..1, n: 2}"), 3, "has no value: 5 is more than 1"),
     (edge("{p: 1.5, n: 2}"), 3, "must be a whole number, a range or an expression"),
     (edge("[p, n]"), 3, "must be a mapping"),

@@ -41,18 +41,18 @@ def design_rows(subject: str, file: Path, designs: Designs) -> tuple[Row, ...]:
     for design in loaded:
         report = check_design(design, Budget(max_seconds=designs.max_seconds))
         which = subject if len(loaded) == 1 else f"{subject} ({design.name})"
-        rows += [_design_row(which, found) for found in report.findings]
+        rows += [_design_row(which, found, design.assumed) for found in report.findings]
     return tuple(rows)
 
 
-def _design_row(subject: str, found: Finding) -> Row:
+def _design_row(subject: str, found: Finding, assumed: tuple[str, ...]) -> Row:
     verdict = found.outcome.value
     judgement = judge(found.expected, verdict)
     way = f"{found.way} has {counted(len(found.steps), 'step')}:" if found.steps else ""
     return Row(
         "designs", subject, found.name, found.expected, verdict, judgement,
         "" if judgement == "as expected" else found.reason or way, found.seconds,
-        found.to_json(subject),
+        {**found.to_json(subject), "assumed": list(assumed)},
     )
 
 

@@ -17,6 +17,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from random import Random
 from typing import Final
 
 from checkvalve.reference.drivers.job_server import (
@@ -46,7 +47,7 @@ class Plan:
     jobs: int = 600                 # of each client
     clients: int = 4
     work: float = 0.004             # for a job; with three workers that is 750 jobs a second
-    again: float = 0.05             # until a job that was dropped is submitted again
+    again: float = 0.3              # until a job that was dropped is submitted again
     patience: float = 0.01          # until a worker asks again
     tick: float = 0.05
     bucket: TokenBucket = field(default_factory=lambda: TokenBucket(rate=2, depth=4))
@@ -82,8 +83,9 @@ class Ran:
 class Client:
     """Submits all its jobs as fast as it may, and again what was dropped."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: Plan, seed: int) -> None:
         self._plan = plan
+        self._random = Random(seed)
         self.submitted = self.done = self.dropped = 0
 
     async def run(self, port: int) -> None:
@@ -121,7 +123,8 @@ class Client:
             await self._submit(writer, number)
 
     async def _submit_again(self, writer: asyncio.StreamWriter, number: int) -> None:
-        await asyncio.sleep(self._plan.again)
+        # At another phase each time: what comes again all at once is dropped again all at once.
+        await asyncio.sleep(self._plan.again * self._random.uniform(0.5, 1.5))
         await self._submit(writer, number)
 
     async def _submit(self, writer: asyncio.StreamWriter, number: int) -> None:
@@ -152,7 +155,7 @@ async def run(terms: Terms, plan: Plan) -> Ran:
 
     begun = time.perf_counter()
     async with JobServer(terms, watch.told) as server:
-        clients = [Client(plan) for _ in range(plan.clients)]
+        clients = [Client(plan, seed) for seed in range(plan.clients)]
         async with asyncio.TaskGroup() as tasks:
             submitting = [tasks.create_task(each.run(server.client_port)) for each in clients]
             await _until(lambda: _is_overloaded(watch, plan))
@@ -212,7 +215,7 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=10.0,
                         help="how long all three take, about")
     seconds = parser.parse_args().seconds
-    plan = Plan(jobs=max(20, int(seconds / len(MODES) * WORKERS / Plan.work / Plan.clients * 0.7)))
+    plan = Plan(jobs=max(20, int(seconds / len(MODES) * WORKERS / Plan.work / Plan.clients * 0.6)))
     broken = 0
     for name, terms in MODES.items():
         with suppress(KeyboardInterrupt):

@@ -87,6 +87,7 @@ def test_a_target_in_real_time_gets_few_programs() -> None:
     """Unless the user says how many."""
     assert is_in_real_time("etcd") and not is_in_real_time("reference.election")
     assert Order("election").in_real_time().settings.programs == 1
+    assert Order("election").in_real_time().first < Order("election").first
     assert Order("election", cases=3).in_real_time().cases == 3
 
 

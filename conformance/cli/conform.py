@@ -73,7 +73,7 @@ def command(
     A target is one that comes with checkvalve (reference, asyncio.Queue, zoo:silent-drop,
     ...), python:package.module:factory, or command:PROGRAM ARGUMENTS. A real server that comes
     with it (kazoo.Election, etcd, ...) is started here, and runs in real time: 16 cases of one
-    program, which take some minutes.
+    program at first, and more for the rules that these exercise too little; it takes minutes.
 
     Exit code 0 if no rule, MUST or SHOULD, is broken that is not --known, 1 if one is, 2 if
     one was exercised too little or could not be judged, or the target is not deterministic,

@@ -89,18 +89,19 @@ class Order:
     """What is asked of a run; the defaults take a few seconds.
 
     ``cases`` None: as many as the rules take to be exercised enough, within limits; else so
-    many, and no more.
+    many, and no more. ``first`` is how many it begins with then.
     """
 
     suite: str = "queue"
     cases: int | None = None
     seed: int = 0
     settings: RunSettings = field(default_factory=RunSettings)
+    first: int = CASES
 
     def in_real_time(self) -> Order:
         """The same for a target to which a program takes seconds: few of them, one a case."""
         few = replace(self.settings, programs=1, shrinks=REAL_TIME_SHRINKS)
-        return replace(self, cases=self.cases or REAL_TIME_CASES, settings=few)
+        return replace(self, first=REAL_TIME_CASES, settings=few)
 
 
 def conduct(
@@ -126,9 +127,9 @@ def next_cases(order: Order, rows: Sequence[CaseRow], known: Collection[str] = (
     is broken that is not ``known`` to be, more cases would change nothing.
     """
     if not rows:
-        return plan(order.suite, cases=order.cases or CASES, seed=order.seed)
+        return plan(order.suite, cases=order.cases or order.first, seed=order.seed)
     if order.cases is not None or any(
         row.verdict == VIOLATED and row.rule not in known for row in rows
     ):
         return []
-    return further_cases(order.suite, rows, order.seed, CASES)
+    return further_cases(order.suite, rows, order.seed, order.first)

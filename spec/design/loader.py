@@ -26,7 +26,7 @@ _COUNTED = {Flow.DROP_NEWEST, Flow.DROP_OLDEST, Flow.UNBOUNDED}
 MAX_GIVES = 16
 
 # The links a kind needs: (fewest inputs, most inputs, fewest outputs, most outputs).
-_MANY = 1000
+_MANY = 10**9
 _DEGREES: Mapping[Kind, tuple[int, int, int, int]] = {
     Kind.SOURCE: (0, 0, 1, _MANY),
     Kind.SINK: (1, _MANY, 0, 0),

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Final, NamedTuple
 
 from ..source import Spot
@@ -20,6 +21,7 @@ __all__ = ["read"]
 
 MAX_DEPTH: Final = 16
 MAX_EDGES: Final = 20_000
+MAX_TOKENS: Final = 500_000
 
 _TOKEN: Final = re.compile(r"""
     (?P<space>\s+|//[^\n]*|\#[^\n]*|/\*.*?\*/)
@@ -43,7 +45,11 @@ def read(text: str, file: str) -> Reading:
     Raises InputError for an undirected graph, for text that is not DOT, and for whatever ``graph``
     refuses.
     """
-    return reading_of(_Parser(list(_tokens(text, file)), file).graph(), file, "[{0}={1}]")
+    tokens = list(islice(_tokens(text, file), MAX_TOKENS + 1))
+    if len(tokens) > MAX_TOKENS:
+        raise refusal(file, tokens[-1].spot, f"the file has more than {MAX_TOKENS} words and signs",
+                      "Check a part of it at a time.")
+    return reading_of(_Parser(tokens, file).graph(), file, "[{0}={1}]")
 
 
 def _tokens(text: str, file: str) -> Iterator[_Token]:

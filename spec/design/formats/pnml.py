@@ -22,7 +22,8 @@ __all__ = ["read"]
 
 CAPACITY_MAX: Final = 1_000_000
 PLACES_MAX: Final = 200
-"""Places of which bounds are looked for; a larger net is refused for its size anyway."""
+"""Of so many places the bounds are looked for while a net is read; in a larger one all are
+unbounded, and the engines find the bounds that they need."""
 
 _NUMBER: Final = re.compile(r"\s*(?:Default\s*,)?\s*(-?[0-9]{1,18})\s*")
 _NORMAL: Final = {"", "normal"}
@@ -243,7 +244,10 @@ def _rooms(net: _Net, draft: Draft) -> dict[str, dict[str, Any]]:
     if any(place.room is None and id in bounds for id, place in net.places.items()):
         draft.assume("the net gives no capacities: a place has the most that it can ever hold, by "
                      "sums that no transition raises, so nothing waits for room in it")
-    if endless:
+    if len(net.places) > PLACES_MAX:
+        draft.assume(f"the net has more than {PLACES_MAX} places, so none that has no capacity is "
+                     "given one: they are unbounded")
+    elif endless:
         told = ", ".join(label[:40] for label in endless[:5]) + (", …" if endless[5:] else "")
         draft.assume(f"no such sum bounds these places, which are unbounded: {told}")
     return found

@@ -61,6 +61,7 @@ class _Builder:
         parser = self.parser
         self.data = text.removeprefix("\ufeff").encode("utf-8", "surrogatepass")
         parser.buffer_text = True
+        parser.buffer_size = 2**20
         parser.StartElementHandler = self._start
         parser.EndElementHandler = self._end
         parser.CharacterDataHandler = self._characters

@@ -5,7 +5,7 @@ SHELL := /bin/sh
 .DEFAULT_GOAL := help
 BIN := .venv/bin
 
-.PHONY: help gate test lint types unit bench bench-finders bench-peers bench-storm bench-purgatory races fuzz differential oracles election failover bookie pages witnesses explanations repairs mutants doctor wheel ci clean core dev programs
+.PHONY: help gate test lint types unit bench bench-designs bench-finders bench-peers bench-storm bench-purgatory races fuzz differential oracles election failover bookie pages witnesses explanations repairs mutants doctor wheel ci clean core dev programs
 
 help: ## List the targets.
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 10
@@ -30,6 +30,9 @@ bench: core ## The explorer, programs a second, and SPIN on a ring if it is here
 
 bench-peers: core ## The explorer beside SPIN and a program in C; quick: ARGS=--quick
 	@$(BIN)/python -m checkvalve.conformance.bench.peers $(ARGS)
+
+bench-designs: core ## Designs of up to 10,000 queues: verdicts, times, certificates (minutes); quick: ARGS=--quick
+	@$(BIN)/python -m checkvalve.conformance.bench.designs $(ARGS)
 
 bench-finders: core ## The zoo's twins, found by the campaign and by Hypothesis in equal time (minutes).
 	@$(BIN)/python -m checkvalve.conformance.bench.finders $(ARGS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import tempfile
 from pathlib import Path
 
@@ -15,6 +16,9 @@ __all__ = ["check_writable", "write_whole"]
 
 def check_writable(path: Path) -> None:
     """Make the folder of ``path``, and try to write there; InputError if it cannot be done."""
+    if _takes_writes_only(path):
+        _write_into(path, "")
+        return
     handle, name = _draft(path)
     os.close(handle)
     os.unlink(name)
@@ -23,8 +27,13 @@ def check_writable(path: Path) -> None:
 def write_whole(path: Path, text: str) -> None:
     """Write ``text`` to ``path``, whose folder is made; a reader sees the old file or all of it.
 
-    Raises InputError if it cannot be written.
+    A device or a pipe is written to, and never replaced by a file; a link leads to the file that
+    is replaced. Raises InputError if it cannot be written.
     """
+    if _takes_writes_only(path):
+        _write_into(path, text)
+        return
+    path = path.resolve()
     handle, name = _draft(path)
     try:
         with os.fdopen(handle, "w", encoding="utf-8", errors=ESCAPE) as file:
@@ -38,6 +47,23 @@ def write_whole(path: Path, text: str) -> None:
         if isinstance(error, OSError):
             raise _unwritable(path, error) from error
         raise
+
+
+def _takes_writes_only(path: Path) -> bool:
+    """Whether it is a device, a pipe or a socket, as /dev/null and /dev/stdout are."""
+    try:
+        mode = path.stat().st_mode
+    except (OSError, ValueError):
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+
+
+def _write_into(path: Path, text: str) -> None:
+    try:
+        with path.open("w", encoding="utf-8", errors=ESCAPE) as file:
+            file.write(text)
+    except OSError as error:
+        raise _unwritable(path, error) from error
 
 
 def _draft(path: Path) -> tuple[int, str]:

@@ -36,6 +36,26 @@ def test_a_text_that_cannot_be_written_leaves_the_old_file(
     assert path.read_text() == "old" and list(tmp_path.iterdir()) == [path]
 
 
+def test_a_device_is_written_to_and_stays_a_device(tmp_path: Path) -> None:
+    """Whoever may replace /dev/null by a file does harm with it; a pipe loses its reader."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    check_writable(pipe)
+    write_whole(pipe, "whole")
+    assert os.read(reader, 99) == b"whole" and pipe.is_fifo()
+    assert list(tmp_path.iterdir()) == [pipe]
+
+
+def test_a_link_leads_to_the_file_that_is_replaced(tmp_path: Path) -> None:
+    """It is still a link then."""
+    there, link = tmp_path / "there", tmp_path / "link"
+    there.write_text("old")
+    link.symlink_to(there)
+    write_whole(link, "new")
+    assert link.is_symlink() and there.read_text() == "new"
+
+
 def test_a_place_that_cannot_be_written_is_bad_input(tmp_path: Path) -> None:
     """A file where a folder should be is the user's to mend."""
     (tmp_path / "file").write_text("")

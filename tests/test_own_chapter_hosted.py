@@ -92,10 +92,10 @@ def test_a_chapter_that_hangs_is_killed_and_its_line_told(
     body: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In its assumption or where it is imported, in Python, asleep or in C."""
-    monkeypatch.setattr(hosted, "OWN_SECONDS", 2.0)
+    monkeypatch.setattr(hosted, "OWN_SECONDS", 1.0)
     started = time.monotonic()
     where, what = told(path := chapter(tmp_path, assume=body), capsys)
-    assert where == f"{path}:7" and "does not come to an end within 2 s" in what
+    assert where == f"{path}:7" and "does not come to an end within 1 s" in what
     where, _ = told(chapter(tmp_path, end=body), capsys)
     assert where == f"{path}:15"
     assert time.monotonic() - started < PATIENCE_SECONDS

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 
 import pytest
+from hypothesis import given, settings
 
+from checkvalve.spec.engines.graph import Graph, explore_with_interpreter
 from checkvalve.spec.engines.search import check_rules, instances
 from checkvalve.spec.flow.credit import Link
 from checkvalve.spec.notation import (
@@ -16,6 +18,8 @@ from checkvalve.spec.notation.bound import BoundMachine
 from checkvalve.spec.notation.errors import InputError, ModelFault
 from checkvalve.spec.notation.interpreter import Interpreter
 from checkvalve.spec.verdicts.verdict import Budget, Outcome
+
+from random_machines import machines
 
 
 class Counter(Machine):
@@ -214,3 +218,16 @@ def test_a_rule_that_speaks_of_nothing_is_told_from_one_that_is_not_there() -> N
         instances(bound, "SPARSE-1")
     with pytest.raises(InputError, match="Sparse has no rule SPARSE-3 .* It has SPARSE-1, SPARSE"):
         instances(bound, "SPARSE-3")
+
+
+@settings(max_examples=40)
+@given(machine=machines())
+def test_what_is_learnt_of_steps_changes_nothing_in_the_graph(machine: type[Machine]) -> None:
+    """The same states in the same order, steps, ways and ends; or the same fault."""
+    def found(learning: bool) -> Graph | tuple[str, tuple[str, ...]]:
+        try:
+            return explore_with_interpreter(
+                bind(machine).interpreter, Budget(), 5_000, learning=learning)
+        except ModelFault as fault:
+            return fault.what, fault.steps
+    assert found(True) == found(False)

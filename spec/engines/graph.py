@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from ..notation.errors import ModelFault
-from ..notation.interpreter import Interpreter, State, show_step
+from ..notation.interpreter import Interpreter, State, Step, show_step
 from ..verdicts.verdict import Budget
+from .effects import Effects, Refusal
 
 __all__ = ["Graph", "Row", "explore_with_interpreter"]
 
@@ -49,26 +51,31 @@ class Graph:
 
 
 def explore_with_interpreter(
-    interpreter: Interpreter, budget: Budget, max_attempts: int | None = None
+    interpreter: Interpreter, budget: Budget, max_attempts: int | None = None, *,
+    learning: bool = False,
 ) -> Graph:
     """Every reachable state, one CPython step at a time.
 
+    With ``learning`` a step is run by CPython only where what it reads is news (``effects``): the
+    same graph, several times as fast.
     Stops with ``complete`` false when ``max_attempts`` steps were tried, when there are more
     states than the budget allows, or its seconds or its memory (by estimate) are spent. Raises
     ModelFault with the way to a state in which an action leaves the declared ranges.
     """
     budget = budget.start()
-    states, steps = [interpreter.initial()], interpreter.steps()
+    way = _learnt(interpreter) if learning else _plain(interpreter)
+    initial, steps = interpreter.initial(), interpreter.steps()
+    states, keys = [initial], [way.key(initial)]
     first, target, via = [0], list[int](), list[int]()
     parent, parent_via, depth = [-1], [-1], [0]
     graph = Graph(states, first, target, via, parent, parent_via, depth)
-    index = {states[0]: 0}
+    index = {keys[0]: 0}
     here = 0
     while here < len(states) and graph.complete:
         for number, step in enumerate(steps):
             if number % TRIED_AT_ONCE == TRIED_AT_ONCE - 1 and budget.deadline.passed():
                 return _cut_short(graph, "time")
-            after = _step(interpreter, graph, here, step)
+            after = _step(way, interpreter, graph, (here, keys[here]), step)
             if after is None:
                 continue
             there = index.get(after)
@@ -76,7 +83,8 @@ def explore_with_interpreter(
                 if len(states) == budget.max_states:
                     return _cut_short(graph, "states")
                 there = index[after] = len(states)
-                states.append(after)
+                keys.append(after)
+                states.append(way.state(after))
                 parent.append(here)
                 parent_via.append(number)
                 depth.append(depth[here] + 1)
@@ -91,6 +99,30 @@ def explore_with_interpreter(
     return graph
 
 
+@dataclass(frozen=True)
+class _Way:
+    """How steps are taken: of states as ``key`` writes them, and back by ``state``. A step that
+    is not enabled leads to None."""
+
+    key: Callable[[State], Any]
+    state: Callable[[Any], State]
+    step: Callable[[Any, Step], Any]
+
+
+def _plain(interpreter: Interpreter) -> _Way:
+    return _Way(lambda state: state, lambda state: state,
+                lambda state, step: interpreter.step(state, *step))
+
+
+def _learnt(interpreter: Interpreter) -> _Way:
+    effects = Effects(interpreter)
+
+    def step(packed: Any, taken: Step) -> Any:
+        after = effects.step(packed, taken)
+        return None if isinstance(after, Refusal) else after
+    return _Way(effects.pack, effects.unpack, step)
+
+
 def _cut_short(graph: Graph, stopped_by: str) -> Graph:
     """The graph as it was before its last row, in which a budget ended."""
     assert isinstance(graph.target, list) and isinstance(graph.via, list)
@@ -100,13 +132,13 @@ def _cut_short(graph: Graph, stopped_by: str) -> Graph:
 
 
 def _step(
-    interpreter: Interpreter, graph: Graph, here: int, step: tuple[str, tuple[tuple[str, int], ...]]
-) -> State | None:
+    way: _Way, interpreter: Interpreter, graph: Graph, here: tuple[int, Any], step: Step
+) -> Any:
     try:
-        return interpreter.step(graph.states[here], *step)
+        return way.step(here[1], step)
     except ModelFault as fault:
         steps = interpreter.steps()
-        labels = [show_step(*steps[number]) for number in graph.path(here)]
+        labels = [show_step(*steps[number]) for number in graph.path(here[0])]
         raise ModelFault(
             fault.what, fault.where, fault.next_step, (*labels, show_step(*step))
         ) from None

@@ -22,9 +22,9 @@ from .replay import HasRule, fair_steps, trace_of
 __all__ = ["Engine", "RuleInstance", "check_rules", "instances"]
 
 Engine = Literal["auto", "interpreter", "native"]
-ATTEMPTS_BEFORE_NATIVE = 10_000
-"""Steps that the interpreter tries before native code takes over: about 0.2 s, as much as it takes
-to compile a small machine, so that neither way costs more than twice the better one.
+ATTEMPTS_BEFORE_NATIVE = 30_000
+"""Steps that the interpreter tries, learning, before native code takes over: about 0.2 s, as much
+as it takes to compile a small machine, so that neither way costs more than twice the better one.
 
 Of a machine with more than 64 slots fewer, since each step costs more."""
 FALLBACK_SECONDS = 60.0
@@ -102,7 +102,8 @@ def _verdicts(
         if engine != "native":
             _refuse_other_python(bound, budget.deadline)
             limit = _attempts(bound.interpreter) if engine == "auto" else None
-            graph = explore_with_interpreter(bound.interpreter, budget, limit)
+            graph = explore_with_interpreter(
+                bound.interpreter, budget, limit, learning=engine == "auto")
             if graph.complete or graph.stopped_by != "attempts":
                 return [_judge(bound, graph, item, budget.deadline) for item in wanted]
         from .compiled import NotNative, check_with_native_code

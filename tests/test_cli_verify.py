@@ -26,7 +26,7 @@ def test_the_document_has_the_promised_fields(capsys: pytest.CaptureFixture[str]
     assert {"machine", "constants", "rule", "expected", "verdict", "method", "states", "steps",
             "seconds"} <= set(rows[0])
     found = [row for row in rows if (row["machine"], row["rule"]) == ("flow.credit.Link", "FLOW-3")]
-    assert [row["method"] for row in found] == ["exhaustive"] * 120
+    assert {row["method"] for row in found} == {"exhaustive"} and len(found) >= 120
 
 
 def test_a_users_file_is_verified_and_its_violation_shown(

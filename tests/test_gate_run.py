@@ -151,6 +151,21 @@ def test_the_way_into_a_deadlock_is_told_in_numbered_steps(
     assert len((failure.text or "").splitlines()) == len(steps)
 
 
+def test_a_gate_tells_what_it_took_for_granted_and_what_is_odd(
+    gate: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Once for each design, below its verdicts; the file for machines has the same."""
+    (gate / "word-count.flux.yaml").write_bytes(
+        (Path(__file__).parents[1] / "examples/formats/word-count.flux.yaml").read_bytes())
+    (gate / "line.yaml").write_text(GOOD_DESIGN.replace("capacity: 2}", "capacity: 2, takes: 3}"))
+    _, document = run_gate(gate, '[[designs]]\nfiles = ["*.yaml"]\n')
+    shown = click.unstyle(capsys.readouterr().out)
+    details = {row["subject"]: row["details"] for row in document["results"]}
+    taken = details["word-count.flux.yaml"]["assumed"]
+    assert taken and shown.count("taken for granted:") == len(taken)
+    assert shown.count("odd:") == sum(len(each["lints"]) for each in details.values()) > 0
+
+
 def test_a_should_that_is_broken_ends_with_1(gate: Path) -> None:
     """As a MUST does; the row says which it is."""
     config = SUITE.replace("reference", "asyncio.Queue")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from textwrap import wrap
 
 from checkvalve.spec.design.findings import (
@@ -33,10 +33,15 @@ def lines(report: DesignReport) -> Iterator[str]:
 def head(design: Design) -> Iterator[str]:
     """What is known before anything is decided: what was taken for granted, and what is odd."""
     yield f"{design.name}  ({design.file})"
-    for assumed in design.assumed:
-        yield from _wrapped(f"  taken for granted: {assumed}")
-    for lint in lints(design):
-        yield from _wrapped(f"  odd: {lint.where}: {lint.what}. {lint.next_step}")
+    yield from notes(design.assumed, [lint.to_json() for lint in lints(design)])
+
+
+def notes(assumed: Iterable[str], odd: Iterable[Mapping[str, str]]) -> Iterator[str]:
+    """What was taken for granted of a design, and its lints as JSON has them, line by line."""
+    for each in assumed:
+        yield from _wrapped(f"  taken for granted: {each}")
+    for lint in odd:
+        yield from _wrapped(f"  odd: {lint['where']}: {lint['what']}. {lint['next_step']}")
 
 
 def _wrapped(text: str) -> list[str]:

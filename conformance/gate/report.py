@@ -41,6 +41,14 @@ class Row:
     seconds: float = 0.0
     details: Mapping[str, Any] = field(default_factory=dict)
 
+    def notes(self) -> list[str]:
+        """What was taken for granted of a design, and what is odd about it, line by line."""
+        if self.section != "designs":
+            return []
+        from ..designs.text import notes
+
+        return list(notes(self.details.get("assumed", ()), self.details.get("lints", ())))
+
     def way(self) -> list[str]:
         """The way into a design's violation that nobody expected, as numbered lines."""
         if self.section != "designs" or self.judgement != "violated":

@@ -9,7 +9,7 @@ import json
 import time
 from collections.abc import Collection
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from checkvalve.spec.notation.errors import CheckvalveError
 from checkvalve.spec.notation.labels import counted
@@ -32,6 +32,7 @@ def design_rows(subject: str, file: Path, designs: Designs) -> tuple[Row, ...]:
 
     Each design has all the seconds that are allowed for one.
     """
+    from checkvalve.spec.design.lints import lints
     from checkvalve.spec.verdicts.verdict import Budget
 
     from ..designs import check_design, load_designs
@@ -41,18 +42,20 @@ def design_rows(subject: str, file: Path, designs: Designs) -> tuple[Row, ...]:
     for design in loaded:
         report = check_design(design, Budget(max_seconds=designs.max_seconds))
         which = subject if len(loaded) == 1 else f"{subject} ({design.name})"
-        rows += [_design_row(which, found, design.assumed) for found in report.findings]
+        notes = {"assumed": list(design.assumed),
+                 "lints": [lint.to_json() for lint in lints(design)]}
+        rows += [_design_row(which, found, notes) for found in report.findings]
     return tuple(rows)
 
 
-def _design_row(subject: str, found: Finding, assumed: tuple[str, ...]) -> Row:
+def _design_row(subject: str, found: Finding, notes: dict[str, Any]) -> Row:
     verdict = found.outcome.value
     judgement = judge(found.expected, verdict)
     way = f"{found.way} has {counted(len(found.steps), 'step')}:" if found.steps else ""
     return Row(
         "designs", subject, found.name, found.expected, verdict, judgement,
         "" if judgement == "as expected" else found.reason or way, found.seconds,
-        {**found.to_json(subject), "assumed": list(assumed)},
+        {**found.to_json(subject), **notes},
     )
 
 

@@ -34,7 +34,7 @@ def lines_of(rows: Sequence[Row]) -> Iterator[str]:
     """The lines that show the rows of one subject.
 
     What is as expected and needs no word beyond that shares one line; any other row has its
-    own.
+    own. Below stands what was taken for granted, and what is odd, if it is a design.
     """
     quiet = [row for row in rows if row.judgement == "as expected" and not row.message]
     if quiet:
@@ -45,6 +45,8 @@ def lines_of(rows: Sequence[Row]) -> Iterator[str]:
             if row.message:
                 yield f"{'':{_WIDEST + 4}}{row.message}"
             yield from (f"{'':{_WIDEST + 2}}{line}" for line in row.way())
+    for row in rows[:1]:
+        yield from (f"{'':{_WIDEST + 2}}{line}" for line in row.notes())
 
 
 def _together(rows: Sequence[Row]) -> str:

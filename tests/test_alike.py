@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,8 +16,8 @@ from checkvalve.spec.kafka.replication import (
 )
 from checkvalve.spec.notation import (
     MUST, BoundMachine, InputError, Machine, ModelFault, action, alike, always, array, bind,
-    boolean, const, eventually_always, fifo, integer, member, never_stuck, pairs, require, step,
-    subset, upto,
+    boolean, const, each, eventually_always, fifo, integer, member, never_stuck, pairs, record,
+    require, step, subset, table, upto,
 )
 from checkvalve.spec.notation.renaming import renamings
 from checkvalve.spec.verdicts.verdict import Budget, Outcome, Verdict
@@ -173,8 +175,26 @@ class StartingFirst(Machine):
         return sum(self.at) < 4
 
 
+class Bounded(Machine):
+    """What the second member may have is declared larger."""
+
+    ROOM = table((1, 2))
+    Part = alike(2)
+    has = array(Part, integer(0, each(ROOM)))
+
+    @action(part=Part)
+    def go(self, part: int) -> None:
+        require(self.has[part] < 1)
+        self.has[part] += 1
+
+    @always("T-11", MUST, "Nobody has two.", source="here", part=Part)
+    def nobody_has_two(self, part: int) -> bool:
+        return self.has[part] < 2
+
+
 @pytest.mark.parametrize(("machine", "told"), [
-    (Preferring, "grab"), (StartingFirst, "do not start alike")])
+    (Preferring, "grab"), (StartingFirst, "do not start alike"),
+    (Bounded, "are not declared alike")])
 def test_members_that_are_not_alike_are_refused(machine: type[Machine], told: str) -> None:
     """The author is told what differs, and where."""
     with pytest.raises(InputError, match=told) as refusal:
@@ -232,6 +252,66 @@ def test_of_a_large_set_some_members_are_renamed() -> None:
     assert found.outcome is Outcome.VIOLATED
     assert found.trace is not None and len(found.trace.steps) == 7
     assert found.states == 6 * 4
+
+
+class Chair(Machine):
+    """One chair for so many members that their names do not fit in one word."""
+
+    N = const(17, at_least=1)
+    Guest = alike(N)
+    chair = member(Guest)
+
+    @action(guest=Guest)
+    def sit(self, guest: int) -> None:
+        require(self.chair == self.N)
+        self.chair = guest
+
+    @action
+    def rise(self) -> None:
+        require(self.chair < self.N)
+        self.chair = self.N
+
+    @always("T-12", MUST, "Whoever sits is a guest.", source="here")
+    def is_a_guest(self) -> bool:
+        return self.chair <= self.N
+
+
+def test_a_member_of_a_large_set_has_the_name_of_its_image() -> None:
+    """The empty chair, one state for the five that are renamed, and one for each other."""
+    (found,) = verdicts(bind(Chair), "T-12", renaming=True)
+    assert (found.outcome, found.states) == (Outcome.HOLDS, 1 + 1 + 12)
+
+
+class Booking(NamedTuple):
+    """Who has booked, and how often."""
+
+    who: int
+    times: int
+
+
+class Booked(Machine):
+    """Members book two rooms; a booking is a record with a member in it."""
+
+    N = const(3, at_least=1)
+    Guest = alike(N)
+    rooms = array(upto(2), record(Booking, who=member(Guest), times=integer(0, 2)))
+
+    @action(guest=Guest, room=upto(2))
+    def book(self, guest: int, room: int) -> None:
+        require(self.rooms[room].times < 2)
+        require(self.rooms[1 - room].who != guest)
+        self.rooms[room] = Booking(guest, self.rooms[room].times + 1)
+
+    @always("T-13", MUST, "Nobody has both rooms.", source="here")
+    def nobody_has_both(self) -> bool:
+        return self.rooms[0].who != self.rooms[1].who or self.rooms[0].who == self.N
+
+
+def test_a_member_in_a_record_is_renamed_with_it() -> None:
+    """As many states as orbits, as the interpreter counts them."""
+    bound = bind(Booked)
+    (found,) = verdicts(bound, "T-13", renaming=True)
+    assert (found.outcome, found.states) == (Outcome.HOLDS, orbits(bound))
 
 
 class Queueing(Machine):

@@ -22,13 +22,13 @@ from checkvalve.conformance.bench.mutants.modules import (
 )
 from checkvalve.conformance.bench.mutants.operators import OPERATORS, Mutant, mutants_of, names_in
 from checkvalve.conformance.bench.mutants.report import Tally, origin, tally
-from checkvalve.conformance.bench.mutants.stand import SURVIVED, TESTS, Fate
+from checkvalve.conformance.bench.mutants.stand import CRASH, SURVIVED, TESTS, Fate, how_it_ended
 from checkvalve.conformance.bench.mutants.survey import Survey, killers_of
 from checkvalve.conformance.bench.mutants.tree import Project, here
 from checkvalve.conformance.bench.published import publish, table
 from checkvalve.conformance.cli.outcome import run
 from checkvalve.conformance.targets import known_targets
-from checkvalve.spec.notation.errors import InputError
+from checkvalve.spec.notation.errors import InputError, InternalError
 
 linux_only = pytest.mark.skipif(
     not Path("/proc/self/stat").exists(), reason="the stand measures its forks through /proc")
@@ -351,3 +351,10 @@ def test_a_name_of_nothing_is_refused_with_the_names_there_are(
     """Also one among others."""
     assert run(command, ["--list", "--only", "judge", "--only", "jugde"], PROGRAM) == 64
     assert "jugde" in (said := capsys.readouterr().err) and "shrinker" in said
+
+
+def test_a_process_that_ends_before_anything_was_tried_kills_nothing() -> None:
+    """It was the machine that ended it, and no killer: the run ends, and goes on another time."""
+    assert how_it_ended("suite:reference@queue", 9).how == CRASH
+    with pytest.raises(InternalError, match="before anything was tried"):
+        how_it_ended("", 9)

@@ -87,7 +87,7 @@ def test_the_table_of_what_is_left_out_has_every_bit(after: list[int]) -> None:
 class Switches(Machine):
     """Switches that are turned on, of which one may never be the second."""
 
-    n = const(12)
+    n = const(8)
     on = array(upto(n), boolean())
     count = integer(0, n)
 

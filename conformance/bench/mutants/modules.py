@@ -26,7 +26,8 @@ class Group:
 
 
 _VERDICTS = ("test_search*", "test_two_readings", "test_native_*", "test_show_evaluate",
-             "test_liveness*", "test_monitor*", "test_traces_in_words", "test_own_chapter")
+             "test_liveness*", "test_monitor*", "test_traces_in_words", "test_own_chapter",
+             "test_alike", "test_wide_arrays")
 _SUITES = ("test_suite_parts", "test_suite_runs", "test_suite_chapters", "test_suite_zoo",
            "test_fixture_format", "test_storm_histories", "test_judge*", "test_shrink*",
            "test_replay*", "test_suite_explanations", "test_storm_cluster_port")
@@ -34,11 +35,10 @@ _SUITES = ("test_suite_parts", "test_suite_runs", "test_suite_chapters", "test_s
 GROUPS: Final[Mapping[str, Group]] = {
     "reference": Group(
         ("reference",),
-        ("test_reference_*", "test_kafka_*_reference", "test_kafka_callbacks*",
-         "test_storm_*_reference", "test_coordination_memory", "test_election_reference",
+        ("test_reference_*", "test_kafka_callbacks*", "test_coordination_memory",
          "test_kafka_controller*", "test_kafka_failover_suite",
-         "test_link_reference", "test_awaits_suites", "test_bookkeeper_*", "test_coroutine_*",
-         "test_reactive_reference", "test_reactive_targets", "test_scheduled_conditions",
+         "test_*_reference", "test_awaits_suites", "test_bookkeeper_*", "test_coroutine_*",
+         "test_kafka_operators", "test_reactive_targets", "test_scheduled_conditions",
          "test_scheduling_threads", "test_storm_cluster_*", "test_storm_input_status",
          "test_virtual_loop"),
         suites=True),
@@ -57,7 +57,7 @@ GROUPS: Final[Mapping[str, Group]] = {
         ("conformance.suites.judge", "conformance.suites.plain", "conformance.suites.history"),
         _SUITES),
     "shrinker": Group(("conformance.suites.shrink",), _SUITES),
-    "prover": Group(("spec.engines.prove",), ("test_prove_*",)),
+    "prover": Group(("spec.engines.prove",), ("test_prove_*", "test_alike")),
     "lowering": Group(
         ("spec.notation.lower", "spec.notation.execute", "spec.notation.translate",
          "spec.notation.symbolic", "spec.notation.layout", "spec.notation.expr",
@@ -65,7 +65,7 @@ GROUPS: Final[Mapping[str, Group]] = {
         ("test_notation_refusals", "test_lower*", *_VERDICTS, "test_prove_*", "test_tla_export")),
     "code generation": Group(
         ("spec.engines.native", "spec.engines.tla"),
-        ("test_native_*", "test_two_readings", "test_tla_*", "test_search")),
+        ("test_native_*", "test_two_readings", "test_tla_*", "test_search", "test_alike")),
 }
 
 TARGETS: Final[Mapping[str, str]] = {

@@ -21,12 +21,14 @@ from mmap import PAGESIZE
 from pathlib import Path
 from typing import Any, Final
 
+from checkvalve.spec.notation.errors import InternalError
+
 from .child import SUITE, Patience, Say, enter, sender, try_killers
 from .operators import Mutant
 from .tree import Tree
 
 __all__ = ["CRASH", "HANG", "SUITES", "SURVIVED", "TESTS", "Fate", "Job", "carry_out", "fork",
-           "lines_of", "warm_up"]
+           "how_it_ended", "lines_of", "warm_up"]
 
 SUITES, TESTS, HANG, CRASH, SURVIVED = "suites", "tests", "hang", "crash", "survived"
 
@@ -135,7 +137,7 @@ def carry_out(
                     _look_after(attempt)
         finally:
             for attempt in running.values():
-                _end(attempt)
+                _stop(attempt)
 
 
 def _begin(job: Job, tree: Tree, patience: Patience) -> _Attempt:
@@ -165,18 +167,31 @@ def _hear(attempt: _Attempt) -> bool:
 
 
 def _end(attempt: _Attempt) -> Fate:
-    """End the fork with all that it started, and put the tree in order."""
+    """What became of a fork that is over, or is ended here."""
+    status, seconds = _stop(attempt)
+    return replace(attempt.fate or how_it_ended(attempt.at, status), seconds=seconds)
+
+
+def _stop(attempt: _Attempt) -> tuple[int, float]:
+    """End the fork with all that it started, and put the tree in order; how it ended, and the
+    processor time that it took."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(attempt.process, signal.SIGKILL)
     os.close(attempt.pipe)
     _, status, used = os.wait4(attempt.process, 0)
     attempt.undo.close()
-    return replace(attempt.fate or _how_it_ended(attempt.at, status),
-                   seconds=round(used.ru_utime + used.ru_stime, 2))
+    return status, round(used.ru_utime + used.ru_stime, 2)
 
 
-def _how_it_ended(at: str, status: int) -> Fate:
-    """The fate of a mutant whose process ended without a word."""
+def how_it_ended(at: str, status: int) -> Fate:
+    """The fate of a mutant whose process ended without a word.
+
+    Raises InternalError where no killer had begun: then it was not the mutant that ended it.
+    """
+    if not at:
+        raise InternalError(
+            "the process of a mutant ended before anything was tried",
+            next_step="Look what is wrong with this machine, and run it again: it goes on here.")
     ended_by = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
     if ended_by == signal.SIGXCPU:
         return Fate(HANG, at, "it used up its processor time")

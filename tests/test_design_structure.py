@@ -9,13 +9,16 @@ import pytest
 from hypothesis import given, settings
 from random_designs import designs, random_design
 
+from checkvalve.conformance.bench.designs import loops
 from checkvalve.conformance.designs.text import lines
 from checkvalve.spec.design.check import Part, Settings, check, decide_deadlock, parts
 from checkvalve.spec.design.counters import Counters
-from checkvalve.spec.design.equations import sums
+from checkvalve.spec.design.equations import Equations, sums
 from checkvalve.spec.design.language import Design
+from checkvalve.spec.design.lemmas import trap
 from checkvalve.spec.design.loader import load
-from checkvalve.spec.design.structure import Answer, decide
+from checkvalve.spec.design.structure import AIM, Answer, decide
+from checkvalve.spec.design.translate import translate
 from checkvalve.spec.verdicts.verdict import Budget, Outcome
 
 WINDOW = """
@@ -201,3 +204,18 @@ def test_a_report_of_a_proof_is_told_in_one_line() -> None:
     """With what it rests on."""
     told = list(lines(check(load(PREFERRING))))
     assert any("holds" in line and "no stuck state keeps" in line for line in told)
+
+
+def test_the_search_for_a_trap_looks_at_the_clock() -> None:
+    """More than once: a large design took minutes of it when its time was over."""
+    net = Counters.of(translate(loops(80, 10, 1, planted=True), AIM))
+    state = Equations(net).stuck(None)
+    assert state is not None
+    looks = 0
+
+    def watch() -> None:
+        nonlocal looks
+        looks += 1
+
+    trap(net, state, watch)
+    assert looks > 1

@@ -14,7 +14,7 @@ move. Three shapes are tried, the cheapest first:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import floor, lcm
 from typing import Any
@@ -152,20 +152,25 @@ Bound = tuple[int, int, int]
 """A counter, 1 and the least or -1 and the most."""
 
 
-def trap(net: Counters, state: Sequence[int]) -> Clause | None:
-    """Bounds that are all false in the state, one of which is true in every reachable one."""
+def trap(
+    net: Counters, state: Sequence[int], watch: Callable[[], None] = lambda: None
+) -> Clause | None:
+    """Bounds that are all false in the state, one of which is true in every reachable one.
+
+    ``watch`` is called again and again, and may raise OutOfTime.
+    """
     bounds = {
         bound for n, counter in enumerate(net.counters)
         for bound in ((n, 1, state[n] + 1), (n, -1, state[n] - 1))
         if bound[2] >= 0 and (counter.most is None or bound[2] <= counter.most)
     }
     moves = list(net.lasting)
-    kept = _kept(net, moves, bounds)
+    kept = _kept(net, moves, bounds, watch)
     if not _at_start(net, kept):
         return None
     for bound in sorted(kept)[:MAX_SHORTENED]:
         if bound in kept:
-            fewer = _kept(net, moves, kept - {bound})
+            fewer = _kept(net, moves, kept - {bound}, watch)
             kept = fewer if _at_start(net, fewer) else kept
     return Clause("trap", tuple(Inequality({n: -sign}, -sign * number)
                                 for n, sign, number in sorted(kept)))
@@ -175,10 +180,13 @@ def _at_start(net: Counters, bounds: Iterable[Bound]) -> bool:
     return any(net.counters[n].start * sign >= number * sign for n, sign, number in bounds)
 
 
-def _kept(net: Counters, moves: Sequence[Move], bounds: set[Bound]) -> set[Bound]:
+def _kept(
+    net: Counters, moves: Sequence[Move], bounds: set[Bound], watch: Callable[[], None]
+) -> set[Bound]:
     """The most of these bounds so that no move ends one without leaving another true."""
     kept, again = set(bounds), True
     while again:
+        watch()
         again = False
         of: dict[int, list[Bound]] = {}
         for bound in kept:

@@ -95,7 +95,7 @@ def _against(net: Counters, state: Sequence[int], deadline: Deadline) -> Clause 
     small = len(net.moves) <= MAX_WEIGHED
     found = descent(net, state, _milliseconds(deadline)) if small else None
     watch()
-    found = found or trap(net, state)
+    found = found or trap(net, state, watch)
     watch()
     return found or (barrier(net, state, _milliseconds(deadline)) if small else None)
 

@@ -21,7 +21,8 @@ from ..notation.views import Seen, View, see, shown
 from ..refinements import refines, refused
 from .observed_failover import ObservedEpoch, ObservedPlace, ObservedQuorum
 from .replication import (
-    CutAtLastMatch, CutByEpoch, CutToHighWatermark, JoiningEarly, Replication,
+    CountingTheOthers, CutAtLastMatch, CutByEpoch, CutToHighWatermark, ElectingAnyone, JoiningEarly,
+    LeavingAsLeader, Replication,
 )
 
 __all__ = ["EXPECTATIONS", "EpochSeen", "PlaceSeen", "QuorumSeen", "SecondSeen"]
@@ -144,16 +145,24 @@ class QuorumSeen(View[Replication]):
 FIRST = refines(Replication, ObservedPlace, "the first record that is committed stays",
                 shows=PlaceSeen, seen_by={"N": "N", "V": "M"}, L=1, M=1, E=2)
 
+QUORUM = refines(
+    Replication, ObservedQuorum, "the quorum has one leader in an epoch, who is in sync",
+    shows=QuorumSeen, seen_by={"N": "N", "E": "E"}, L=1, M=1, E=2)
+
 EXPECTATIONS = (
     FIRST,
     refines(Replication, ObservedPlace, "the second record that is committed stays",
             shows=SecondSeen, seen_by={"N": "N", "V": "M"}, N=2, L=2, M=2, E=(2, 3)),
     refines(Replication, ObservedEpoch, "one broker takes writes in an epoch", shows=EpochSeen,
             seen_by={"N": "N"}, L=1, M=1, E=2),
-    refines(Replication, ObservedQuorum, "the quorum has one leader in an epoch, who is in sync",
-            shows=QuorumSeen, seen_by={"N": "N", "E": "E"}, L=1, M=1, E=2),
+    QUORUM,
     refused(CutToHighWatermark, "KAFKA-F3", "a follower cuts what is committed (KAFKA-1211)",
             like=FIRST),
+    refused(LeavingAsLeader, "KAFKA-F12", "a leader leaves the ISR and is still named",
+            like=QUORUM),
+    refused(CountingTheOthers, "KAFKA-F4", "a leader commits a record that it has not", like=FIRST),
+    refused(ElectingAnyone, "KAFKA-F5", "who was elected uncleanly joins the ISR, and lacks what "
+            "is committed", like=FIRST),
     *(refused(variant, "KAFKA-F5", about, like=FIRST, L=2, M=2) for variant, about in (
         (CutByEpoch, "KIP-101: who joins the ISR lacks what a stale leader takes for committed"),
         (CutAtLastMatch, "KIP-279: as much"),

@@ -39,9 +39,9 @@ the beginning of its own epoch, nobody joins the ISR (KAFKA-7128): who has caugh
 high watermark may lack what was committed above it.
 
 Epochs are numbered from 1; 0 stands for none yet. Records are numbered from 1; the place of a
-record that is not there holds 0. A record is told from all others by its number. An unclean
-election, a replica that loses its disk and the number of replicas below which nothing is
-acknowledged are not modelled here.
+record that is not there holds 0. A record is told from all others by its number. A replica that
+loses its disk and the number of replicas below which nothing is acknowledged are not modelled
+here, and an unclean election only as what it breaks (``ElectingAnyone``).
 
 Source: kafka#replication; KAFKA-1211, KAFKA-6361, KAFKA-7395, KAFKA-7128.
 """
@@ -57,8 +57,9 @@ from ..notation import (
 )
 
 __all__ = [
-    "EXPECTATIONS", "CutAtLastMatch", "CutByEpoch", "CutToHighWatermark", "CuttingUnfenced",
-    "FirstTry", "JoiningEarly", "LastOneOut", "Replication", "Unfenced",
+    "EXPECTATIONS", "CountingTheOthers", "CutAtLastMatch", "CutByEpoch", "CutToHighWatermark",
+    "CuttingUnfenced", "ElectingAnyone", "FirstTry", "JoiningEarly", "LastOneOut",
+    "LeavingAsLeader", "Replication", "Unfenced",
 ]
 
 
@@ -210,9 +211,13 @@ class Replication(Machine):
         """All that the leader waits for have the next record: it is committed."""
         require(self.presumes(leader) and self.hw[leader] < self.L)
         require(all(
-            leader * self.N + each not in self.isr
+            not self.waits_for(each, leader)
             or self.has_caught_up(each, leader, self.hw[leader] + 1) for each in range(self.N)))
         self.hw[leader] += 1
+
+    def waits_for(self, replica: int, leader: int) -> bool:
+        """Whether a record has to be there before the leader takes it for committed."""
+        return leader * self.N + replica in self.isr
 
     def has_caught_up(self, replica: int, leader: int, offset: int) -> bool:
         """Whether a replica follows the leader in its epoch, and has what is below an offset."""
@@ -344,6 +349,40 @@ class JoiningEarly(Replication):
         return True
 
 
+class CountingTheOthers(Replication):
+    """A leader counts those who follow it, and forgets that it is in sync itself."""
+
+    def waits_for(self, replica: int, leader: int) -> bool:
+        """Alone in the ISR, it waits for nobody."""
+        return replica != leader and super().waits_for(replica, leader)
+
+
+class LeavingAsLeader(Replication):
+    """Who fails leaves the ISR, and the quorum goes on naming it as the leader."""
+
+    @action(replica=Replication.Replica)
+    def take_out(self, replica: int) -> None:
+        """Nobody asks whether it leads."""
+        require(self.in_sync[replica] and self.may_be_taken_out())
+        self.in_sync[replica] = False
+        self.tell()
+
+
+class ElectingAnyone(Replication):
+    """An unclean election wherever nobody forbids it: whoever is up may lead, and is alone in the
+    ISR then. It loses what it lacks, while who led before may go on, and commit."""
+
+    @action(replica=Replication.Replica)
+    def elect(self, replica: int) -> None:
+        """A replica becomes the leader, in sync or not."""
+        require(self.leading != replica)
+        if not self.in_sync[replica]:
+            for each in range(self.N):
+                self.in_sync[each] = each == replica
+        self.leading = replica
+        self.tell()
+
+
 class CuttingUnfenced(Replication):
     """Whoever the request names says where to cut, in whatever epoch it is itself."""
 
@@ -472,6 +511,12 @@ EXPECTATIONS = (
     as_tlc(JoiningEarly, NO_LOSS, "violated",
            "who joins before the leader's epoch has begun may lack what is committed (KAFKA-7128)",
            E=2),
+    as_tlc(LeavingAsLeader, "KAFKA-R3", "violated", "a leader that fails leaves the ISR, and is "
+           "still named", E=2),
+    as_tlc(CountingTheOthers, "KAFKA-R4", "violated", "a leader that does not count itself takes "
+           "for committed what is nowhere", E=2),
+    as_tlc(ElectingAnyone, "KAFKA-R5", "violated", "who was elected uncleanly commits another "
+           "record at the offset of one that was committed", E=2),
     as_tlc(CuttingUnfenced, NO_LOSS, "violated", where="E > 2", about="a stale leader says where "
            "to cut, and cuts its own log later: it takes three epochs", E=(2, 3)),
     as_tlc(FirstTry, WAITED_FOR, "violated", where="E > 2", about="a follower of an older epoch "
@@ -494,15 +539,6 @@ EXPECTATIONS = (
 )
 
 UNSEEN = {
-    "KAFKA-R3":
-        "No variant of the machine breaks it; ``failover_seen`` shows the quorum's writes to an "
-        "observer that has the rule as KAFKA-F17, and the suite judges them by KAFKA-F12.",
     "KAFKA-R3W":
         "The first state of every partition breaks it, so no implementation is to keep it.",
-    "KAFKA-R4":
-        "No variant of the machine breaks it; a leader that commits what is not in its log would "
-        "break KAFKA-F4.",
-    "KAFKA-R5":
-        "No variant is expected to break it alone: two leaders that commit different records at "
-        "one offset break KAFKA-F4.",
 }

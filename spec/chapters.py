@@ -145,6 +145,8 @@ CHAPTERS = {
     "reactive.observed_publisher": "what can be seen of a publisher of Reactive Streams",
     "reactive.subscriber_seen": "that the subscriber of a stream is what its publisher accepts",
     "reactive.observed_subscriber": "what can be seen of a subscriber of Reactive Streams",
+    "reactive.processor": "a processor between two demands, with a buffer of its own",
+    "reactive.processor_seen": "that a processor is what both of its sides accept",
     "reactive.observed_processor": "what can be seen of a processor, which is both",
     "queues.bounded": "a bounded queue with waiting producers and consumers",
     "queues.bounded_seen": "that a bounded queue is what the observers of queues accept",

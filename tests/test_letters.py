@@ -30,7 +30,8 @@ COMPONENTS = {
     "a memtable": ("bookkeeper.memtable", "bookkeeper.observed_memtable"),
     "queues": ("queues.bounded", "queues.dropping", "queues.policies",
                "queues.conserved"),
-    "streams": ("reactive.stream", "reactive.observed_publisher", "reactive.observed_subscriber"),
+    "streams": ("reactive.stream", "reactive.processor", "reactive.observed_publisher",
+                "reactive.observed_subscriber"),
 }
 """The chapters that a reader of one component reads together."""
 

@@ -13,5 +13,5 @@ SYSTEM = System(
         Shipped("reference.processor", "adapter:ReferenceProcessor",
                 "the reference of a processor that maps, with a bounded buffer"),
     ),
-    chapters=("reactive.stream",),
+    chapters=("reactive.processor", "reactive.stream"),
 )

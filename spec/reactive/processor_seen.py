@@ -1,0 +1,165 @@
+"""A processor, as its publisher and its subscriber see it, each by its own observer.
+
+Theory. Both observers see both sides, in one order: what goes in, what comes out, and the calls of
+both subscriptions. To an observer a signal from above has returned before anything else happens; a
+signal below that begins while another one is open comes from another thread, so the open one is
+held. Each may ask whether the processor rests wherever it can do nothing by itself: nobody is in
+its loop, or whoever is in it has looked and is about to leave; it can ask for nothing, and has no
+cancel to pass on.
+
+Source: ``processor``, ``observed_processor``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from ..notation.views import Seen, View, see, shown
+from ..refinements import refines, refused
+from .observed_processor import ObservedInlet, ObservedOutlet, Source
+from .observed_publisher import Cause
+from .processor import (
+    AskingAfterTheEnd, AskingAtArrival, AskingForAll, AskingOnce, DroppingFailures, DroppingTheEnd,
+    EndingWithElementsLeft, FailingInTurn, GoingOn, KeepingCancels, Overdrawing, Overlapping,
+    Processor, TwoStepsOut,
+)
+from .stream import Loop
+
+__all__ = ["EXPECTATIONS", "InletSeen", "OutletSeen"]
+
+RETURNS = see("signal_returns")
+
+
+class OutletSeen(View[Processor]):
+    """What its subscriber sees, and what is brought meanwhile."""
+
+    def begins(self, machine: Processor) -> Iterable[Seen]:
+        """Its subscriber has a subscription, and has requested nothing."""
+        return see("subscriber", s=0), see("on_subscribe", s=0)
+
+    @shown
+    def bring(self, before: Processor, after: Processor) -> Seen:
+        return see("next")
+
+    @shown
+    def complete(self, before: Processor, after: Processor) -> Seen:
+        return see("complete")
+
+    @shown
+    def fail(self, before: Processor, after: Processor) -> Seen:
+        return see("error")
+
+    @shown
+    def signal(self, before: Processor, after: Processor) -> Iterable[Seen]:
+        overlaps = [see("hold", s=0)] if before.open else []
+        return [*overlaps, see("on_next", s=0, deep=0)]
+
+    @shown
+    def end(self, before: Processor, after: Processor) -> Seen:
+        return ended(before)
+
+    @shown
+    def want(self, before: Processor, after: Processor) -> Seen:
+        return see("asks", s=0, n=1)
+
+    @shown
+    def cancel(self, before: Processor, after: Processor) -> Seen:
+        return see("cancel", s=0)
+
+    def asked(self, machine: Processor) -> Iterable[Seen | Sequence[Seen]]:
+        """At rest: whether it rests."""
+        if is_at_rest(machine):
+            yield see("rests", s=0)
+
+
+class InletSeen(View[Processor]):
+    """What its publisher sees, and what is passed on meanwhile."""
+
+    def begins(self, machine: Processor) -> Iterable[Seen]:
+        """There is somebody to want elements, and it requests what its buffer holds."""
+        return (see("on_subscribe", s=0), see("subscribe"), see("requests", n=machine.C), RETURNS)
+
+    @shown
+    def bring(self, before: Processor, after: Processor) -> Iterable[Seen]:
+        return see("next"), RETURNS
+
+    @shown
+    def complete(self, before: Processor, after: Processor) -> Iterable[Seen]:
+        return see("complete"), RETURNS
+
+    @shown
+    def fail(self, before: Processor, after: Processor) -> Iterable[Seen]:
+        return see("error"), RETURNS
+
+    @shown
+    def signal(self, before: Processor, after: Processor) -> Seen:
+        return see("on_next", s=0, deep=0)
+
+    @shown
+    def end(self, before: Processor, after: Processor) -> Seen:
+        return ended(before)
+
+    @shown
+    def ask(self, before: Processor, after: Processor) -> Seen:
+        return see("requests", n=before.batch())
+
+    @shown
+    def cancel(self, before: Processor, after: Processor) -> Seen:
+        return see("cancel", s=0)
+
+    @shown
+    def pass_cancel_on(self, before: Processor, after: Processor) -> Seen:
+        return see("cancels")
+
+    def asked(self, machine: Processor) -> Iterable[Seen | Sequence[Seen]]:
+        """At rest: whether it rests."""
+        if is_at_rest(machine):
+            yield see("comes_to_rest")
+
+
+def ended(machine: Processor) -> Seen:
+    """The signal that passes the end on."""
+    failed = machine.source == Source.FAILED
+    return see("on_error", s=0, cause=Cause.FAILURE) if failed else see("on_complete", s=0)
+
+
+def is_at_rest(machine: Processor) -> bool:
+    """Nothing comes of it by itself, whichever of its threads is asked."""
+    outside = machine.open == 0 and machine.loop in (Loop.IDLE, Loop.LEAVING)
+    return outside and not machine.may_ask() and not machine.may_leave()
+
+
+OUTLET = refines(Processor, ObservedOutlet, "it signals what it has to", shows=OutletSeen,
+                 seen_by={"S": 1, "N": "N", "X": 0, "D": 2}, C=(1, 2, 3),
+                 b=lambda C: range(1, C + 1), N=3, X=(0, 1))
+INLET = refines(Processor, ObservedInlet, "it asks for what it has room for", shows=InletSeen,
+                seen_by={"C": "C", "S": 1, "D": 2}, C=(1, 2, 3), b=lambda C: range(1, C + 1),
+                N=3, X=(0, 1))
+
+EXPECTATIONS = (
+    OUTLET,
+    INLET,
+    refused(AskingForAll, "RS-0.2", "a buffer requested for a batch above", like=INLET, C=2, b=1,
+            N=4, X=0),
+    refused(AskingAtArrival, "RS-0.2", "a slot requested while it is taken", like=INLET, C=1, b=1,
+            N=4, X=0),
+    refused(AskingOnce, "RS-2.1", "a buffer is requested, and no more", like=INLET, C=1, b=1, N=4,
+            X=0),
+    refused(AskingAfterTheEnd, "RS-2.4", "it requests after the end", like=INLET, C=1, b=1, N=2,
+            X=0),
+    refused(KeepingCancels, "RS-2.6", "a cancel stays in the processor", like=INLET, C=1, b=1, N=2,
+            X=0),
+    refused(Overdrawing, "RS-1.1", "one element too many below", like=OUTLET, C=1, b=1, N=2, X=0),
+    refused(Overlapping, "RS-1.3", "who brings an element signals it", like=OUTLET, C=2, b=1, N=2,
+            X=0),
+    refused(TwoStepsOut, "RS-3.8", "an element between looking and leaving", like=OUTLET, C=1, b=1,
+            N=2, X=0),
+    refused(GoingOn, "RS-1.8", "what waits goes on down", like=OUTLET, C=2, b=1, N=4, X=0),
+    refused(EndingWithElementsLeft, "RS-0.1", "the end overtakes what waits", like=OUTLET, C=1,
+            b=1, N=2, X=0),
+    refused(FailingInTurn, "RS-4.2", "a failure stands in line", like=OUTLET, C=1, b=1, N=2, X=1),
+    refused(DroppingFailures, "RS-4.2", "the failure is not passed on", like=OUTLET, C=1, b=1, N=2,
+            X=1),
+    refused(DroppingTheEnd, "RS-1.5", "the end is forgotten while elements wait", like=OUTLET, C=1,
+            b=1, N=2, X=0),
+)

@@ -3,10 +3,10 @@
 Theory of operation
 -------------------
 A processor has two subscriptions. Of the one above it is the subscriber, of the one below the
-publisher. It passes each element on as it is, and has a buffer of C slots in between. The two
-demands are not passed on, they are *separate*: it asks its publisher for what its buffer holds, C at
-first and b more as soon as b slots are free, whatever its own subscriber asks for. What it is
-asked for, and whether anything is asked for at all, only decides when a slot becomes free.
+publisher. It passes each element on as it is, and has a buffer of C slots in between. Demand is not
+passed on, the two sides are *separate*: it asks its publisher for what its buffer holds, C at first
+and b more as soon as b slots are free, whatever its own subscriber asks for. What it is asked for,
+and whether anything is asked for at all, only decides when a slot becomes free.
 
     above --bring--> waits W --loop: signal--> below: sent
       ^                          frees a slot F       ^

@@ -36,6 +36,8 @@ CHAPTERS = {
     "flow.cycles": "stages in a circle: when their elements go on",
     "flow.squelch": "a receiver that calls stop when it is nearly full",
     "flow.bucket": "a token bucket: permits that nobody sends",
+    "flow.observed_rate": "what can be seen of a limit on a rate",
+    "flow.rate_seen": "that a token bucket is what is seen of a limit on a rate",
     "flow.summaries": "what cannot go is rolled up, or waits in batches",
     "flow.resending": "clients that submit again: the size of a queue, and what is dropped",
     "flow.workers": "a master with a queue, and workers that ask for jobs",

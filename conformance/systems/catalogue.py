@@ -24,6 +24,7 @@ _FOLDERS: Final = (
     "link",
     "link_counted",
     "jobs",
+    "rate",
     "bookkeeper",
     "bookkeeper_memtable",
     "storm_input",

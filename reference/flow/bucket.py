@@ -4,6 +4,7 @@
 more than depth + rate t elements can go, so a receiver whose rate is known is not overrun while the
 rates of all its senders together are not above it. A stage with such a bucket in the place of its
 downstream link's permits is a throttle; with ``RolledUp`` between, nothing is lost by it.
+``RateLimit`` is a bucket for whoever asks it.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Final
 
 from .link import LinkMisuse, check_number
 
-__all__ = ["TokenBucket"]
+__all__ = ["RateLimit", "TokenBucket"]
 
 
 class TokenBucket:
@@ -29,3 +30,32 @@ class TokenBucket:
     def tick(self, held: int) -> int:
         """How many there are more after a tick, where so many are held: what is more runs over."""
         return min(self.rate, self.depth - held)
+
+
+class RateLimit:
+    """Lets through at most depth + rate t in t ticks in a row, and turns away no more than it must.
+
+    ``take`` asks for some permits at once, all or none; time goes on by ``tick``.
+    Raises ``LinkMisuse`` for a rate that does not fit the depth, and for less than one permit.
+    """
+
+    def __init__(self, rate: int, depth: int) -> None:
+        self._bucket = TokenBucket(rate, depth)
+        self._held = depth
+
+    @property
+    def held(self) -> int:
+        """The permits that are left now."""
+        return self._held
+
+    def tick(self) -> None:
+        """A tick passes, and its permits come as far as there is room."""
+        self._held += self._bucket.tick(self._held)
+
+    def take(self, permits: int = 1) -> bool:
+        """Whether somebody who asks for so many gets them; who gets none may ask again."""
+        check_number("a number of permits", permits, 1)
+        if permits > self._held:
+            return False
+        self._held -= permits
+        return True

@@ -145,10 +145,6 @@ UNSEEN = {
     "FLOW-42":
         "How many elements wait depends on the receiver's rate, which is a promise about time, "
         "and on no call.",
-    "FLOW-44":
-        "What a bucket has saved is inside the source, which may never say it.",
     "FLOW-45":
         "When a receiver begins to serve, and what its source has saved, are in two processes.",
-    "FLOW-43":
-        "Rates are measured in time; no suite has a source with a bucket yet.",
 }

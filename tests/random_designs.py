@@ -6,6 +6,7 @@ drawn is small and tight, so that about a half can get stuck.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from random import Random
 
 from hypothesis import strategies as st
@@ -123,3 +124,12 @@ def _calls(draw: Random, name: str, pools: dict[str, Pool]) -> Task:
 
 designs = st.randoms(use_true_random=False).map(random_design)
 """As a strategy, whose examples shrink."""
+
+
+def richer(design: Design, draw: Random) -> Design:
+    """The design with choices that it did not have: links of which an element goes to one."""
+    links = {
+        name: replace(link, group=draw.choice(("g", "g", "h"))) if draw.randint(0, 1) else link
+        for name, link in design.links.items()
+    }
+    return replace(design, links=links)

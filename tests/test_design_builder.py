@@ -25,10 +25,14 @@ OWN = [path for path in DESIGNS if "checkvalve:" in path.read_text()]
 def built(document: dict[str, Any]) -> Design:
     """A document, put down by the methods of the builder."""
     design = Design(document["name"], document.get("about", ""))
+    for name, part in document.get("designs", {}).items():
+        design.sub_design(name, built({"name": name, **part}), part.get("ports"))
     for name, value in document.get("parameters", {}).items():
         design.parameter(name, value)
     for name, keys in document["tasks"].items():
         own = {key: value for key, value in keys.items() if key != "kind"}
+        if "with" in own:
+            own["given"] = own.pop("with")
         getattr(design, keys["kind"])(name, **own)
     for keys in document.get("links", []):
         ends = {"from": "writer", "to": "reader"}
@@ -47,7 +51,8 @@ def test_what_is_built_is_the_document_of_the_file(path: Path) -> None:
     again = yaml.safe_load(design.yaml())
     assert {key: value for key, value in again.items() if value} == document
     if "parameters" not in document:  # those that have some stand for hundreds
-        assert design.load().tasks.keys() == document["tasks"].keys()
+        names = {re.sub(r"\[.*", "", name) for name in design.load().tasks}
+        assert names == document["tasks"].keys()
 
 
 def test_the_methods_are_those_that_the_schema_gives() -> None:
@@ -58,11 +63,12 @@ def test_the_methods_are_those_that_the_schema_gives() -> None:
 def test_every_key_of_every_kind_is_an_argument() -> None:
     """So that an editor completes it."""
     kinds = schema()["$defs"]["task"]["properties"]["kind"]["enum"]
-    parts = {"map": "plain", "zip": "plain", "broadcast": "plain"}
+    parts = {"map": "plain", "zip": "plain", "broadcast": "plain", "design": "instance"}
     for kind in kinds:
         keys = schema()["$defs"][parts.get(kind, kind)]["properties"]
         named = inspect.signature(getattr(Design, kind)).parameters
-        assert set(keys) - {"kind"} == set(named) - {"self", "name"}
+        arguments = {"given": "with"}
+        assert set(keys) - {"kind"} == {arguments.get(key, key) for key in named} - {"self", "name"}
 
 
 def test_a_mistake_is_the_one_of_a_file_at_the_line_of_the_program() -> None:

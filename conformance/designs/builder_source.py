@@ -30,7 +30,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-__all__ = ["FlowName", "Kinds", "LinkName", "Number", "PoolName", "Step", "TaskName"]
+__all__ = [
+    "Connection", "FlowName", "Kinds", "LinkName", "Number", "PoolName", "Step", "TaskName",
+]
 
 Number = int | str
 """A whole number, or an expression of the design's parameters."""
@@ -42,6 +44,11 @@ FlowName = Literal[
 @flows@
 ]
 """What happens when a link is full."""
+
+Connection = Literal[
+@connections@
+]
+"""Between copies: which of them links are between."""
 
 
 class TaskName(str):
@@ -75,7 +82,7 @@ class Kinds:
 _PARTS: Final = {
     "source": "source", "sink": "sink", "map": "plain", "filter": "filter", "merge": "merge",
     "zip": "plain", "broadcast": "plain", "route": "route", "script": "script", "call": "call",
-    "transition": "transition",
+    "transition": "transition", "design": "instance",
 }
 """The part of the schema that has the keys of each kind."""
 _ABOUT: Final = {
@@ -88,10 +95,13 @@ _ABOUT: Final = {
     "script": "It does its steps in order, waiting at each.",
     "call": "Nested calls on pools of threads.",
     "transition": "It reads from all its links and writes to all, in one move.",
+    "design": "A sub-design, or copies of it.",
 }
 _TYPES: Final = {
     "#/$defs/amount": "Number", "#/$defs/name": "str", "#/$defs/link name": "str",
-    "#/$defs/task pool": "str", "#/$defs/hand": "Number", "#/$defs/held": "Number",
+    "#/$defs/task pool": "str", "#/$defs/reference": "str", "#/$defs/link reference": "str",
+    "#/$defs/copies": "Number", "#/$defs/values": "Mapping[str, Number]",
+    "#/$defs/hand": "Number", "#/$defs/held": "Number",
     "#/$defs/ends": "str | Sequence[str]", "#/$defs/amounts": "Mapping[str, Number]",
     "#/$defs/verdict or condition": 'Literal["holds", "violated"] | Mapping[str, str]',
 }
@@ -108,7 +118,10 @@ def source() -> str:
     methods.append(_method("expect", definitions["expect"], "Say which verdicts are wanted.",
                            "expect"))
     flows = [f'"{flow}"' for flow in definitions["link"]["properties"]["flow"]["enum"]]
-    return "\n".join([_HEAD.replace("@flows@", "\n".join(_filled(flows, 4))), *methods])
+    connections = [f'"{each}"' for each in definitions["link"]["properties"]["connect"]["enum"]]
+    head = _HEAD.replace("@flows@", "\n".join(_filled(flows, 4))).replace(
+        "@connections@", "\n".join(_filled(connections, 4)))
+    return "\n".join([head, *methods])
 
 
 def _method(name: str, rule: Mapping[str, Any], about: str, what: str) -> str:
@@ -116,7 +129,7 @@ def _method(name: str, rule: Mapping[str, Any], about: str, what: str) -> str:
     required = [key for key in keys if key in rule.get("required", ())]
     named = ["self", *(["name: str"] if what in ("task", "pool") else [])]
     positional = [f"{_argument(key)}: {_type(keys[key])}" for key in required]
-    optional = [f"{key}: {_type(part)} | None = None" for key, part in keys.items()
+    optional = [f"{_argument(key)}: {_type(part)} | None = None" for key, part in keys.items()
                 if key not in required]
     arguments = [*named, *positional, *(["*"] if optional else []), *optional]
     gives = {"task": "TaskName", "link": "LinkName", "pool": "PoolName", "expect": "None"}[what]
@@ -158,13 +171,15 @@ def _described(part: Mapping[str, Any]) -> str:
 
 
 def _argument(key: str) -> str:
-    """The name of a key as an argument: two of them are words of Python's."""
-    return {"from": "writer", "to": "reader"}.get(key, key)
+    """The name of a key as an argument: some of them are words of Python's."""
+    return {"from": "writer", "to": "reader", "with": "given"}.get(key, key)
 
 
 def _type(part: Mapping[str, Any]) -> str:
     if "enum" in part and "blocking" in part["enum"]:
         return "FlowName"
+    if "enum" in part and "by-key" in part["enum"]:
+        return "Connection"
     if "enum" in part:
         return f"Literal[{', '.join(repr(each) for each in part['enum'])}]".replace("'", '"')
     if "$ref" in part:

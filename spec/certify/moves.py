@@ -208,11 +208,24 @@ class _Reader:
             ways = self.reading(link, ways, task.takes.get(link.name, 0))
         return list(ways)
 
-    def write_all(self, task: Task, ways: Ways) -> list[Move]:
-        """The same, and then every link of the task is written."""
-        for link in self.design.outputs(task.name):
+    def write_all(self, task: Task, ways: Ways, links: Iterable[Link] | None = None) -> list[Move]:
+        """The same, and then every link of the task is written, or these."""
+        for link in self.design.outputs(task.name) if links is None else links:
             ways = list(self.writing(link, ways, task.gives.get(link.name, 0)))
         return list(ways)
+
+    def decisions(self, task: Task) -> list[list[Link]]:
+        """The links that an element may go to: all that are in no group, and one of each group."""
+        found: list[list[Link]] = [[]]
+        seen: set[str] = set()
+        outputs = self.design.outputs(task.name)
+        for link in outputs:
+            if link.group and link.group in seen:
+                continue
+            seen.add(link.group)
+            options = [o for o in outputs if o.group == link.group] if link.group else [link]
+            found = [[*before, option] for before in found for option in options]
+        return found
 
     def thread(self, pool: str, ways: Ways, by: int) -> list[Move]:
         """The same, and then threads are taken (fewer than none) or given back."""
@@ -229,13 +242,31 @@ class _Reader:
 
     def passing(self, task: Task, reads: list[Move]) -> None:
         """What is read is written in the same move, or held in the hand in between."""
-        hand = max(task.hand, 1 if task.pool else 0)
+        ways = self.decisions(task)
+        hand = max(task.hand, 1 if task.pool or len(ways) > 1 else 0)
         if not hand:
             self.found.moves += self.write_all(task, reads)
-            return
-        self.hold(task, reads, hand)
-        put = [Move().take(f"{task.name}: elements in the hand", 1)]
-        self.give(task, self.write_all(task, put))
+        elif len(ways) == 1:
+            self.hold(task, reads, hand)
+            put = [Move().take(f"{task.name}: elements in the hand", 1)]
+            self.give(task, self.write_all(task, put))
+        else:
+            always = [link for link in ways[0] if all(link in way for way in ways)]
+            self.decide(task, reads, hand, [
+                (" and ".join(link.name for link in way if link not in always), way)
+                for way in ways])
+
+    def decide(
+        self, task: Task, reads: list[Move], hand: int, ways: list[tuple[str, list[Link]]]
+    ) -> None:
+        """Take a thread, do these reads, and hold what is for these links, and then write them."""
+        free = self.counter(f"{task.name}: free hands", hand, hand)
+        taken = self.thread(task.pool[0], reads, -1) if task.pool else reads
+        for name, links in ways:
+            held = self.counter(f"{task.name}: elements for {name} in the hand", 0, hand, 0)
+            self.found.moves += [m.take(free, 1).put(held, 1) for m in each(taken)]
+            put = [Move().take(held, 1).put(free, 1)]
+            self.give(task, self.write_all(task, put, links))
 
     def hold(self, task: Task, reads: list[Move], hand: int) -> None:
         """Take a thread, do these reads, and hold one element more."""
@@ -252,7 +283,7 @@ class _Reader:
         start = Move()
         if task.count is not None:
             start.take(self.counter(f"{task.name}: elements left", task.count, task.count, 0), 1)
-        if task.pool:
+        if task.pool or len(self.decisions(task)) > 1:
             self.passing(task, [start])
         else:
             self.found.moves += self.write_all(task, [start])
@@ -306,8 +337,10 @@ class _Reader:
         """Holds each element, and then writes it; or has read it for nothing."""
         self.passing(task, self.read_all(task, [Move()]))
         discards = self.read_all(task, [self.moment(task)])
-        held = f"{task.name}: elements in the hand"
-        self.found.moves += [m.fits(held, task.hand - 1) for m in discards]
+        held, free = f"{task.name}: elements in the hand", f"{task.name}: free hands"
+        self.found.moves += [
+            m.has(free, 1) if free in self.found.counters else m.fits(held, task.hand - 1)
+            for m in discards]
 
     def do_route(self, task: Task) -> None:
         """Holds each element, and writes it to one link."""
@@ -318,13 +351,7 @@ class _Reader:
                 put = [Move().take(f"{task.name}: elements in the hand", 1)]
                 self.give(task, list(self.writing(link, put)))
             return
-        free = self.counter(f"{task.name}: free hands", task.hand, task.hand)
-        taken = self.thread(task.pool[0], reads, -1) if task.pool else reads
-        for link in outputs:
-            held = self.counter(f"{task.name}: elements for {link.name} in the hand", 0,
-                                task.hand, 0)
-            self.found.moves += [m.take(free, 1).put(held, 1) for m in each(taken)]
-            self.give(task, list(self.writing(link, [Move().take(held, 1).put(free, 1)])))
+        self.decide(task, reads, task.hand, [(link.name, [link]) for link in outputs])
 
     # --- scripts and calls ----------------------------------------------------------------------
 

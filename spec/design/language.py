@@ -115,7 +115,8 @@ class Link:
 
     ``gives`` elements are written and ``takes`` are read at once. ``batch`` is the number
     of freed slots that a credit link announces together, ``lossy`` the number of elements
-    or permits that its channel may lose, ``initial`` what it holds at the start.
+    or permits that its channel may lose, ``initial`` what it holds at the start. Of the links
+    with the same ``group`` that a task writes, each element goes to one, which it decides itself.
     """
 
     name: str
@@ -129,6 +130,7 @@ class Link:
     gives: int = 1
     takes: int = 1
     lossy: int = 0
+    group: str = ""
 
 
 @dataclass(frozen=True)
@@ -163,6 +165,14 @@ class Design:
     def inputs(self, task: str) -> list[Link]:
         """The links that a task reads from, in the order of the file."""
         return list(self._ends[1].get(task, ()))
+
+    def choices(self, task: str) -> list[tuple[Link, ...]]:
+        """What a task writes an element to: one of the links of each entry."""
+        found: dict[str, list[Link]] = {}
+        for link in self._ends[0].get(task, ()):
+            # No name has a colon, so no group is taken for a link.
+            found.setdefault(f"group: {link.group}" if link.group else link.name, []).append(link)
+        return [tuple(links) for links in found.values()]
 
     @cached_property
     def _ends(self) -> tuple[dict[str, list[Link]], dict[str, list[Link]]]:

@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..notation.errors import InputError
+from .copies import expanded, has_copies
 from .language import Design, Flow, Kind, Link, Merging, Pool, Routing, Step, StepKind, Task
 from .parameters import points, resolved
 from .schema import check_shape
@@ -74,8 +75,12 @@ def load_tree(
     """As ``load_all``, of a tree; whoever read that took for granted what is ``assumed``."""
     found = []
     for point in points(root, file, given or {}):
-        tree = resolved(root, point, file)
-        check_shape(tree, file)
+        if has_copies(root):
+            tree = expanded(root, point, file)
+            check_shape(tree, file, "expanded")
+        else:
+            tree = resolved(root, point, file)
+            check_shape(tree, file)
         found.append(replace(_Loader(tree, file).design(), parameters=tuple(point.items()),
                              assumed=tuple(assumed)))
     columns = zip(*(each.parameters for each in found), strict=True)
@@ -154,7 +159,7 @@ class _Loader:
             else None if flow is Flow.UNBOUNDED else _number(get("capacity"), 1),
             batch=_number(get("batch"), 1), initial=_number(get("initial"), 0),
             gives=_number(get("gives"), 1), takes=_number(get("takes"), 1),
-            lossy=_number(get("lossy"), 0),
+            lossy=_number(get("lossy"), 0), group=_text(get("group")),
         )
         self._check_link(node, link)
         return link
@@ -209,8 +214,9 @@ class _Loader:
     def _check_task(self, design: Design, task: Task) -> None:
         inputs, outputs = design.inputs(task.name), design.outputs(task.name)
         least_in, most_in, least_out, most_out = _DEGREES[task.kind]
+        written = len(outputs if task.kind is Kind.ROUTE else design.choices(task.name))
         for count, least, most, what in (
-            (len(inputs), least_in, most_in, "to"), (len(outputs), least_out, most_out, "from"),
+            (len(inputs), least_in, most_in, "to"), (written, least_out, most_out, "from"),
         ):
             if not least <= count <= most:
                 raise self._error(
@@ -248,6 +254,11 @@ class _Loader:
                     task.spot, f"the transition {task.name!r} gives {most} elements at once, but a "
                     f"link with flow {link.flow.value} takes at most {MAX_GIVES}",
                     f"Give {link.name!r} a capacity, or write fewer elements to it.")
+        for link in outputs:
+            if link.group:
+                raise self._error(link.spot, f"the transition {task.name!r} writes to all its "
+                                  "links, so it cannot choose among a `group`",
+                                  "Let a route read from it, or write a transition for each link.")
         for link in (*inputs, *outputs):
             if link.capacity == 0 and (task.takes or task.gives):
                 raise self._error(task.spot, f"link {link.name!r} has no room, so it must be a "

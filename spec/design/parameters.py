@@ -22,7 +22,7 @@ from ..notation.errors import InputError
 from .schema import check_shape
 from .source import Node
 
-__all__ = ["MAX_POINTS", "Point", "points", "resolved"]
+__all__ = ["MAX_POINTS", "Point", "computed", "expected", "points", "resolved", "value_of"]
 
 MAX_POINTS: Final = 1_000
 """Designs that one file may stand for."""
@@ -34,7 +34,7 @@ Point = Mapping[str, int]
 
 _NUMBERS: Final = {
     "capacity", "batch", "initial", "gives", "takes", "lossy", "hand", "count", "threads", "depth",
-    "roots",
+    "roots", "copies",
 }
 """The keys whose value is a whole number."""
 _BY_LINK: Final = {"gives", "takes"}
@@ -50,7 +50,7 @@ def points(root: Node, file: str, given: Mapping[str, str]) -> list[Point]:
     ``1..8``, or an expression of the parameters before it. Raises InputError, with the line, for
     what is no number, and for more than ``MAX_POINTS`` choices.
     """
-    check_shape(root, file, parameters=True)
+    check_shape(root, file, "parameters")
     declared = _declared(root)
     for name in given:
         if name not in declared:
@@ -77,10 +77,17 @@ def resolved(root: Node, point: Point, file: str) -> Node:
     if not isinstance(root.value, dict) or not _declared(root):
         return root
     kept = {key: child for key, child in root.value.items() if key != "parameters"}
-    if isinstance(expect := kept.get("expect"), Node) and isinstance(expect.value, dict):
-        kept["expect"] = replace(expect, value={
-            key: _expected(child, point, file) for key, child in expect.value.items()})
-    return replace(root, value={key: _computed(child, point, file) for key, child in kept.items()})
+    if isinstance(expect := kept.get("expect"), Node):
+        kept["expect"] = expected(expect, point, file)
+    return replace(root, value={key: computed(child, point, file) for key, child in kept.items()})
+
+
+def expected(expect: Node, point: Point, file: str) -> Node:
+    """What is expected, with its conditions decided."""
+    if not isinstance(expect.value, dict):
+        return expect
+    return replace(expect, value={
+        key: _expected(child, point, file) for key, child in expect.value.items()})
 
 
 def _declared(root: Node) -> dict[str, Node]:
@@ -105,19 +112,20 @@ def _point(nodes: Mapping[str, Node], chosen: Mapping[str, int | None], file: st
     point: dict[str, int] = {}
     for name, node in nodes.items():
         value = chosen[name]
-        point[name] = _value(node, point, file) if value is None else value
+        point[name] = value_of(node, point, file) if value is None else value
     return point
 
 
-def _computed(node: Node, point: Point, file: str, key: str = "") -> Node:
+def computed(node: Node, point: Point, file: str, key: str = "") -> Node:
+    """A part of the tree, which stands under ``key``, with its expressions computed."""
     if isinstance(node.value, dict):
         return replace(node, value={
-            name: _computed(child, point, file, key if key in _BY_LINK else name)
+            name: computed(child, point, file, key if key in _BY_LINK else name)
             for name, child in node.value.items()})
     if isinstance(node.value, list):
-        return replace(node, value=[_computed(child, point, file) for child in node.value])
+        return replace(node, value=[computed(child, point, file) for child in node.value])
     if key in _NUMBERS and isinstance(node.value, str):
-        return replace(node, value=_value(node, point, file))
+        return replace(node, value=value_of(node, point, file))
     return node
 
 
@@ -152,7 +160,8 @@ class _Wrong(Exception):
     """What is wrong with an expression, and what to do about it."""
 
 
-def _value(node: Node, point: Point, file: str) -> int:
+def value_of(node: Node, point: Point, file: str) -> int:
+    """The number that a node stands for; raises InputError, with the line, if it is none."""
     value = _evaluated(node, point, file)
     if isinstance(value, bool):
         raise _refusal(node, "it is a condition and no number", file)

@@ -9,8 +9,8 @@ from math import prod
 from typing import Any
 
 __all__ = [
-    "FAILED", "MAX_ROWS", "Effect", "Invariant", "Meeting", "Place", "Role", "Row", "Table",
-    "TooManyWays", "together", "watched",
+    "FAILED", "MAX_ROWS", "MAX_WAYS", "Effect", "Invariant", "Meeting", "Place", "Role", "Row",
+    "Table", "TooManyWays", "together", "watched",
 ]
 
 FAILED = "the design has failed"

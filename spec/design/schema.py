@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from ..notation.errors import InputError
 from .source import Node, Spot
@@ -33,23 +33,33 @@ def schema() -> Schema:
     return loaded
 
 
-def check_shape(root: Node, file: str, *, parameters: bool = False) -> None:
-    """Check a document against the schema, once its parameters are resolved, or only these
-    ``parameters``; raises InputError for the first problem."""
-    for error in _validator(parameters).iter_errors(root.plain()):
+Stage = Literal["parameters", "written", "resolved", "expanded"]
+"""What of a document is checked: only its parameters; all, as it is written; all, once its
+parameters have values; and then with its copies written out, which have numbers in their names."""
+
+
+def check_shape(root: Node, file: str, stage: Stage = "resolved") -> None:
+    """Check a document, or a part of it, against the schema; raises InputError for the first
+    problem."""
+    for error in _validator(stage).iter_errors(root.plain()):
         nearest = _nearest(error)
         problem = _problem(root, nearest)
         raise InputError(problem.what, f"{file}:{problem.spot}", problem.next_step)
 
 
 @cache
-def _validator(parameters: bool) -> Any:
+def _validator(stage: Stage) -> Any:
     from jsonschema import Draft202012Validator
     from jsonschema.validators import extend
 
     whole = schema()
-    part = {"properties": {"parameters": whole["properties"]["parameters"]}} if parameters \
-        else resolved_schema()
+    part = resolved_schema()
+    if stage == "parameters":
+        part = {"properties": {"parameters": whole["properties"]["parameters"]}}
+    if stage == "written":  # conditions have words of their own when they are decided
+        part = {**whole, "$defs": {**whole["$defs"], _CONDITIONAL: {}}}
+    if stage == "expanded":
+        part = {**part, "$defs": {**part["$defs"], **dict.fromkeys(_NAMES, _ANY_NAME)}}
     return extend(Draft202012Validator, {"pattern": _whole_text})(part)
 
 
@@ -72,6 +82,8 @@ def _of_numbers(part: Any) -> Any:
 
 _EXPRESSION: Final = ["integer", "string"]
 _CONDITIONAL: Final = "verdict or condition"
+_NAMES: Final = ("name", "link name", "reference", "link reference")
+_ANY_NAME: Final = {"type": "string"}
 
 
 def _whole_text(_: Any, pattern: str, value: Any, __: Schema) -> Iterator[ValidationError]:

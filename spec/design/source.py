@@ -102,6 +102,8 @@ def parse(text: str, file: str) -> Node:
 def _advice(problem: str) -> str:
     if "'\\t'" in problem:
         return "Indent with spaces; YAML does not allow tabs there."
+    if "expected ',' or" in problem:
+        return "Check the brackets; a name with brackets stands in quotes: \"worker[2]\"."
     return "Check the indentation, the colons and the brackets around this line."
 
 

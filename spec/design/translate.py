@@ -6,16 +6,18 @@ runs: the one place where a row is executed is :mod:`checkvalve.spec.design.net`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from itertools import chain
+from itertools import chain, product
+from math import prod
 
 from ..notation.errors import InputError
-from .language import Design, Flow, Kind, Merging, Routing, Step, StepKind, Task
+from .language import Design, Flow, Kind, Link, Merging, Routing, Step, StepKind, Task
 from .links import LinkPlaces, Unbounded
 from .meetings import join_meetings
 from .rows import (
-    FAILED, MAX_ROWS, Effect, Invariant, Place, Row, Table, TooManyWays, together, watched,
+    FAILED, MAX_ROWS, MAX_WAYS, Effect, Invariant, Place, Row, Table, TooManyWays, together,
+    watched,
 )
 
 __all__ = ["Aim", "own_place", "position_of", "program", "translate"]
@@ -121,9 +123,17 @@ class _Builder:
         """The links that a task writes."""
         return [self.links[link.name] for link in self.design.outputs(task.name)]
 
-    def writes(self, task: Task) -> list[Effect]:
-        """Every way to write to all outputs at once."""
-        return list(together(*(link.write() for link in self.outputs(task))))
+    def ways(self, task: Task, reads: list[Effect]) -> list[_Way]:
+        """What a task may decide about an element: to which link of each choice it goes."""
+        choices = self.design.choices(task.name)
+        if prod(map(len, choices)) > MAX_WAYS:
+            raise TooManyWays
+        return [
+            _Way(_named(link for link, choice in zip(chosen, choices, strict=True)
+                        if len(choice) > 1), reads,
+                 list(together(*(self.links[link.name].write() for link in chosen))))
+            for chosen in product(*choices)
+        ]
 
     def acquire(self, task: Task, holding: str) -> Effect:
         """Take a thread for what is then in the place ``holding``."""
@@ -210,10 +220,12 @@ def _source(to: _Builder, task: Task) -> None:
     if task.count is not None:
         left = to.place(task, "elements left", "left", task.count, task.count, 0)
         spent = Effect({left: 1}, {}, {left: -1})
-    if not task.pool:
-        to.add(task, together([spent], to.writes(task)))
+    ways = to.ways(task, [spent])
+    if not task.pool and len(ways) == 1:
+        to.add(task, together([spent], ways[0].writes))
         return
-    _through_hand(to, task, [replace(spent, words=("makes an element",))], to.writes(task), 1)
+    made = [replace(spent, words=("makes an element",))]
+    _through_hand(to, task, to.ways(task, made), 1)
 
 
 def _sink(to: _Builder, task: Task) -> None:
@@ -260,49 +272,68 @@ def _in_turn(to: _Builder, task: Task, links: list[LinkPlaces]) -> Iterator[Effe
 
 def _pass_on(to: _Builder, task: Task, reads: list[Effect]) -> None:
     """Read and write in one move, or through the hand."""
-    hand = max(task.hand, 1 if task.pool else 0)
+    ways = to.ways(task, reads)
+    hand = max(task.hand, 1 if task.pool or len(ways) > 1 else 0)
     if hand:
-        _through_hand(to, task, reads, to.writes(task), hand)
+        _through_hand(to, task, ways, hand)
     else:
-        to.add(task, together(reads, to.writes(task)))
+        to.add(task, together(reads, ways[0].writes))
 
 
-def _through_hand(
-    to: _Builder, task: Task, reads: list[Effect], writes: list[Effect], hand: int
-) -> None:
-    held = to.place(task, HAND, "hand", 0, hand, 0)
-    pick = Effect({}, {held: hand - 1}, {held: 1})
-    put = Effect({held: 1}, {}, {held: -1})
-    to.add(task, together([to.acquire(task, held)], reads, [pick]))
-    to.add(task, together([put], writes, [to.release(task)]))
+@dataclass(frozen=True)
+class _Way:
+    """What a task may decide about an element when it reads it: ``name`` tells it from the others,
+    and ``writes`` are the ways to write it then."""
+
+    name: str
+    reads: list[Effect]
+    writes: list[Effect]
+
+
+def _named(links: Iterable[Link]) -> str:
+    return " and ".join(link.name for link in links)
+
+
+def _through_hand(to: _Builder, task: Task, ways: list[_Way], hand: int) -> Effect:
+    """Read, hold and write; where there is something to decide, what is held has been decided.
+    The effect is that there is a free hand, and changes nothing."""
+    if len(ways) == 1:
+        (way,) = ways
+        held = to.place(task, HAND, "hand", 0, hand, 0)
+        pick, put = Effect({}, {held: hand - 1}, {held: 1}), Effect({held: 1}, {}, {held: -1})
+        to.add(task, together([to.acquire(task, held)], way.reads, [pick]))
+        to.add(task, together([put], way.writes, [to.release(task)]))
+        return Effect({}, {held: hand - 1})
+    free = to.place(task, "free hands", "free hand", hand, hand, hand)
+    weights = {free: 1}
+    for way in ways:
+        held = to.place(task, f"elements for {way.name} in the hand", "hand", 0, hand, 0)
+        weights[held] = 1
+        pick = Effect({free: 1}, {}, {free: -1, held: 1}, (f"that is for {way.name}",))
+        put = Effect({held: 1}, {}, {held: -1, free: 1})
+        to.add(task, together([to.acquire(task, held)], way.reads, [pick]))
+        to.add(task, together([put], way.writes, [to.release(task)]))
+    to.invariants.append(Invariant(weights, hand))
+    return Effect({free: 1})
 
 
 def _filter(to: _Builder, task: Task) -> None:
     (link,) = to.inputs(task)
-    held = own_place(task, HAND)
-    _through_hand(to, task, list(link.read()), to.writes(task), task.hand)
-    discard = Effect({}, {held: task.hand - 1}, {}, ("discards it",))
+    free = _through_hand(to, task, to.ways(task, list(link.read())), task.hand)
+    discard = replace(free, words=("discards it",))
     to.add(task, together([to.busy(task)], link.read(), [discard]))
 
 
 def _route(to: _Builder, task: Task) -> None:
     (link,) = to.inputs(task)
     outputs = to.outputs(task)
+    reads = list(link.read())
     if task.routing is Routing.ROOM:
         anywhere = [effect for output in outputs for effect in output.write()]
-        _through_hand(to, task, list(link.read()), anywhere, task.hand)
+        _through_hand(to, task, [_Way("", reads, anywhere)], task.hand)
         return
-    free = to.place(task, "free hands", "free hand", task.hand, task.hand, task.hand)
-    weights = {free: 1}
-    for output in outputs:
-        held = to.place(task, f"elements for {output.link.name} in the hand", "hand",
-                        0, task.hand, 0)
-        weights[held] = 1
-        pick = Effect({free: 1}, {}, {free: -1, held: 1}, (f"that is for {output.link.name}",))
-        put = Effect({held: 1}, {}, {held: -1, free: 1})
-        to.add(task, together([to.acquire(task, held)], link.read(), [pick]))
-        to.add(task, together([put], output.write(), [to.release(task)]))
-    to.invariants.append(Invariant(weights, task.hand))
+    _through_hand(to, task, [_Way(output.link.name, reads, list(output.write()))
+                             for output in outputs], task.hand)
 
 
 def program(task: Task) -> tuple[Step, ...]:

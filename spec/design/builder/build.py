@@ -50,6 +50,19 @@ class Design(Kinds):
         self._into("parameters", name, Node(value, self._here()))
         return name
 
+    def sub_design(
+        self, name: str, part: Design, ports: Mapping[str, str] | None = None
+    ) -> str:
+        """Declare what another builder made as a sub-design, of which ``design(…)`` puts down
+        copies; ``ports`` are those of its tasks that links from outside may be tied to."""
+        about = part._top["about"].value if "about" in part._top else None
+        keys = {key: node for key, node in part._root().value.items()
+                if key in ("parameters", "tasks", "links", "pools") and node.value}
+        first = self._node({"about": about, "ports": dict(ports) if ports else None})
+        self._into("designs", name, Node({**first.value, **keys}, first.spot, {
+            **(first.key_spots or {}), **{key: node.spot for key, node in keys.items()}}))
+        return name
+
     def yaml(self) -> str:
         """The design as the text of a file."""
         import yaml

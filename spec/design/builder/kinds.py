@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-__all__ = ["FlowName", "Kinds", "LinkName", "Number", "PoolName", "Step", "TaskName"]
+__all__ = [
+    "Connection", "FlowName", "Kinds", "LinkName", "Number", "PoolName", "Step", "TaskName",
+]
 
 Number = int | str
 """A whole number, or an expression of the design's parameters."""
@@ -20,6 +22,11 @@ FlowName = Literal[
     "blocking", "credit", "stop-and-wait", "drop-newest", "drop-oldest", "fail", "unbounded",
 ]
 """What happens when a link is full."""
+
+Connection = Literal[
+    "one-to-one", "all-to-all", "by-key", "ring", "chain", "shared",
+]
+"""Between copies: which of them links are between."""
 
 
 class TaskName(str):
@@ -51,57 +58,64 @@ class Kinds:
 
     def source(
         self, name: str, *, count: Number | None = None, pool: str | None = None,
+        copies: Number | None = None,
     ) -> TaskName:
         """Put down a source. It writes to all its links.
 
         ``count``: How often it writes; without it, for ever.
         ``pool``: The pool that the task's threads come from.
+        ``copies``: How many copies there are; without it, one.
         """
         return self._task(name, {
-            "kind": "source", "count": count, "pool": pool,
+            "kind": "source", "count": count, "pool": pool, "copies": copies,
         })
 
     def sink(
-        self, name: str, *, pool: str | None = None,
+        self, name: str, *, pool: str | None = None, copies: Number | None = None,
     ) -> TaskName:
         """Put down a sink. It reads from any of its links.
 
         ``pool``: The pool that the task's threads come from.
+        ``copies``: How many copies there are; without it, one.
         """
         return self._task(name, {
-            "kind": "sink", "pool": pool,
+            "kind": "sink", "pool": pool, "copies": copies,
         })
 
     def map(
         self, name: str, *, hand: Number | None = None, pool: str | None = None,
+        copies: Number | None = None,
     ) -> TaskName:
         """Put down a map. It reads, and writes.
 
         ``hand``: How many elements the task can hold between reading and writing; 0 reads and
             writes in one move.
         ``pool``: The pool that the task's threads come from.
+        ``copies``: How many copies there are; without it, one.
         """
         return self._task(name, {
-            "kind": "map", "hand": hand, "pool": pool,
+            "kind": "map", "hand": hand, "pool": pool, "copies": copies,
         })
 
     def filter(
         self, name: str, *, hand: Number | None = None, pool: str | None = None,
+        copies: Number | None = None,
     ) -> TaskName:
         """Put down a filter. It reads, and writes or discards.
 
         ``hand``: How many elements the task can hold between reading and writing; it decides
             while it holds them.
         ``pool``: The pool that the task's threads come from.
+        ``copies``: How many copies there are; without it, one.
         """
         return self._task(name, {
-            "kind": "filter", "hand": hand, "pool": pool,
+            "kind": "filter", "hand": hand, "pool": pool, "copies": copies,
         })
 
     def merge(
         self, name: str, *, hand: Number | None = None,
         policy: Literal["any", "fair", "preferred"] | None = None, prefers: str | None = None,
-        pool: str | None = None,
+        pool: str | None = None, copies: Number | None = None,
     ) -> TaskName:
         """Put down a merge. It reads from one of its links, and writes.
 
@@ -110,40 +124,47 @@ class Kinds:
         ``policy``: Which ready input is taken.
         ``prefers``: The link that policy `preferred` takes first.
         ``pool``: The pool that the task's threads come from.
+        ``copies``: How many copies there are; without it, one.
         """
         return self._task(name, {
             "kind": "merge", "hand": hand, "policy": policy, "prefers": prefers, "pool": pool,
+            "copies": copies,
         })
 
     def zip(
         self, name: str, *, hand: Number | None = None, pool: str | None = None,
+        copies: Number | None = None,
     ) -> TaskName:
         """Put down a zip. It reads from all its links at once, and writes to all.
 
         ``hand``: How many elements the task can hold between reading and writing; 0 reads and
             writes in one move.
         ``pool``: The pool that the task's threads come from.
+        ``copies``: How many copies there are; without it, one.
         """
         return self._task(name, {
-            "kind": "zip", "hand": hand, "pool": pool,
+            "kind": "zip", "hand": hand, "pool": pool, "copies": copies,
         })
 
     def broadcast(
         self, name: str, *, hand: Number | None = None, pool: str | None = None,
+        copies: Number | None = None,
     ) -> TaskName:
         """Put down a broadcast. It reads, and writes to all its links at once.
 
         ``hand``: How many elements the task can hold between reading and writing; 0 reads and
             writes in one move.
         ``pool``: The pool that the task's threads come from.
+        ``copies``: How many copies there are; without it, one.
         """
         return self._task(name, {
-            "kind": "broadcast", "hand": hand, "pool": pool,
+            "kind": "broadcast", "hand": hand, "pool": pool, "copies": copies,
         })
 
     def route(
         self, name: str, *, hand: Number | None = None,
         by: Literal["content", "room"] | None = None, pool: str | None = None,
+        copies: Number | None = None,
     ) -> TaskName:
         """Put down a route. It reads, and writes to one of its links.
 
@@ -151,41 +172,45 @@ class Kinds:
             while it holds them.
         ``by``: Whether the element decides where it goes, or any link with room will do.
         ``pool``: The pool that the task's threads come from.
+        ``copies``: How many copies there are; without it, one.
         """
         return self._task(name, {
-            "kind": "route", "hand": hand, "by": by, "pool": pool,
+            "kind": "route", "hand": hand, "by": by, "pool": pool, "copies": copies,
         })
 
     def script(
         self, name: str, steps: Sequence[Step], *, count: Number | None = None,
-        pool: str | None = None,
+        pool: str | None = None, copies: Number | None = None,
     ) -> TaskName:
         """Put down a script. It does its steps in order, waiting at each.
 
         ``steps``: What it does, in order, waiting at each step.
         ``count``: How often it does all its steps; without it, for ever.
         ``pool``: The pool that the task's threads come from.
+        ``copies``: How many copies there are; without it, one.
         """
         return self._task(name, {
-            "kind": "script", "steps": steps, "count": count, "pool": pool,
+            "kind": "script", "steps": steps, "count": count, "pool": pool, "copies": copies,
         })
 
     def call(
         self, name: str, pool: str | Sequence[str], depth: Number, *, roots: Number | None = None,
+        copies: Number | None = None,
     ) -> TaskName:
         """Put down a call. Nested calls on pools of threads.
 
         ``pool``: The pool of all levels, or a list with one pool for each level.
         ``roots``: How many calls come from outside at the same time.
         ``depth``: How deep a call nests; 1 calls nothing further.
+        ``copies``: How many copies there are; without it, one.
         """
         return self._task(name, {
-            "kind": "call", "pool": pool, "roots": roots, "depth": depth,
+            "kind": "call", "pool": pool, "roots": roots, "depth": depth, "copies": copies,
         })
 
     def transition(
         self, name: str, *, takes: Mapping[str, Number] | None = None,
-        gives: Mapping[str, Number] | None = None,
+        gives: Mapping[str, Number] | None = None, copies: Number | None = None,
     ) -> TaskName:
         """Put down a transition. It reads from all its links and writes to all, in one move.
 
@@ -193,16 +218,32 @@ class Kinds:
             `takes`.
         ``gives``: By link, how many elements it writes at once, where that is not the link's
             `gives`.
+        ``copies``: How many copies there are; without it, one.
         """
         return self._task(name, {
-            "kind": "transition", "takes": takes, "gives": gives,
+            "kind": "transition", "takes": takes, "gives": gives, "copies": copies,
+        })
+
+    def design(
+        self, name: str, design: str, *, given: Mapping[str, Number] | None = None,
+        copies: Number | None = None,
+    ) -> TaskName:
+        """Put down a design. A sub-design, or copies of it.
+
+        ``design``: The sub-design that it is a copy of.
+        ``given``: Values for the parameters of the sub-design.
+        ``copies``: How many copies there are; without it, one.
+        """
+        return self._task(name, {
+            "kind": "design", "design": design, "with": given, "copies": copies,
         })
 
     def link(
         self, writer: str | Sequence[str], reader: str | Sequence[str], *,
         name: str | None = None, capacity: Number | None = None, flow: FlowName | None = None,
         batch: Number | None = None, initial: Number | None = None, gives: Number | None = None,
-        takes: Number | None = None, lossy: Number | None = None,
+        takes: Number | None = None, lossy: Number | None = None, group: str | None = None,
+        connect: Connection | None = None,
     ) -> LinkName:
         """Put down a link between tasks.
 
@@ -216,21 +257,26 @@ class Kinds:
         ``gives``: How many elements are written at once.
         ``takes``: How many elements are read at once.
         ``lossy``: How many elements or permits its channel may lose.
+        ``group``: Of the links of a task with the same group, each element goes to one, which
+            it decides itself.
+        ``connect``: Between copies: which of them the links are between.
         """
         return self._link({
             "from": writer, "to": reader, "name": name, "capacity": capacity, "flow": flow,
             "batch": batch, "initial": initial, "gives": gives, "takes": takes, "lossy": lossy,
+            "group": group, "connect": connect,
         })
 
     def pool(
-        self, name: str, threads: Number,
+        self, name: str, threads: Number, *, copies: Number | None = None,
     ) -> PoolName:
         """Put down a pool of threads, or a semaphore.
 
         ``threads``: How many threads (permits) it has.
+        ``copies``: How many copies there are; without it, one.
         """
         return self._pool(name, {
-            "threads": threads,
+            "threads": threads, "copies": copies,
         })
 
     def expect(

@@ -41,7 +41,8 @@ class CaseRow:
     whose machine lost track, in how many programs. ``can`` is a JSON list of the operations
     that the target says it can do. ``follows`` is a JSON object: for the rule in focus, if it
     was only seen to break after another one in the same run, the id of that one, which is
-    then ``rule``.
+    then ``rule``. ``measured`` is a JSON object, too: for the capacity of the case, the largest
+    that each measure of the suite was.
     """
 
     suite: str
@@ -58,6 +59,7 @@ class CaseRow:
     unjudged: str = "{}"
     can: str = "[]"
     follows: str = "{}"
+    measured: str = "{}"
 
 
 def sort_rows(rows: Iterable[CaseRow]) -> list[CaseRow]:

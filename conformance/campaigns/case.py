@@ -120,6 +120,7 @@ class _Search:
         self.aside: tuple[Rule, Program] | None = None
         self.follows: dict[str, str] = {}
         self.failure: TargetError | None = None
+        self.measured: dict[str, int] = {}
 
     @property
     def capacity(self) -> int:
@@ -172,6 +173,8 @@ class _Search:
         self.programs += 1
         self.exercised.update(run.exercised)
         self.unjudged.update(run.unjudged)
+        for name, value in run.measured.items():
+            self.measured[name] = max(value, self.measured.get(name, value))
         if run.rooted(focus) is not None:
             self.found = focus, tuple(run.acts)
         elif run.breach_of(focus) is not None:
@@ -284,4 +287,5 @@ class _Search:
             json.dumps(counts), "" if fixture is None else fixture.to_json(),
             json.dumps(dict(sorted(self.unjudged.items()))), json.dumps(sorted(self.can)),
             json.dumps(self.follows if verdict == VIOLATED else {}),
+            json.dumps({self.capacity: self.measured} if self.measured else {}, sort_keys=True),
         )

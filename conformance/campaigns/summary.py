@@ -14,12 +14,12 @@ from ...spec.notation.labels import counted
 from ...spec.notation.rules import Rule
 from ..results import ERROR, FLAKY, PASSED, REFUSED, UNKNOWN, VIOLATED, CaseRow
 from ..suites.fixture import Fixture, read_fixture
-from ..suites.suite import AnySuite, Fuller
+from ..suites.suite import AnySuite, Fuller, Measure
 from ..systems.catalogue import suite_named
 from .enough import Coverage, coverage
 
 __all__ = [
-    "FOLLOWS", "NOT_APPLICABLE", "NOT_EXERCISED", "NOT_RUN", "RuleResult", "Summary",
+    "FOLLOWS", "NOT_APPLICABLE", "NOT_EXERCISED", "NOT_RUN", "Measured", "RuleResult", "Summary",
     "known_rules", "summarise",
 ]
 
@@ -66,12 +66,40 @@ class RuleResult:
 
 
 @dataclass(frozen=True)
+class Measured:
+    """The largest that a measure of the suite was: by capacity, for those of the run."""
+
+    measure: Measure
+    by_capacity: Mapping[int, int]
+
+    @property
+    def most(self) -> int | None:
+        """In the whole run; None if nothing was measured."""
+        return max(self.by_capacity.values(), default=None)
+
+    def in_words(self) -> str:
+        """A line for a reader."""
+        if self.most is None:
+            return f"{self.measure.words}: not measured; that takes {self.measure.takes}"
+        apart = [f"{most:,} with capacity {capacity}"
+                 for capacity, most in sorted(self.by_capacity.items())]
+        alike = len({*self.by_capacity.values()}) == 1
+        return f"{self.measure.words}: {f'{self.most:,}' if alike else ', '.join(apart)}"
+
+    def to_json(self) -> dict[str, Any]:
+        """An entry of ``measured`` in ``conform --json``."""
+        return {"measure": self.measure.name, "words": self.measure.words, "most": self.most,
+                "by_capacity": {str(capacity): most
+                                for capacity, most in sorted(self.by_capacity.items())}}
+
+
+@dataclass(frozen=True)
 class Summary:
     """What a run says about a target.
 
     ``known`` are the ids of rules known to be broken; ``refused`` counts the cases that were
     not applicable, by the words for it; ``unjudged`` says of how many cases a part could not be
-    judged, if any, and what to do.
+    judged, if any, and what to do. ``measured`` has the suite's measures, in their order.
     """
 
     suite: str
@@ -83,6 +111,7 @@ class Summary:
     refused: Mapping[str, int] = field(default_factory=dict)
     known: frozenset[str] = field(default_factory=frozenset)
     unjudged: str = ""
+    measured: tuple[Measured, ...] = ()
 
     @property
     def verdict(self) -> str:
@@ -154,8 +183,18 @@ def summarise(
             _result(chosen, target, rule, rows, covered.get(rule.id), can)
             for rule in chosen.rules()),
         error, Counter(row.message for row in rows if row.verdict == REFUSED), frozenset(known),
-        _unjudged(rows),
+        _unjudged(rows), tuple(_measured(each, rows) for each in chosen.measures),
     )
+
+
+def _measured(measure: Measure, rows: Sequence[CaseRow]) -> Measured:
+    most: dict[int, int] = {}
+    for row in rows:
+        for capacity, measured in json.loads(row.measured).items():
+            if measure.name in measured:
+                found = measured[measure.name]
+                most[int(capacity)] = max(found, most.get(int(capacity), found))
+    return Measured(measure, most)
 
 
 def _unjudged(rows: Sequence[CaseRow]) -> str:

@@ -169,6 +169,7 @@ def _document(
                 "cases": summary.cases, "refused": dict(summary.refused),
                 "suite_version": summary.suite_version, "unjudged": summary.unjudged,
                 "reservation": summary.reservation,
+                "measured": [each.to_json() for each in summary.measured],
             }
             for summary, _ in done
         ],
@@ -208,6 +209,8 @@ def _show(summary: Summary, saved: dict[str, str]) -> None:
             if result.rule.id in saved:
                 console.print(f"  Saved as {saved[result.rule.id]}", soft_wrap=True)
     console.print()
+    for measured in summary.measured:
+        console.print(f"{measured.in_words()}.", soft_wrap=True)
     for line in _conclusion(summary):
         console.print(line, soft_wrap=True)
     console.print()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
 from ...spec.notation.interpreter import Step
@@ -12,7 +12,7 @@ from ...spec.notation.rules import Rule
 from ..ports.base import Message
 
 __all__ = [
-    "Act", "Answer", "Conversation", "Course", "Exchange", "Fuller", "Program", "Watch",
+    "Act", "Answer", "Conversation", "Course", "Exchange", "Fuller", "Measure", "Program", "Watch",
 ]
 
 
@@ -50,6 +50,18 @@ class Fuller(NamedTuple):
         return f"{self.finds}: that takes {' or '.join(self.takes)}"
 
 
+class Measure(NamedTuple):
+    """A number that a suite takes of each run, whatever becomes of its rules; the largest counts.
+
+    ``name`` is what exchanges call it, and ``words`` what is counted, a noun phrase. ``takes`` is
+    what an adapter has to do for it, if not all of them do.
+    """
+
+    name: str
+    words: str
+    takes: str = ""
+
+
 class Answer(NamedTuple):
     """An answer that an implementation may or may not be allowed to give.
 
@@ -73,6 +85,7 @@ class Exchange:
     told. ``possible`` are the outcomes that there could be in place of this one,
     ``completions`` the events in place of each event. ``judged`` is false where the target
     says that something may or may not have happened: nothing that follows can be judged.
+    ``measured`` has the suite's measures by name, as they stand after it.
     """
 
     request: Message
@@ -84,6 +97,7 @@ class Exchange:
     possible: tuple[Answer, ...] = ()
     completions: tuple[Answer, ...] = ()
     judged: bool = True
+    measured: Mapping[str, int] = field(default_factory=dict)
 
     def observed(self) -> Iterator[tuple[Step, bool]]:
         """What was seen, in the order in which it is judged; and whether it is an event."""

@@ -16,7 +16,7 @@ from ...spec.engines.monitor import STATES_MAX
 from ...spec.notation.machine import Action, Machine
 from ...spec.notation.rules import Rule
 from ..ports.base import Session
-from .suite import Act, AnyJudge, Conversation, Fuller, Program, by_number
+from .suite import Act, AnyJudge, Conversation, Fuller, Measure, Program, by_number
 
 __all__ = ["PROGRAMS_AT_ONCE", "HistorySuite", "rules_of"]
 
@@ -50,6 +50,7 @@ class HistorySuite:
     takes_more: Mapping[str, str] = field(default_factory=dict)
     telling: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     fuller: Mapping[str, tuple[Fuller, ...]] = field(default_factory=dict)
+    measures: tuple[Measure, ...] = ()
 
     def rules(self) -> tuple[Rule, ...]:
         """See ``AnySuite``."""

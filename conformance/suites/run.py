@@ -34,7 +34,8 @@ class Run:
 
     ``acts`` are those that were requested: what made no sense where it stood is left out.
     ``exercised`` counts, by rule, the steps that could have broken it; ``unjudged`` are the ids
-    of the rules whose machine lost track on the way.
+    of the rules whose machine lost track on the way. ``measured`` has the largest that each measure
+    of the suite was.
     """
 
     acts: list[Act] = field(default_factory=list)
@@ -42,6 +43,7 @@ class Run:
     breaches: list[Breach] = field(default_factory=list)
     exercised: Counter[str] = field(default_factory=Counter)
     unjudged: Collection[str] = ()
+    measured: dict[str, int] = field(default_factory=dict)
 
     def breach_of(self, rule: Rule) -> Breach | None:
         """The first breach of a rule."""
@@ -122,6 +124,8 @@ def _step(conversation: Conversation, judge: AnyJudge, run: Run, act: Act) -> bo
     exchange = conversation.say(act)
     run.acts.append(act)
     run.exchanges.append(exchange)
+    for name, value in exchange.measured.items():
+        run.measured[name] = max(value, run.measured.get(name, value))
     judge.see(exchange, len(run.acts) - 1)
     return exchange.judged
 

@@ -19,7 +19,7 @@ from ...spec.notation.machine import Machine
 from ...spec.notation.rules import Rule, natural
 from ..ports.base import Session
 from .exchange import (
-    Act, Answer, Conversation, Course, Exchange, Fuller, Program, Watch,
+    Act, Answer, Conversation, Course, Exchange, Fuller, Measure, Program, Watch,
 )
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Act", "Answer", "AnyJudge", "AnySuite", "Conversation", "Course", "Exchange", "Fuller",
-    "Program", "Suite", "Watch", "by_number",
+    "Measure", "Program", "Suite", "Watch", "by_number",
 ]
 
 
@@ -100,6 +100,11 @@ class AnySuite(Protocol):
     @property
     def fuller(self) -> Mapping[str, tuple[Fuller, ...]]:
         """By rule that can also be tested in a weaker form: what makes its test whole."""
+        ...
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """The numbers that are taken of each run, besides its verdicts."""
         ...
 
     @property
@@ -176,6 +181,7 @@ class Suite:
     ``plainer`` has, for some operations, one that may stand in their place and does less.
     ``takes_more`` says, of rules that some targets give no occasion to break, what that takes;
     ``fuller``, of rules that can also be tested in a weaker form, what makes the test whole.
+    ``measures`` are numbers that its conversations take besides.
     """
 
     one_by_one: ClassVar[bool] = True
@@ -201,6 +207,7 @@ class Suite:
     picks: int = 0
     takes_more: Mapping[str, str] = field(default_factory=dict)
     fuller: Mapping[str, tuple[Fuller, ...]] = field(default_factory=dict)
+    measures: tuple[Measure, ...] = ()
 
     @cached_property
     def _by_number(self) -> tuple[Rule, ...]:

@@ -7,12 +7,15 @@ from typing import Final
 
 from ....spec.reactive.observed_processor import ObservedInlet, ObservedOutlet
 from ...ports.base import Session
-from ...suites.suite import Act, Course, Suite, Watch
+from ...suites.suite import Act, Course, Measure, Suite, Watch
 from ..reactive_publisher.conversation import COUNTS, Downstream
 from ..reactive_publisher.sides import StreamConversation
-from ..reactive_publisher.suite import DEPTH, DOWNSTREAM_COURSES, DOWNSTREAM_NEEDS
+from ..reactive_publisher.suite import (
+    DEPTH, DOWNSTREAM_COURSES, DOWNSTREAM_DEPTH, DOWNSTREAM_NEEDS,
+)
 from ..reactive_publisher.suite import DOWNSTREAM_WEIGHTS as DOWN
 from ..reactive_subscriber.conversation import Upstream
+from ..reactive_subscriber.suite import UPSTREAM_MEASURES
 from ..reactive_subscriber.suite import UPSTREAM_WEIGHTS as UP
 
 __all__ = ["SUITE"]
@@ -100,6 +103,8 @@ SUITE: Final = Suite(
         "RS-4.2": (("on_subscribe", "subscribe", "on_next", "on_error", "settle"),),
     },
     picks=len(COUNTS),
+    measures=(Measure("buffer", "Largest buffer (elements that were brought and not passed on)"),
+              *UPSTREAM_MEASURES, DOWNSTREAM_DEPTH),
     scene="A processor. Elements that it may buffer: {capacity}; elements that it asks for "
           "together, at least: {batch}.",
 )

@@ -19,6 +19,7 @@ import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Flow;
 import java.util.concurrent.SubmissionPublisher;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -28,6 +29,9 @@ public class JdkPublisher {
     final ArrayDeque<Runnable> tasks = new ArrayDeque<>();
     final List<String> events = new ArrayList<>();
     final Map<Integer, Seat> seats = new HashMap<>();
+    final AtomicInteger submitted = new AtomicInteger();
+    final AtomicInteger signalled = new AtomicInteger();
+    int held;
     final int elements;
     final boolean fails;
 
@@ -59,7 +63,10 @@ public class JdkPublisher {
 
         void subscribe() {
             publisher.subscribe(this);
-            for (int element = 0; element < elements; element++) publisher.submit(element);
+            for (int element = 0; element < elements; element++) {
+                submitted.incrementAndGet();
+                publisher.submit(element);
+            }
             if (fails) publisher.closeExceptionally(new SourceFailed());
             else publisher.close();
         }
@@ -71,6 +78,7 @@ public class JdkPublisher {
         }
 
         public void onNext(Integer element) {
+            signalled.incrementAndGet();
             event("next", number, ",\"element\":" + element);
             if (holds) {
                 holds = false;
@@ -211,10 +219,19 @@ public class JdkPublisher {
             default: return null;
         }
         synchronized (events) {
+            tellHolds();
             String told = "[" + String.join(",", events) + "]";
             events.clear();
             return told;
         }
+    }
+
+    /** Tell what was submitted and signalled to nobody, where that is another number now. */
+    void tellHolds() {
+        int now = submitted.get() - signalled.get();
+        if (now == held) return;
+        held = now;
+        events.add("{\"event\":\"holds\",\"n\":" + now + "}");
     }
 
     static String text(String line, String name) {

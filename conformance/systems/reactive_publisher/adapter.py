@@ -151,7 +151,8 @@ class ReferencePublisher(Driven):
     def start(self, settings: Mapping[str, Any]) -> None:
         """See ``PortAdapter.start``."""
         self.begin()
-        self._publisher = self.publisher(lambda: elements_of(settings))
+        self._publisher = self.publisher(
+            lambda: self._subscribers.drawing(elements_of(settings)))
         self._publisher.outlet = self.outlet
 
     def subscribe_to(self, subscriber: int) -> Outlet[int]:

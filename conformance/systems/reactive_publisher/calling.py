@@ -105,7 +105,7 @@ class AsyncGenerator(CallingPublisher):
         self._loop = VirtualLoop()
 
         async def elements() -> AsyncIterator[int]:
-            for element in elements_of(settings):
+            for element in self._subscribers.drawing(elements_of(settings)):
                 yield element
         self._publisher = AsyncPublisher(elements)
 
@@ -165,12 +165,13 @@ class _Disposing:
             self.disposable.dispose()
 
 
-def _observable(settings: Mapping[str, Any]) -> Any:
+def _observable(settings: Mapping[str, Any], subscribers: Subscribers) -> Any:
     try:
         import reactivex
     except ImportError:
         raise missing("reactivex") from None
-    elements = reactivex.from_iterable(range(settings["capacity"]))
+    elements = reactivex.defer(lambda _: reactivex.from_iterable(
+        subscribers.drawing(range(settings["capacity"]))))
     if not settings["fails"]:
         return elements
     return reactivex.concat(elements, reactivex.throw(SourceFailed()))
@@ -185,7 +186,7 @@ class BareObservable(CallingPublisher):
     def start(self, settings: Mapping[str, Any]) -> None:
         """See ``PortAdapter.start``."""
         self.begin()
-        self._observable = _observable(settings)
+        self._observable = _observable(settings, self._subscribers)
 
     def join(self, subscriber: _Subscriber | None) -> None:
         """See ``CallingPublisher``."""
@@ -228,7 +229,7 @@ class BufferedObservable(Driven):
     def start(self, settings: Mapping[str, Any]) -> None:
         """See ``PortAdapter.start``."""
         self.begin()
-        self._observable = _observable(settings)
+        self._observable = _observable(settings, self._subscribers)
 
     def subscribe_to(self, subscriber: int) -> Outlet[int]:
         """See ``Driven``."""

@@ -60,6 +60,7 @@ class Downstream:
         self._arming: set[int] = set()          # those whose next onNext is to be held
         self._held: set[int] = set()
         self._planning: set[int] = set()
+        self._measured: dict[str, int] = {}
 
     @property
     def is_held(self) -> bool:
@@ -142,10 +143,12 @@ class Downstream:
 
     def knows(self, event: Message) -> bool:
         """See ``Side``."""
-        return "subscriber" in event
+        return "subscriber" in event or event["event"] == "holds"
 
     def steps(self, event: Message) -> list[Step]:
         """See ``Side``."""
+        if event["event"] == "holds":
+            return []
         name, s = event["event"], event["subscriber"]
         if name == "refers":
             return [step_of("refers", s)] if s in self._joined else []
@@ -173,6 +176,8 @@ class Downstream:
         deep = min(self._open[s], self._depth)
         self._next[s] += 1
         self._open[s] += 1
+        # One that is held is another thread's, and no recursion.
+        self._measure("depth", self._open[s] - (s in self._held))
         steps = [step_of("on_next", s, deep=deep) if is_next else step_of("on_next_other", s)]
         if s in self._arming:
             self._arming.discard(s)
@@ -190,8 +195,23 @@ class Downstream:
         """See ``Side``."""
         return [step_of("rests", s) for s in sorted(self._joined)]
 
+    def overhear(self, request: Message, events: Sequence[Message]) -> None:
+        """See ``Side``: what the adapter tells of a buffer is all that is known of it."""
+        for event in events:
+            if event["event"] == "holds":
+                self._measure("buffer", event["n"])
+
+    def measured(self) -> Mapping[str, int]:
+        """See ``Side``."""
+        return dict(self._measured)
+
+    def _measure(self, name: str, found: int) -> None:
+        self._measured[name] = max(found, self._measured.get(name, 0))
+
     def in_words(self, event: Message) -> str:
         """See ``Side``."""
+        if event["event"] == "holds":
+            return ""
         name, s = event["event"], event["subscriber"]
         if name == "next":
             return f"onNext({event['element']}) to {s}"

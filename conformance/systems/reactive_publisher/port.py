@@ -18,6 +18,7 @@ _FIELDS: Final = {
     "subscribed": {}, "next": {"element": COUNT.accepts}, "returned": {}, "complete": {},
     "error": {"cause": CAUSES.__contains__}, "requests": {"n": POSITIVE.accepts}, "cancels": {},
     "raised": {"call": _CALLS.__contains__}, "waits": {"call": _CALLS.__contains__},
+    "holds": {"n": COUNT.accepts},
 }
 """By event, its fields besides the subscriber's number."""
 
@@ -27,7 +28,8 @@ def is_event(value: object) -> bool:
     if not (isinstance(value, dict) and isinstance(value.get("event"), str)):
         return False
     fields = _FIELDS.get(value["event"])
-    return fields is not None and is_count(value.get("subscriber")) and all(
+    of_all = value["event"] == "holds"
+    return fields is not None and (of_all or is_count(value.get("subscriber"))) and all(
         isinstance(value.get(name), str | int) and accepts(value[name])
         for name, accepts in fields.items())
 

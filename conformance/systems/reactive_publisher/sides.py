@@ -69,6 +69,14 @@ class Side(Protocol):
         """An event for a reader; empty for what goes without saying."""
         ...
 
+    def overhear(self, request: Message, events: Sequence[Message]) -> None:
+        """Take note of what any side was asked, and of all events, for what is measured."""
+        ...
+
+    def measured(self) -> Mapping[str, int]:
+        """The largest that the measures of this side were so far."""
+        ...
+
 
 class StreamConversation(PlainConversation):
     """One session, whose harness is on all ``sides``."""
@@ -104,6 +112,8 @@ class StreamConversation(PlainConversation):
     def say(self, act: Act) -> Exchange:
         """See ``Conversation``: what could be otherwise is what comes, not what was asked."""
         exchange = super().say(act)
+        measured = {name: most for side in self._sides for name, most in side.measured().items()}
+        exchange = replace(exchange, measured=measured)
         if exchange.outcome is None or self._flags(act.do):
             return exchange
         told = self._told
@@ -126,6 +136,8 @@ class StreamConversation(PlainConversation):
         events: list[Message] = [
             each if isinstance(each, dict) else {"event": "refers", "subscriber": each}
             for each in answer]
+        for each in self._sides:
+            each.overhear(request, events)
         for event in events:
             steps += next(each for each in self._sides if each.knows(event)).steps(event)
         steps += side.ends(request, events)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 
 from ...ports.base import Message
 
@@ -17,7 +17,7 @@ class Subscribers:
     """All subscribers of one session.
 
     ``request`` and ``cancel`` call the subscription of one of them. ``events`` are those since they
-    were last told.
+    were last told. If a source is drawn from through ``drawing``, they tell of a buffer as well.
     """
 
     def __init__(
@@ -30,9 +30,21 @@ class Subscribers:
         self._quitting: set[int] = set()
         self._holding: set[int] = set()
         self.events: list[Message] = []
+        self._drawn = self._signalled = 0
+        self._holds: int | None = None
+
+    def drawing(self, elements: Iterable[int]) -> Iterator[int]:
+        """The elements of a source, counted when they are drawn."""
+        for element in elements:
+            self._drawn += 1
+            yield element
 
     def told(self) -> list[Message]:
-        """The events since the last reply."""
+        """The events since the last reply; what is held, where that is another number now."""
+        holds = self._drawn - self._signalled
+        if self._drawn and holds != self._holds:
+            self._holds = holds
+            self.events.append({"event": "holds", "n": max(0, holds)})
         events, self.events = self.events, []
         return events
 
@@ -75,6 +87,7 @@ class Subscribers:
 
     def on_next(self, subscriber: int, element: int) -> bool:
         """It gets an element; whether this returns now, and is not held."""
+        self._signalled += 1
         self.event("next", subscriber, element=element)
         if subscriber in self._holding:
             self._holding.discard(subscriber)

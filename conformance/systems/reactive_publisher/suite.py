@@ -7,11 +7,13 @@ from typing import Final
 
 from ....spec.reactive.observed_publisher import ObservedPublisher
 from ...ports.base import Session
-from ...suites.suite import Act, Suite, Watch
+from ...suites.suite import Act, Measure, Suite, Watch
 from .conversation import COUNTS, Downstream
 from .sides import StreamConversation
 
-__all__ = ["DOWNSTREAM_COURSES", "DOWNSTREAM_NEEDS", "DOWNSTREAM_WEIGHTS", "SUITE"]
+__all__ = [
+    "DOWNSTREAM_COURSES", "DOWNSTREAM_DEPTH", "DOWNSTREAM_NEEDS", "DOWNSTREAM_WEIGHTS", "SUITE",
+]
 
 FAILING: Final = 2
 """With so many elements the source fails after them."""
@@ -95,6 +97,10 @@ DOWNSTREAM_COURSES: Final = {
 }
 """The rare courses of events of what every publisher has to keep."""
 
+DOWNSTREAM_DEPTH: Final = Measure(
+    "depth", "Deepest recursion below (onNext that were open, one in the other)",
+    "an element that is signalled")
+
 SUITE: Final = Suite(
     name="reactive.publisher",
     version=1,
@@ -112,5 +118,8 @@ SUITE: Final = Suite(
              "RS-1.8": (3, 6), "RS-3.3": (6,)},
     courses=DOWNSTREAM_COURSES,
     picks=SUBSCRIBERS * len(COUNTS),
+    measures=(Measure("buffer", "Largest buffer (elements that it had drawn from its source, and "
+                      "signalled to nobody)", 'an adapter that tells it: the event "holds"'),
+              DOWNSTREAM_DEPTH),
     scene="A publisher. Elements of its source: {capacity}; whether it fails after them: {fails}.",
 )

@@ -23,6 +23,53 @@ _SAID: Final = {
 }
 
 
+class _Load:
+    """What a subscriber holds, and has committed itself to hold: whatever rules say of it.
+
+    ``inside`` elements were brought and have not been processed, or passed on. ``coming`` were
+    asked for and not brought. What it drops when it is stopped, or its publisher fails, is gone.
+    """
+
+    def __init__(self) -> None:
+        self.inside = self.coming = 0
+        self.stopped = False
+        self.most: dict[str, int] = {}
+
+    def overhear(self, request: Message, events: Sequence[Message]) -> None:
+        """Take one exchange; what came within it is counted as it stands when it is over."""
+        if request["do"] == "on_next":
+            self.coming = max(0, self.coming - 1)
+            self.inside += not self.stopped
+        if request["do"] in ("stop", "cancel", "on_error"):
+            self._drop()
+        depth = int(request["do"] in _SIGNALS)
+        for event in events:
+            name = event["event"]
+            if name == "returned" and "subscriber" not in event:
+                depth = 0
+            if name in ("requests", "cancels") and "subscriber" not in event and depth:
+                self._count("within", depth + 1)
+            self._take(name, event)
+        self._count("buffer", self.inside)
+        self._count("demand", self.inside + self.coming)
+
+    def _take(self, name: str, event: Message) -> None:
+        below = "subscriber" in event
+        if name == "requests" and not below:
+            self.coming += max(0, event["n"])
+        elif name == "cancels" or (name == "error" and below):
+            self._drop()
+        elif (name == "next" and below) or (name == "consumes" and event["element"] is not None):
+            self.inside = max(0, self.inside - 1)
+
+    def _drop(self) -> None:
+        self.inside = self.coming = 0
+        self.stopped = True
+
+    def _count(self, name: str, found: int) -> None:
+        self.most[name] = max(found, self.most.get(name, 0))
+
+
 class Upstream:
     """The side of the publisher: what was requested, and how far the end is.
 
@@ -45,6 +92,7 @@ class Upstream:
         self._on = self._again = self._over = self._cancelled = False
         self._asked = 0
         self._element = 0
+        self._load = _Load()
         self._arming = self._held = False
 
     @property
@@ -140,6 +188,14 @@ class Upstream:
     def in_words(self, event: Message) -> str:
         """See ``Side``."""
         return _SAID[event["event"]].format(n=event.get("n"))
+
+    def overhear(self, request: Message, events: Sequence[Message]) -> None:
+        """See ``Side``."""
+        self._load.overhear(request, events)
+
+    def measured(self) -> Mapping[str, int]:
+        """See ``Side``."""
+        return dict(self._load.most)
 
 
 class Application(Upstream):

@@ -7,11 +7,11 @@ from typing import Final
 
 from ....spec.reactive.observed_subscriber import ObservedSubscriber
 from ...ports.base import Session
-from ...suites.suite import Act, Suite, Watch
+from ...suites.suite import Act, Measure, Suite, Watch
 from ..reactive_publisher.sides import StreamConversation
 from .conversation import Application
 
-__all__ = ["SUITE", "UPSTREAM_WEIGHTS"]
+__all__ = ["SUITE", "UPSTREAM_MEASURES", "UPSTREAM_WEIGHTS"]
 
 BATCHES: Final = {1: 1, 2: 1, 3: 2}
 """By capacity."""
@@ -38,6 +38,12 @@ UPSTREAM_WEIGHTS: Final = {
     "on_subscribe": 4, "on_subscribe_again": 1, "on_next": 6, "on_complete": 1, "on_error": 1,
     "on_null": 1, "hold_call": 1, "release_call": 2,
 }
+UPSTREAM_MEASURES: Final = (
+    Measure("demand", "Largest demand (elements that it had asked for, and not processed or "
+            "passed on)"),
+    Measure("within", "Deepest recursion above (signals, and calls of its subscription within "
+            "them, that were open)"),
+)
 _ON: Final = (("on_subscribe",),)
 _WORKING: Final = (*_ON, ("on_next",), ("process",))
 _STOPPING: Final = (*_ON, ("stop",))
@@ -77,6 +83,8 @@ SUITE: Final = Suite(
         "RS-2.8": (("on_subscribe", "stop", "on_next"),),
         "RS-2.10": (("on_subscribe", "on_next", "on_error", "process"),),
     },
+    measures=(Measure("buffer", "Largest buffer (elements that were brought and not processed)"),
+              *UPSTREAM_MEASURES),
     scene="A subscriber. Elements that it may buffer: {capacity}; elements that it asks for "
           "together, at least: {batch}.",
 )

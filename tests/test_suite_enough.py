@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,9 @@ import pytest
 from checkvalve.conformance import targets
 from checkvalve.conformance.adapters.session import InProcessTarget
 from checkvalve.conformance.campaigns.case import RunSettings, plan, run_case
-from checkvalve.conformance.campaigns.enough import ENOUGH, FURTHER_MAX, coverage, further_cases
+from checkvalve.conformance.campaigns.enough import (
+    ENOUGH, FRUITLESS_MAX, FURTHER_MAX, coverage, further_cases,
+)
 from checkvalve.conformance.campaigns.replay import replay
 from checkvalve.conformance.campaigns.summary import NOT_APPLICABLE, summarise
 from checkvalve.conformance.cli import root
@@ -162,12 +165,36 @@ def test_a_rule_that_nothing_exercises_gets_a_limited_number_of_cases() -> None:
 
 
 def test_who_asks_for_a_number_of_cases_gets_so_many() -> None:
-    """No more, whatever they exercise; nor are there more once a rule is known to be broken."""
+    """No more, whatever they exercise."""
     rows = rows_of(iter(range(36)), {"QUEUE-1": 0})
     assert next_cases(Order(cases=36), rows) == []
-    broken = CaseRow("queue", "1", "t", 36, 0, VIOLATED, "QUEUE-2", 1, "", "{}", "")
-    assert next_cases(Order(), rows) and not next_cases(Order(), [*rows, broken])
-    assert next_cases(Order(), [*rows, broken], known=["QUEUE-2"])
+    assert next_cases(Order(), rows)
+
+
+def broken_run(fruitful: bool) -> list[CaseRow]:
+    """Rows in which a rule is broken, and another one is exercised where it is in focus or never;
+    as many as a run adds by itself."""
+    def row(case: int) -> CaseRow:
+        exercised = {"QUEUE-1": 1, "QUEUE-2": int(fruitful and case % 3 == 1), "QUEUE-3": 1}
+        return replace(rows_of(iter([case]), exercised)[0], verdict=VIOLATED, rule="QUEUE-1")
+
+    rows = [row(case) for case in range(6)]
+    while more := further_cases("queue", rows, 0, 6):
+        rows += [row(case.index) for case in more]
+    return rows
+
+
+def test_a_run_that_found_a_breach_goes_on_for_the_other_rules() -> None:
+    """As long as the cases that look for them exercise them."""
+    assert coverage(suite_named("queue"), broken_run(fruitful=True))["QUEUE-2"].suffices
+    fruitless = [row for row in broken_run(fruitful=False) if row.case % 3 == 1]
+    assert len(fruitless) == FRUITLESS_MAX
+
+
+def test_a_breach_that_is_known_settles_nothing() -> None:
+    """A rule that is hard to exercise gets as many cases as in a run without a breach."""
+    rows = broken_run(fruitful=False)
+    assert further_cases("queue", rows, 0, 6, known=["QUEUE-1"])
 
 
 def test_a_default_run_exercises_every_rule_of_the_reference_enough() -> None:

@@ -4,6 +4,10 @@ The cases of a run are the first of a sequence that never ends: each rule is in 
 again, and each case's seed depends on nothing but its place. So what a run does beyond its
 first cases is more of the same sequence: those places at which a rule is in focus that was
 exercised too little. Which these are follows from the rows so far, and from nothing else.
+
+Where a rule turned out to be broken the verdict of the run is settled, and yet whoever mends it
+wants to know of the others. But a breach may be the end of each program before anything else can be
+exercised. So a rule is then given up once a few cases that looked for it did not exercise it.
 """
 
 from __future__ import annotations
@@ -21,7 +25,7 @@ from ..suites.suite import AnySuite
 from ..systems.catalogue import suite_named
 from .case import plan
 
-__all__ = ["ENOUGH", "FURTHER_MAX", "Coverage", "coverage", "further_cases"]
+__all__ = ["ENOUGH", "FRUITLESS_MAX", "FURTHER_MAX", "Coverage", "coverage", "further_cases"]
 
 ENOUGH: Final = 9
 """Cases that must have exercised a rule: three for each of three capacities. Of the zoo's twins,
@@ -29,6 +33,10 @@ ENOUGH: Final = 9
 
 FURTHER_MAX: Final = 3 * ENOUGH
 """Cases that are added at most for the sake of one rule."""
+
+FRUITLESS_MAX: Final = 3
+"""Cases in which a rule was in focus and not exercised, after which it gets no further ones where
+another rule is broken."""
 
 
 @dataclass(frozen=True)
@@ -86,11 +94,14 @@ def coverage(suite: AnySuite, rows: Sequence[CaseRow]) -> Mapping[str, Coverage]
     }
 
 
-def further_cases(suite: str, rows: Sequence[CaseRow], seed: int, first: int) -> list[Case]:
+def further_cases(
+    suite: str, rows: Sequence[CaseRow], seed: int, first: int, known: Collection[str] = (),
+) -> list[Case]:
     """The cases to run next, in the order of their places; none once there is nothing to gain.
 
     ``rows`` are those so far, of which the ``first`` places were run whatever they exercised.
-    A pure function of its arguments. Call it again with the rows of these cases added.
+    ``known`` are the ids of rules known to be broken, which settle nothing. A pure function of its
+    arguments. Call it again with the rows of these cases added.
     """
     if any(row.verdict == ERROR for row in rows):
         return []
@@ -98,21 +109,30 @@ def further_cases(suite: str, rows: Sequence[CaseRow], seed: int, first: int) ->
     missing = [each for each in covered.values() if not each.suffices and not each.unjudged]
     if not missing:
         return []
-    places = sorted({
-        place for each in missing
-        for place in _next_places(
-            each, list(covered).index(each.rule.id), len(covered),
-            {row.case for row in rows if row.case >= first}, first)})
-    return _cases_at(suite, places, seed)
+    settled = any(row.verdict == VIOLATED and row.rule not in known for row in rows)
+    done = {row.case: row for row in rows}
+    places: set[int] = set()
+    for each in missing:
+        focus = range(list(covered).index(each.rule.id), max(done) + 1, len(covered))
+        seen = [(place, done[place]) for place in focus if place in done]
+        added = sum(place >= first for place, _ in seen)
+        wanted = min(ENOUGH - each.cases, FURTHER_MAX - added)
+        if settled:
+            wanted = min(wanted, FRUITLESS_MAX - _fruitless(each.rule, seen))
+        places.update(_next_places(focus.start, focus.step, wanted, done, first))
+    return _cases_at(suite, sorted(places), seed)
+
+
+def _fruitless(rule: Rule, seen: Sequence[tuple[int, CaseRow]]) -> int:
+    """How many cases looked for a rule and did not exercise it."""
+    return sum(not json.loads(row.exercised).get(rule.id) for _, row in seen)
 
 
 def _next_places(
-    lacking: Coverage, position: int, rules: int, added: Collection[int], first: int
+    position: int, rules: int, wanted: int, done: Collection[int], first: int
 ) -> Iterator[int]:
-    """The next places at which a rule is in focus: as many as it lacks, within the limit."""
-    in_focus = sum(place % rules == position for place in added)
-    wanted = min(ENOUGH - lacking.cases, FURTHER_MAX - in_focus)
-    every = (place for place in count(position, rules) if place >= first and place not in added)
+    """The next places at which a rule is in focus, so many of them."""
+    every = (place for place in count(position, rules) if place >= first and place not in done)
     return islice(every, max(0, wanted))
 
 

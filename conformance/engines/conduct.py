@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ..campaigns.case import RunSettings, plan
 from ..campaigns.enough import further_cases
 from ..campaigns.summary import Summary, summarise
-from ..results import ERROR, VIOLATED, Case, CaseRow, sort_rows
+from ..results import ERROR, Case, CaseRow, sort_rows
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -123,13 +123,11 @@ def conduct(
 def next_cases(order: Order, rows: Sequence[CaseRow], known: Collection[str] = ()) -> list[Case]:
     """The cases that a run does after those that gave ``rows``; none if it is over.
 
-    A pure function of its arguments, so that a run is the same on every engine. Where a rule
-    is broken that is not ``known`` to be, more cases would change nothing.
+    A pure function of its arguments, so that a run is the same on every engine. ``known`` are
+    the ids of rules known to be broken; where another one is, fewer cases follow.
     """
     if not rows:
         return plan(order.suite, cases=order.cases or order.first, seed=order.seed)
-    if order.cases is not None or any(
-        row.verdict == VIOLATED and row.rule not in known for row in rows
-    ):
+    if order.cases is not None:
         return []
-    return further_cases(order.suite, rows, order.seed, order.first)
+    return further_cases(order.suite, rows, order.seed, order.first, known)

@@ -165,11 +165,11 @@ def test_the_check_of_a_large_design_that_holds_says_so() -> None:
     assert [each.engine for each in found.tried] == ["graph", "explorer", "structure"]
 
 
-def test_what_the_equations_leave_open_names_the_circle() -> None:
-    """With the engine alone, which cannot say that a state is reached."""
+def test_what_the_equations_leave_open_is_run_into() -> None:
+    """With the engine alone; the end of the run names the circle."""
     found = check(load(WINDOW.format(window=FILLED)), Settings("structure")).finding("deadlock")
-    assert found.outcome is Outcome.UNKNOWN
-    assert "decide waits for room in retry" in found.reason
+    assert found.outcome is Outcome.VIOLATED and not found.is_shortest
+    assert any(wait.task == "decide" and wait.where == "retry" for wait in found.cycle)
 
 
 def test_a_script_is_a_place_in_its_program() -> None:

@@ -286,7 +286,8 @@ expect: {failure: violated}
 
 def test_a_spent_budget_is_unknown() -> None:
     """And its exit code is 2."""
-    report = check_design("checkvalve: 1\nname: loop\n" + loop(3, 3, ""), Budget(max_states=5))
+    few = Settings("explorer", Budget(max_states=5))
+    report = check_design("checkvalve: 1\nname: loop\n" + loop(3, 3, ""), settings=few)
     assert report.finding("deadlock").outcome is Outcome.UNKNOWN
     assert report.finding("deadlock").reason
     assert report.exit_code == 2

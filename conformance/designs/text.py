@@ -126,7 +126,11 @@ def _verdict(finding: Finding, width: int) -> str:
 
 
 def _violation(finding: Finding) -> Iterator[str]:
-    if not finding.steps:
+    if finding.legs:
+        yield (f"  {finding.name}: {finding.way} ({counted(finding.length, 'step')} in "
+               f"{counted(len(finding.legs), 'leg')}):")
+        yield from _in_part(list(_legs(finding)))
+    elif not finding.steps:
         yield f"  {finding.name}: violated from the start, before any step."
     elif finding.loop is not None and finding.loop < len(finding.steps):
         if finding.loop:
@@ -145,6 +149,15 @@ def _violation(finding: Finding) -> Iterator[str]:
         around = " -> ".join([*(wait.task for wait in finding.cycle), finding.cycle[0].task])
         yield f"  The circle: {around}"
     yield from _endless(finding)
+
+
+def _legs(finding: Finding) -> Iterator[str]:
+    """The legs of a long way with their numbers, and the steps of each."""
+    for number, leg in enumerate(finding.legs, start=1):
+        kept = f" the first {counted(leg.keep, 'step')} of leg {number - 1}" if leg.keep else ""
+        and_then = ", then" if leg.keep and leg.steps else ""
+        yield f"    {number:>5}  {counted(leg.times, 'time')}:{kept}{and_then}"
+        yield from (f"           . {step}" for step in leg.steps)
 
 
 def numbered(steps: Sequence[str], first: int) -> Iterator[str]:

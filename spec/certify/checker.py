@@ -16,14 +16,11 @@ from typing import Any
 
 from ..design.language import Design
 from .moves import Move, NotCovered, System, can_move, state_of, system_of
+from .run import Refuted, run_of
 
 __all__ = ["Opinion", "check_certificate"]
 
 Weights = Mapping[str, int]
-
-
-class Refuted(Exception):
-    """Something that the certificate says is not so."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +44,7 @@ def check_certificate(certificate: Mapping[str, Any], design: Design) -> Opinion
         if certificate["property"] == "bounded":
             return Opinion(True, _bounds(evidence["bounds"], design))
         if certificate["verdict"] == "violated":
-            return Opinion(True, _stuck_after(evidence["steps"], design))
+            return Opinion(True, _stuck_after(evidence, design))
         return Opinion(True, _never_stuck(evidence["parts"], design))
     except Refuted as wrong:
         return Opinion(False, str(wrong))
@@ -57,23 +54,12 @@ def check_certificate(certificate: Mapping[str, Any], design: Design) -> Opinion
 
 # --- runs ------------------------------------------------------------------------------------
 
-def _stuck_after(steps: Sequence[Weights], design: Design) -> str:
+def _stuck_after(evidence: Mapping[str, Any], design: Design) -> str:
     """Follow a run to a state in which one connected part is stuck."""
-    system = system_of(design)
-    state = state_of(system)
-    by_change: dict[tuple[tuple[str, int], ...], list[Move]] = {}
-    for move in system.moves:
-        if not move.fails:
-            by_change.setdefault(tuple(sorted(move.change.items())), []).append(move)
-    for number, step in enumerate(steps, start=1):
-        ways = by_change.get(tuple(sorted(step.items())), [])
-        if not any(can_move(way, state) for way in ways):
-            raise Refuted(f"step {number} of the run is not possible")
-        for counter, by in step.items():  # a move's own, so the system has it
-            state[counter] += by
+    state, steps = run_of(system_of(design), evidence)
     if not any(_is_stuck(system_of(part), state) for part in _parts(design)):
         raise Refuted("no part of the design is stuck after the run")
-    return f"a run of {len(steps):,} steps, after which nothing can move"
+    return f"a run of {steps:,} steps, after which nothing can move"
 
 
 def _is_stuck(system: System, state: Weights) -> bool:

@@ -33,6 +33,9 @@ def certificate(
     evidence: dict[str, Any] | None = None
     if finding.name == "deadlock" and finding.outcome is Outcome.VIOLATED:
         evidence = {"steps": [dict(step) for step in finding.changes]}
+        if finding.legs:
+            evidence = {"legs": [{"keep": leg.keep, "then": [dict(step) for step in leg.changes],
+                                  "times": leg.times} for leg in finding.legs]}
     elif finding.name == "deadlock" and finding.outcome is Outcome.HOLDS:
         evidence = _proofs(report.design, deadline or Deadline())
     elif finding.name == "bounded" and finding.outcome is Outcome.HOLDS:

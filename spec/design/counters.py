@@ -11,7 +11,7 @@ fail is a move that leads nowhere.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 from ..verdicts.verdict import Trace
@@ -51,12 +51,14 @@ class Counter:
 @dataclass(frozen=True)
 class Move:
     """A step: possible where each counter of ``least`` is at least, and each of ``most`` at most,
-    the number there; it adds ``change``. ``fails`` is true for one after which nothing is stuck."""
+    the number there; it adds ``change``. ``fails`` is true for one after which nothing is stuck.
+    ``row`` is the number of the table's row that it comes from."""
 
     least: Mapping[int, int]
     most: Mapping[int, int]
     change: Mapping[int, int]
     fails: bool = False
+    row: int = -1
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,8 @@ class Counters:
         counters = [counter for place in table.places for counter in _counters(place)]
         index = {(counter.place, counter.value): n for n, counter in enumerate(counters)}
         places = {place.name: place for place in table.places}
-        moves = [move for row in table.rows for move in _moves(row, places, index)]
+        moves = [replace(move, row=number) for number, row in enumerate(table.rows)
+                 for move in _moves(row, places, index)]
         return Counters(counters, moves, table.may_end)
 
     @property

@@ -4,7 +4,7 @@
 |---|---|---|
 | `graph` | holds | the wait-for graph of a small part: next to nothing |
 | `explorer`, a few states | either | a short search: a small design gets its shortest way |
-| `structure` | holds | equations, in which capacities are mere numbers |
+| `structure` | either | equations with capacities as mere numbers; runs to what is open |
 | `explorer`, a million states | either | half a second or two |
 | `runs` | violated | some seconds |
 | `explorer` | either | what is left of the budget |
@@ -29,6 +29,7 @@ from .searching import ABSTRACTIONS, Settings, abstracting, finding_of
 from .structure import Answer, decide
 from .stuck import closed_cycle, waits_in
 from .translate import Aim, translate
+from .ways import way_into
 
 __all__ = ["decide_deadlock", "told_all"]
 
@@ -141,6 +142,8 @@ def _proved(design: Design, settings: Settings, share: float = 1) -> Finding:
     if answer.never_stuck:
         return Finding("deadlock", Outcome.HOLDS,
                        f"no stuck state keeps {answer.used}, whatever the order of steps")
+    if answer.legs is not None:
+        return way_into(design, answer.table, answer.net, answer.legs, settings.budget.deadline)
     return Finding("deadlock", Outcome.UNKNOWN, "structure", reason=_left_open(design, answer))
 
 

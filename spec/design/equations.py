@@ -9,7 +9,7 @@ state, no reachable one is stuck.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from math import gcd
 from typing import Any
 
@@ -59,36 +59,42 @@ class Equations:
         self._solver.set("arith.solver", 2)
         self._solver.set("rlimit", EFFORT)
         self._counters = [z3.Int(f"c{n}", self._context) for n in range(len(net.counters))]
-        self._ranges()
+        # As text, which the solver reads ten times as fast as terms are made one by one.
+        told = [*self._ranges(), *self._sums(), *self._nothing_moves(), *self._work_is_left()]
+        watch()
+        self._solver.from_string("\n".join(told))
+        watch()
+
+    def _ranges(self) -> Iterator[str]:
+        for n, stride in enumerate(strides(self.net)):
+            counter = self.net.counters[n]
+            yield f"(declare-const c{n} Int)"
+            if not stride:
+                yield f"(assert (= c{n} {counter.start}))"
+                continue
+            yield f"(assert (>= c{n} 0))"
+            if counter.most is not None:
+                yield f"(assert (<= c{n} {counter.most}))"
+            if stride > 1:
+                yield f"(declare-const times{n} Int)"
+                yield f"(assert (= c{n} (+ {counter.start} (* {stride} times{n}))))"
+
+    def _sums(self) -> Iterator[str]:
         for weights, total in self.sums:
             if len(weights) > 1:
-                self._solver.add(self._sum(weights) == total)
-        watch()
-        self._nothing_moves()
-        if net.may_end:
-            self._solver.add(z3.Or([
-                x > c.rest for x, c in zip(self._counters, net.counters, strict=True)]))
+                parts = " ".join(f"(* {_number(k)} c{n})" for n, k in weights.items())
+                yield f"(assert (= (+ {parts}) {_number(total)}))"
 
-    def _ranges(self) -> None:
-        import z3
-        for n, stride in enumerate(strides(self.net)):
-            here, counter = self._counters[n], self.net.counters[n]
-            if not stride:
-                self._solver.add(here == counter.start)
-                continue
-            self._solver.add(here >= 0)
-            if counter.most is not None:
-                self._solver.add(here <= counter.most)
-            if stride > 1:
-                times = z3.Int(f"times{n}", self._context)
-                self._solver.add(here == counter.start + stride * times)
-
-    def _nothing_moves(self) -> None:
-        import z3
+    def _nothing_moves(self) -> Iterator[str]:
         for move in self.net.moves:
-            closed = [self._counters[n] <= least - 1 for n, least in move.least.items()]
-            closed += [self._counters[n] >= most + 1 for n, most in move.most.items()]
-            self._solver.add(z3.Or(*closed, z3.BoolVal(False, self._context)))
+            closed = [f"(<= c{n} {_number(least - 1)})" for n, least in move.least.items()]
+            closed += [f"(>= c{n} {_number(most + 1)})" for n, most in move.most.items()]
+            yield f"(assert (or {' '.join(closed)} false))"
+
+    def _work_is_left(self) -> Iterator[str]:
+        if self.net.may_end:
+            left = [f"(> c{n} {counter.rest})" for n, counter in enumerate(self.net.counters)]
+            yield f"(assert (or {' '.join(left)}))"
 
     def _sum(self, weights: Equation) -> Any:
         import z3
@@ -118,3 +124,8 @@ class Equations:
             return None
         model = self._solver.model()
         return [model.eval(x, True).as_long() for x in self._counters]
+
+
+def _number(value: int) -> str:
+    """A number as the solver's text has it."""
+    return str(value) if value >= 0 else f"(- {-value})"

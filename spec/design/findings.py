@@ -11,7 +11,10 @@ from .language import Design
 from .lints import lints
 from .stuck import Blocked
 
-__all__ = ["Attempt", "DesignReport", "Finding", "GraphCycle", "Repair", "RepairStep", "in_short"]
+__all__ = [
+    "Attempt", "DesignReport", "Finding", "GraphCycle", "Repair", "RepairStep", "ToldLeg",
+    "in_short",
+]
 
 
 @dataclass(frozen=True)
@@ -70,12 +73,27 @@ class Attempt:
 
 
 @dataclass(frozen=True)
+class ToldLeg:
+    """A part of a long way: the first ``keep`` steps of the leg before, and then ``steps`` with
+    their ``changes``: all of it ``times`` times."""
+
+    keep: int
+    steps: tuple[str, ...]
+    changes: tuple[Mapping[str, int], ...]
+    times: int
+
+    def to_json(self) -> dict[str, Any]:
+        """The leg as an entry of ``legs``."""
+        return {"keep": self.keep, "then": list(self.steps), "times": self.times}
+
+
+@dataclass(frozen=True)
 class Finding:
     """The verdict on one property (its ``name``) of a design.
 
     ``steps`` is the shortest way to a violation (any way, where it ``is_shortest`` not); with
-    ``loop`` set, the steps from that
-    index on repeat for ever. ``waits`` says who waits for what at its end, ``cycle`` are
+    ``loop`` set, the steps from that index on repeat for ever. A way of very many steps has
+    ``legs`` in place of steps. ``waits`` says who waits for what at its end, ``cycle`` are
     those of them that close a cycle (none where the waits lead to one that nobody can end),
     and ``contents`` is how many elements are then in each link. ``repair`` is what was
     found and tried to make the design live, None where nothing was looked for. ``tried`` has
@@ -103,6 +121,12 @@ class Finding:
     tried: tuple[Attempt, ...] = ()
     bounds: tuple[tuple[str, int], ...] = ()
     changes: tuple[Mapping[str, int], ...] = ()
+    legs: tuple[ToldLeg, ...] = ()
+
+    @property
+    def length(self) -> int:
+        """The number of steps of the way."""
+        return len(self.steps) + sum((leg.keep + len(leg.steps)) * leg.times for leg in self.legs)
 
     @property
     def way(self) -> str:
@@ -120,7 +144,8 @@ class Finding:
             "design": design, "property": self.name, "verdict": self.outcome.value,
             "expected": self.expected, "as_expected": self.as_expected, "method": self.method,
             "states": self.states, "transitions": self.transitions, "depth": self.depth,
-            "seconds": round(self.seconds, 6), "trace": list(self.steps),
+            "seconds": round(self.seconds, 6), "trace": list(self.steps), "length": self.length,
+            "legs": [leg.to_json() for leg in self.legs],
             "shortest": self.is_shortest, "loop": self.loop,
             "waits": [_wait(wait) for wait in self.waits],
             "cycle": [_wait(wait) for wait in self.cycle],

@@ -95,7 +95,7 @@ class Runs:
             if is_stuck and (tried.stuck is None or len(run.rows) < len(tried.stuck)):
                 tried.stuck = tuple(run.rows)
         if tried.stuck is not None:
-            tried.stuck = self._shortened(tried.stuck)
+            tried.stuck = self.shortened(tried.stuck)
         return tried
 
     def _one(self, draw: random.Random, kind: int) -> tuple[_Run, bool]:
@@ -164,7 +164,7 @@ class Runs:
 
     # --- shortening -----------------------------------------------------------------------
 
-    def _shortened(self, rows: tuple[int, ...]) -> tuple[int, ...]:
+    def shortened(self, rows: tuple[int, ...]) -> tuple[int, ...]:
         """The run without stretches that it does not need, while there are steps left."""
         left, size = SHORTENING, max(1, len(rows) // 2)
         while size and left > 0:

@@ -1,7 +1,8 @@
 """Whether a design can be stuck, asked of equations until they say no or nothing more is known.
 
-A state that the equations leave open is a *candidate*. A clause is looked for that excludes it,
-and the question is asked again. Where none is found the answer is unknown, and names the candidate.
+A state that the equations leave open is a *candidate*. A run is tried that leads to it, or to
+another stuck state on the way; or a clause is looked for that excludes it, and the question is
+asked again. Where there is neither the answer is unknown, and names the candidate.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import math
 from collections import Counter as Tally
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..notation.labels import counted
 from ..verdicts.deadline import Deadline
@@ -17,7 +18,9 @@ from .counters import AIM, Counters
 from .equations import Equations, GaveUp
 from .invariants import Equation
 from .language import Design
+from .legs import Leg
 from .lemmas import Clause, barrier, descent, trap
+from .pursuit import amounts, falling, pursue
 from .rows import Table
 from .translate import translate
 
@@ -31,7 +34,8 @@ MAX_WEIGHED = 600
 
 @dataclass(frozen=True)
 class Answer:
-    """What the equations say: ``never_stuck`` is proved, or else ``reason`` says what is open.
+    """What the equations say: ``never_stuck`` is proved, or ``legs`` of moves lead to a stuck
+    state, or else ``reason`` says what is open.
 
     ``sums`` and ``clauses`` hold in every reachable state of ``net``, whatever the answer;
     ``candidate`` is the marking of ``table`` that was left open, if there is one.
@@ -44,6 +48,7 @@ class Answer:
     clauses: tuple[Clause, ...]
     candidate: Mapping[str, int] | None = None
     reason: str = ""
+    legs: tuple[Leg, ...] | None = None
 
     @property
     def used(self) -> str:
@@ -81,7 +86,9 @@ def decide(design: Design, deadline: Deadline | None = None) -> Answer:
             return answer(False, f"the solver gave up: {told}")
         if state is None:
             return answer(True)
-        clause = _against(net, state, deadline)
+        clause, legs = _followed(net, state, deadline)
+        if legs is not None:
+            return replace(answer(False, "a run gets stuck"), legs=legs)
         if clause is None:
             return answer(False, "a stuck state is left open")
         clauses.append(clause)
@@ -89,15 +96,28 @@ def decide(design: Design, deadline: Deadline | None = None) -> Answer:
     return answer(False, f"{ROUNDS} stuck states were excluded, and more are left")
 
 
-def _against(net: Counters, state: Sequence[int], deadline: Deadline) -> Clause | None:
-    """A clause that excludes the state: the first of the shapes that does."""
+def _followed(
+    net: Counters, state: Sequence[int], deadline: Deadline
+) -> tuple[Clause | None, tuple[Leg, ...] | None]:
+    """A clause that excludes the state, the first of the shapes that does; or a run that gets
+    stuck there, or on the way there."""
     watch = deadline.watch("looking for what excludes a stuck state")
     small = len(net.moves) <= MAX_WEIGHED
     found = descent(net, state, _milliseconds(deadline)) if small else None
     watch()
+    if found is not None:
+        return found, None
+    amount = amounts(net, state)
+    watch()
+    legs = None if amount is None else pursue(net, amount, watch)
+    if legs is not None:
+        return None, legs
+    if amount is None and not small:
+        found = falling(net, state)
+        watch()
     found = found or trap(net, state, watch)
     watch()
-    return found or (barrier(net, state, _milliseconds(deadline)) if small else None)
+    return found or (barrier(net, state, _milliseconds(deadline)) if small else None), None
 
 
 def _milliseconds(deadline: Deadline) -> int | None:

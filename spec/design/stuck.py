@@ -99,6 +99,12 @@ class _State:
             if row.own:
                 self._offers.setdefault(row.task, []).append(row)
         self._helpers: dict[Need, tuple[tuple[str, ...], tuple[str, ...]]] = {}
+        self._at: dict[str, set[str]] = {}
+        for row in table.offers:
+            for end in (*row.effect.change, *(link for link, _ in row.effect.meets)):
+                self._at.setdefault(end, set()).add(row.task)
+        self._pools = {p.of: p.name for p in table.places if p.role == "pool"}
+        self._order = {task: number for number, task in enumerate(design.tasks)}
 
     # --- what a task needs ------------------------------------------------------------------
 
@@ -219,20 +225,29 @@ class _State:
     def _who(self, need: Need) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The tasks that could give what is needed, and those that no longer can."""
         if need not in self._helpers:
-            able = [task for task in self.design.tasks if self._could(task, need, self.ahead)]
+            near = self._near(need)
+            able = [task for task in near if self._could(task, need, self.ahead)]
             gone = [
-                task for task in self.design.tasks if task not in able
+                task for task in near if task not in able
                 and (self._could(task, need, self.at_start) or self._keeps(task, need))
             ]
             self._helpers[need] = tuple(able), tuple(gone)
         return self._helpers[need]
 
+    def _near(self, need: Need) -> list[str]:
+        """The tasks that ever change what is needed, in the order of the design."""
+        what, where, _ = need
+        ends = [self._pools[where]] if what in ("a thread", "an acquire") else [
+            where, LinkPlaces(self.design.links[where], Unbounded(1, abstract=True)).queue]
+        tasks = set().union(*(self._at.get(end, set()) for end in ends))
+        return sorted(tasks, key=self._order.__getitem__)
+
     def _could(self, task: str, need: Need, ahead: Ahead) -> bool:
         what, where, _ = need
         if what == "a thread":
-            return ahead.gains(task, self._place("pool", where), 1)
+            return ahead.gains(task, self._pools[where], 1)
         if what == "an acquire":
-            return ahead.gains(task, self._place("pool", where), -1)
+            return ahead.gains(task, self._pools[where], -1)
         return any(self._gives(row, need) for row in ahead.rows(task))
 
     def _gives(self, row: Row, need: Need) -> bool:
@@ -249,7 +264,7 @@ class _State:
         what, where, _ = need
         if what != "a thread":
             return False
-        pool, rows = self._place("pool", where), self.ahead.all_rows(task)
+        pool, rows = self._pools[where], self.ahead.all_rows(task)
         if self.design.tasks[task].kind is not Kind.SCRIPT:
             held = self.table.holders.get(pool, frozenset())
             return any(self.marking[p] > 0 for p in held if self.places[p].of == task)
@@ -257,9 +272,6 @@ class _State:
         at = {row.effect.at_least[position]: row.effect.change.get(pool, 0) for row in rows}
         return sum(at.values()) < 0 and not any(
             row.effect.change.get(pool) for row in self.ahead.rows(task))
-
-    def _place(self, role: str, of: str) -> str:
-        return next(p.name for p in self.places.values() if p.role == role and p.of == of)
 
 
 def _end(end: Meeting) -> Need:

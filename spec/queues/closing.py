@@ -1,0 +1,271 @@
+"""What can be seen of a queue that is closed, joined, and given what it cannot take.
+
+Theory. A queue between coroutines ends. Closing it lets nothing more in; what is inside is still
+given, and then whoever takes is told that it is closed. Cutting it off throws away what is inside as
+well. Either must reach all who wait: a put that waits for room, and a take that waits for an item,
+would else sleep for ever beside a queue that nobody will use again. A consumer says of each item
+when it is done with it; a join waits until all is done that went in. And a put may fail for
+another reason than the queue's: its item cannot be compared, or pickled. Then it has had no effect.
+
+An observer sees calls begin and end, in the order of the callbacks in which they do. A call that
+has begun need not have looked at the queue yet, and one that was woken has not run; so what must be
+is judged when everything has run that can. An item may be seen to come out before its put has
+ended. What is *inside* here is what has gone in, as far as its put has said, and not come out.
+
+Items are numbered in the order in which their puts begin, and so are takes and joins.
+
+Source: Python's documentation of ``asyncio.Queue.shutdown`` and ``join``; janus, anyio.
+"""
+
+from __future__ import annotations
+
+from ..expectations import expect
+from ..notation import (
+    MUST, Machine, action, always, boolean, const, guard_rule, integer, require, subset, upto,
+)
+from .rules import CONSUMER_WAKES, FULL_REFUSES, NOT_TWICE, PRODUCER_WAKES
+
+__all__ = ["EXPECTATIONS", "ClosableQueue"]
+
+TOLD_IS_OUT = guard_rule(
+    "CLOSE-1", MUST,
+    "A put that begins after the queue was closed is told so; what is told so has not gone in.",
+    source="libraries#closing",
+)
+TAKES_ARE_TOLD = guard_rule(
+    "CLOSE-2", MUST,
+    "Closing wakes every take that waits: there is an item for it, or it is told.",
+    source="libraries#closing; aiochannel #13: some of them waited on",
+)
+PUTS_ARE_TOLD = guard_rule(
+    "CLOSE-3", MUST,
+    "Closing wakes every put that waits: it goes in, or is told.",
+    source="libraries#closing; janus #237: it waited on",
+)
+STILL_GIVEN = guard_rule(
+    "CLOSE-4", MUST,
+    "What is inside when a queue is closed is given before a take is told.",
+    source="libraries#closing",
+)
+CUT_IS_CUT = guard_rule(
+    "CLOSE-5", MUST,
+    "After a queue was cut off nothing comes out to who begins to take.",
+    source="libraries#closing",
+)
+OPEN_IS_OPEN = guard_rule(
+    "CLOSE-6", MUST,
+    "Nobody is told that a queue is closed while it is open.",
+    source="libraries#closing",
+)
+NOT_BEFORE = guard_rule(
+    "JOIN-1", MUST,
+    "A join ends only if all was done, at an instant since it began, that had gone in.",
+    source="libraries#joining",
+)
+JOIN_ENDS = guard_rule(
+    "JOIN-2", MUST,
+    "A join ends when all is done that went in; what is cut off counts as done.",
+    source="libraries#joining",
+)
+RESTS = guard_rule(
+    "JOIN-3", MUST,
+    "Who waits lets the event loop come to rest.",
+    source="janus #715: a join spins; 003#defining (live)",
+)
+FAILS_CLEANLY = guard_rule(
+    "FAIL-1", MUST,
+    "A put that fails has taken no place, left no item, and nothing to be done.",
+    source="bpo-33078: its place is gone for ever",
+)
+
+
+class ClosableQueue(Machine):
+    """The books of an observer: whose calls are under way, and where each item is."""
+
+    C = const(1, at_least=1)      # capacity: places for items
+    K = const(3, at_least=1)      # items that a run may name; as many takes, and joins
+
+    # --- puts and their items
+    named = integer(0, K)         # the next item has this number
+    putting = subset(upto(K))     # their puts have not ended
+    late = subset(upto(K))        # their puts began after it was closed
+    bad = subset(upto(K))         # their puts must fail
+    failed = boolean(False)       # some put has failed
+    inside = subset(upto(K))      # went in
+    out = subset(upto(K))         # came out
+    dropped = subset(upto(K))     # were inside when it was cut off
+
+    # --- takes and joins
+    takes = integer(0, K)
+    taking = subset(upto(K))
+    in_time = subset(upto(K))     # takes that were under way when it was cut off
+    given = integer(0, K)         # items that a consumer has, and is not done with
+    joins = integer(0, K)
+    joining = subset(upto(K))
+    may_end = subset(upto(K))     # joins that were under way while all was done
+
+    closed = boolean(False)
+    cut = boolean(False)
+
+    # --- what calls do -------------------------------------------------------------------
+
+    @action(bad=upto(2))
+    def puts(self, bad: int) -> None:
+        """The put of the next item begins; of one that must fail, if ``bad`` is 1."""
+        require(self.named < self.K)
+        self.putting.add(self.named)
+        if bad == 1:
+            self.bad.add(self.named)
+        if self.closed:
+            self.late.add(self.named)
+        self.named += 1
+
+    @action(item=upto(K))
+    def goes_in(self, item: int) -> None:
+        """A put ends: its item is in, or came out already."""
+        require(item in self.putting)
+        require(item not in self.late, TOLD_IS_OUT)
+        require(item not in self.bad, FAILS_CLEANLY)
+        require(item in self.out or len(self.inside) < self.C + len(self.taking), FULL_REFUSES)
+        self.putting.discard(item)
+        if item not in self.out and self.cut:
+            self.dropped.add(item)
+        elif item not in self.out:
+            self.inside.add(item)
+
+    @action(item=upto(K))
+    def put_is_told(self, item: int) -> None:
+        """A put ends: the queue is closed, and its item stays out."""
+        require(item in self.putting)
+        require(self.closed, OPEN_IS_OPEN)
+        require(item not in self.out, TOLD_IS_OUT)
+        self.putting.discard(item)
+
+    @action(item=upto(K))
+    def put_fails(self, item: int) -> None:
+        """A put ends with an error that is not the queue's."""
+        require(item in self.putting and item in self.bad)
+        self.putting.discard(item)
+        self.failed = True
+
+    @action
+    def begins_to_take(self) -> None:
+        """The next take begins."""
+        require(self.takes < self.K)
+        self.taking.add(self.takes)
+        self.takes += 1
+
+    @action(take=upto(K), item=upto(K))
+    def gives(self, take: int, item: int) -> None:
+        """A take ends with an item."""
+        require(take in self.taking and item < self.named)
+        require(item not in self.bad, FAILS_CLEANLY)
+        require(item not in self.out, NOT_TWICE)
+        require(not self.cut or take in self.in_time, CUT_IS_CUT)
+        require(item in self.putting or item in self.inside or item in self.dropped, TOLD_IS_OUT)
+        self.taking.discard(take)
+        if not self.cut:
+            self.given += 1
+        self.out.add(item)
+        self.inside.discard(item)
+        self.dropped.discard(item)
+
+    @action(take=upto(K))
+    def take_is_told(self, take: int) -> None:
+        """A take ends: the queue is closed. Others that are under way may have what is inside."""
+        require(take in self.taking)
+        require(self.closed, OPEN_IS_OPEN)
+        require(self.cut or len(self.inside) < len(self.taking), STILL_GIVEN)
+        self.taking.discard(take)
+
+    @action
+    def done(self) -> None:
+        """A consumer is done with an item that it has."""
+        require(self.given > 0)
+        self.given -= 1
+        self.let_joins_end()
+
+    @action
+    def begins_to_join(self) -> None:
+        """The next join begins."""
+        require(self.joins < self.K)
+        self.joining.add(self.joins)
+        self.joins += 1
+        self.let_joins_end()
+
+    @action(join=upto(K))
+    def join_ends(self, join: int) -> None:
+        """A join ends: all was done."""
+        require(join in self.joining)
+        require(join in self.may_end, NOT_BEFORE)
+        self.joining.discard(join)
+
+    # --- what is done to the queue -------------------------------------------------------
+
+    @action
+    def closes(self) -> None:
+        """It is closed: what is inside stays there."""
+        self.closed = True
+
+    @action
+    def is_cut_off(self) -> None:
+        """It is closed, and what is inside is thrown away."""
+        self.closed = True
+        if not self.cut:
+            for call in range(self.K):
+                if call in self.taking:
+                    self.in_time.add(call)
+                if call in self.inside:
+                    self.dropped.add(call)
+            self.inside.clear()
+        self.cut = True
+        self.let_joins_end()
+
+    @action
+    def spins(self) -> None:
+        """Callbacks run, one after the other, and no end of them is to be seen."""
+        require(self.named < 0, RESTS)
+
+    # --- when everything has run that can run --------------------------------------------
+
+    @action
+    def settled(self) -> None:
+        """Nobody waits for what there is, or for what will never be."""
+        puts, takes, joins = len(self.putting) > 0, len(self.taking) > 0, len(self.joining) > 0
+        room = len(self.inside) < self.C
+        require(not self.failed or self.closed or not (puts and room), FAILS_CLEANLY)
+        require(not self.failed or not (joins and self.all_done()), FAILS_CLEANLY)
+        require(self.closed or not (puts and room), PRODUCER_WAKES)
+        require(not takes or len(self.inside) == 0, CONSUMER_WAKES)
+        require(not self.closed or not takes, TAKES_ARE_TOLD)
+        require(not self.closed or not puts, PUTS_ARE_TOLD)
+        require(not joins or not self.all_done(), JOIN_ENDS)
+
+    # --- helpers -------------------------------------------------------------------------
+
+    def all_done(self) -> bool:
+        """Whether nothing is inside, and nobody has anything to be done."""
+        return len(self.inside) == 0 and self.given == 0
+
+    def let_joins_end(self) -> None:
+        """Where all is done now, every join that is under way may end."""
+        if self.all_done():
+            for join in range(self.K):
+                if join in self.joining:
+                    self.may_end.add(join)
+
+    # --- what is true of all of it -------------------------------------------------------
+
+    @always("CLOSE-7", MUST, "An item is in one place, and nothing is inside what was cut off.",
+            source="libraries#closing")
+    def one_place_for_each(self) -> bool:
+        """Inside, out, or thrown away."""
+        places = all(
+            (item in self.inside) + (item in self.out) + (item in self.dropped) <= 1
+            for item in range(self.K))
+        return places and (not self.cut or len(self.inside) == 0)
+
+
+EXPECTATIONS = (
+    expect(ClosableQueue, "CLOSE-7", "holds", "an item is in one place", C=(1, 2), K=2),
+)

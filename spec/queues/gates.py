@@ -1,0 +1,162 @@
+"""What can be seen of a gate: any number of calls wait until it is opened, or until it breaks.
+
+Theory. An event that is set and cleared is a gate, and so is a transport that says "stop writing"
+and "go on": every task that drains it waits at one gate. Opening lets all pass who wait, also those
+who have not run yet when it is shut again. A connection that is lost breaks the gate: who waits,
+and who comes later, is told. What tells a gate from a lock is that nobody has it: nobody who waits
+takes anything from the others, and none of them needs to know that there are others.
+
+Calls are numbered in the order in which they begin. A call that has begun need not have looked at
+the gate yet: the observer judges who must be gone when everything has run that can.
+
+Source: Python's documentation of ``asyncio.Event`` and of ``asyncio.StreamWriter.drain``.
+"""
+
+from __future__ import annotations
+
+from ..expectations import expect
+from ..notation import (
+    MUST, Machine, action, always, boolean, const, guard_rule, integer, require, subset, upto,
+)
+
+__all__ = ["EXPECTATIONS", "Gate"]
+
+SHUT_HOLDS = guard_rule(
+    "GATE-1", MUST,
+    "Nobody passes a gate that was shut from when he came to when he passes.",
+    source="libraries#gates",
+)
+ALL_PASS = guard_rule(
+    "GATE-2", MUST,
+    "Opening lets all pass who wait, also if it is shut again before they run.",
+    source="libraries#gates",
+)
+SEVERAL_WAIT = guard_rule(
+    "GATE-3", MUST,
+    "Several wait at the same time, and none of them fails.",
+    source="cpython #74116: the second one did; libraries#gates",
+)
+BREAK_TELLS = guard_rule(
+    "GATE-4", MUST,
+    "Who waits at a gate that breaks is told, and so is who comes later.",
+    source="libraries#gates",
+)
+WHOLE = guard_rule(
+    "GATE-5", MUST,
+    "Nobody is told that a gate is broken that is whole.",
+    source="libraries#gates",
+)
+STOPS = guard_rule(
+    "GATE-6", MUST,
+    "Who is told to stop while he waits stops waiting.",
+    source="libraries#gates",
+)
+
+
+class Gate(Machine):
+    """Who waits, who may pass, and whether it is open."""
+
+    K = const(3, at_least=1)      # calls in a run
+
+    came = integer(0, K)          # calls so far: the next one has this number
+    waiting = subset(upto(K))     # calls that have begun and not ended
+    may_pass = subset(upto(K))    # it was open while they waited
+    stopping = subset(upto(K))    # were told to stop
+    open = boolean(False)
+    broken = boolean(False)
+
+    # --- the gate ------------------------------------------------------------------------
+
+    @action
+    def opens(self) -> None:
+        """All who wait may pass."""
+        self.open = True
+        self.all_may_pass()
+
+    @action
+    def shuts(self) -> None:
+        """Who comes from now on waits."""
+        self.open = False
+
+    @action
+    def breaks(self) -> None:
+        """From now on everybody is told."""
+        self.broken = True
+
+    # --- calls ---------------------------------------------------------------------------
+
+    @action
+    def comes(self) -> None:
+        """The next call begins."""
+        require(self.came < self.K)
+        self.waiting.add(self.came)
+        self.came += 1
+        if self.open:
+            self.all_may_pass()
+
+    @action(call=upto(K))
+    def passes(self, call: int) -> None:
+        """A call ends: the gate was open."""
+        require(call in self.waiting)
+        require(call in self.may_pass, SHUT_HOLDS)
+        self.ends(call)
+
+    @action(call=upto(K))
+    def is_told(self, call: int) -> None:
+        """A call ends: the gate is broken."""
+        require(call in self.waiting)
+        require(self.broken, WHOLE)
+        self.ends(call)
+
+    @action(call=upto(K))
+    def fails(self, call: int) -> None:
+        """A call ends with an error that is not its own."""
+        require(call not in self.waiting, SEVERAL_WAIT)
+
+    @action(call=upto(K))
+    def stops(self, call: int) -> None:
+        """A call that waits is told to stop; or it is over already."""
+        require(call < self.came)
+        if call in self.waiting:
+            self.stopping.add(call)
+
+    @action(call=upto(K))
+    def is_cancelled(self, call: int) -> None:
+        """A call ends cancelled, as it was told."""
+        require(call in self.stopping)
+        self.ends(call)
+
+    # --- when everything has run that can run --------------------------------------------
+
+    @action
+    def settled(self) -> None:
+        """Nobody waits whose wait is over."""
+        require(not any(call in self.stopping for call in range(self.K)), STOPS)
+        require(not self.broken or len(self.waiting) == 0, BREAK_TELLS)
+        require(not any(call in self.may_pass for call in range(self.K)), ALL_PASS)
+
+    # --- helpers -------------------------------------------------------------------------
+
+    def all_may_pass(self) -> None:
+        """It is open: who waits now has his turn, whatever happens before he runs."""
+        for call in range(self.K):
+            if call in self.waiting:
+                self.may_pass.add(call)
+
+    def ends(self, call: int) -> None:
+        """A call is over."""
+        self.waiting.discard(call)
+        self.may_pass.discard(call)
+        self.stopping.discard(call)
+
+    # --- what is true of all of it -------------------------------------------------------
+
+    @always("GATE-7", MUST, "At an open gate everybody may pass.", source="libraries#gates")
+    def open_is_open(self) -> bool:
+        """Whoever waits there only has not run yet."""
+        return not self.open or len(self.may_pass) == len(self.waiting)
+
+
+EXPECTATIONS = (
+    expect(Gate, "GATE-7", "holds", "who waits at an open gate may pass", K=(1, 2, 3)),
+)

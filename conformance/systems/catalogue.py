@@ -21,6 +21,8 @@ _FOLDERS: Final = (
     "awaits_queue",
     "awaits_permits",
     "awaits_condition",
+    "awaits_closing",
+    "awaits_gate",
     "link",
     "link_counted",
     "jobs",

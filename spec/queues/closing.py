@@ -1,10 +1,10 @@
 """What can be seen of a queue that is closed, joined, and given what it cannot take.
 
 Theory. A queue between coroutines ends. Closing it lets nothing more in; what is inside is still
-given, and then whoever takes is told that it is closed. Cutting it off throws away what is inside as
-well. Either must reach all who wait: a put that waits for room, and a take that waits for an item,
-would else sleep for ever beside a queue that nobody will use again. A consumer says of each item
-when it is done with it; a join waits until all is done that went in. And a put may fail for
+given, and then whoever takes is told that it is closed. Cutting it off throws away what is inside
+as well. Either must reach all who wait: a put that waits for room, and a take that waits for an
+item, would else sleep for ever beside a queue that nobody will use again. A consumer says of each
+item when it is done with it; a join waits until all is done that went in. And a put may fail for
 another reason than the queue's: its item cannot be compared, or pickled. Then it has had no effect.
 
 An observer sees calls begin and end, in the order of the callbacks in which they do. A call that
@@ -89,7 +89,7 @@ class ClosableQueue(Machine):
     named = integer(0, K)         # the next item has this number
     putting = subset(upto(K))     # their puts have not ended
     late = subset(upto(K))        # their puts began after it was closed
-    bad = subset(upto(K))         # their puts must fail
+    bad = subset(upto(K))         # their puts may fail, or have failed
     failed = boolean(False)       # some put has failed
     inside = subset(upto(K))      # went in
     out = subset(upto(K))         # came out
@@ -111,7 +111,7 @@ class ClosableQueue(Machine):
 
     @action(bad=upto(2))
     def puts(self, bad: int) -> None:
-        """The put of the next item begins; of one that must fail, if ``bad`` is 1."""
+        """The put of the next item begins; of one that may fail, if ``bad`` is 1."""
         require(self.named < self.K)
         self.putting.add(self.named)
         if bad == 1:
@@ -125,9 +125,9 @@ class ClosableQueue(Machine):
         """A put ends: its item is in, or came out already."""
         require(item in self.putting)
         require(item not in self.late, TOLD_IS_OUT)
-        require(item not in self.bad, FAILS_CLEANLY)
         require(item in self.out or len(self.inside) < self.C + len(self.taking), FULL_REFUSES)
         self.putting.discard(item)
+        self.bad.discard(item)
         if item not in self.out and self.cut:
             self.dropped.add(item)
         elif item not in self.out:
@@ -159,7 +159,7 @@ class ClosableQueue(Machine):
     def gives(self, take: int, item: int) -> None:
         """A take ends with an item."""
         require(take in self.taking and item < self.named)
-        require(item not in self.bad, FAILS_CLEANLY)
+        require(item not in self.bad or item in self.putting, FAILS_CLEANLY)
         require(item not in self.out, NOT_TWICE)
         require(not self.cut or take in self.in_time, CUT_IS_CUT)
         require(item in self.putting or item in self.inside or item in self.dropped, TOLD_IS_OUT)

@@ -18,7 +18,7 @@ from ..refinements import refines, refused
 from .closing import ClosableQueue
 
 __all__ = [
-    "EXPECTATIONS", "ClosesAlone", "ClosesForOne", "ClosesForTakes", "DeafToDone", "DeafToItems",
+    "EXPECTATIONS", "ClosesForOne", "ClosesForTakes", "DeafToDone", "DeafToItems",
     "DeafToRoom", "EndsEarly", "GivesAfterCut", "GivesAgain", "KeepsPlace", "OneTooMany",
     "QueueSeen", "Sleepers", "Spinning", "TakesInLate", "TellsAtOnce", "TellsForNothing",
 ]

@@ -1,8 +1,8 @@
 """A gate with sleepers, as its observer sees it; and broken ones.
 
-Theory. A call that comes to a shut gate goes to sleep. Opening and breaking wake all who sleep, each
-with what it has to say, so nothing is left to look at when they run. A call that is told to stop
-wakes as well, and takes nobody else along.
+Theory. A call that comes to a shut gate goes to sleep. Opening and breaking wake all who sleep,
+each with what it has to say, so nothing is left to look at when they run. A call that is told to
+stop wakes as well, and takes nobody else along.
 
 Each variant has one line wrong, and is refused by the rule by which a suite finds it.
 

@@ -7,7 +7,8 @@ over; and the reference's core behind its asyncio driver, with the bugs that any
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections import deque
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
 
 from ....reference.queue import BoundedQueue, Empty, Step
@@ -153,6 +154,31 @@ class SendInTwoMinds(HandingQueue):
 
     def _put_cancelled(self, turn: Turn) -> None:
         raise asyncio.CancelledError
+
+
+@TWINS.twin(
+    "curio-callback-takes-lock", "QUEUE-7",
+    "a put gives its item to a get that was cancelled, whose callback puts it back: under the lock "
+    "that the put holds",
+    "curio #373")
+class CallbackTakesLock(HandingQueue):
+    """A lock that its owner takes again, and waits for himself."""
+
+    def __init__(self, capacity: int) -> None:
+        super().__init__(capacity)
+        self._mutex = asyncio.Lock()
+        self._left: deque[Callable[[Any], Awaitable[None]]] = deque()
+
+    async def put(self, item: Any) -> None:
+        async with self._mutex:
+            while self._left:
+                await self._left.popleft()(item)
+        await super().put(item)
+
+    def _take_cancelled(self, turn: Turn) -> Any:
+        if turn.cancelled():
+            self._left.append(self.put)
+        return super()._take_cancelled(turn)
 
 
 # ---- any queue ------------------------------------------------------------------------------

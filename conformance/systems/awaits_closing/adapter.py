@@ -1,0 +1,277 @@
+"""Queues for asyncio that end, callback by callback: the port ``awaits.closing``."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
+
+from ....reference.drivers.asyncio_closing import ClosableQueue, Closed
+from ...adapters.base import Declined, missing
+from ...adapters.loop_adapter import Held, LoopAdapter
+from ...ports.base import Message, Port
+from .port import LOOP, PORT
+
+__all__ = [
+    "AnyioClosing", "AsyncioClosing", "AsyncioPriorityClosing", "JanusClosing",
+    "JanusPriorityClosing", "ReferenceClosing",
+]
+
+CALLBACKS_MAX = 500
+"""Callbacks after which a loop does not come to rest any more: a dozen calls need a tenth."""
+
+
+class Spoilt:
+    """An item that compares with nothing until its put is over, and then as its name does.
+
+    A queue that does not know that a put has failed then shows the item, and not an error.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.armed = True
+
+    def compares(self) -> None:
+        """Raises ``TypeError`` until the put is over."""
+        if self.armed:
+            raise TypeError(f"{self.name} compares with nothing")
+
+    def __lt__(self, other: object) -> bool:
+        self.compares()
+        return self.name < _name_of(other)
+
+    def __gt__(self, other: object) -> bool:
+        self.compares()
+        return self.name > _name_of(other)
+
+
+def _refuses(item: object) -> None:
+    if isinstance(item, Spoilt):
+        item.compares()
+
+
+def _name_of(item: Any) -> str:
+    return item.name if isinstance(item, Spoilt) else str(item)
+
+
+class ReferenceClosing(LoopAdapter):
+    """The reference's queue, and the part that is the same for all.
+
+    A queue that lacks an operation has ``None`` in the place of its method. ``told`` are the errors
+    by which a call is told that the queue is closed.
+    """
+
+    port: ClassVar[Port] = PORT
+    name = "reference"
+    policy: ClassVar[str] = "wait"
+    kind: ClassVar[type[Any]] = ClosableQueue
+    told: tuple[type[Exception], ...] = (Closed,)
+
+    # -- for subclasses -----------------------------------------------------------------------
+
+    def make(self, capacity: int) -> Any:
+        """What is under test."""
+        return self.kind(capacity, _refuses)
+
+    async def enter(self, item: Any) -> None:
+        """Put an item."""
+        await self.queue.put(item)
+
+    async def get(self) -> Any:
+        """Take an item."""
+        return await self.queue.take()
+
+    def end(self, cut: bool) -> None:
+        """Close it, or cut it off."""
+        if cut:
+            self.queue.cut()
+        else:
+            self.queue.close()
+
+    # -- the port -----------------------------------------------------------------------------
+
+    def start(self, settings: Mapping[str, Any]) -> None:
+        """See ``PortAdapter``."""
+        self.begin_anew()
+        with self._loop.running():
+            self.queue = self.make(settings["capacity"])
+
+    def put(self, by: str) -> list[Message]:
+        """See the port."""
+        return self._puts(by, by)
+
+    def _spoil(self, by: str) -> list[Message]:
+        return self._puts(by, Spoilt(by))
+
+    spoil_: Callable[..., Any] | None = _spoil
+
+    def take(self, by: str) -> list[Message]:
+        """See the port."""
+        async def takes(call: Held) -> None:
+            try:
+                self.note(call, "has", item=_name_of(await self.get()))
+            except self.told:
+                self.note(call, "told")
+
+        self.call(by, takes)
+        return self._seen()
+
+    def _join(self, by: str) -> list[Message]:
+        async def joins(call: Held) -> None:
+            await self.queue.join()
+            self.note(call, "over")
+
+        self.call(by, joins)
+        return self._seen()
+
+    def _done(self) -> list[Message]:
+        with self._loop.running():
+            try:
+                self.queue.task_done()
+            except ValueError as error:
+                raise Declined("nothing-to-be-done") from error
+        return self._seen()
+
+    join_: Callable[..., Any] | None = _join
+    done_: Callable[..., Any] | None = _done
+
+    def _close(self) -> list[Message]:
+        with self._loop.running():
+            self.end(cut=False)
+        return self._seen()
+
+    def _cut(self) -> list[Message]:
+        with self._loop.running():
+            self.end(cut=True)
+        return self._seen()
+
+    close_: Callable[..., Any] | None = _close
+    cut_: Callable[..., Any] | None = _cut
+
+    def settle(self) -> list[Message]:    # type: ignore[override]
+        """See the port. A loop that does not come to rest is told of."""
+        with self._loop.running():
+            ran = self._loop.ran
+            self._loop.run_while(lambda: self._loop.ran - ran < CALLBACKS_MAX)
+            if self._loop.ready():
+                self._events.append({"by": LOOP, "does": "spins"})
+        return self._seen()
+
+    # -- within -------------------------------------------------------------------------------
+
+    def _puts(self, by: str, item: Any) -> list[Message]:
+        async def puts(call: Held) -> None:
+            try:
+                await self.enter(item)
+            except self.told:
+                self.note(call, "told")
+            except TypeError:
+                self.note(call, "fails")
+            else:
+                self.note(call, "in")
+            finally:
+                if isinstance(item, Spoilt):
+                    item.armed = False
+
+        self.call(by, puts)
+        return self._seen()
+
+
+class AsyncioClosing(ReferenceClosing):
+    """``asyncio.Queue``, which can be shut down from Python 3.13 on."""
+
+    name = "asyncio.Queue"
+    kind: ClassVar[type[Any]] = asyncio.Queue
+    told = (getattr(asyncio, "QueueShutDown", Closed),)
+    spoil_ = None
+
+    def __init__(self) -> None:
+        if not hasattr(self.kind, "shutdown"):
+            self.close_ = self.cut_ = None
+
+    def make(self, capacity: int) -> Any:
+        """See ``ReferenceClosing``."""
+        return self.kind(capacity)
+
+    async def get(self) -> Any:
+        """See ``ReferenceClosing``."""
+        return await self.queue.get()
+
+    def end(self, cut: bool) -> None:
+        """See ``ReferenceClosing``."""
+        self.queue.shutdown(immediate=cut)
+
+
+class AsyncioPriorityClosing(AsyncioClosing):
+    """``asyncio.PriorityQueue``, which compares its items."""
+
+    name = "asyncio.PriorityQueue"
+    kind: ClassVar[type[Any]] = asyncio.PriorityQueue
+    spoil_ = ReferenceClosing.spoil_
+
+
+class JanusClosing(AsyncioClosing):
+    """The asynchronous side of ``janus.Queue``; shutting down is the queue's."""
+
+    name = "janus"
+    of_janus: ClassVar[str] = "Queue"
+
+    def __init__(self) -> None:
+        """It can be shut down with any Python."""
+
+    def make(self, capacity: int) -> Any:
+        """See ``ReferenceClosing``."""
+        try:
+            import janus
+        except ImportError as error:
+            raise missing("janus") from error
+        self.version = janus.__version__
+        if not hasattr(janus.Queue, "shutdown"):
+            raise missing("janus>=2.0")
+        self.told = (janus.AsyncQueueShutDown,)
+        return getattr(janus, self.of_janus)(capacity).async_q
+
+
+class JanusPriorityClosing(JanusClosing):
+    """``janus.PriorityQueue``, which compares its items."""
+
+    name = "janus.PriorityQueue"
+    of_janus = "PriorityQueue"
+    spoil_ = ReferenceClosing.spoil_
+
+
+class AnyioClosing(ReferenceClosing):
+    """anyio's memory object stream, on asyncio. Its sender closes it; both ends cut it off."""
+
+    name = "anyio memory object stream"
+    spoil_ = join_ = done_ = None
+
+    def make(self, capacity: int) -> Any:
+        """See ``ReferenceClosing``."""
+        try:
+            import anyio
+        except ImportError as error:
+            raise missing("anyio") from error
+        self.told = (anyio.EndOfStream, anyio.ClosedResourceError, anyio.BrokenResourceError)
+        self._send, self._receive = anyio.create_memory_object_stream[Any](capacity)
+
+    async def enter(self, item: Any) -> None:
+        """See ``ReferenceClosing``."""
+        await self._send.send(item)
+
+    async def get(self) -> Any:
+        """See ``ReferenceClosing``."""
+        return await self._receive.receive()
+
+    def end(self, cut: bool) -> None:
+        """See ``ReferenceClosing``."""
+        self._send.close()
+        if cut:
+            self._receive.close()
+
+    def close(self) -> None:
+        """See ``LoopAdapter``. Streams that are not closed warn when they are collected."""
+        super().close()
+        if hasattr(self, "_send"):
+            self._send.close()
+            self._receive.close()

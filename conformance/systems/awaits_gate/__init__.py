@@ -1,0 +1,23 @@
+"""Gates for coroutines: events, and transports that say stop and go on."""
+
+from ...suites.system import Shipped, System
+
+__all__ = ["SYSTEM"]
+
+SYSTEM = System(
+    name="awaits.gate",
+    folder=__name__,
+    about="events and drains for coroutines: many wait until a gate is opened, or breaks",
+    page="awaits.md",
+    shipped=(
+        Shipped("reference.awaits.gate", "adapter:ReferenceGate",
+                "the reference's gate for asyncio"),
+        Shipped("awaits.asyncio.Event", "adapter:AsyncioEvent",
+                "asyncio.Event, callback by callback"),
+        Shipped("awaits.asyncio.drain", "adapter:AsyncioDrain",
+                "StreamWriter.drain of asyncio, whose transport says stop and go on"),
+        Shipped("awaits.anyio.Event", "adapter:AnyioEvent",
+                "anyio's event on asyncio, which is opened once"),
+    ),
+    chapters=("queues.gates",),
+)

@@ -20,6 +20,7 @@ from checkvalve.conformance.systems.awaits_queue.adapter import ReferenceAwaits
 from checkvalve.conformance.systems.awaits_queue.handing import HandingQueue
 from checkvalve.conformance.systems.catalogue import port_named, suite_named
 from checkvalve.conformance.targets import resolve_target
+from checkvalve.reference.drivers.asyncio_closing import ClosableQueue
 from checkvalve.reference.drivers.asyncio_condition import Condition
 from checkvalve.reference.drivers.asyncio_permits import Permits
 from checkvalve.reference.drivers.virtual_loop import VirtualLoop
@@ -49,6 +50,12 @@ def installed(library: str, known: str) -> bool:
     ("awaits.permits", "awaits.anyio.Lock"),
     ("awaits.permits", "awaits.anyio.CapacityLimiter"),
     ("awaits.condition", "awaits.anyio.Condition"),
+    ("awaits.closing", "awaits.asyncio.Queue.closing"),
+    ("awaits.closing", "awaits.janus.closing"),
+    ("awaits.closing", "awaits.anyio.closing"),
+    ("awaits.gate", "awaits.asyncio.Event"),
+    ("awaits.gate", "awaits.asyncio.drain"),
+    ("awaits.gate", "awaits.anyio.Event"),
 ])
 def test_what_others_have_right_raises_no_alarm(suite: str, target: str) -> None:
     """No MUST is broken in as many cases as there are rules."""
@@ -78,6 +85,49 @@ def test_what_was_found_in_condition_and_so_in_janus_is_there(name: str, target:
     found = fixture(name)
     assert replay(found, resolve_target(target)).same
     assert replay(found, resolve_target(f"reference.{found.suite}")).breach is None
+
+
+@pytest.mark.parametrize(("name", "target"), [
+    ("priority.json", "awaits.asyncio.PriorityQueue.closing"),
+    ("janus-priority.json", "awaits.janus.PriorityQueue.closing")])
+def test_a_priority_queue_keeps_what_it_could_not_compare(name: str, target: str) -> None:
+    """As ``heapq.heappush`` does; the reference does not."""
+    pytest.importorskip(target.split(".")[1])
+    found = fixture(name)
+    assert replay(found, resolve_target(target)).same
+    assert replay(found, resolve_target(f"reference.{found.suite}")).breach is None
+
+
+def test_what_is_not_there_yet_is_not_offered() -> None:
+    """``asyncio.Queue`` can be shut down from Python 3.13 on; before, no rule of closing applies."""
+    with resolve_target("awaits.asyncio.Queue.closing").open() as session:
+        can = session.request({
+            "do": "hello", "protocol": 1, "port": "awaits.closing", "settings": {"capacity": 1}})
+    offered = {"close", "cut"} & set(can["ok"]["can"])
+    assert offered == ({"close", "cut"} if hasattr(asyncio.Queue, "shutdown") else set())
+
+
+def test_one_who_was_woken_and_is_cancelled_leaves_the_place_to_the_next() -> None:
+    """Of puts as of takes; and one who slept on is simply gone."""
+    loop = VirtualLoop()
+    with loop.running():
+        queue = ClosableQueue[str](1)
+        puts = [loop.begin(queue.put(name)) for name in "abcd"]
+        first = loop.begin(queue.take())
+        puts[1].cancel()        # was woken
+        puts[2].cancel()        # sleeps
+        loop.settle()
+        assert first.result() == "a" and list(queue.items) == ["d"] and not queue.puts
+        loop.begin(queue.take())
+        takes = [loop.begin(queue.take()) for _ in range(2)]
+        loop.begin(queue.put("e"))
+        takes[0].cancel()
+        loop.settle()
+        assert takes[0].cancelled() and takes[1].result() == "e" and not queue.takes
+        with pytest.raises(ValueError, match="more was done"):
+            for _ in range(4):
+                queue.task_done()
+    loop.close()
 
 
 def test_the_ground_of_the_hand_over_twins_is_sound() -> None:

@@ -156,8 +156,9 @@ class AsyncioDrain(ReferenceGate):
         self._paused = False
         self._lost = False
         gate = self.protocol(self._loop)
+        self._transport = _Transport()
         self._writer = asyncio.StreamWriter(
-            _Transport(), gate, None, self._loop)     # type: ignore[arg-type]
+            self._transport, gate, None, self._loop)     # type: ignore[arg-type]
         self.gate = gate
         self.shuts()
         return gate
@@ -184,10 +185,18 @@ class AsyncioDrain(ReferenceGate):
             self.gate.connection_lost(ConnectionResetError("the other end is gone"))
         self._lost = True
 
+    def close(self) -> None:
+        """See ``LoopAdapter``. A writer that is not closed warns when it is collected."""
+        super().close()
+        if hasattr(self, "_transport"):
+            self._transport.closing = True
+
 
 class _Transport:
-    """As much of a transport as ``drain`` asks."""
+    """As much of a transport as a writer asks about."""
+
+    closing = False
 
     def is_closing(self) -> bool:
-        """It is not being closed by this end."""
-        return False
+        """Whether this end closes it: then a drain lets others run first."""
+        return self.closing

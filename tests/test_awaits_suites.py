@@ -99,7 +99,7 @@ def test_a_priority_queue_keeps_what_it_could_not_compare(name: str, target: str
 
 
 def test_what_is_not_there_yet_is_not_offered() -> None:
-    """``asyncio.Queue`` can be shut down from Python 3.13 on; before, no rule of closing applies."""
+    """``asyncio.Queue`` can be shut down from Python 3.13 on."""
     with resolve_target("awaits.asyncio.Queue.closing").open() as session:
         can = session.request({
             "do": "hello", "protocol": 1, "port": "awaits.closing", "settings": {"capacity": 1}})

@@ -40,7 +40,7 @@ def test_division_rounds_down_and_the_remainder_has_the_sign_of_the_divisor(
 @pytest.mark.parametrize("sign", [1, -1])
 def test_what_is_assumed_of_a_remainder_bounds_it(sign: int) -> None:
     """Strictly below the divisor in size, and of its sign, without its definition."""
-    remainders, (a, b) = Remainders(), z3.Ints("a b")
+    remainders, (a, b) = Remainders(z3.main_ctx()), z3.Ints("a b")
     rest = remainders(a, b)
     solver = z3.Solver()
     solver.add(*remainders.facts, b * sign > 0)
@@ -184,7 +184,7 @@ def test_nothing_is_asked_of_the_solver_when_the_time_is_over() -> None:
     """Though it may know at once: an answer that comes late is none."""
     now = [0.0]
     budget = Budget(max_seconds=1.0, clock=lambda: now[0]).start()
-    run = Unrolling(bind(Stairs).model, (), budget, anywhere=False)
+    run = Unrolling(bind(Stairs).model, (), budget, z3.Context(), anywhere=False)
     assert run.check() is not None
     now[0] = 1.0
     with pytest.raises(OutOfBudget, match="time budget of 1.0 s is spent"):

@@ -79,7 +79,7 @@ def test_terms_have_the_values_of_their_expressions(seed: int) -> None:
     for state in some_states(model):
         terms = Translation(
             {slot.name: literal(slot.type, state[slot.name]) for slot in model.slots}, {},
-            Remainders())
+            Remainders(z3.main_ctx()))
         for action in model.actions:
             assert read_back(terms(action.guard)) == evaluate(action.guard, state)
             for updated in action.updates.values() if can_be_taken(action, state) else ():

@@ -160,6 +160,19 @@ def test_unprovable_rule_is_unknown_with_a_counterexample_to_the_induction() -> 
     assert "leads to" in verdict.reason
 
 
+def test_an_answer_does_not_depend_on_what_was_asked_before() -> None:
+    """Z3 may find any counterexample; of one question it finds the same in any order of them."""
+    def ask(rule_id: str, max_k: int) -> str:
+        model = symbolic(Link, "C", "b", "L")
+        return prove(model, rule(model, rule_id), lemmas=(), max_k=max_k, depth=2).reason
+
+    questions = (("FLOW-2", 1), ("FLOW-1", 1), ("FLOW-2", 2))
+    found = [{each: ask(*each) for each in order}
+             for order in (questions, questions, questions[::-1])]
+    assert found[0] == found[1] == found[2]
+    assert found[0]["FLOW-2", 1] != found[0]["FLOW-2", 2]
+
+
 def test_leaving_a_range_is_the_fault_of_the_machine_even_where_the_rule_is_true() -> None:
     """A machine that can overdraw proves nothing; the error names constants and steps."""
     with pytest.raises(ModelFault, match="C=1") as raised:

@@ -127,7 +127,7 @@ class Sleepers(Machine):
 
     @action
     def closes(self) -> None:
-        """Everybody wakes."""
+        """Everybody wakes and looks again."""
         self.closed = True
         self.wake_all()
 
@@ -296,7 +296,7 @@ class Spinning(Sleepers):
 
     @action
     def spins(self) -> None:
-        """There is one."""
+        """As long as something is undone."""
         require(len(self.joining) > 0 and self.undone > 0)
 
 

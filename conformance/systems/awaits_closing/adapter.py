@@ -74,11 +74,11 @@ class ReferenceClosing(LoopAdapter):
         return self.kind(capacity, _refuses)
 
     async def enter(self, item: Any) -> None:
-        """Put an item."""
+        """Put an item; raises one of ``told`` if it is closed."""
         await self.queue.put(item)
 
     async def get(self) -> Any:
-        """Take an item."""
+        """Take an item; raises one of ``told`` if it is closed."""
         return await self.queue.take()
 
     def end(self, cut: bool) -> None:
@@ -183,7 +183,7 @@ class AsyncioClosing(ReferenceClosing):
     name = "asyncio.Queue"
     kind: ClassVar[type[Any]] = asyncio.Queue
     told = (getattr(asyncio, "QueueShutDown", Closed),)
-    spoil_ = None
+    spoil_: Callable[..., Any] | None = None
 
     def __init__(self) -> None:
         if not hasattr(self.kind, "shutdown"):
@@ -225,7 +225,6 @@ class JanusClosing(AsyncioClosing):
             import janus
         except ImportError as error:
             raise missing("janus") from error
-        self.version = janus.__version__
         if not hasattr(janus.Queue, "shutdown"):
             raise missing("janus>=2.0")
         self.told = (janus.AsyncQueueShutDown,)

@@ -158,14 +158,14 @@ class CountsWhenTaken(ClosableQueue[Any]):
         return item
 
     def task_done(self) -> None:
-        """It was counted."""
+        """It was counted when it was taken."""
 
 
 @TWINS.twin(
     "join-wakes-one", "JOIN-2", "when all is done one join is woken, and others sleep on",
     "notify for notify_all")
 class WakesOneJoin(ClosableQueue[Any]):
-    """It tells nobody."""
+    """That one tells nobody else."""
 
     def all_may_be_done(self) -> None:
         if not self.undone:

@@ -36,15 +36,15 @@ class ReferenceGate(LoopAdapter):
         await self.gate.wait()
 
     def opens(self) -> None:
-        """Open it."""
+        """Let all pass who wait, and who comes."""
         self.gate.open()
 
     def shuts(self) -> None:
-        """Shut it."""
+        """Let those wait who come from now on."""
         self.gate.shut()
 
     def breaks(self) -> None:
-        """Break it."""
+        """Tell all who wait, and who comes."""
         self.gate.break_()
 
     # -- the port -----------------------------------------------------------------------------

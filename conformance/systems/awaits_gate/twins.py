@@ -74,7 +74,7 @@ class DrainForgetsTheFirst(OneWaiter):
     """There is one slot."""
 
     def occupied(self) -> None:
-        """Nothing is."""
+        """Nothing at all: it is overwritten."""
 
 
 @TWINS.twin(
@@ -131,14 +131,14 @@ class StaysOpen(Gate):
     """Who comes passes, and writes into a buffer without a bound."""
 
     def shut(self) -> None:
-        """Nothing is shut."""
+        """The order is ignored."""
 
 
 @TWINS.twin(
     "gate-tells-for-nothing", "GATE-5", "who is woken by an opening may be told of an end",
     "one future for both, and the wrong result")
 class TellsForNothing(Gate):
-    """It was whole."""
+    """It was whole all the time."""
 
     async def wait(self) -> None:
         waits = not self.is_open

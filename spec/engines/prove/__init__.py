@@ -3,8 +3,8 @@
 It is the engine for what the explorer cannot do: a verdict for *every* value of an integer
 constant. Constants that were left symbolic when the machine was lowered range over all
 values that the machine's assumptions allow. Queues are unrolled to their capacity, which
-must be a number. Z3 is imported when a function here is called for the first time. Z3's
-terms live in one shared context, so calls from several threads at once are not allowed.
+must be a number. Z3 is imported when a function here is called for the first time. Each question
+has a context of its own, so its answer does not depend on what was asked before.
 """
 
 from __future__ import annotations

@@ -39,13 +39,15 @@ class Alikeness:
         self.model = model
         self.renaming = renaming
         self.deadline = deadline
-        self.remainders = Remainders()
-        before = {slot.name: fresh(slot.name, slot.type) for slot in model.slots}
-        after = {slot.name: fresh(f"{slot.name}'", slot.type) for slot in model.slots}
+        self.context = z3.Context()
+        self.remainders = Remainders(self.context)
+        before = {slot.name: fresh(slot.name, slot.type, self.context) for slot in model.slots}
+        after = {
+            slot.name: fresh(f"{slot.name}'", slot.type, self.context) for slot in model.slots}
         self.plain = Translation(before, {}, self.remainders, after)
         self.renamed = Translation(
             self._moved(before), {}, self.remainders, self._moved(after))
-        self.solver = z3.Solver()
+        self.solver = z3.Solver(ctx=self.context)
         for values in (before, after):
             for slot in model.slots:
                 self.solver.add(within_range(slot.type, values[slot.name], self.plain))
@@ -87,7 +89,7 @@ class Alikeness:
         return z3.And(
             enabled == renamed(other.guard),
             plain(_any_fault(action)) == renamed(_any_fault(other)),
-            z3.Or(z3.Not(enabled), plain(_any_fault(action)), z3.And(effects)))
+            z3.Or(z3.Not(enabled), plain(_any_fault(action)), z3.And(*effects, self.context)))
 
     def keeps(self, predicate: Expr) -> bool:
         """Whether a predicate, of a state or of a step, is the same after the renaming."""

@@ -32,7 +32,7 @@ def bounded(
     began = budget.deadline.spent()
     done = -1
     try:
-        search = Search(model, rule, assuming, budget)
+        search = Search(model, rule, assuming, budget, z3.Context())
         while done < depth:
             found = search.look()
             if found is not None:
@@ -55,11 +55,12 @@ class Search:
     """Looks for a violation after 0, 1, 2, … steps, so that the first one is a shortest."""
 
     def __init__(
-        self, model: Model, rule: LoweredRule, assuming: Sequence[Expr], budget: Budget
+        self, model: Model, rule: LoweredRule, assuming: Sequence[Expr], budget: Budget,
+        context: z3.Context,
     ) -> None:
         self.model = model
         self.rule = rule
-        self.runs = Unrolling(model, assuming, budget, anywhere=False)
+        self.runs = Unrolling(model, assuming, budget, context, anywhere=False)
         self.depth = -1
 
     def look(self) -> ProverVerdict | None:

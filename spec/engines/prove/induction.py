@@ -55,9 +55,11 @@ class _Proof:
         self.assuming = assuming
         offered = model.rules if lemmas is None else lemmas
         self.lemmas = [one for one in offered if one.rule.kind == "always" and one != rule]
-        self.base = Search(model, rule, assuming, budget)
-        self.runs = Unrolling(model, assuming, budget, anywhere=True)
-        self.trusted = [z3.Bool(f"lemma {index}") for index in range(len(self.lemmas))]
+        context = z3.Context()
+        self.base = Search(model, rule, assuming, budget, context)
+        self.runs = Unrolling(model, assuming, budget, context, anywhere=True)
+        self.trusted = [
+            z3.Bool(f"lemma {index}", context) for index in range(len(self.lemmas))]
 
     def attempt(self, max_k: int, depth: int) -> ProverVerdict:
         """Try k = 1, 2, …; then look for a violation a few steps deeper."""

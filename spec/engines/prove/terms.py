@@ -4,6 +4,10 @@ Integers become unbounded Z3 integers and truth values Z3 booleans. A record is 
 terms, so that no datatype theory is needed. A queue is unrolled: its length, and one value
 for each position up to its capacity, head first; what stands at positions beyond the
 length means nothing.
+
+Each question has a Z3 context of its own. Z3 numbers the terms of a context as they are made, and
+its search depends on those numbers: in a context that all questions share, the counterexample that
+is found, and whether one is, may depend on what was asked before.
 """
 
 from __future__ import annotations
@@ -62,8 +66,10 @@ class Remainders:
     suffice, the ``definitions`` say what a remainder is.
     """
 
-    def __init__(self) -> None:
-        self._remainder = z3.Function("remainder", z3.IntSort(), z3.IntSort(), z3.IntSort())
+    def __init__(self, context: z3.Context) -> None:
+        self.context = context
+        integers = z3.IntSort(context)
+        self._remainder = z3.Function("remainder", integers, integers, integers)
         self._known: set[tuple[int, int]] = set()
         self.facts: list[Term] = []
         self.definitions: list[Term] = []
@@ -95,7 +101,7 @@ class Translation:
     """Translates expressions in one state, or over one step where ``after`` is given.
 
     Subexpressions are translated once. ``constants`` has a term for each symbolic constant;
-    ``remainders`` are shared by all translations of a run.
+    ``remainders`` are shared by all translations of a run, and know its context.
     """
 
     def __init__(
@@ -120,9 +126,10 @@ class Translation:
         return self.known[expr]
 
     def _translate(self, node: Expr) -> SymbolicValue:
+        context = self.remainders.context
         if isinstance(node, Lit):
-            return z3.BoolVal(bool(node.value)) if isinstance(node.type, Bool) else z3.IntVal(
-                node.value)
+            return z3.BoolVal(bool(node.value), context) if isinstance(node.type, Bool) else (
+                z3.IntVal(node.value, context))
         if isinstance(node, ConstRef):
             return self.constants[node.name]
         if isinstance(node, Read):
@@ -133,7 +140,8 @@ class Translation:
             return self.after[node.slot]
         if isinstance(node, EmptyQueue):
             queue = cast(Queue, node.type)
-            return QueueTerm(z3.IntVal(0), (_filler(queue.element),) * capacity(queue))
+            filler = _filler(queue.element, context)
+            return QueueTerm(z3.IntVal(0, context), (filler,) * capacity(queue))
         return self._translate_op(cast(Op, node))
 
     def _translate_op(self, node: Op) -> SymbolicValue:
@@ -163,10 +171,10 @@ def capacity(queue: Queue) -> int:
     )
 
 
-def _filler(element: Int | Bool | Record) -> SymbolicValue:
+def _filler(element: Int | Bool | Record, context: z3.Context) -> SymbolicValue:
     if isinstance(element, Record):
-        return tuple(_filler(of) for _, of in element.fields)
-    return z3.BoolVal(False) if isinstance(element, Bool) else z3.IntVal(0)
+        return tuple(_filler(of, context) for _, of in element.fields)
+    return z3.BoolVal(False, context) if isinstance(element, Bool) else z3.IntVal(0, context)
 
 
 def _element(queue: QueueTerm, index: Term, fixed: int | None) -> SymbolicValue:
@@ -243,14 +251,14 @@ _OPERATORS: dict[str, Callable[..., Any]] = {
 
 # --- slots -----------------------------------------------------------------------------------
 
-def fresh(name: str, type: SlotType) -> SymbolicValue:
+def fresh(name: str, type: SlotType, context: z3.Context) -> SymbolicValue:
     """An unconstrained value of a type; its terms are named after ``name``."""
     if isinstance(type, Queue):
-        items = tuple(fresh(f"{name}#{i}", type.element) for i in range(capacity(type)))
-        return QueueTerm(z3.Int(f"{name}.length"), items)
+        items = tuple(fresh(f"{name}#{i}", type.element, context) for i in range(capacity(type)))
+        return QueueTerm(z3.Int(f"{name}.length", context), items)
     if isinstance(type, Record):
-        return tuple(fresh(f"{name}.{field}", of) for field, of in type.fields)
-    return z3.Bool(name) if isinstance(type, Bool) else z3.Int(name)
+        return tuple(fresh(f"{name}.{field}", of, context) for field, of in type.fields)
+    return z3.Bool(name, context) if isinstance(type, Bool) else z3.Int(name, context)
 
 
 def within_range(type: SlotType, value: Any, term: Callable[[Expr], Term]) -> list[Term]:

@@ -45,19 +45,21 @@ class Unrolling:
     """
 
     def __init__(
-        self, model: Model, assuming: Sequence[Expr], budget: Budget, *, anywhere: bool
+        self, model: Model, assuming: Sequence[Expr], budget: Budget, context: z3.Context, *,
+        anywhere: bool,
     ) -> None:
         self.model = model
+        self.context = context
         self.constants: dict[str, Term] = {
-            name: z3.Int(name)
+            name: z3.Int(name, self.context)
             for name, value in model.constants.items() if isinstance(value, Expr)
         }
         self._budget = budget
         self._deadline = budget.deadline
-        self.solver = z3.Solver()
+        self.solver = z3.Solver(ctx=self.context)
         if budget.max_memory is not None:
             self.solver.set("max_memory", max(1, budget.max_memory >> 20))
-        self.remainders = Remainders()
+        self.remainders = Remainders(self.context)
         self._facts_told = 0
         fixed = Translation({}, self.constants, self.remainders)
         self.solver.add([fixed(expr) for expr in (*model.assumptions, *assuming)])
@@ -76,7 +78,7 @@ class Unrolling:
         taken = []
         for index, action in enumerate(self.model.actions):
             self.look_at_the_clock()
-            chosen = z3.Bool(f"{action.label}/{index}@{number}")
+            chosen = z3.Bool(f"{action.label}/{index}@{number}", self.context)
             effect = {
                 **kept,
                 **{name: equal(after[name], before(expr))
@@ -84,13 +86,14 @@ class Unrolling:
             }
             self.solver.add(z3.Implies(chosen, z3.And(before(action.guard), *effect.values())))
             taken.append(chosen)
-        self.solver.add(z3.Or(taken))
+        self.solver.add(z3.Or(*taken, self.context))
         self.taken.append(taken)
         self.states.append(Translation(after, self.constants, self.remainders))
 
     def _fresh_state(self, number: int) -> dict[str, SymbolicValue]:
         return {
-            slot.name: fresh(f"{slot.name}@{number}", slot.type) for slot in self.model.slots}
+            slot.name: fresh(f"{slot.name}@{number}", slot.type, self.context)
+            for slot in self.model.slots}
 
     # --- what can be said of a state ---------------------------------------------------------
 
@@ -105,7 +108,7 @@ class Unrolling:
             return z3.Or(state(rule.exprs[0]), *enabled)
         if rule.rule.kind == "step":
             if number == 0:
-                return z3.BoolVal(True)
+                return z3.BoolVal(True, self.context)
             before = self.states[number - 1]
             return Translation(before.before, self.constants, self.remainders, state.before)(
                 rule.exprs[0])
@@ -124,7 +127,7 @@ class Unrolling:
             z3.Not(state(fault.condition))
             for action in self.model.actions for fault in action.faults
         ]
-        return z3.And(*ranges, *faults)
+        return z3.And(*ranges, *faults, self.context)
 
     # --- solving -------------------------------------------------------------------------------
 

@@ -17,13 +17,20 @@ from checkvalve.spec.notation.errors import InputError
 EXAMPLES = Path(__file__).parent.parent / "examples" / "formats"
 
 VERDICTS = {
-    "feedback.dot": {"deadlock": "violated", "bounded": "holds"},
-    "pools.graphml": {"deadlock": "violated", "bounded": "holds"},
-    "purchases.kafka.txt": {"deadlock": "holds", "bounded": "violated"},
-    "readers-writer.pnml": {"deadlock": "holds", "bounded": "holds"},
-    "retries.flux.yaml": {"deadlock": "violated", "bounded": "holds"},
-    "socket-window.flink.json": {"deadlock": "holds", "bounded": "holds"},
-    "word-count.flux.yaml": {"deadlock": "holds", "bounded": "holds"},
+    "feedback.dot": {
+        "deadlock": "violated", "local deadlock": "holds", "bounded": "holds"},
+    "pools.graphml": {
+        "deadlock": "violated", "local deadlock": "holds", "bounded": "holds"},
+    "purchases.kafka.txt": {
+        "deadlock": "holds", "local deadlock": "holds", "bounded": "violated"},
+    "readers-writer.pnml": {
+        "deadlock": "holds", "local deadlock": "holds", "bounded": "holds"},
+    "retries.flux.yaml": {
+        "deadlock": "violated", "local deadlock": "holds", "bounded": "holds"},
+    "socket-window.flink.json": {
+        "deadlock": "holds", "local deadlock": "holds", "bounded": "holds"},
+    "word-count.flux.yaml": {
+        "deadlock": "holds", "local deadlock": "holds", "bounded": "holds"},
 }
 
 

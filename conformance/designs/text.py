@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from textwrap import wrap
 
 from checkvalve.spec.design.findings import (
-    DesignReport, Finding, GraphCycle, Repair, RepairStep, in_short,
+    DesignReport, Finding, GraphCycle, Meanwhile, Repair, RepairStep, in_short,
 )
 from checkvalve.spec.design.language import Design
 from checkvalve.spec.design.lints import lints
@@ -20,6 +20,7 @@ __all__ = [
 ]
 
 SHOWN_CIRCLES = 3
+SHOWN_LINKS = 12
 SHOWN_LINES = (40, 20)
 """Of a long way into a deadlock, so many lines at its beginning and at its end."""
 
@@ -54,6 +55,8 @@ def verdict_lines(report: DesignReport) -> Iterator[str]:
     width = max(len(finding.name) for finding in report.findings)
     for finding in report.findings:
         yield "  " + _verdict(finding, width)
+        if finding.name == "bounded":
+            yield from _fullest(finding)
     for finding in report.findings:
         if finding.outcome is Outcome.VIOLATED:
             yield ""
@@ -111,7 +114,8 @@ def _swept(name: str, reports: Sequence[DesignReport], width: int) -> str:
 
 
 def _verdict(finding: Finding, width: int) -> str:
-    known = mark(finding.outcome, finding.as_expected)
+    unasked = finding.outcome is Outcome.UNKNOWN and finding.expected is None
+    known = mark(finding.outcome, finding.as_expected and not unasked)
     line = f"{known} {finding.name:<{width}}  {finding.outcome.value:<8}"
     if not finding.as_expected:
         line += f"  (expected: {finding.expected})"
@@ -149,6 +153,33 @@ def _violation(finding: Finding) -> Iterator[str]:
         around = " -> ".join([*(wait.task for wait in finding.cycle), finding.cycle[0].task])
         yield f"  The circle: {around}"
     yield from _endless(finding)
+    if finding.meanwhile is not None:
+        yield from _goes_on(finding.meanwhile)
+
+
+def _goes_on(meanwhile: Meanwhile) -> Iterator[str]:
+    """Who is stuck for ever, and what can go on for ever without them."""
+    tasks = meanwhile.tasks
+    never = "never moves" if len(tasks) == 1 else "never move"
+    yield f"  {' and '.join(tasks)} {never} again. Meanwhile this can be repeated for ever:"
+    yield from _in_part(list(numbered(meanwhile.steps[meanwhile.loop:], 1)))
+
+
+def _fullest(finding: Finding) -> Iterator[str]:
+    """How full each link gets; those of which all is known together."""
+    if not finding.bounds:
+        return
+    exact = [f"{name} {most:,}" for name, most in finding.bounds if name in finding.reached]
+    proved = [f"{name} {most:,}" for name, most in finding.bounds if name not in finding.reached]
+    for told, links in (("most that is ever in a link", exact),
+                        ("never more in a link than", proved)):
+        if links:
+            some = ", ".join(links[:SHOWN_LINKS])
+            more = len(links) - SHOWN_LINKS
+            if more > 0:
+                some += f" and {counted(more, 'more link')} (--json lists all)"
+            yield from wrap(f"{told}: {some}", 98, initial_indent="      ",
+                            subsequent_indent="        ", break_on_hyphens=False)
 
 
 def _legs(finding: Finding) -> Iterator[str]:

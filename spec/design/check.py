@@ -3,6 +3,7 @@
 | property | rule | what is searched |
 |---|---|---|
 | deadlock | DESIGN-1 | the design itself, each connected part on its own (``deadlock``) |
+| local deadlock | | all states of each part, backwards (``local``) |
 | bounded | DESIGN-2 | unbounded links counted up to a number that only growth can reach |
 | loss, failure | DESIGN-2 | a place whose limit is passed by the first loss (failure) |
 | starvation | DESIGN-3 | the watched task's steps flip a bit, for ever or not |
@@ -21,6 +22,8 @@ from .explain import marking_of, told_waits
 from .findings import DesignReport, Finding, GraphCycle
 from .language import Design, Flow
 from .links import Unbounded
+from .local import LOCAL, Spaces, decide_local
+from .occupancy import largest
 from .parts import Part, parts
 from .rows import Place, Row, Table
 from .searching import Engine, Settings, abstracting, finding_of, not_the_searchs, rows_of, search
@@ -41,33 +44,49 @@ def check(design: Design, settings: Settings | None = None) -> DesignReport:
     found = parts(design)
     sections = [Part.of(part, deadline=deadline.share(2 * (len(found) - place)))
                 for place, part in enumerate(found)]
+    spaces = Spaces(sections, settings, LOCAL in design.expect)
     findings = []
     for name in _properties(design):
-        finding = _decide(design, sections, name, settings)
-        findings.append(replace(finding, expected=design.expect.get(name, "holds")))
+        finding = _decide(design, sections, spaces, name, settings)
+        findings.append(replace(finding, expected=_expected(design, finding)))
     told = [_told_cycles(section, deadline) for section in sections]
     complete = all(section.graph.complete for section in sections) and None not in told
     cycles = [cycle for cycles in told if cycles is not None for cycle in cycles]
     return DesignReport(design, tuple(findings), tuple(cycles), complete)
 
 
+def _expected(design: Design, finding: Finding) -> str | None:
+    """The verdict that is wanted: *holds* where nothing is said. But a design that is known to
+    get stuck, or of which these tasks are known to starve, may do so in any way, and what nobody
+    asked for may stay unknown."""
+    said = design.expect.get(finding.name)
+    if said is not None or finding.name != LOCAL:
+        return said or "holds"
+    stuck = finding.meanwhile.tasks if finding.meanwhile else ()
+    starve = all(design.expect.get(f"starvation: {task}") == "violated" for task in stuck)
+    known = design.expect.get("deadlock") == "violated" or bool(stuck and starve)
+    return None if known or finding.outcome is Outcome.UNKNOWN else "holds"
+
+
 def _properties(design: Design) -> list[str]:
-    names = ["deadlock", "bounded"]
+    names = ["deadlock", LOCAL, "bounded"]
     if any(link.flow is Flow.FAIL for link in design.links.values()):
         names.append("failure")
     return names + [name for name in design.expect if name not in names]
 
 
 def _decide(
-    design: Design, sections: list[Part], name: str, settings: Settings
+    design: Design, sections: list[Part], spaces: Spaces, name: str, settings: Settings
 ) -> Finding:
     deadline = settings.budget.deadline
     began = deadline.spent()
     try:
         if name == "deadlock":
             finding = told_all(sections, settings)
+        elif name == LOCAL:
+            finding = decide_local(spaces)
         elif name == "bounded":
-            finding = _bounded(design, settings)
+            finding = largest(_bounded(design, settings), design, spaces)
         elif name in ("loss", "failure"):
             finding = _first_time(design, name, settings)
         else:

@@ -12,8 +12,8 @@ from .lints import lints
 from .stuck import Blocked
 
 __all__ = [
-    "Attempt", "DesignReport", "Finding", "GraphCycle", "Repair", "RepairStep", "ToldLeg",
-    "in_short",
+    "Attempt", "DesignReport", "Finding", "GraphCycle", "Meanwhile", "Repair", "RepairStep",
+    "ToldLeg", "in_short",
 ]
 
 
@@ -88,6 +88,20 @@ class ToldLeg:
 
 
 @dataclass(frozen=True)
+class Meanwhile:
+    """What goes on while ``tasks`` are stuck for ever: ``steps``, of which those from ``loop`` on
+    can be repeated for ever."""
+
+    tasks: tuple[str, ...]
+    steps: tuple[str, ...]
+    loop: int
+
+    def to_json(self) -> dict[str, Any]:
+        """The same as the entry ``meanwhile`` of a result."""
+        return {"tasks": list(self.tasks), "steps": list(self.steps), "loop": self.loop}
+
+
+@dataclass(frozen=True)
 class Finding:
     """The verdict on one property (its ``name``) of a design.
 
@@ -98,8 +112,9 @@ class Finding:
     and ``contents`` is how many elements are then in each link. ``repair`` is what was
     found and tried to make the design live, None where nothing was looked for. ``tried`` has
     an entry for each engine that was asked, in their order. ``bounds`` are proved: so many
-    elements at most are ever in each of these links. ``changes`` are those of each step, by the
-    names of ``counters``.
+    elements at most are ever in each of these links, and in those of ``reached`` sometimes so
+    many. ``changes`` are those of each step (and then of each step ``meanwhile``), by the names of
+    ``counters``. What is ``expected`` is None where nobody said what it should be.
     """
 
     name: str
@@ -116,12 +131,14 @@ class Finding:
     contents: tuple[tuple[str, int], ...] = ()
     reason: str = ""
     repair: Repair | None = None
-    expected: str = "holds"
+    expected: str | None = "holds"
     is_shortest: bool = True
     tried: tuple[Attempt, ...] = ()
     bounds: tuple[tuple[str, int], ...] = ()
     changes: tuple[Mapping[str, int], ...] = ()
     legs: tuple[ToldLeg, ...] = ()
+    reached: frozenset[str] = frozenset()
+    meanwhile: Meanwhile | None = None
 
     @property
     def length(self) -> int:
@@ -135,8 +152,8 @@ class Finding:
 
     @property
     def as_expected(self) -> bool:
-        """Whether the verdict is the one that the design's author expects."""
-        return self.outcome.value == self.expected
+        """Whether the verdict is the one that the design's author expects, if any."""
+        return self.expected in (None, self.outcome.value)
 
     def to_json(self, design: str) -> dict[str, Any]:
         """The finding as an entry of ``results``."""
@@ -151,7 +168,8 @@ class Finding:
             "cycle": [_wait(wait) for wait in self.cycle],
             "contents": dict(self.contents),
             "reason": self.reason, "tried": [attempt.to_json() for attempt in self.tried],
-            "bounds": dict(self.bounds),
+            "bounds": dict(self.bounds), "reached": sorted(self.reached),
+            "meanwhile": None if self.meanwhile is None else self.meanwhile.to_json(),
             "repair": None if self.repair is None else self.repair.to_json(),
         }
 

@@ -280,7 +280,7 @@ class _Loader:
         found: dict[str, str] = {}
         for key, child in _entries(node):
             if key != "starvation":
-                found[key] = child.value
+                found[key.replace("_", " ")] = child.value
                 continue
             for task, verdict in child.value.items():
                 self._known(task, tasks, "task", verdict.spot)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .liveness import Lasso
     from .native import NativeGraph
 
-__all__ = ["NotNative", "check_with_native_code"]
+__all__ = ["NotNative", "check_with_native_code", "graph_of"]
 
 
 def check_with_native_code(
@@ -52,6 +52,24 @@ def check_with_native_code(
             refusal.decided = verdicts
             raise
     return [verdicts[i] for i in range(len(wanted))]
+
+
+def graph_of(bound: BoundMachine, budget: Budget) -> Graph:
+    """All reachable states as a graph, without their values; one that is not ``complete`` has
+    only the number of states that were found.
+
+    Raises NotNative, OutOfTime and ModelFault.
+    """
+    from .native import graph as native_graph
+    from .native.layout import check_size
+    check_size(bound.machine.__name__, bound.slots, bound.constants)
+    bound.lowered(budget.deadline.watch(LOWERING))
+    found = native_graph(bound.model, [], budget)
+    if found.fault is not None:
+        raise _fault(bound, *found.fault)
+    if found.complete:
+        return _as_graph(found, budget.deadline)
+    return Graph([()] * found.states, [], [], [], [], [], [], False, found.stopped_by)
 
 
 def _safety_by_names(

@@ -281,6 +281,7 @@ class Kinds:
 
     def expect(
         self, *, deadlock: Literal["holds", "violated"] | Mapping[str, str] | None = None,
+        local_deadlock: Literal["holds", "violated"] | Mapping[str, str] | None = None,
         bounded: Literal["holds", "violated"] | Mapping[str, str] | None = None,
         loss: Literal["holds", "violated"] | Mapping[str, str] | None = None,
         failure: Literal["holds", "violated"] | Mapping[str, str] | None = None,
@@ -289,12 +290,13 @@ class Kinds:
         """Say which verdicts are wanted.
 
         ``deadlock``: Nothing ever gets stuck.
+        ``local_deadlock``: No part is ever stuck for ever while the rest goes on.
         ``bounded``: No unbounded link grows for ever.
         ``loss``: No element is dropped or lost.
         ``failure``: No link with flow `fail` ever overflows.
         ``starvation``: By task: it goes on for ever, if whatever can run does run in the end.
         """
         self._expect({
-            "deadlock": deadlock, "bounded": bounded, "loss": loss, "failure": failure,
-            "starvation": starvation,
+            "deadlock": deadlock, "local_deadlock": local_deadlock, "bounded": bounded,
+            "loss": loss, "failure": failure, "starvation": starvation,
         })

@@ -1,0 +1,185 @@
+"""Local deadlock: decided by equations and by all states, as the plainest algorithm says."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+from plain_local import PlainGraph, plain_local
+from random_designs import random_design
+
+from checkvalve.conformance.designs import check_design
+from checkvalve.spec.design.check import Settings
+from checkvalve.spec.design.findings import Finding
+from checkvalve.spec.design.language import Design, Flow
+from checkvalve.spec.design.local import LOCAL, Spaces, on_all_states
+from checkvalve.spec.design.parts import Part, parts
+from checkvalve.spec.design.silent import ask_equations
+from checkvalve.spec.design.standstill import standstill
+from checkvalve.spec.notation.errors import InputError
+from checkvalve.spec.verdicts.verdict import Budget, Outcome
+
+TWO_CLIENTS = """
+checkvalve: 1
+name: two clients of a store
+tasks:
+  a: {kind: script, steps: [{write: ask}, {read: answer}]}
+  b: {kind: script, steps: [{write: ask}, {read: answer}, {read: answer}]}
+  store: {kind: map, hand: 1}
+links:
+  - {name: ask, from: [a, b], to: store, capacity: 2}
+  - {name: answer, from: store, to: [a, b], capacity: 2}
+"""
+STOPPED_READER = """
+checkvalve: 1
+name: stopped
+tasks:
+  source: {kind: source}
+  route: {kind: route, by: room}
+  reader: {kind: script, count: 1, steps: [{read: short}]}
+  feeder: {kind: source}
+  both: {kind: merge}
+  sink: {kind: sink}
+links:
+  - {name: in, from: source, to: route, capacity: 1}
+  - {name: short, from: route, to: reader, capacity: 1}
+  - {name: long, from: route, to: both, capacity: 1}
+  - {name: more, from: feeder, to: both, capacity: 1}
+  - {name: out, from: both, to: sink, capacity: 1}
+"""
+FINISHED_SOURCE = """
+checkvalve: 1
+name: finished
+tasks:
+  first: {kind: source, count: 2}
+  work: {kind: map, hand: 1}
+  second: {kind: source}
+  both: {kind: merge}
+  sink: {kind: sink}
+links:
+  - {from: first, to: work, capacity: 1}
+  - {from: work, to: both, capacity: 1}
+  - {from: second, to: both, capacity: 1}
+  - {from: both, to: sink, capacity: 1}
+"""
+LARGE = """
+checkvalve: 1
+name: large
+tasks:
+  orders: {kind: source}
+  check: {kind: merge, policy: fair}
+  pack: {kind: route, pool: hands}
+  again: {kind: map, hand: 1}
+  ship: {kind: sink}
+links:
+  - {from: orders, to: check, capacity: 5000}
+  - {from: check, to: pack, capacity: 3000, flow: credit}
+  - {from: pack, to: again, capacity: 700}
+  - {from: again, to: check, capacity: 400}
+  - {from: pack, to: ship, capacity: 900}
+pools: {hands: {threads: 3}}
+"""
+
+
+def local(text: str) -> Finding:
+    """The finding on local deadlock."""
+    return check_design(text).finding(LOCAL)
+
+
+def test_who_is_stuck_while_the_others_go_on_is_named() -> None:
+    """One client may take both answers that were meant for the other, and then waits alone."""
+    locked = TWO_CLIENTS.replace("{read: answer}, {read: answer}", "{read: answer}, {read: never}")
+    found = local(locked + "  - {name: never, from: [], to: b, capacity: 1}\n")
+    assert found.outcome is Outcome.VIOLATED and found.meanwhile is not None
+    assert found.meanwhile.tasks == ("b",)
+    assert [(wait.task, wait.what, wait.where) for wait in found.waits] == [("b", "data", "never")]
+    assert {step.split()[0] for step in found.meanwhile.steps} == {"a", "store"}
+
+
+def test_a_route_that_may_go_elsewhere_is_not_stuck_behind_a_reader_that_ended() -> None:
+    """All others go on, and who has ended is not stuck."""
+    assert local(STOPPED_READER).outcome is Outcome.HOLDS
+    by_content = STOPPED_READER.replace("route, by: room", "route")
+    found = local(by_content)
+    assert found.outcome is Outcome.VIOLATED and found.meanwhile is not None
+    assert found.meanwhile.tasks == ("route",)
+
+
+def test_who_comes_after_a_source_that_is_done_is_not_stuck() -> None:
+    """It has finished, too."""
+    assert local(FINISHED_SOURCE).outcome is Outcome.HOLDS
+    assert local(FINISHED_SOURCE.replace("count: 2", "count: 1000")).outcome is Outcome.HOLDS
+
+
+def test_large_capacities_need_no_states() -> None:
+    """A loop behind a fair merge, which does get stuck: all of it."""
+    found = local(LARGE)
+    assert found.outcome is Outcome.HOLDS and not found.states
+
+
+def test_what_nobody_asked_for_may_stay_unknown() -> None:
+    """It names who may stop, and changes nothing of the exit code."""
+    text = STOPPED_READER.replace("capacity: 1", "capacity: 500")
+    report = check_design(text, settings=Settings("auto", Budget(max_states=500)))
+    found = report.finding(LOCAL)
+    assert found.outcome is Outcome.UNKNOWN and found.expected is None
+    assert "reader" in found.reason
+    asked = check_design(text + "expect: {local_deadlock: holds}\n", Budget(max_states=500))
+    assert not asked.finding(LOCAL).as_expected
+
+
+def test_both_ways_agree_with_the_plain_algorithm_on_random_designs() -> None:
+    """The same verdict and the same depth; and no argument ever says that none stops alone where
+    one does."""
+    seen = {True: 0, False: 0}
+    proved = 0
+    for seed in range(45):
+        for design in _small_parts(seed):
+            try:
+                graph = PlainGraph(design, 400)
+            except InputError:
+                continue
+            if not graph.whole:
+                continue
+            plain = plain_local(graph)
+            found = on_all_states(
+                Spaces([Part.of(design)], Settings("explorer", Budget().start()), True), 0)
+            assert (found.outcome is Outcome.VIOLATED) == (plain is not None), seed
+            if plain is not None:
+                assert found.meanwhile is not None
+                assert (len(found.steps), list(found.meanwhile.tasks)) == plain, seed
+            total = standstill(design).total, ask_equations(design).total
+            assert plain is None or not any(total), seed
+            proved += any(total)
+            seen[plain is None] += 1
+    assert min(seen.values()) > 5 and proved > 5
+
+
+def _small_parts(seed: int) -> list[Design]:
+    try:
+        found = parts(random_design(Random(seed)))
+    except InputError:
+        return []
+    return [part for part in found
+            if all(link.flow is not Flow.UNBOUNDED for link in part.links.values())]
+
+
+@pytest.mark.parametrize(("text", "most"), [
+    (FINISHED_SOURCE, {"first->work": 1, "work->both": 1, "second->both": 1, "both->sink": 1}),
+    (TWO_CLIENTS, {"ask": 2, "answer": 2}),
+    (TWO_CLIENTS.replace("capacity: 2", "capacity: 7"), {"ask": 2, "answer": 2}),
+])
+def test_the_largest_occupancy_is_exact_where_all_states_are_visited(
+    text: str, most: dict[str, int]
+) -> None:
+    """Each client has one request under way, so two slots of seven are used."""
+    found = check_design(text).finding("bounded")
+    assert dict(found.bounds) == most and found.reached == frozenset(most)
+
+
+def test_a_bound_is_proved_where_there_are_too_many_states() -> None:
+    """By a sum that no step raises: the clients never ask for more than one at a time."""
+    text = TWO_CLIENTS.replace("capacity: 2", "capacity: 7").replace(
+        "read: answer}]", "read: answer, count: 1}]")
+    found = check_design(text, Budget(max_states=5)).finding("bounded")
+    assert dict(found.bounds)["ask"] == 2 and not found.reached

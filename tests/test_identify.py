@@ -31,9 +31,9 @@ from checkvalve.spec.queues.policies import BIRTH, QUESTIONS, UnknownQueue
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = (ROOT / "docs" / "identify.md").read_text(encoding="utf-8")
-POLICIES = {name: name.removeprefix("policy.").replace("merge", "conflate")
+POLICIES = {name: name.removeprefix("policy.")
             for name in known_targets("queue") if name.startswith("policy.")}
-ENDLESS = ("conflate", "unbounded")
+ENDLESS = ("conflate", "merge", "unbounded")
 EVICTING = ("drop-oldest", "drop-youngest-queued", "clear", "conflate")
 
 

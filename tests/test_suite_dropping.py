@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import pytest
 
+from checkvalve.conformance.campaigns.summary import NOT_APPLICABLE
+from checkvalve.conformance.engines.conduct import Order, conduct
 from checkvalve.conformance.adapters.session import InProcessTarget
 from checkvalve.conformance.ports.base import Target
 from checkvalve.conformance.systems.catalogue import port_named
 from checkvalve.conformance.suites.run import capabilities, run_program
 from checkvalve.conformance.suites.suite import Act
-from checkvalve.conformance.systems.queue.reference import ReferenceQueue
-from checkvalve.conformance.systems.queue.suite import PROMISES, SUITE as QUEUE_SUITE
+from checkvalve.conformance.systems.queue.reference import MergingQueue, ReferenceQueue
+from checkvalve.conformance.systems.queue.suite import PROMISES, policy
+from checkvalve.conformance.systems.queue.suite import SUITE as QUEUE_SUITE
 from checkvalve.conformance.systems.queue.twins import TWINS as ZOO
 from checkvalve.conformance.zoo.hunt import KILLED, hunt
 from checkvalve.reference.queue import Overflow
@@ -54,7 +57,7 @@ def test_a_queue_that_says_nothing_of_dropping_is_not_judged_by_it() -> None:
     waiting = dropping(Overflow.WAIT, Overflow.WAIT)
     assert RULE not in QUEUE_SUITE.applicable(capabilities(QUEUE_SUITE, waiting, 1))
     assert QUEUE_SUITE.missing(RULE, capabilities(QUEUE_SUITE, waiting, 1)) == (
-        " or ".join(PROMISES),)
+        " or ".join(map(policy, PROMISES)),)
 
 
 @pytest.mark.parametrize("name", ["says-oldest-drops-newest", "says-newest-drops-oldest"])
@@ -63,3 +66,22 @@ def test_a_queue_that_drops_the_other_end_is_caught(name: str) -> None:
     trophy = hunt(ZOO[name])
     assert trophy.verdict == KILLED and trophy.fixture is not None
     assert trophy.fixture.length == 3
+
+
+def test_what_a_promise_does_not_cover_does_not_apply() -> None:
+    """A queue that merges drops no item, one that lets nobody wait wakes nobody; each is told so,
+    and not that it passed, or was asked too little."""
+    for target, spared in (("policy.merge", {"QUEUE-7", "QUEUE-17"}),
+                           ("policy.reject", {"QUEUE-7", "QUEUE-17"}),
+                           ("policy.drop-oldest", {"QUEUE-7"}), ("reference", {"QUEUE-17"})):
+        summary, _ = conduct(target, Order(cases=1))
+        assert spared == {each.rule.id for each in summary.results
+                          if each.verdict == NOT_APPLICABLE}, target
+
+
+def test_who_gives_out_what_it_did_not_promise_breaks_its_promise_too() -> None:
+    """An item that nobody put in breaks another rule first, and this one no less."""
+    class SaysItConflates(MergingQueue, overflow=Overflow.CONFLATE):
+        """Merges, and says that its newest item replaces the one before."""
+
+    assert broken(InProcessTarget("merging", SaysItConflates, port_named), "offer", "offer", "poll")

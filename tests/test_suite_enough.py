@@ -245,7 +245,7 @@ def test_a_rule_that_is_tested_in_a_weaker_form_says_what_was_not_looked_for(
 
 
 def test_what_does_not_apply_names_only_what_is_missing() -> None:
-    """A deque can offer and poll; of QUEUE-7 it lacks put alone."""
+    """A deque can offer and poll; of QUEUE-7 it lacks put, and puts that wait."""
     summary, _ = conduct("deque", Order(cases=1, settings=QUICK))
     (result,) = (each for each in summary.results if each.rule.id == "QUEUE-7")
-    assert (result.verdict, result.message) == (NOT_APPLICABLE, "it needs put")
+    assert (result.verdict, result.message) == (NOT_APPLICABLE, "it needs put; and the policy wait")

@@ -13,7 +13,9 @@ from checkvalve.conformance.campaigns.case import suite_version
 from checkvalve.conformance.results import VIOLATED, CaseRow
 from checkvalve.conformance.suites.fixture import read_fixture
 from checkvalve.conformance.suites.generate import GENERATOR
+from checkvalve.conformance.suites.run import capabilities
 from checkvalve.conformance.systems.catalogue import suite_named
+from checkvalve.conformance.targets import resolve_target
 
 SUITE = suite_named("queue")
 
@@ -39,8 +41,8 @@ CAUGHT = {
 @cache
 def rows_in_focus(target: str, rule_id: str) -> tuple[CaseRow, ...]:
     """The rows of the first six cases that look for a rule."""
-    position = [rule.id for rule in SUITE.rules()].index(rule_id)
-    every = len(SUITE.rules())
+    rules = SUITE.applicable(capabilities(SUITE, resolve_target(target), 1))
+    position, every = [rule.id for rule in rules].index(rule_id), len(rules)
     return tuple(
         run_case("queue", target, case, RunSettings())
         for case in plan("queue", cases=6 * every, seed=0) if case.index % every == position

@@ -195,8 +195,6 @@ class _Left:
             self._kinds.remove(kind)
         alive = {name for name, _, _ in _by_policy(self._kinds)}
         for name, least, most in _by_policy(out):
-            if name in self._fits and not most:
-                continue  # the other way to conflate
             if name not in alive:
                 yield name
             elif name in self._fits and least < most:

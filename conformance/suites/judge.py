@@ -160,9 +160,7 @@ class Judge:
             if self._counting and is_event:
                 self.exercised.update(self._at_stake(answers))
             held = [(eye, eye.monitor.here) for eye in self._eyes if eye.open]
-            found = self._observe(observed)
-            if found is not None:
-                eye, rule, failure = found
+            for eye, rule, failure in self._observe(observed):
                 given = next((each.words for each in answers if each.step == observed), "")
                 self.breaches.append(Breach(
                     rule, step, failure.observation, failure.conjunct, from_root(failure.where),
@@ -185,8 +183,10 @@ class Judge:
                     break
         return {rule.id for rule in broken if rule is not None}
 
-    def _observe(self, observed: Step) -> tuple[_Eye, Rule, Failure] | None:
-        first: tuple[_Eye, Rule, Failure] | None = None
+    def _observe(self, observed: Step) -> list[tuple[_Eye, Rule, Failure]]:
+        """What refuses a step: the first machine that does, and those that stand apart."""
+        found: list[tuple[_Eye, Rule, Failure]] = []
+        told = False
         for eye in self._eyes:
             if not eye.open or not eye.knows(observed):
                 continue
@@ -201,12 +201,14 @@ class Judge:
                 continue
             eye.open = False
             rule = eye.watch.adds or failure.rule
-            if first is None:
-                if rule is None:
-                    raise InternalError(
-                        f"{failure.observation} is refused, and no rule says why", failure.where)
-                first = eye, rule, failure
-        return first
+            if told and not eye.watch.apart:
+                continue
+            if rule is None:
+                raise InternalError(
+                    f"{failure.observation} is refused, and no rule says why", failure.where)
+            found.append((eye, rule, failure))
+            told = told or not eye.watch.apart
+        return found
 
     def _has_base(self, eye: _Eye) -> bool:
         """Whether the machine that an eye adds a rule to, if any, still explains the run."""

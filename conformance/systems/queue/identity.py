@@ -30,7 +30,7 @@ __all__ = ["NAMES", "identify"]
 NAMES: Final = {
     Policy.BLOCK: "block", Policy.REJECT: "reject", Policy.DROP_NEWEST: "drop-newest",
     Policy.DROP_OLDEST: "drop-oldest", Policy.DROP_YOUNGEST: "drop-youngest-queued",
-    Policy.CLEAR: "clear", Policy.CONFLATE: "conflate", Policy.MERGE: "conflate",
+    Policy.CLEAR: "clear", Policy.CONFLATE: "conflate", Policy.MERGE: "merge",
     Policy.SPILL: "spill", Policy.DISCONNECT: "disconnect", Policy.UNBOUNDED: "unbounded",
     Policy.DROP_AND_TELL: "drop-newest",
 }

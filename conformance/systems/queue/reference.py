@@ -112,10 +112,10 @@ class ReferenceQueue(DeferredQueue):
 class _NeverWaiting(ReferenceQueue):
     """What queues of other policies have in common: the name of each is that of its policy."""
 
-    def __init_subclass__(cls, overflow: Overflow, **more: Any) -> None:
+    def __init_subclass__(cls, overflow: Overflow, policy: str = "", **more: Any) -> None:
         super().__init_subclass__(**more)
-        cls.overflow, cls.policy = overflow, overflow.value
-        cls.name = f"reference, {overflow.value}"
+        cls.overflow, cls.policy = overflow, policy or overflow.value
+        cls.name = f"reference, {cls.policy}"
 
     def poll(self) -> Item | None:
         """See the port."""
@@ -163,7 +163,7 @@ class ConflatingQueue(_NeverWaiting, overflow=Overflow.CONFLATE):
     """Has one place, for the newest item."""
 
 
-class MergingQueue(_NeverWaiting, overflow=Overflow.CONFLATE):
+class MergingQueue(_NeverWaiting, overflow=Overflow.CONFLATE, policy="merge"):
     """Has one place, for what stands for all items since the last poll."""
 
     def start(self, capacity: int) -> None:

@@ -16,7 +16,7 @@ from ...ports.base import Message, Session, excerpt
 from ...suites.asking import greet, refused
 from ...suites.suite import Act, Answer, Exchange, Fuller, Suite, Watch
 
-__all__ = ["SUITE", "QueueConversation", "Wait", "about", "constants"]
+__all__ = ["SUITE", "QueueConversation", "Wait", "about", "constants", "policy"]
 
 WAITERS_MAX: Final = 3
 """Puts, and takes, that wait at the same time: more find no more, and cost states."""
@@ -31,6 +31,11 @@ PROMISES: Final[Mapping[str, Policy]] = {
     "conflate": Policy.CONFLATE,
 }
 """What a target's policy promises of what it drops; other policies promise nothing."""
+
+
+def policy(name: str) -> str:
+    """What a target of a policy has, besides its operations: a rule may need it."""
+    return f"the policy {name}"
 
 
 @dataclass
@@ -69,7 +74,7 @@ class QueueConversation:
         greeting = greet(session, self.port, {"capacity": capacity})
         self.greeting = greeting
         # Its policy is among what it can: a rule depends on it.
-        self.can: frozenset[str] = frozenset(greeting["can"]) | {greeting["policy"]}
+        self.can: frozenset[str] = frozenset(greeting["can"]) | {policy(greeting["policy"])}
         self._promise = PROMISES.get(greeting["policy"], Policy.NONE)
 
     # --- what can be asked ---------------------------------------------------------------
@@ -304,7 +309,7 @@ _IN, _OUT = ("offer", "put"), ("poll", "take")
 
 SUITE: Final = Suite(
     name="queue",
-    version=2,
+    version=3,
     port="queue",
     # The order counts: of two machines that refuse the same step, the first names the rule.
     watches=(
@@ -321,13 +326,13 @@ SUITE: Final = Suite(
         "QUEUE-4": (_IN, ("poll",)),
         "QUEUE-5": (_IN, _OUT),
         "QUEUE-6": (_IN, _OUT),
-        "QUEUE-7": (("put",), _OUT),
+        "QUEUE-7": (("put",), _OUT, (policy("wait"),)),
         "QUEUE-8": (("take",), _IN),
         "QUEUE-9": (("cancel",), ("put", "take")),
         "QUEUE-10": (("cancel",), ("put", "take"), _IN, _OUT),
         "QUEUE-11": (("size",), _IN),
         "QUEUE-12": (("put", "take"), _IN, _OUT),
-        "QUEUE-17": (tuple(PROMISES), ("offer",), ("poll",)),
+        "QUEUE-17": (tuple(map(policy, PROMISES)), ("offer",), ("poll",)),
     },
     epilogue=(Act("settle"), *(Act("poll"),) * 5, Act("settle")),
     constants=constants,

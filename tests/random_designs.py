@@ -127,9 +127,42 @@ designs = st.randoms(use_true_random=False).map(random_design)
 
 
 def richer(design: Design, draw: Random) -> Design:
-    """The design with choices that it did not have: links of which an element goes to one."""
+    """The design with choices that it did not have: links of which an element goes to one, and
+    scripts that take one branch or another."""
     links = {
         name: replace(link, group=draw.choice(("g", "g", "h"))) if draw.randint(0, 1) else link
         for name, link in design.links.items()
     }
-    return replace(design, links=links)
+    tasks = {
+        name: replace(task, steps=_choosing(draw, design, task.steps, 2)) if task.steps else task
+        for name, task in design.tasks.items()
+    }
+    return replace(design, tasks=tasks, links=links)
+
+
+def _choosing(
+    draw: Random, design: Design, steps: tuple[Step, ...], levels: int
+) -> tuple[Step, ...]:
+    """The same steps, some of them in a choice between them."""
+    found: list[Step] = []
+    for step in steps:
+        if not levels or draw.randint(0, 2):
+            found.append(step)
+            continue
+        inner = _choosing(draw, design, steps[:draw.randint(0, 2)], levels - 1)
+        if draw.randint(0, 1):
+            found.append(Step(StepKind.BRANCH, branches=((step, *inner), inner)))
+            continue
+        ways = ((step, *inner), (draw.choice(steps),))[:draw.randint(1, 2)]
+        surely = any(_never_refused(design, way[0]) for way in ways)
+        found.append(Step(
+            StepKind.EITHER, branches=ways, timeout=draw.choice((None, None, (), inner)),
+            otherwise=None if surely else draw.choice((None, (), inner))))
+    return tuple(found)
+
+
+def _never_refused(design: Design, step: Step) -> bool:
+    """Whether a step may have no ``else``."""
+    link = design.links.get(step.target)
+    return step.kind is StepKind.WRITE and link is not None and (
+        link.flow not in (Flow.BLOCKING, Flow.CREDIT, Flow.STOP_AND_WAIT) or link.capacity == 0)

@@ -12,7 +12,9 @@ import pytest
 import yaml
 
 from checkvalve.conformance.designs.builder_source import FILE, source
-from checkvalve.spec.design.builder import Design, acquire, read, release, write
+from checkvalve.spec.design.builder import (
+    Design, acquire, branch, either, read, release, write,
+)
 from checkvalve.spec.design.loader import load_all
 from checkvalve.spec.design.schema import schema
 from checkvalve.spec.notation.errors import InputError
@@ -99,6 +101,9 @@ def test_steps_are_those_of_a_script() -> None:
     assert [write("l"), read("l", 2), acquire("p", "n"), release("p", 3)] == [
         {"write": "l"}, {"read": "l", "count": 2}, {"acquire": "p", "count": "n"},
         {"release": "p", "count": 3}]
+    assert either([read("l")], [acquire("p")], timeout=[], otherwise=[write("m")]) == {
+        "either": [[{"read": "l"}], [{"acquire": "p"}]], "timeout": [], "else": [{"write": "m"}]}
+    assert branch([read("l")], []) == {"branch": [[{"read": "l"}], []]}
 
 
 def test_the_example_says_how_many_threads_are_enough(capsys: pytest.CaptureFixture[str]) -> None:

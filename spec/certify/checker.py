@@ -205,7 +205,7 @@ def _parts(design: Design) -> list[Design]:
     for link in design.links.values():
         graph.add_edges_from((each, ("link", link.name)) for each in (*link.writers, *link.readers))
     for task in design.tasks.values():
-        for pool in {*task.pool, *(s.target for s in task.steps if s.target in design.pools)}:
+        for pool in {*task.pool, *(s.target for s in task.actions if s.target in design.pools)}:
             graph.add_edge(task.name, ("pool", pool))
     found = []
     for nodes in networkx.connected_components(graph):

@@ -10,9 +10,9 @@ Not covered are links without room (``capacity: 0``), where two tasks move as on
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ..design.language import Design, Flow, Kind, Link, Merging, Routing, Step, StepKind, Task
 
@@ -105,7 +105,7 @@ class _Reader:
     def __init__(self, design: Design) -> None:
         self.design = design
         self.found = System()
-        self.by_hand = {s.target for t in design.tasks.values() for s in t.steps}
+        self.by_hand = {s.target for t in design.tasks.values() for s in t.actions}
 
     def read(self) -> System:
         """Links and pools first, then what each task does with them."""
@@ -361,43 +361,103 @@ class _Reader:
         if task.pool:
             steps = [Step(StepKind.ACQUIRE, task.pool[0]), *steps,
                      Step(StepKind.RELEASE, task.pool[0])]
-        total = len(steps)
+        total = _positions(steps)
         at = [self.counter(f"{task.name}: steps left = {left}", int(left == total), 1,
                            1 if left == 0 else 0) for left in range(total + 1)]
         if task.count is not None and task.count > 1:
             self.counter(f"{task.name}: rounds left", task.count, task.count, 1)
-        for number, step in enumerate(steps):
-            self._step(task, step, number, at, total - number)
+        self._walk(task, steps, at, total, 0)
 
-    def _step(self, task: Task, step: Step, number: int, at: list[str], left: int) -> None:
+    def _walk(
+        self, task: Task, steps: Sequence[Step], at: list[str], here: int, end: int
+    ) -> int:
+        """Steps that begin at one position and lead to another; what is left behind them."""
+        last = here - _positions(steps)
+        for step in steps:
+            behind = here - _positions([step])
+            there = end if behind == last else behind
+            if step.kind in (StepKind.EITHER, StepKind.BRANCH):
+                self._choice(task, step, at, here, there)
+            else:
+                self._step(task, step, at, here, there)
+            here = behind
+        return here
+
+    def _choice(self, task: Task, step: Step, at: list[str], here: int, there: int) -> None:
+        """Either a branch that can begin, or its timeout, or, where none can, its else; or any
+        branch, as the script decides. Where nothing comes of a silent move, it waits."""
+        left = here - 1
+        for branch in step.branches:
+            if step.kind is StepKind.EITHER:
+                first, *rest = _singly(branch)
+                self._step(task, first, at, here, left if rest else there)
+                left = self._walk(task, rest, at, left, there)
+            else:
+                self._silent(task, [Move()], at, here, left if branch else there)
+                left = self._walk(task, branch, at, left, there)
+        refused = [Move()]
+        for branch in step.branches if step.otherwise is not None else ():
+            refused = self._refused(branch[0], refused)
+        for ways, after in (([Move()], step.timeout), (refused, step.otherwise)):
+            if after is not None:
+                self._silent(task, ways, at, here, left if after else there)
+                left = self._walk(task, after, at, left, there)
+
+    def _silent(
+        self, task: Task, ways: list[Move], at: list[str], here: int, there: int
+    ) -> None:
+        for way in ways:
+            self.found.moves += [move for move in self._onward(task, at, here, there, way)
+                                 if move.change]
+
+    def _refused(self, step: Step, ways: list[Move]) -> list[Move]:
+        """The same, where a step cannot be done."""
+        if step.kind is StepKind.READ:
+            return list(self.empty(self.design.links[step.target], ways))
+        free, pool = f"free threads of {step.target}", self.design.pools.get(step.target)
+        if pool is not None:
+            taking = step.kind is StepKind.ACQUIRE
+            return [m.fits(free, step.count - 1) if taking
+                    else m.has(free, pool.threads - step.count + 1) for m in each(ways)]
+        link = self.design.links[step.target]
+        if link.flow in (Flow.CREDIT, Flow.STOP_AND_WAIT):
+            return [m.fits(f"permits for {link.name}", link.gives - 1) for m in each(ways)]
+        if link.flow is Flow.BLOCKING and link.capacity:
+            return [m.has(f"elements in {link.name}", link.capacity - link.gives + 1)
+                    for m in each(ways)]
+        return []  # it is never refused
+
+    def _step(self, task: Task, step: Step, at: list[str], here: int, there: int) -> None:
+        onward = list(self._onward(task, at, here, there, Move()))
         if step.kind in (StepKind.ACQUIRE, StepKind.RELEASE):
             by = -step.count if step.kind is StepKind.ACQUIRE else step.count
-            self.found.moves += self.thread(step.target, self._onward(task, at, left), by)
+            self.found.moves += self.thread(step.target, onward, by)
             return
         link = self.design.links[step.target]
         act = self.reading if step.kind is StepKind.READ else self.writing
-        onward = list(self._onward(task, at, left))
         if step.count > 1:
-            done = self.counter(f"{task.name}: repetitions of step {number + 1}", 0,
+            done = self.counter(f"{task.name}: repetitions of step {len(at) - here}", 0,
                                 step.count - 1)
-            more = Move().goes(at[left], at[left]).fits(done, step.count - 2).put(done, 1)
+            more = Move().goes(at[here], at[here]).fits(done, step.count - 2).put(done, 1)
             self.found.moves += act(link, [more])
             onward = [move.take(done, step.count - 1) for move in onward]
         self.found.moves += act(link, onward)
 
-    def _onward(self, task: Task, at: list[str], left: int) -> Iterator[Move]:
-        """To the next step; after the last one to the first, or to the end."""
-        if left > 1:
-            yield Move().goes(at[left], at[left - 1])
-            return
+    def _onward(
+        self, task: Task, at: list[str], here: int, there: int, way: Move
+    ) -> Iterator[Move]:
+        """The same, and on to the next step; after the last one to the first, or to the end."""
+        go, again, end = each([way, way, way])
         first, rounds = at[-1], f"{task.name}: rounds left"
-        if task.count is None:
-            yield Move().goes(at[1], first)
+        if there:
+            yield go.goes(at[here], at[there])
+        elif task.count is None:
+            yield go.goes(at[here], first)
         elif task.count == 1:
-            yield Move().goes(at[1], at[0])
+            yield go.goes(at[here], at[0])
         else:
-            yield Move().goes(at[1], first).has(rounds, 2).put(rounds, -1)
-            yield Move().goes(at[1], at[0]).fits(rounds, 1)
+            yield again.goes(at[here], first).has(rounds, 2).put(rounds, -1)
+            yield end.goes(at[here], at[0]).fits(rounds, 1)
 
     def do_call(self, task: Task) -> None:
         """Nested calls, each on a thread that it keeps while it waits for the next."""
@@ -423,6 +483,25 @@ class _Reader:
                            .put(at("queued", level + 1), 1))
                 done = Move().take(at("blocked", level), 1).take(at("finished", level + 1), 1)
             add += self.thread(pool, [done.put(at("finished", level), 1)], 1)
+
+
+def _singly(branch: Sequence[Step]) -> list[Step]:
+    """A branch of which the first step is done once, and what is left of it afterwards."""
+    first, *rest = branch
+    if first.kind in (StepKind.READ, StepKind.WRITE) and first.count > 1:
+        return [replace(first, count=1), replace(first, count=first.count - 1), *rest]
+    return [first, *rest]
+
+
+def _positions(steps: Sequence[Step]) -> int:
+    """In how many places a script can be that does these steps: one for each, but the beginning of
+    a branch of ``either`` is where that stands itself."""
+    count = 0
+    for step in steps:
+        count += 1 + _positions(step.timeout or ()) + _positions(step.otherwise or ())
+        for branch in step.branches:
+            count += _positions(_singly(branch)[1:] if step.kind is StepKind.EITHER else branch)
+    return count
 
 
 def state_of(system: System) -> dict[str, int]:

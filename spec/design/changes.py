@@ -16,8 +16,8 @@ from dataclasses import dataclass, replace
 
 from ..notation.labels import counted
 from .language import Design, Flow, Kind, Link, Merging, Pool, Routing, Step, StepKind, Task
+from .programs import program
 from .stuck import Blocked
-from .translate import program
 
 __all__ = ["KINDS", "Change", "KindOfChange", "Scope"]
 
@@ -97,7 +97,7 @@ class Scope:
 
 def _taken(task: Task) -> list[str]:
     """The pools that a script's steps name."""
-    return [step.target for step in task.steps if step.kind not in WINDOWED]
+    return [step.target for step in task.actions if step.kind not in WINDOWED]
 
 
 def _above(old: int) -> range:
@@ -169,7 +169,7 @@ def _is_lock(design: Design, pool: Pool) -> bool:
     """Whether a pool is one permit that scripts take: with two it would exclude nobody."""
     return pool.threads == 1 and any(
         step.kind is StepKind.ACQUIRE and step.target == pool.name
-        for task in design.tasks.values() for step in task.steps
+        for task in design.tasks.values() for step in task.actions
     )
 
 
@@ -211,7 +211,7 @@ def _window(scope: Scope) -> Iterator[Change]:
     for task in scope.tasks:
         sizes = {step.count for step in task.steps if step.kind is StepKind.WRITE}
         for size in sorted(sizes - {1}, reverse=True):
-            if task.count is None:
+            if task.count is None and not task.chooses:
                 yield _fewer_at_a_time(scope, task, size)
     for link in scope.links:
         least = max(1, link.initial, link.gives, link.takes, link.batch)
@@ -242,7 +242,7 @@ def _lock_order(scope: Scope) -> Iterator[Change]:
     """Two acquires in the other order, or an acquire before the release that is its own; none
     of the two is released in between. A script's own thread is one of its locks."""
     for task in scope.tasks:
-        steps = program(task) if task.steps else ()
+        steps = program(task) if task.steps and not task.chooses else ()
         for first, one in enumerate(steps):
             for second in range(first + 1, len(steps)):
                 other = steps[second]
@@ -260,7 +260,7 @@ def _out_of_order(one: Step, other: Step) -> bool:
 
 def _step_order(scope: Scope) -> Iterator[Change]:
     for task in scope.tasks:
-        for first in range(len(task.steps) - 1):
+        for first in range(0 if task.chooses else len(task.steps) - 1):
             one, other = task.steps[first:first + 2]
             if not {one.kind, other.kind} <= {StepKind.ACQUIRE, StepKind.RELEASE} and one != other:
                 yield _swap(scope, task, task.steps, first, first + 1)

@@ -65,6 +65,8 @@ class _Scope:
     many: set[str] = field(default_factory=set)
     links: dict[tuple[str, str, bool], list[str]] = field(default_factory=dict)
     """By name, task, and whether it reads: the links that it may mean by that name."""
+    groups: dict[tuple[str, str], str] = field(default_factory=dict)
+    """By name and task: the full name of the group of links that it writes."""
 
     def ports(self) -> Mapping[str, Node]:
         """The tasks of a sub-design that links from outside may be tied to, by the port's name."""
@@ -100,6 +102,7 @@ class _Writer:
         self.left = MAX_NODES
         self.tasks: list[_Copy] = []
         self.links: list[Node] = []
+        self.group_of: dict[str, str] = {}
         self.pools: dict[str, tuple[Node, Spot]] = {}
         if COPY in point:
             raise self._error(root.value["parameters"].key_spots[COPY], "the parameter 'copy' is "
@@ -271,6 +274,13 @@ class _Writer:
             keys[key] = Node([Node(end.task, keys[key].spot) for end in ends], keys[key].spot)
         if "connect" in node.value and node.value["connect"].value == "by-key":
             keys["group"] = Node(scope.prefix + base, spot)
+        elif "group" in keys:
+            group = keys["group"].value
+            keys["group"] = Node(scope.prefix + group, keys["group"].spot)
+            for end in writers:
+                scope.groups[group, end.task] = scope.prefix + group
+        if "group" in keys:
+            self.group_of[name] = keys["group"].value
         self.links.append(replace(node, value=keys))
         for ends, reads in ((writers, False), (readers, True)):
             for end in ends:
@@ -360,6 +370,8 @@ class _Writer:
     def _renamed(self, copy: _Copy, node: Node, key: str) -> Node:
         """The same with the full names of links and pools."""
         if isinstance(node.value, dict):
+            if "read" in node.value:
+                node = self._any_of(copy, node)
             by_link = key in ("takes", "gives")
             return replace(node, value={
                 self._link_name(copy, Node(name, node.spot), key == "takes") if by_link else name:
@@ -372,15 +384,29 @@ class _Writer:
             return replace(node, value=self._pool_name(copy, node))
         return node
 
+    def _any_of(self, copy: _Copy, step: Node) -> Node:
+        """A read of several links of one name: whichever has something first."""
+        text = self._indexed(step.value["read"], copy.point)
+        found = copy.scope.links.get((text, copy.name, True), [])
+        if len(found) < 2 or "count" in step.value:
+            return step
+        spot = step.spot
+        return replace(step, value={"either": Node([
+            Node([Node({"read": Node(name, spot)}, spot)], spot) for name in found], spot)})
+
     def _link_name(self, copy: _Copy, node: Node, reads: bool) -> str:
         text = self._indexed(node, copy.point)
         found = copy.scope.links.get((text, copy.name, reads), [])
+        if not reads and len(groups := {self.group_of.get(name) for name in found}) == 1:
+            (group,) = groups
+            if group is not None and len(found) > 1:
+                return group
         if len(found) > 1:
             shown = ", ".join(found[:3]) + (", …" if len(found) > 3 else "")
             raise self._error(
                 node.spot, f"{copy.name} {'reads' if reads else 'writes'} {len(found)} links "
                 f"called {text!r}: {shown}", f"Name one of them, as in \"{text}[1]\".")
-        return found[0] if found else text
+        return found[0] if found else copy.scope.groups.get((text, copy.name), text)
 
     def _pool_name(self, copy: _Copy, node: Node) -> str:
         """The nearest pool of that name, from the inside out."""

@@ -9,8 +9,9 @@ from ..verdicts.verdict import Trace
 from .ahead import Ahead
 from .language import Design, Kind, StepKind, Task
 from .rows import Place, Table
+from .programs import program
 from .stuck import Blocked
-from .translate import own_place, program
+from .translate import own_place
 from .waits import Cycle, Failure, Helps, Wait
 
 __all__ = ["end_marking", "helping", "marking_of", "steps_of", "told_waits"]
@@ -73,6 +74,8 @@ def _may_hold(task: Task, pool: str, wait: Wait) -> bool:
 
 def _gives_first(task: Task, pool: str) -> bool:
     """Whether a script gives back threads that it has not taken in the same round."""
+    if task.chooses:
+        return any(step.kind is StepKind.RELEASE and step.target == pool for step in task.actions)
     signs = {StepKind.ACQUIRE: 1, StepKind.RELEASE: -1}
     taken = (signs.get(step.kind, 0) * step.count for step in program(task) if step.target == pool)
     return min(accumulate(taken), default=0) < 0

@@ -6,7 +6,7 @@ from text and has checked everything that is checked here only by type.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
@@ -68,18 +68,35 @@ class StepKind(Enum):
     READ = "read"
     ACQUIRE = "acquire"
     RELEASE = "release"
+    EITHER = "either"  # the branch whose first step can be done
+    BRANCH = "branch"  # any of the branches, which the script decides itself
 
 
 @dataclass(frozen=True)
 class Step:
     """``count`` times: write to or read from a link, take or give back threads of a pool.
 
-    A count of reads and writes is done one element at a time, an acquire all at once.
+    A count of reads and writes is done one element at a time, an acquire all at once. ``branches``
+    are those of a choice, which has no target. An ``either`` may be left at any time by way of its
+    ``timeout``, and by way of ``otherwise`` (``else`` in a file) where no branch can begin.
     """
 
     kind: StepKind
-    target: str
+    target: str = ""
     count: int = 1
+    branches: tuple[tuple[Step, ...], ...] = ()
+    timeout: tuple[Step, ...] | None = None
+    otherwise: tuple[Step, ...] | None = None
+    spot: Spot = field(default=NOWHERE, compare=False, repr=False)
+
+    @property
+    def actions(self) -> Iterator[Step]:
+        """The reads, writes, acquires and releases in it."""
+        if self.kind not in (StepKind.EITHER, StepKind.BRANCH):
+            yield self
+        for steps in (*self.branches, self.timeout or (), self.otherwise or ()):
+            for step in steps:
+                yield from step.actions
 
 
 @dataclass(frozen=True)
@@ -107,6 +124,16 @@ class Task:
     depth: int = 1
     takes: Mapping[str, int] = field(default_factory=dict)
     gives: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def actions(self) -> tuple[Step, ...]:
+        """Every read, write, acquire and release of a script, also those in branches."""
+        return tuple(action for step in self.steps for action in step.actions)
+
+    @property
+    def chooses(self) -> bool:
+        """Whether a script has a choice, so that its steps are not always the same."""
+        return any(step.kind in (StepKind.EITHER, StepKind.BRANCH) for step in self.steps)
 
 
 @dataclass(frozen=True)

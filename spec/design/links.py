@@ -130,6 +130,14 @@ class LinkPlaces:
             return Effect(unless=frozenset({self.link.name}))
         return Effect(at_most={self.queue: self.link.takes - 1})
 
+    def is_full(self) -> Iterator[Effect]:
+        """Nothing can be written; nothing where it always can."""
+        n = self.link.gives
+        if self.is_credit:
+            yield Effect(at_most={self.permits: n - 1})
+        elif self.link.flow is Flow.BLOCKING:
+            yield Effect({self.queue: self.capacity - n + 1})
+
     # --- writing ------------------------------------------------------------------------
 
     def write(self, giving: int | None = None) -> Iterator[Effect]:

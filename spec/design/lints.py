@@ -15,8 +15,8 @@ from typing import Final
 
 from ..notation.labels import counted
 from .language import Design, Flow, Kind, Link, Pool, StepKind, Task
+from .programs import program
 from .source import Spot
-from .translate import program
 
 __all__ = ["Lint", "lints"]
 
@@ -83,7 +83,7 @@ def _runs(task: Task, kind: StepKind, link: str) -> int:
     """How often a task reads, or writes, a link of its own in one run."""
     if task.kind is not Kind.SCRIPT:
         return 1
-    return sum(step.count for step in task.steps if step.kind is kind and step.target == link)
+    return sum(step.count for step in task.actions if step.kind is kind and step.target == link)
 
 
 # --- pools -----------------------------------------------------------------------------------
@@ -92,7 +92,7 @@ def _of_pool(design: Design, pool: Pool) -> Iterator[_Found]:
     held = 0
     used = False
     for task in design.tasks.values():
-        asked = [step.count for step in task.steps
+        asked = [step.count for step in task.actions
                  if step.kind is StepKind.ACQUIRE and step.target == pool.name]
         if max(asked, default=0) > pool.threads:
             yield (task.spot, f"{task.name} acquires {max(asked)} of {pool.name!r} at once, which "
@@ -115,6 +115,9 @@ def _holds(task: Task, pool: Pool) -> int:
         return task.roots * task.pool.count(pool.name)
     if task.kind is not Kind.SCRIPT:
         return max(task.hand, 1) if pool.name in task.pool else 0
+    if task.chooses:
+        used = pool.name in task.pool or any(step.target == pool.name for step in task.actions)
+        return -1 if used else 0
     now = most = 0
     signs = {StepKind.ACQUIRE: 1, StepKind.RELEASE: -1}
     for step in program(task):
@@ -195,8 +198,8 @@ def _rates(design: Design, link: Link) -> tuple[int, int] | None:
             or link.flow not in _KEEPING:
         return None
     writer, reader = design.tasks[link.writers[0]], design.tasks[link.readers[0]]
-    if {writer.kind, reader.kind} - _FIXED or writer.count is not None \
-            or reader.count is not None:
+    if {writer.kind, reader.kind} - _FIXED or any(
+            task.count is not None or task.chooses for task in (writer, reader)):
         return None
     writes = design.given(link)[0] * _runs(writer, StepKind.WRITE, link.name)
     reads = design.taken(link)[0] * _runs(reader, StepKind.READ, link.name)

@@ -8,7 +8,7 @@ fits.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,6 +17,7 @@ from .copies import expanded, has_copies
 from .language import Design, Flow, Kind, Link, Merging, Pool, Routing, Step, StepKind, Task
 from .parameters import points, resolved
 from .schema import check_shape
+from .programs import length
 from .source import Node, Spot, parse
 from .translate import Aim, translate
 
@@ -25,6 +26,7 @@ __all__ = ["load", "load_all", "load_tree", "only"]
 # Flow kinds whose translation has a row for each number of elements that do not fit.
 _COUNTED = {Flow.DROP_NEWEST, Flow.DROP_OLDEST, Flow.UNBOUNDED}
 MAX_GIVES = 16
+MAX_POSITIONS = 200
 
 # The links a kind needs: (fewest inputs, most inputs, fewest outputs, most outputs).
 _MANY = 10**9
@@ -111,6 +113,7 @@ class _Loader:
             for name, node in _entries(top.get("pools"))
         }
         links = self._links(top["links"].value if "links" in top else [], tasks)
+        tasks = {name: _deciding(task, links) for name, task in tasks.items()}
         design = Design(
             name=top["name"].value, about=_text(top.get("about")), tasks=tasks, links=links,
             pools=pools, expect=self._expect(top.get("expect"), tasks), file=self.file,
@@ -269,12 +272,46 @@ class _Loader:
             StepKind.WRITE: [link.name for link in design.outputs(task.name)],
             StepKind.READ: [link.name for link in design.inputs(task.name)],
         }
-        for step in task.steps:
+        for step in task.actions:
             if step.kind in own:
                 way = "from" if step.kind is StepKind.WRITE else "to"
-                self._known(step.target, own[step.kind], f"link {way} {task.name}", task.spot)
+                self._known(step.target, own[step.kind], f"link {way} {task.name}", step.spot)
             else:
-                self._known(step.target, design.pools, "pool", task.spot)
+                self._known(step.target, design.pools, "pool", step.spot)
+        for step in task.steps:
+            self._check_choices(design, step)
+        if (count := length(task.steps)) > MAX_POSITIONS:
+            raise self._error(task.spot, f"the script {task.name!r} has {count} steps in all, more "
+                              f"than {MAX_POSITIONS}", "Divide it among several scripts.")
+
+    def _check_choices(self, design: Design, step: Step) -> None:
+        """What begins the branches of an ``either`` is waited for, and is no choice itself."""
+        for branch in step.branches if step.kind is StepKind.EITHER else ():
+            if not branch:
+                raise self._error(step.spot, "a branch of `either` is empty, so there is nothing "
+                                  "to wait for", "Write `timeout: []` beside `either:`, if it may "
+                                  "go on at any time, or `else: []`, if it does not wait.")
+            if branch[0].kind in (StepKind.EITHER, StepKind.BRANCH):
+                raise self._error(branch[0].spot, "a branch of `either` begins with a choice "
+                                  "of the script's own, so there is nothing to wait for",
+                                  "Begin it with a read, a write to one link, an acquire or a "
+                                  "release.")
+            if step.otherwise is not None and branch[0].kind is StepKind.WRITE:
+                self._check_refusing(design, branch[0])
+        for steps in (*step.branches, step.timeout or (), step.otherwise or ()):
+            for inner in steps:
+                self._check_choices(design, inner)
+
+    def _check_refusing(self, design: Design, step: Step) -> None:
+        """A write beside ``else`` is to a link that may be full."""
+        link = design.links[step.target]
+        if link.capacity == 0:
+            raise self._error(step.spot, f"link {link.name!r} has no room, so whether a reader is "
+                              "there cannot be asked beforehand", "Give it a capacity, or use "
+                              "`timeout:` instead of `else:`.")
+        if link.flow not in (Flow.BLOCKING, Flow.CREDIT, Flow.STOP_AND_WAIT):
+            raise self._error(step.spot, f"link {link.name!r} can always be written, as its flow "
+                              f"is {link.flow.value}, so `else` is never taken", "Remove `else:`.")
 
     def _expect(self, node: Node | None, tasks: Mapping[str, Task]) -> dict[str, str]:
         found: dict[str, str] = {}
@@ -327,7 +364,7 @@ def _task(name: str, node: Node, spot: Spot) -> Task:
         count=None if count is None else int(count.value),
         merging=Merging(_text(get("policy")) or "any"), prefers=_text(get("prefers")),
         routing=Routing(_text(get("by")) or "content"), pool=_pools(get("pool"), kind, depth),
-        steps=tuple(_step(step) for step in (get("steps").value if get("steps") else [])),
+        steps=_steps(get("steps")) or (),
         roots=_number(get("roots"), 1), depth=depth,
         takes=_amounts(get("takes")), gives=_amounts(get("gives")),
     )
@@ -345,7 +382,48 @@ def _pools(node: Node | None, kind: Kind, depth: int) -> tuple[str, ...]:
     return (node.value,) * (depth if kind is Kind.CALL else 1)
 
 
+def _steps(node: Node | None) -> tuple[Step, ...] | None:
+    return None if node is None else tuple(_step(step) for step in node.value)
+
+
 def _step(node: Node) -> Step:
     fields: dict[str, Any] = node.value
     key = next(kind for kind in StepKind if kind.value in fields)
-    return Step(key, fields[key.value].value, _number(fields.get("count"), 1))
+    if key not in (StepKind.EITHER, StepKind.BRANCH):
+        return Step(key, fields[key.value].value, _number(fields.get("count"), 1), spot=node.spot)
+    branches = [_steps(branch) or () for branch in fields[key.value].value]
+    if key is StepKind.EITHER:  # one that begins with another one waits for both
+        branches = [way for branch in branches for way in _ways(branch)]
+    return Step(key, branches=tuple(branches), timeout=_steps(fields.get("timeout")),
+                otherwise=_steps(fields.get("else")), spot=node.spot)
+
+
+def _ways(branch: tuple[Step, ...]) -> Iterator[tuple[Step, ...]]:
+    first = branch[0] if branch else None
+    if first and first.kind is StepKind.EITHER and first.timeout is first.otherwise is None:
+        yield from ((*inner, *branch[1:]) for inner in first.branches)
+    else:
+        yield branch
+
+
+def _deciding(task: Task, links: Mapping[str, Link]) -> Task:
+    """The task with each write to a group as a choice among its links."""
+    groups: dict[str, list[str]] = {}
+    for link in links.values():
+        if link.group and link.group not in links and task.name in link.writers:
+            groups.setdefault(link.group, []).append(link.name)
+
+    def each(steps: tuple[Step, ...]) -> tuple[Step, ...]:
+        return tuple(found for step in steps for found in one(step))
+
+    def one(step: Step) -> tuple[Step, ...]:
+        if step.kind is not StepKind.WRITE or step.target not in groups:
+            return (replace(
+                step, branches=tuple(map(each, step.branches)),
+                timeout=None if step.timeout is None else each(step.timeout),
+                otherwise=None if step.otherwise is None else each(step.otherwise)),)
+        ways = tuple((replace(step, target=name, count=1),) for name in groups[step.target])
+        once = Step(StepKind.BRANCH, branches=ways, spot=step.spot) if len(ways) > 1 else ways[0][0]
+        return (once,) * min(step.count, MAX_POSITIONS + 1)
+
+    return replace(task, steps=each(task.steps))

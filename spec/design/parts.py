@@ -81,7 +81,7 @@ def _tied_together(design: Design) -> Iterator[list[str]]:
     for pool in design.pools:
         yield [
             task.name for task in design.tasks.values()
-            if pool in task.pool or any(step.target == pool for step in task.steps)
+            if pool in task.pool or any(step.target == pool for step in task.actions)
         ]
 
 

@@ -335,7 +335,7 @@ def _middle(points: Sequence[Point]) -> Point:
 
 
 def _pools_of(task: Task) -> list[str]:
-    steps = (step.target for step in task.steps if step.kind.value in ("acquire", "release"))
+    steps = (step.target for step in task.actions if step.kind.value in ("acquire", "release"))
     return list(dict.fromkeys([*task.pool, *steps]))
 
 

@@ -15,12 +15,13 @@ from ..notation.errors import InputError
 from .language import Design, Flow, Kind, Link, Merging, Routing, Step, StepKind, Task
 from .links import LinkPlaces, Unbounded
 from .meetings import join_meetings
+from .programs import length, moves, program
 from .rows import (
     FAILED, MAX_ROWS, MAX_WAYS, Effect, Invariant, Place, Row, Table, TooManyWays, together,
     watched,
 )
 
-__all__ = ["Aim", "own_place", "position_of", "program", "translate"]
+__all__ = ["Aim", "own_place", "position_of", "translate"]
 
 LOST = "an element was lost"
 BEAT = "the watched task's beat"
@@ -100,7 +101,7 @@ class _Builder:
         self.places = [Place(FAILED, "flag", "", 0, 1, 1, 0 if aim.failures else 1)]
         self.rows: list[Row] = []
         self.invariants: list[Invariant] = []
-        self.scripted = {s.target for t in design.tasks.values() for s in t.steps}
+        self.scripted = {s.target for t in design.tasks.values() for s in t.actions}
         self.holders: dict[str, dict[str, int]] = {name: {} for name in design.pools}
 
     def place(self, task: Task, what: str, role: str, start: int, most: int, rest: int) -> str:
@@ -336,14 +337,6 @@ def _route(to: _Builder, task: Task) -> None:
                              for output in outputs], task.hand)
 
 
-def program(task: Task) -> tuple[Step, ...]:
-    """A script's steps with those that take its thread and give it back."""
-    if not task.pool:
-        return task.steps
-    (pool,) = task.pool
-    return Step(StepKind.ACQUIRE, pool), *task.steps, Step(StepKind.RELEASE, pool)
-
-
 def position_of(task: Task) -> str:
     """The place that counts the steps a script has left."""
     return own_place(task, STEPS_LEFT)
@@ -351,28 +344,35 @@ def position_of(task: Task) -> str:
 
 def _script(to: _Builder, task: Task) -> None:
     """A program: its position counts the steps that are left, 0 when it has ended."""
-    steps = program(task)
-    total = len(steps)
+    total = length(program(task))
     position = to.place(task, STEPS_LEFT, "position", total, total, 0)
     rounds = ""
     if task.count is not None and task.count > 1:
         rounds = to.place(task, "rounds left", "left", task.count, task.count, 1)
-    for number, step in enumerate(steps):
-        left = total - number
-        at = Effect({position: left}, {position: left})
-        if left > 1:
-            onward = [Effect(change={position: -1})]
+    for move in moves(task):
+        at = Effect({position: move.at}, {position: move.at})
+        if move.to:
+            change = {position: move.to - move.at} if move.to != move.at else {}
+            onward = [Effect(change=change)]
         else:
-            onward = list(_next_round(task, position, rounds, total))
-        to.add(task, _step(to, task, step, number, at, onward))
+            onward = list(_next_round(task, position, rounds, total, move.at))
+        if move.step is not None:
+            to.add(task, _step(to, task, move.step, total - move.at, at, onward))
+            continue
+        closed = [list(_impossible(to, step)) for step in move.unless]
+        silent = together([replace(at, words=(move.words,))], *closed, onward)
+        # To come back to the same place and to have done nothing is to wait.
+        to.add(task, (effect for effect in silent if effect.change))
 
 
-def _next_round(task: Task, position: str, rounds: str, total: int) -> Iterator[Effect]:
-    again = Effect(change={position: total - 1} if total > 1 else {})
+def _next_round(
+    task: Task, position: str, rounds: str, total: int, at: int
+) -> Iterator[Effect]:
+    again = Effect(change={position: total - at} if total > at else {})
     if task.count is None:
         yield again
         return
-    end = Effect(change={position: -1})
+    end = Effect(change={position: -at})
     if not rounds:
         yield end
         return
@@ -397,6 +397,19 @@ def _step(
     more = Effect({}, {done: n - 2}, {done: 1})
     last = Effect({done: n - 1}, {}, {done: 1 - n})
     return chain(together([at], act(), [more]), together([at], act(), [last], onward))
+
+
+def _impossible(to: _Builder, step: Step) -> Iterator[Effect]:
+    """Where a step cannot be done now: nothing for one that always can."""
+    if step.kind is StepKind.READ:
+        yield to.links[step.target].is_empty()
+    elif step.kind is StepKind.WRITE:
+        yield from to.links[step.target].is_full()
+    elif step.kind is StepKind.ACQUIRE:
+        yield Effect({}, {free_threads(step.target): step.count - 1})
+    else:
+        yield Effect({free_threads(step.target):
+                      to.design.pools[step.target].threads - step.count + 1})
 
 
 def _call(to: _Builder, task: Task) -> None:

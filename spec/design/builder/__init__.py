@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from .build import Design
 from .kinds import LinkName, Number, PoolName, TaskName
-from .steps import acquire, read, release, write
+from .steps import acquire, branch, either, read, release, write
 
 __all__ = [
-    "Design", "LinkName", "Number", "PoolName", "TaskName", "acquire", "read", "release", "write",
+    "Design", "LinkName", "Number", "PoolName", "TaskName", "acquire", "branch", "either", "read",
+    "release", "write",
 ]

@@ -1,0 +1,110 @@
+"""A script as moves from one position to the next.
+
+The position of a script counts the steps that are left in its text, with those in branches counted
+in the order in which they stand: the first step has the largest number, and 0 is behind the last.
+An ``either`` stands at one position, from which the first step of each branch leads on; what the
+first step leaves to do has positions of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from .language import Step, StepKind, Task
+
+__all__ = ["ScriptMove", "length", "moves", "program"]
+
+
+@dataclass(frozen=True)
+class ScriptMove:
+    """From position ``at`` to ``to`` (0: the end of the round), by doing ``step``, or silently, in
+    ``words``. It is possible only where none of the steps ``unless`` is."""
+
+    at: int
+    to: int
+    step: Step | None = None
+    words: str = ""
+    unless: tuple[Step, ...] = ()
+
+
+def program(task: Task) -> tuple[Step, ...]:
+    """A script's steps with those that take its thread and give it back."""
+    if not task.pool:
+        return task.steps
+    (pool,) = task.pool
+    return Step(StepKind.ACQUIRE, pool), *task.steps, Step(StepKind.RELEASE, pool)
+
+
+def length(steps: Sequence[Step]) -> int:
+    """How many positions these steps have."""
+    return sum(map(_length, steps))
+
+
+def moves(task: Task) -> Iterator[ScriptMove]:
+    """Every move of a script, in the order of its text."""
+    steps = program(task)
+    return _moves(steps, length(steps), 0)
+
+
+def _length(step: Step) -> int:
+    return 1 + sum(map(length, _inner(step)))
+
+
+def _inner(step: Step) -> Iterator[tuple[Step, ...]]:
+    """The steps that have positions of their own, branch by branch."""
+    if step.kind is StepKind.EITHER:
+        yield from (_parted(branch)[1] for branch in step.branches)
+    else:
+        yield from step.branches
+    yield step.timeout or ()
+    yield step.otherwise or ()
+
+
+def _parted(branch: Sequence[Step]) -> tuple[Step, tuple[Step, ...]]:
+    """What is done first and at once, and what is left then: of a step that is repeated, the
+    other times are."""
+    first, *rest = branch
+    if first.count > 1 and first.kind in (StepKind.READ, StepKind.WRITE):
+        return replace(first, count=1), (replace(first, count=first.count - 1), *rest)
+    return first, tuple(rest)
+
+
+def _moves(steps: Sequence[Step], at: int, after: int) -> Iterator[ScriptMove]:
+    """The moves of steps of which the first stands at ``at``, and behind which is ``after``."""
+    for number, step in enumerate(steps):
+        following = after if number == len(steps) - 1 else at - _length(step)
+        yield from _of(step, at, following)
+        at -= _length(step)
+
+
+def _of(step: Step, at: int, following: int) -> Iterator[ScriptMove]:
+    if step.kind not in (StepKind.EITHER, StepKind.BRANCH):
+        yield ScriptMove(at, following, step)
+        return
+    inner = at - 1
+    selects = step.kind is StepKind.EITHER
+    for number, branch in enumerate(step.branches, start=1):
+        rest = _parted(branch)[1] if selects else branch
+        to = inner if rest else following
+        if selects:
+            yield ScriptMove(at, to, _parted(branch)[0])
+        else:
+            yield ScriptMove(at, to, words=_decision(branch, number))
+        yield from _moves(rest, inner, following)
+        inner -= length(rest)
+    firsts = tuple(_parted(branch)[0] for branch in step.branches) if selects else ()
+    for words, then, unless in (("times out", step.timeout, ()),
+                                ("does not wait", step.otherwise, firsts)):
+        if then is not None:
+            yield ScriptMove(at, inner if then else following, words=words, unless=unless)
+            yield from _moves(then, inner, following)
+            inner -= length(then)
+
+
+def _decision(branch: Sequence[Step], number: int) -> str:
+    if not branch:
+        return f"decides on way {number}, which is to do nothing"
+    first = branch[0]
+    what = f", to {first.kind.value} {first.target}" if first.target else ""
+    return f"decides on way {number}{what}"

@@ -3,11 +3,15 @@ preferred, elections are unclean."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from checkvalve.conformance.systems.kafka_failover.histories import (
     RULES, HistoryJudge, Terms,
 )
 from checkvalve.conformance.systems.kafka_failover.port import event_of
-from checkvalve.reference.kafka.cluster.cluster import Cluster, Deployment, Happened
+from checkvalve.conformance.systems.kafka_failover.twins import FollowsAsItGoes
+from checkvalve.reference.kafka.cluster.broker import Broker
+from checkvalve.reference.kafka.cluster.cluster import Cluster, Deployment, Happened, Parts
 from checkvalve.reference.kafka.cluster.faults import Faults
 from checkvalve.reference.kafka.replication.messages import NOBODY
 
@@ -81,6 +85,34 @@ def test_who_alone_can_lead_is_not_let_go_and_goes_when_it_has_asked_four_times(
     assert [each.what for each in words(cluster, "released", "left")] == ["left"]
     cluster.quiet()
     assert cluster.history[-1].what == "rested"
+
+
+def test_a_broker_that_wants_to_go_follows_in_no_epoch_that_begins_after_its_wish() -> None:
+    """Who would let it go has crashed; it does not join the ISR of the leader in its place."""
+    joined = {Broker: 0, FollowsAsItGoes: 0}
+    for part in joined:
+        for seed in range(6):
+            cluster = Cluster(Deployment(3, 1, 1, seed), replace(Parts(), broker=part))
+            cluster.elapse(400)
+            faults = Faults(cluster)
+            faults.upon("state", "crash", 900)      # whoever has made another one lead
+            faults.shut_down(0, 100)
+            cluster.elapse(300)
+            since = words(cluster, "wants")[0].at
+            isrs = [str(each.about[-1]) for each in words(cluster, "state") if each.at > since]
+            joined[part] += any("0" in isr for isr in isrs[1:])
+    assert joined[Broker] == 0 < joined[FollowsAsItGoes]
+
+
+def test_who_becomes_the_controller_without_hearing_of_it_is_the_controller() -> None:
+    """The reply is lost; the znode in its way is its own (KAFKA-1451)."""
+    for seed in range(4):
+        cluster = Cluster(Deployment(3, 1, 1, seed))
+        Faults(cluster).upon("stands", "lose_reply", 1)
+        cluster.elapse(400)
+        stood = [each.about[0] for each in words(cluster, "stands")]
+        assert len(stood) > len(set(stood)) and len(words(cluster, "controls")) == 1
+        assert cluster.is_at_rest()
 
 
 def test_a_replica_that_leaves_the_list_deletes_its_log_and_gets_all_when_it_is_back() -> None:

@@ -11,6 +11,7 @@ small ones, and one copy of the fitting one for each thing:
     ObservedMark        a leader in an epoch, in one life: the high watermark that it tells
     ObservedProducer    a producer that waits for all acknowledgements: where its records are
     ObservedQuorum      a partition: what the quorum says of its leader, its ISR and its replicas
+    ObservedDepartures  a partition: whose broker wants to go, and has left the ISR for that
     ObservedBroker      a broker in one life: which controllers it obeys
     ObservedReplica     a partition on a broker in one life: which epochs it obeys
     ObservedPartition   a partition at the end, after all faults are over
@@ -41,12 +42,14 @@ from __future__ import annotations
 
 from ..expectations import expect
 from ..notation import (
-    MUST, Machine, action, always, array, boolean, const, guard_rule, integer, require, upto,
+    MUST, SHOULD, Machine, action, always, array, boolean, const, guard_rule, integer, require,
+    upto,
 )
 
 __all__ = [
-    "EXPECTATIONS", "ObservedBroker", "ObservedEpoch", "ObservedMark", "ObservedPartition",
-    "ObservedPlace", "ObservedProducer", "ObservedQuorum", "ObservedReplica", "ObservedWishes",
+    "EXPECTATIONS", "ObservedBroker", "ObservedDepartures", "ObservedEpoch", "ObservedMark",
+    "ObservedPartition", "ObservedPlace", "ObservedProducer", "ObservedQuorum", "ObservedReplica",
+    "ObservedWishes",
 ]
 
 ONE_LEADER = guard_rule(
@@ -114,6 +117,11 @@ CARRIED_OUT = guard_rule(
 REPLACED_FIRST = guard_rule(
     "KAFKA-F23", MUST, "A replica is taken off the list only when each that stays has been in sync "
     "since it came onto it.", source="kafka#reassignment")
+
+STAYS_OUT = guard_rule(
+    "KAFKA-F24", SHOULD, "A broker that wants to go, and that the controller has taken out of the "
+    "ISR, does not join it again, unless it has registered anew or another controller is there.",
+    source="kafka#broker-changes; KAFKA-14140")
 
 
 class ObservedPlace(Machine):
@@ -316,6 +324,38 @@ class ObservedQuorum(Machine):
     def the_leader_is_in_sync(self) -> bool:
         """So whoever leads has what is committed."""
         return self.leader == self.N or self.in_sync[min(self.leader, self.N - 1)]
+
+
+class ObservedDepartures(Machine):
+    """The replicas of one partition whose brokers want to go, as far as the controller knows."""
+
+    N = const(3, at_least=1)            # replicas
+
+    leaving = array(upto(N), boolean())     # its broker wants to go …
+    out = array(upto(N), boolean())         # … and was taken out of the ISR since
+
+    @action(replica=upto(N))
+    def wants_to_go(self, replica: int) -> None:
+        """Its broker asks whether it may."""
+        self.leaving[replica] = True
+
+    @action(replica=upto(N))
+    def is_taken_out(self, replica: int) -> None:
+        """By a write that begins an epoch, and so the controller's, it is in the ISR no more."""
+        if self.leaving[replica]:
+            self.out[replica] = True
+
+    @action(replica=upto(N))
+    def joins(self, replica: int) -> None:
+        """It comes into the ISR."""
+        require(not self.out[replica], STAYS_OUT)
+
+    @action(replica=upto(N))
+    def stays(self, replica: int) -> None:
+        """Its broker has registered anew; or there is another controller, which was not asked yet,
+        or has it lead though it was not in sync."""
+        self.leaving[replica] = False
+        self.out[replica] = False
 
 
 class ObservedBroker(Machine):

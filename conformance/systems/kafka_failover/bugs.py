@@ -24,8 +24,7 @@ BUGS: Final = (
     bug("KAFKA-1029, KAFKA-1387", "a broker's znode of an earlier session is in its way",
         twins="failover-waits-for-its-znode"),
     bug("KAFKA-1451", "the controller's znode of an earlier session is in the way of its broker",
-        not_modelled="who misses that the znode goes is elected when its next session opens, and "
-                     "in a run that comes to rest every broker opens one"),
+        twins="failover-waits-for-itself"),
     bug("KAFKA-840", "preferred leaders are elected before there are states to be changed",
         twins="failover-never-preferred controller-never-preferred",
         machines="kafka.controller_turns.WishesFirst"),
@@ -44,6 +43,7 @@ BUGS: Final = (
     bug("KAFKA-1188", "a stale LeaderAndIsr is obeyed; only the leader hears of a shrunk ISR",
         twins="failover-stale-leader-epoch kafka-1188 controller-shrink-epoch"),
     bug("KAFKA-14140", "a broker that shuts down joins the ISR again",
+        twins="failover-follows-as-it-goes",
         machines="kafka.broker_changes.LettingItRejoin"),
     bug("KAFKA-1097, KAFKA-1170, KAFKA-9672", "the ISR has a member that is no replica any more",
         twins="failover-struck-in-sync",

@@ -17,8 +17,8 @@ from typing import Final
 from ....spec.engines.candidates import CandidateSets
 from ....spec.engines.monitor import STATES_MAX, LostTrack, Monitor
 from ....spec.kafka.observed_failover import (
-    ObservedBroker, ObservedEpoch, ObservedMark, ObservedPartition, ObservedPlace,
-    ObservedProducer, ObservedQuorum, ObservedReplica, ObservedWishes,
+    ObservedBroker, ObservedDepartures, ObservedEpoch, ObservedMark, ObservedPartition,
+    ObservedPlace, ObservedProducer, ObservedQuorum, ObservedReplica, ObservedWishes,
 )
 from ....spec.notation.bound import bind
 from ....spec.notation.interpreter import Step
@@ -31,7 +31,7 @@ __all__ = ["MACHINES", "RULES", "HistoryJudge", "Offence", "Terms", "in_words"]
 
 MACHINES: Final = (
     ObservedPlace, ObservedEpoch, ObservedMark, ObservedProducer, ObservedQuorum, ObservedBroker,
-    ObservedReplica, ObservedPartition, ObservedWishes)
+    ObservedReplica, ObservedPartition, ObservedWishes, ObservedDepartures)
 
 RULES: Final[Mapping[str, Rule]] = {
     rule.id: rule for machine in MACHINES for rule in machine.rules_declared
@@ -127,6 +127,8 @@ class HistoryJudge:
         self._isr: dict[int, frozenset[int]] = {}
         self._quorums: set[int] = set()         # the partitions of which the quorum has spoken
         self._newest = 0                        # the largest epoch of a controller
+        self._epochs: dict[int, int] = {}       # by partition, the leader epoch
+        self._leaving: set[int] = set()         # the brokers that want to go
         self._assigned: dict[int, frozenset[int]] = {}
         self._is_unclean = False                # whether unclean elections are permitted
         self._unclean: set[int] = set()         # the partitions in which there was one
@@ -280,6 +282,7 @@ class HistoryJudge:
         self, partition: int, controller: int, epoch: int, leader: int, isr: frozenset[int]
     ) -> Iterator[Observation]:
         yield from self._quorum(partition)
+        yield from self._departures(partition, epoch, leader, isr)
         before = self._isr.get(partition, frozenset(range(self.terms.brokers)))
         self._isr[partition] = isr
         yield ObservedQuorum, partition, ("is_written", (("controller", controller),))
@@ -297,11 +300,35 @@ class HistoryJudge:
                     if where == partition:
                         yield _at(partition, offset, verb, replica=replica)
 
+    def _departures(
+        self, partition: int, epoch: int, leader: int, isr: frozenset[int]
+    ) -> Iterator[Observation]:
+        """Only controllers begin epochs. Whoever is not in the first ISR was not taken out."""
+        before, begins = self._isr.get(partition, isr), epoch > self._epochs.get(partition, epoch)
+        self._epochs[partition] = epoch
+        for replica in sorted(before - isr) if begins else ():
+            yield _departing(partition, "is_taken_out", replica)
+        for replica in sorted(isr - before):
+            is_elected = self._is_unclean and replica == leader
+            yield _departing(partition, "stays" if is_elected else "joins", replica)
+
     def _quorum(self, partition: int) -> Iterator[Observation]:
         """A partition is there from the first time on that the quorum speaks of it."""
         if partition not in self._quorums:
             self._quorums.add(partition)
             yield ObservedQuorum, partition, ("is_elected", (("controller", self._newest),))
+            for broker in sorted(self._leaving):
+                yield _departing(partition, "wants_to_go", broker)
+
+    def _wants(self, broker: int) -> Iterator[Observation]:
+        self._leaving.add(broker)
+        for partition in sorted(self._quorums):
+            yield _departing(partition, "wants_to_go", broker)
+
+    def _registered(self, broker: int, life: int, broker_epoch: int) -> Iterator[Observation]:
+        self._leaving.discard(broker)
+        for partition in sorted(self._quorums):
+            yield _departing(partition, "stays", broker)
 
     def _assign(self, partition: int, replicas: frozenset[int]) -> Iterator[Observation]:
         yield from self._quorum(partition)
@@ -317,8 +344,11 @@ class HistoryJudge:
 
     def _controls(self, broker: int, controller: int) -> Iterator[Observation]:
         self._newest = max(self._newest, controller)
-        for partition in self._quorums:
+        self._leaving.clear()
+        for partition in sorted(self._quorums):
             yield ObservedQuorum, partition, ("is_elected", (("controller", self._newest),))
+            for each in range(self.terms.brokers):
+                yield _departing(partition, "stays", each)
 
     def _ends(self, partition: int, leads: int, in_sync: int) -> Iterator[Observation]:
         replicas = len(self._assigned.get(partition, range(self.terms.brokers)))
@@ -337,6 +367,10 @@ def _at(partition: int, offset: int, name: str, **about: int) -> Observation:
     return ObservedPlace, (partition, offset), (name, tuple(about.items()))
 
 
+def _departing(partition: int, name: str, replica: int) -> Observation:
+    return ObservedDepartures, partition, (name, (("replica", replica),))
+
+
 _TELLING: Final[Mapping[str, Callable[..., Iterator[Observation]]]] = {
     "state": HistoryJudge._state, "obeyed": HistoryJudge._obeyed, "took": HistoryJudge._leads,
     "wrote": HistoryJudge._wrote, "copied": HistoryJudge._appended, "cut": HistoryJudge._cut,
@@ -344,7 +378,8 @@ _TELLING: Final[Mapping[str, Callable[..., Iterator[Observation]]]] = {
     "controls": HistoryJudge._controls, "heeded": HistoryJudge._heeded,
     "answered": HistoryJudge._answered, "read": HistoryJudge._read, "ends": HistoryJudge._ends,
     "assigned": HistoryJudge._assign, "released": HistoryJudge._released,
-    "led": HistoryJudge._led, "wishes": HistoryJudge._wishes,
+    "led": HistoryJudge._led, "wishes": HistoryJudge._wishes, "wants": HistoryJudge._wants,
+    "registered": HistoryJudge._registered,
 }
 
 _WITH_BROKERS: Final = ("state", "assigned")

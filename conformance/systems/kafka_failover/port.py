@@ -45,10 +45,12 @@ WORDS: Final[Mapping[str, Word]] = {
     "paused": Word(("broker",), "broker {broker} is paused"),
     "resumed": Word(("broker",), "broker {broker} goes on"),
     "expired": Word(("broker",), "the session of broker {broker} expires"),
+    "wants": Word(("broker",), "broker {broker} asks whether it may go"),
     "released": Word(("broker",), "the controller lets broker {broker} go"),
     "left": Word(("broker",), "broker {broker} has gone"),
     "registered": Word(("broker", "life", "broker_epoch"),
                        "broker {broker} has registered, with broker epoch {broker_epoch}"),
+    "stands": Word(("broker",), "broker {broker} asks to be the controller"),
     "controls": Word(("broker", "controller"),
                      "broker {broker} is the controller, with controller epoch {controller}"),
     "state": Word(("partition", "controller", "epoch", "leader", "in_sync"),
@@ -139,6 +141,7 @@ EVENTS: Final = Kind("a list of events, each a text", _is_history)
 MOMENTS: Final[Mapping[str, str]] = {
     "state": "a broker, as the controller or a leader, has written to the quorum, and does not "
              "know yet",
+    "stands": "a broker asks to be the controller, and does not know yet",
     "controls": "a broker becomes the controller, and has told nobody yet",
     "took": "a broker takes writes as a new leader",
     "wrote": "a leader has appended a record that nobody else has yet",

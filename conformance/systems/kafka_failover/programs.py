@@ -3,7 +3,8 @@
 What breaks a rule may need several things in one order: a follower that is out of sync, a leader
 that dies at the moment at which it commits, another one that comes back just then. Chance alone
 finds that in one of a thousand programs. So for such rules most programs go along a *course*: these
-faults in this order, at times that chance draws; and sometimes another fault among them.
+faults in this order, at times that chance draws; and sometimes another fault among them. Where a
+rule has none of its own, half of the programs go along one of another rule's.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Final
 
 from ....spec.kafka.observed_failover import (
     ALONE, CARRIED_OUT, CLEAN, ELIGIBLE, FENCED, HELD, KEPT, LED, LET_GO, LISTED, PREFERRED,
-    REJOINED, REPLACED, REPLACED_FIRST,
+    REJOINED, REPLACED, REPLACED_FIRST, STAYS_OUT,
 )
 from ....spec.notation.rules import Rule
 from ...suites.suite import Act, Program
@@ -28,6 +29,7 @@ _KINDS: Final = (
     "drift", "stop_service", "upon", "upon", "upon", "upon", "upon")
 
 _PAIRS: Final = (
+    ("stands", "lose_reply"), ("stands", "pause"),
     ("controls", "crash"), ("controls", "pause"), ("controls", "isolate"),
     ("changing", "expire"), ("changing", "lose_reply"), ("changing", "lose_request"),
     ("changing", "crash"), ("changing", "pause"), ("wrote", "crash"), ("wrote", "pause"),
@@ -40,8 +42,8 @@ _PAIRS: Final = (
 def draw(random: Random, can: Collection[str], focus: Rule) -> Program:
     """A cluster, what is written to it, and what goes wrong."""
     courses = _COURSES.get(focus.id, ())
-    if courses and random.random() < 0.9:
-        course = random.choice(courses)
+    if random.random() < (0.9 if courses else 0.5):
+        course = random.choice(courses or _ANY)
         brokers, partitions = 4 if course is _join_while_hw_lags else 3, 1
         acts = list(course(random))
         if random.random() < 0.2:
@@ -153,7 +155,7 @@ def _leader_again(random: Random) -> Iterator[Act]:
     yield _written(0, 1, 2)
     yield _act("pause", after=_UP, broker=0, lasts=random.randrange(150, 200))
     yield _written(320, 1, 1)
-    yield _act("upon", after=60, moment="wrote", deed=random.choice(("pause", "isolate")),
+    yield _act("upon", after=60, moment="wrote", deed=random.choice((*("pause",) * 4, "isolate")),
                lasts=random.randrange(250, 400))
     yield _written(0, random.randrange(2), 1)
     yield _written(random.randrange(200), 1, 4)
@@ -239,6 +241,30 @@ def _deaf(random: Random) -> Iterator[Act]:
     yield _act("elapse", after=450)
 
 
+def _stands_unheard(random: Random) -> Iterator[Act]:
+    """A broker becomes the controller, and does not hear of it: at the beginning, or after the
+    one before it."""
+    at_first = random.random() < 0.7
+    yield _act("upon", after=0 if at_first else _UP, moment="stands", deed="lose_reply", lasts=1)
+    if not at_first:
+        for broker in random.sample(range(3), 2):
+            yield _act("expire", after=random.randrange(20), broker=broker)
+    yield _written(random.randrange(60), 1, 2)
+    yield _act("elapse", after=200)
+
+
+def _goes_slowly(random: Random) -> Iterator[Act]:
+    """Broker 2 controls, and broker 0 leads, and wants to go. Another one leads then, but broker 0
+    hears late that it may go."""
+    yield _written(0, 1, 2)
+    yield _act("expire", after=_UP, broker=0)
+    yield _act("expire", after=0, broker=1)
+    yield _act("prefer", after=250, partition=0)
+    yield _act("delay", after=120, broker=0, other=2, extra=random.randrange(30, 90), lasts=500)
+    yield _act("shut_down", after=random.randrange(20), broker=0, lasts=random.randrange(50, 200))
+    yield _act("elapse", after=300)
+
+
 def _let_go(random: Random) -> Iterator[Act]:
     """Brokers go one after the other, as they should; followers may lag meanwhile."""
     one, other = random.sample(range(3), 2)
@@ -292,11 +318,11 @@ def _unclean(random: Random) -> Iterator[Act]:
 _COURSES: Final[Mapping[str, tuple[Course, ...]]] = {
     KEPT.id: (_restart_at_once,),
     HELD.id: (_reply_of_a_change, _join_while_writing),
-    ELIGIBLE.id: (*(_join_while_hw_lags,) * 4, _leader_again),
+    ELIGIBLE.id: (*(_join_while_hw_lags,) * 3, *(_leader_again,) * 2),
     FENCED.id: (_late_requests, _replaced_as_it_tells, _deaf),
     REPLACED.id: (_replaced_at_work,),
     CLEAN.id: (_one_after_the_other,),
-    LED.id: (_deaf,),
+    LED.id: (_deaf, _stands_unheard),
     REJOINED.id: (_reply_of_a_change,),
     LET_GO.id: (_let_go,),
     PREFERRED.id: (_led_by_another,),
@@ -304,7 +330,9 @@ _COURSES: Final[Mapping[str, tuple[Course, ...]]] = {
     ALONE.id: (_unclean,),
     REPLACED_FIRST.id: (_other_replicas,),
     CARRIED_OUT.id: (_other_replicas, _led_by_another),
+    STAYS_OUT.id: (_goes_slowly,),
 }
+_ANY: Final = tuple(course for courses in _COURSES.values() for course in courses)
 
 
 # ---- shrinking ------------------------------------------------------------------------------

@@ -13,13 +13,14 @@ from typing import Any, Final
 
 from ....reference.kafka.cluster.broker import Broker
 from ....reference.kafka.cluster.clients import Producer
-from ....reference.coordination.terms import Result
+from ....reference.coordination.terms import Result, Stat
 from ....reference.kafka.cluster.cluster import Parts
 from ....reference.kafka.cluster.controlling import Controlling
 from ....reference.kafka.controller import znodes
 from ....reference.kafka.controller.channels import Channels
 from ....reference.kafka.controller.controller import Controller
 from ....reference.kafka.controller.core import Settings as ControllerSettings
+from ....reference.kafka.controller.elector import Elector
 from ....reference.kafka.controller.partitions import PartitionMachine
 from ....reference.kafka.controller.replicas import ReplicaMachine
 from ....reference.kafka.controller.selectors import Elected
@@ -315,6 +316,16 @@ class LettingGoEarly(Controller):
         super().emit(effect)
 
 
+@TWINS.twin("failover-follows-as-it-goes", "KAFKA-F24",
+            "who wants to go follows the leader that took its place, and joins the ISR again",
+            "KAFKA-14140")
+class FollowsAsItGoes(Broker):
+    """The leader waits for it once more, when it is gone."""
+
+    def may_follow(self) -> bool:
+        return True
+
+
 @TWINS.twin("failover-never-preferred", "KAFKA-F19",
             "a preferred election ends before anybody could be elected", "KAFKA-840")
 class NeverPreferred(Controller):
@@ -403,6 +414,26 @@ class WaitsForItsZnode(Broker):
 
     def wait_for_old(self) -> None:
         pass
+
+
+class TakingItsOwnForOld(Elector):
+    """A znode that is in its way is an earlier session's, so it waits until that one is over."""
+
+    def was_left_behind(self, found: Stat) -> bool:
+        return False
+
+    def is_mine(self) -> Steps[bool]:
+        yield from ()
+        return False
+
+
+@TWINS.twin("failover-waits-for-itself", "KAFKA-F14",
+            "who has become the controller without hearing of it waits for its own znode to go",
+            "KAFKA-1451")
+class WaitsForItself(Controller):
+    """Its session lives, so nobody is elected."""
+
+    elector_type = TakingItsOwnForOld
 
 
 @TWINS.twin("failover-lost-reply", "KAFKA-F15",

@@ -77,6 +77,7 @@ class Broker:
         self._fetching: dict[int, int] = {}     # by partition: the number of its only request
         self._fetches = 0
         self._is_unsure = False         # whether a session ended while something was asked
+        self.is_leaving = False         # whether it has asked whether it may go
         self.when_registered: Callable[[], None] = lambda: None
 
     def _record(self, what: str, *about: int | str) -> None:
@@ -201,7 +202,12 @@ class Broker:
         self._record("obeyed", self.process.life, partition, told.state.epoch)
         replica.obey(told, self.process.clock())
         self._fetching.pop(partition, None)
-        self._fetch_next(partition)
+        if self.may_follow():
+            self._fetch_next(partition)
+
+    def may_follow(self) -> bool:
+        """Whether it fetches in an epoch that begins now; see ``leaving`` (KAFKA-14140)."""
+        return not self.is_leaving
 
     def _learn(self, request: UpdateMetadata) -> None:
         for which, said in request.partitions.items():

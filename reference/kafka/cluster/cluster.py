@@ -8,8 +8,10 @@ broker runs a controller that waits to be elected. Producers and consumers are p
 own. What happens is recorded: a ``Happened`` for each event, in order. The words are:
 
     began broker life, crashed broker, paused broker, resumed broker, expired broker
+    wants broker                                it asks the controller whether it may go
     released broker                             the controller lets it go; left broker: it has gone
     registered broker life broker_epoch         the coordination service knows it now
+    stands broker                               it asks the service to be the controller
     controls broker epoch                       it is the controller, with that controller epoch
     state partition controller epoch leader isr     what the quorum says from now on
     assigned partition replicas                 it has these from now on, the preferred one first

@@ -8,8 +8,9 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, Final
 
+from ...coordination.terms import Create, Multi, Request, Result
 from ...coordination.terms import Event as Fired
-from ...coordination.terms import Result
+from ..controller import znodes
 from ..controller.controller import Controller
 from ..controller.terms import (
     Answered, Ask, BrokerAnswer, Effect, Elapsed, Event, Failed, Later, Obeyed, Opened, Over,
@@ -21,6 +22,12 @@ from .requests import MayGo, WantsToGo
 __all__ = ["Controlling"]
 
 REQUEST_WITHIN: Final = 40
+
+
+def stands(request: Request) -> bool:
+    """Whether who asks this wants to be the controller."""
+    parts = request.operations if isinstance(request, Multi) else (request,)
+    return any(isinstance(each, Create) and each.path == znodes.CONTROLLER for each in parts)
 
 
 class Controlling:
@@ -56,6 +63,8 @@ class Controlling:
     def _do(self, effect: Effect) -> None:
         process = self.process
         if isinstance(effect, Ask):
+            if stands(effect.request):
+                process.world.record("stands", process.id)
             process.ask(effect.request, partial(self._answered, effect.number))
         elif isinstance(effect, Send):
             process.call(effect.broker, effect.request, REQUEST_WITHIN,

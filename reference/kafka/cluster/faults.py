@@ -19,6 +19,7 @@ __all__ = ["DEEDS", "MOMENTS", "FaultMisuse", "Faults"]
 
 MOMENTS: Final[Mapping[str, str]] = {
     "state": "a broker has written the state of a partition, and does not know yet",
+    "stands": "a broker asks to be the controller, and does not know yet",
     "controls": "a broker has become the controller, and told nobody yet",
     "took": "a broker takes writes as a new leader",
     "wrote": "a leader has appended a record that nobody else has yet",

@@ -3,6 +3,11 @@
 The broker asks the controller, which lets others lead first. It goes when it leads nothing any
 more, or when it has asked often enough.
 
+From the moment when it asks, it follows in no epoch that begins. The controller takes it out of the
+ISR, and a leader that let it join again would wait for it once more when it is gone. Kafka's
+controller refuses such a change of the ISR since KAFKA-14140. Here leaders write to the quorum
+themselves, as in Kafka before 2.7, and know nothing of who wants to go; so the broker keeps out.
+
 Source: Kafka's ``KafkaServer.controlledShutdown``; ``controlled.shutdown.max.retries``.
 """
 
@@ -37,7 +42,9 @@ class Leaving:
             self._gone()
             return
         self._tries += 1
+        self.broker.is_leaving = True
         process = self.broker.process
+        process.world.record("wants", self.broker.id)
         process.later(WITHIN, self._ask_again(self._tries))
         process.ask(Read(znodes.CONTROLLER), self._found)
 

@@ -367,9 +367,6 @@ UNSEEN = {
         "That a leader waits for who is gone shows while it is gone, as records that nobody "
         "acknowledges; suites judge what has come to rest, and by then it is back. The port of the "
         "controller shows the same of a single change (KAFKA-C18).",
-    "KAFKA-C84":
-        "No port tells who wants to go, only who may. Nothing is lost when it joins again; the "
-        "leader waits once more, until it is gone.",
     "KAFKA-C86":
         "Whoever may go is gone at once, and what it took itself for goes with it. The port of the "
         "controller shows who is told (KAFKA-C14).",

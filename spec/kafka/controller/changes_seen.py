@@ -19,9 +19,11 @@ from collections.abc import Iterable, Iterator
 
 from ...notation.views import Seen, View, see, shown
 from ...refinements import refines, refused
-from ..observed_failover import ObservedPartition, ObservedQuorum, ObservedWishes
+from ..observed_failover import (
+    ObservedDepartures, ObservedPartition, ObservedQuorum, ObservedWishes,
+)
 from .broker_changes import (
-    AnsweringEarly, BrokerChanges, NotElectingForWhoCame, NotTellingWhoCame,
+    AnsweringEarly, BrokerChanges, LettingItRejoin, NotElectingForWhoCame, NotTellingWhoCame,
 )
 from .controller_turns import BEGUN, Turns, WishesFirst
 from .reassignment import (
@@ -31,8 +33,8 @@ from .selectors import ALL, BROKERS, has
 from .topics import ForgettingTheIneligible, NotResuming, Topics
 
 __all__ = [
-    "EXPECTATIONS", "AtTheEnd", "BrokersSeen", "DeletionSeen", "ReplicasSeen", "TopicSeen",
-    "WishSeen", "WishesSeen",
+    "EXPECTATIONS", "AtTheEnd", "BrokersSeen", "DeletionSeen", "DeparturesSeen", "ReplicasSeen",
+    "TopicSeen", "WishSeen", "WishesSeen",
 ]
 
 
@@ -84,6 +86,49 @@ class BrokersSeen(View[BrokerChanges]):
     def answer(self, before: BrokerChanges, after: BrokerChanges) -> Iterable[Seen]:
         return [see("is_let_go", replica=broker) for broker in range(BROKERS)
                 if has(after.released, broker) and not has(before.released, broker)]
+
+
+class DeparturesSeen(View[BrokerChanges]):
+    """Who wants to go, whom the controller takes out of the ISR, who joins it and who registers."""
+
+    @shown
+    def start(self, before: BrokerChanges, after: BrokerChanges, broker: int) -> Seen:
+        return see("stays", replica=broker)
+
+    @shown
+    def wants_to_go(self, before: BrokerChanges, after: BrokerChanges, broker: int) -> Seen:
+        return see("wants_to_go", replica=broker)
+
+    @shown
+    def let_join(self, before: BrokerChanges, after: BrokerChanges, broker: int) -> Seen:
+        return see("joins", replica=broker)
+
+    @shown
+    def elect(self, before: BrokerChanges, after: BrokerChanges) -> Iterable[Seen]:
+        return self.taken_out(before, after)
+
+    @shown
+    def replace(self, before: BrokerChanges, after: BrokerChanges) -> Iterable[Seen]:
+        return self.taken_out(before, after)
+
+    @shown
+    def take_out(self, before: BrokerChanges, after: BrokerChanges) -> Iterable[Seen]:
+        return self.taken_out(before, after)
+
+    @shown
+    def move(self, before: BrokerChanges, after: BrokerChanges) -> Iterable[Seen]:
+        return self.taken_out(before, after)
+
+    @shown
+    def leave(self, before: BrokerChanges, after: BrokerChanges) -> Iterable[Seen]:
+        return self.taken_out(before, after)
+
+    @staticmethod
+    def taken_out(before: BrokerChanges, after: BrokerChanges) -> Iterator[Seen]:
+        """Those that were in sync, and are not."""
+        for broker in range(BROKERS):
+            if has(before.isr, broker) and not has(after.isr, broker):
+                yield see("is_taken_out", replica=broker)
 
 
 class AtTheEnd(View[BrokerChanges]):
@@ -181,6 +226,8 @@ class WishSeen(View[Turns]):
 
 QUORUM = refines(BrokerChanges, ObservedQuorum, "brokers come, go, and are let go",
                  shows=BrokersSeen, seen_by={"N": 3, "E": "3 * D + 1"}, D=2)
+DEPARTURES = refines(BrokerChanges, ObservedDepartures, "who leaves stays out",
+                     shows=DeparturesSeen, seen_by={"N": 3}, D=2)
 ENDS = refines(BrokerChanges, ObservedPartition, "when all are back, all are in sync",
                shows=AtTheEnd, seen_by={"N": 3}, room=("not self.over",), D=2)
 MOVES = refines(Reassignment, ObservedQuorum, "replicas come before others go", shows=ReplicasSeen,
@@ -196,8 +243,10 @@ LED = refines(Topics, ObservedPartition, "topics that were made are led", shows=
               seen_by={"N": "B"}, room=("not self.over",), B=2, D=1, X=1, R=1)
 
 EXPECTATIONS = (
-    QUORUM, ENDS, MOVES, DONE, DELETED, LED, WISH,
+    QUORUM, DEPARTURES, ENDS, MOVES, DONE, DELETED, LED, WISH,
     refused(AnsweringEarly, "KAFKA-F18", "it goes, and nobody leads", like=QUORUM, D=3),
+    refused(LettingItRejoin, "KAFKA-F24", "who shuts down joins again (KAFKA-14140)",
+            like=DEPARTURES),
     refused(NotElectingForWhoCame, "KAFKA-F14", "who was waited for has come, and nobody elects",
             like=ENDS, D=3),
     refused(NotTellingWhoCame, "KAFKA-F15", "who comes follows nobody (KAFKA-831)", like=ENDS),

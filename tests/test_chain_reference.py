@@ -185,6 +185,14 @@ def test_a_line_without_an_end_is_refused() -> None:
         stage.arrive(b"x")
 
 
+def test_a_line_has_room_for_a_byte_at_least() -> None:
+    """One is enough for whoever sends letters."""
+    stage: Stage[bytes, bytes] = Stage(Lines(longest=1), 4, 1, permits=1)
+    assert stage.arrive(b"x\n").elements == [b"x"]
+    with pytest.raises(LinkMisuse, match="the length of a line"):
+        Lines(longest=0)
+
+
 def test_a_chain_has_a_window_for_each_link() -> None:
     """One more than stages."""
     with pytest.raises(LinkMisuse, match="1 stages stand between 2 links"):
@@ -263,3 +271,26 @@ def test_a_peer_that_sends_without_a_permit_is_found_out() -> None:
     """Its receiver has one slot, and says so."""
     with pytest.raises(LinkMisuse, match="no slot of 1"):
         asyncio.run(overrunning())
+
+
+async def deserted() -> None:
+    """A receiver that goes away before it has granted anything."""
+    accepted = asyncio.get_running_loop().create_future()
+
+    async def source() -> AsyncIterator[bytes]:
+        yield b"x"
+
+    async with await asyncio.start_server(_answered(accepted), "127.0.0.1", 0) as server:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port_of(server))
+        _, other = await accepted
+        other.close()
+        try:
+            await send_all(source(), Channel(reader, writer))
+        finally:
+            writer.close()
+
+
+def test_a_sender_whose_receiver_goes_away_says_so() -> None:
+    """It waits for no permit that cannot come any more."""
+    with pytest.raises(ConnectionError, match="has gone"):
+        asyncio.run(deserted())

@@ -28,7 +28,7 @@ bench: core ## The explorer, programs a second, and SPIN on a ring if it is here
 	@$(BIN)/python -m checkvalve.conformance.bench
 	@$(BIN)/python -m checkvalve.conformance.bench.peers --quick
 
-bench-peers: core ## The explorer beside SPIN and a program in C; quick: ARGS=--quick
+bench-peers: core ## The explorer beside SPIN, a program in C, and minicheck; quick: ARGS=--quick
 	@$(BIN)/python -m checkvalve.conformance.bench.peers $(ARGS)
 
 bench-designs: core ## Designs of up to 10,000 queues: verdicts, times, certificates (minutes); quick: ARGS=--quick

@@ -1,4 +1,4 @@
-"""SPIN, and a program in C written by hand, on the ring of ``bench/ring``."""
+"""SPIN, minicheck, and a program in C written by hand, on the models of ``models``."""
 
 from __future__ import annotations
 
@@ -6,24 +6,23 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
+from typing import ClassVar
 
 from checkvalve.spec.notation import InternalError
 
-from ..ring import states_of_ring
+from .models import SearchModel
 
-__all__ = ["PAN_FLAGS", "ByHand", "Peer", "Size", "Spin", "Time", "missing", "promela"]
+__all__ = ["PAN_FLAGS", "PEERS", "Peer", "Time"]
 
-Size = tuple[int, int, int]
-"""Links, capacity, elements."""
-
-PAN_FLAGS = ("-O3", "-march=native", "-DBFS", "-DSAFETY", "-DNOFAIR", "-DNOREDUCE",
-             "-DMEMLIM=16000")
-"""How SPIN's verifier is compiled: breadth first, assertions and deadlocks alone, no bound of
-1 GB. There is one process, so that partial order reduction would have nothing to do."""
+PAN_FLAGS = ("-O3", "-march=native", "-DSAFETY", "-DNOFAIR", "-DNOREDUCE", "-DMEMLIM=16000")
+"""How SPIN's verifier is compiled: assertions and deadlocks alone, no bound of 1 GB. There is one
+process, so that partial order reduction would have nothing to do."""
 
 _C = Path(__file__).parent / "ring.c"
 
@@ -36,41 +35,37 @@ class Time:
     cpu_seconds: float
 
 
-def missing(*programs: str) -> str:
-    """Which of these is not installed, as a remark; nothing if all of them are."""
-    absent = [program for program in programs if shutil.which(program) is None]
-    return f"not installed: {', '.join(absent)}" if absent else ""
-
-
-def promela(size: Size) -> str:
-    """The ring for SPIN: one byte for each counter, one indivisible step for each action."""
-    links, capacity, elements = size
-    waiting = [min(capacity, max(0, elements - link * capacity)) for link in range(links)]
-    start = [f"P[{i}] = {capacity - here}; Q[{i}] = {here};" for i, here in enumerate(waiting)]
-    steps = []
-    for i in range(links):
-        j = (i + 1) % links
-        steps += [
-            f"(Q[{i}] > 0 && P[{j}] > 0) -> Q[{i}]--; F[{i}]++; P[{j}]--; D[{j}]++",
-            f"(D[{i}] > 0) -> D[{i}]--; Q[{i}]++",
-            f"(F[{i}] > 0) -> F[{i}]--; P[{i}]++",
-        ]
-    return "\n".join([
-        f"byte P[{links}], F[{links}], D[{links}], Q[{links}];",
-        "active proctype ring() {", "  d_step {", *(f"    {line}" for line in start), "  }",
-        "  do", *(f"  :: d_step {{ {step} }}" for step in steps), "  od", "}", ""])
-
-
 class Peer(ABC):
-    """A compiled program, which may be run several times; it ``needs`` others."""
+    """A program that searches one model, and may be run several times; it ``needs`` others.
 
-    name: str
-    needs: tuple[str, ...]
+    Leaving its block removes what it was compiled to.
+    """
 
-    def __init__(self, size: Size) -> None:
-        self.size = size
-        self.states = states_of_ring(*size)
+    name: ClassVar[str]
+    needs: ClassVar[tuple[str, ...]]
+    repeats: ClassVar[int] = 3
+    states_max: ClassVar[int] = 1 << 40
+
+    def __init__(self, model: SearchModel) -> None:
+        self.model = model
         self.folder = tempfile.TemporaryDirectory(prefix="checkvalve-peer-")
+
+    def __enter__(self) -> Peer:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self.folder.cleanup()
+
+    @classmethod
+    def missing(cls) -> str:
+        """Which of the programs that it needs is not installed, as a remark; nothing if none is."""
+        absent = [program for program in cls.needs if shutil.which(program) is None]
+        return f"not installed: {', '.join(absent)}" if absent else ""
+
+    @classmethod
+    def knows(cls, model: SearchModel) -> bool:
+        """Whether it can search a model, and ends in good time."""
+        return model.states <= cls.states_max
 
     @abstractmethod
     def run(self) -> Time:
@@ -94,23 +89,57 @@ class Peer(ABC):
 
 
 class Spin(Peer):
-    """SPIN's verifier for a ring."""
+    """SPIN's verifier, breadth first."""
 
     name = "SPIN, breadth first"
     needs = ("spin", "gcc")
+    flags: ClassVar[tuple[str, ...]] = ("-DBFS",)
 
-    def __init__(self, size: Size) -> None:
-        super().__init__(size)
-        (Path(self.folder.name) / "ring.pml").write_text(promela(size), encoding="utf-8")
-        self._do("spin", "-a", "ring.pml")
-        self._do("gcc", *PAN_FLAGS, "-o", "pan", "pan.c")
+    def __init__(self, model: SearchModel) -> None:
+        super().__init__(model)
+        (Path(self.folder.name) / "model.pml").write_text(model.text, encoding="utf-8")
+        self._do("spin", "-a", "model.pml")
+        self._do("gcc", *PAN_FLAGS, *self.flags, "-o", "pan", "pan.c")
 
     def run(self) -> Time:
         """One search, with a table of a place for each state, which is what it likes best."""
-        output, time = self._timed("./pan", f"-w{max(20, self.states.bit_length())}")
+        # No way is longer than there are states, so that many places on its stack are enough.
+        output, time = self._timed(
+            "./pan", f"-w{max(20, self.model.states.bit_length())}", f"-m{self.model.states + 2}")
         found = re.search(r"(\d+) states, stored", output)
-        # The step that fills the counters adds a state.
-        self._expect(self.states + 1, int(found[1]) if found else 0)
+        if "depth too small" in output or "errors: 0" not in output:
+            raise InternalError("SPIN did not search all states")
+        # The step that makes the first state adds one.
+        self._expect(self.model.states + 1, int(found[1]) if found else 0)
+        return time
+
+
+class SpinDepthFirst(Spin):
+    """SPIN's verifier, depth first: no shortest trace, and no queue of states."""
+
+    name = "SPIN, depth first"
+    flags = ()
+
+
+class Minicheck(Peer):
+    """minicheck, from PyPI: a search in Python."""
+
+    name = "minicheck"
+    needs = ()
+    repeats = 1
+    states_max = 2_000_000
+
+    @classmethod
+    def missing(cls) -> str:
+        """See ``Peer``."""
+        return "" if find_spec("minicheck") else "not installed: pip install minicheck"
+
+    def run(self) -> Time:
+        """Search once, in a process of its own; its start is counted."""
+        output, time = self._timed(
+            sys.executable, "-m", f"{__package__}.plain", self.model.plain,
+            *map(str, self.model.numbers))
+        self._expect(self.model.states, int(output))
         return time
 
 
@@ -120,14 +149,20 @@ class ByHand(Peer):
     name = "C by hand, 1 thread"
     needs = ("gcc",)
 
-    def __init__(self, size: Size) -> None:
-        super().__init__(size)
-        sizes = zip(("N", "C", "T", "STATES"), (*size, self.states), strict=True)
-        self._do("gcc", "-O3", "-march=native", *(f"-D{name}={value}" for name, value in sizes),
-                 "-o", "ring", str(_C))
+    def __init__(self, model: SearchModel) -> None:
+        super().__init__(model)
+        self._do("gcc", "-O3", "-march=native", *model.macros, "-o", "ring", str(_C))
+
+    @classmethod
+    def knows(cls, model: SearchModel) -> bool:
+        """See ``Peer``."""
+        return bool(model.macros)
 
     def run(self) -> Time:
         """Search once; the time to reserve memory is counted, as it is for the others."""
         output, time = self._timed("./ring")
-        self._expect(self.states, int(output.split()[0]))
+        self._expect(self.model.states, int(output.split()[0]))
         return time
+
+
+PEERS: tuple[type[Peer], ...] = (Spin, SpinDepthFirst, ByHand, Minicheck)

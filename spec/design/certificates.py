@@ -7,18 +7,19 @@ is that of ``checkvalve/spec/certify/schema.json``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..verdicts.deadline import Deadline
 from ..verdicts.verdict import Outcome
 from .bounds import bounds
 from .counters import Counters
-from .findings import DesignReport, Finding
+from .findings import DesignReport, Finding, ToldLeg
 from .language import Design, Flow
 from .lemmas import Inequality
 from .parts import parts
 from .structure import decide
+from .ways import told_legs
 
 __all__ = ["certificate"]
 
@@ -34,8 +35,7 @@ def certificate(
     if finding.name == "deadlock" and finding.outcome is Outcome.VIOLATED:
         evidence = {"steps": [dict(step) for step in finding.changes]}
         if finding.legs:
-            evidence = {"legs": [{"keep": leg.keep, "then": [dict(step) for step in leg.changes],
-                                  "times": leg.times} for leg in finding.legs]}
+            evidence = {"legs": _in_json(finding.legs)}
     elif finding.name == "deadlock" and finding.outcome is Outcome.HOLDS:
         evidence = _proofs(report.design, deadline or Deadline())
     elif finding.name == "bounded" and finding.outcome is Outcome.HOLDS:
@@ -48,11 +48,15 @@ def certificate(
 
 def _proofs(design: Design, deadline: Deadline) -> dict[str, Any] | None:
     """A proof for each connected part; None if one has none."""
-    proofs = []
+    proofs: list[dict[str, Any]] = []
     for part in parts(design):
         answer = decide(part, deadline)
         if not answer.never_stuck:
             return None
+        if answer.only is not None:
+            told = told_legs(answer.table, answer.net, answer.only.legs)
+            proofs.append({"task": next(iter(part.tasks)), "legs": _in_json(told)})
+            continue
         proofs.append({
             "task": next(iter(part.tasks)),
             "sums": [{"weights": _named(answer.net, weights), "total": total}
@@ -70,6 +74,11 @@ def _sums_of_bounds(design: Design) -> dict[str, Any] | None:
         return None
     return {"bounds": [{"link": name, "most": each.most, "weights": _named(net, each.sum.weights)}
                        for name, each in found.items()]}
+
+
+def _in_json(legs: Sequence[ToldLeg]) -> list[dict[str, Any]]:
+    return [{"keep": leg.keep, "then": [dict(step) for step in leg.changes], "times": leg.times}
+            for leg in legs]
 
 
 def _option(net: Counters, option: Inequality) -> dict[str, Any]:

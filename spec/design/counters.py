@@ -85,6 +85,11 @@ class Counters:
         """The moves after which the design goes on, and that change something."""
         return (move for move in self.moves if move.change and not move.fails)
 
+    def is_work_left(self, values: Sequence[int]) -> bool:
+        """Whether a state in which nothing moves is no rest."""
+        return not self.may_end or any(
+            number > counter.rest for number, counter in zip(values, self.counters, strict=True))
+
     def marking(self, values: Sequence[int]) -> dict[str, int]:
         """The tokens in each place of the table where the counters have these values."""
         found = {FAILED: 0}

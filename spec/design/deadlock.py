@@ -140,8 +140,7 @@ def _proved(design: Design, settings: Settings, share: float = 1) -> Finding:
     """What the equations of stuck states come to, in one of so many parts of the time."""
     answer = decide(design, settings.budget.deadline.share(share))
     if answer.never_stuck:
-        return Finding("deadlock", Outcome.HOLDS,
-                       f"no stuck state keeps {answer.used}, whatever the order of steps")
+        return Finding("deadlock", Outcome.HOLDS, answer.method)
     if answer.legs is not None:
         return way_into(design, answer.table, answer.net, answer.legs, settings.budget.deadline)
     return Finding("deadlock", Outcome.UNKNOWN, "structure", reason=_left_open(design, answer))

@@ -15,6 +15,7 @@ a clause (``lemmas.descent`` for nets of any size).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
 from typing import Any
@@ -23,7 +24,7 @@ from .counters import Counters
 from .legs import Guarded, Leg, Path
 from .lemmas import Clause, Inequality
 
-__all__ = ["amounts", "falling", "pursue"]
+__all__ = ["MAX_AMOUNT", "Pursued", "amounts", "falling", "pursue"]
 
 MAX_AMOUNT = 2**53
 """Amounts up to here are exact in floating point."""
@@ -110,13 +111,27 @@ def _fallen(
 
 # --- the run ---------------------------------------------------------------------------------
 
-def pursue(
-    net: Counters, found: Sequence[int], watch: Watch = lambda: None
-) -> tuple[Leg, ...] | None:
-    """A run of moves, with these amounts of them at most, after which nothing can move; None where
-    this order of them does not come to one."""
+@dataclass(frozen=True)
+class Pursued:
+    """What a pursuit came to: its run, whether it made all amounts, whether nothing can move after
+    it, and what the counters are then."""
+
+    legs: tuple[Leg, ...]
+    is_complete: bool
+    nothing_moves: bool
+    end: list[int]
+
+    def is_stuck(self, net: Counters) -> bool:
+        """Whether the run has got stuck."""
+        return self.nothing_moves and net.is_work_left(self.end)
+
+
+def pursue(net: Counters, found: Sequence[int], watch: Watch = lambda: None) -> Pursued:
+    """A run of moves, with these amounts of them at most, as far as it goes."""
     run = _Pursuit(net, found, watch)
-    return tuple(run.legs) if run.gets_stuck() else None
+    run.go_on()
+    end = [run.path.marking[n] for n in range(len(net.counters))]
+    return Pursued(tuple(run.legs), not run.left.any(), not run.ready, end)
 
 
 class _Pursuit:
@@ -163,18 +178,17 @@ class _Pursuit:
             if by > 0:
                 yield from self.takers[place]
 
-    def gets_stuck(self) -> bool:
+    def go_on(self) -> None:
         """Go on until nothing can move, or nothing that has an amount left."""
         while self.ready and len(self.legs) < MAX_LEGS and self.made < MAX_MOVES:
             self.watch()
             self._cut(self._usable())
             if not self._extended():
-                return False
+                return
             left = self.left[self.numbers]
             times = min(self.path.times(), int(left.min()))
             self.left[self.numbers] = left - times
             self._go(times)
-        return not self.ready
 
     def _usable(self) -> int:
         """So many moves of the path can be made, and have an amount left."""

@@ -14,11 +14,12 @@ from dataclasses import dataclass, replace
 
 from ..notation.labels import counted
 from ..verdicts.deadline import Deadline
+from .confluence import Only, only_run
 from .counters import AIM, Counters
 from .equations import Equations, GaveUp
 from .invariants import Equation
 from .language import Design
-from .legs import Leg
+from .legs import Leg, steps_in
 from .lemmas import Clause, barrier, descent, trap
 from .pursuit import amounts, falling, pursue
 from .rows import Table
@@ -37,6 +38,7 @@ class Answer:
     """What the equations say: ``never_stuck`` is proved, or ``legs`` of moves lead to a stuck
     state, or else ``reason`` says what is open.
 
+    ``only`` is the run that decided a design without choice; then nothing else was needed.
     ``sums`` and ``clauses`` hold in every reachable state of ``net``, whatever the answer;
     ``candidate`` is the marking of ``table`` that was left open, if there is one.
     """
@@ -49,6 +51,16 @@ class Answer:
     candidate: Mapping[str, int] | None = None
     reason: str = ""
     legs: tuple[Leg, ...] | None = None
+    only: Only | None = None
+
+    @property
+    def method(self) -> str:
+        """How it was proved that the design is never stuck."""
+        if self.only is None:
+            return f"no stuck state keeps {self.used}, whatever the order of steps"
+        steps = counted(steps_in(self.only.legs), "step")
+        ends = "comes back to its start" if self.only.returns else "ends with all work done"
+        return f"no step takes what another needs, and a run of {steps} {ends}"
 
     @property
     def used(self) -> str:
@@ -69,6 +81,10 @@ def decide(design: Design, deadline: Deadline | None = None) -> Answer:
     table = translate(design, AIM)
     net = Counters.of(table)
     watch()
+    only = only_run(net, watch)
+    if only is not None:
+        return Answer(not only.is_stuck, table, net, (), (), only=only,
+                      legs=only.legs if only.is_stuck else None)
     equations = Equations(net, watch)
     clauses: list[Clause] = []
     state: Sequence[int] | None = None
@@ -109,9 +125,9 @@ def _followed(
         return found, None
     amount = amounts(net, state)
     watch()
-    legs = None if amount is None else pursue(net, amount, watch)
-    if legs is not None:
-        return None, legs
+    run = None if amount is None else pursue(net, amount, watch)
+    if run is not None and run.is_stuck(net):
+        return None, run.legs
     if amount is None and not small:
         found = falling(net, state)
         watch()

@@ -22,7 +22,7 @@ from .runs import Runs
 from .searching import finding_of
 from .stuck import closed_cycle, waits_in
 
-__all__ = ["way_into"]
+__all__ = ["told_legs", "way_into"]
 
 SHORT = 3_000_000
 """Steps times places of a way that the interpreter replays."""
@@ -60,7 +60,7 @@ def way_into(
     contents = tuple((p.of, marking[p.name]) for p in table.places if p.role == "queue")
     return Finding("deadlock", Outcome.VIOLATED, _method(long), waits=tuple(waits),
                    cycle=tuple(closed_cycle(waits)), contents=contents,
-                   legs=tuple(_told(table, net, legs)), is_shortest=False)
+                   legs=told_legs(table, net, legs), is_shortest=False)
 
 
 def _method(steps: int) -> str:
@@ -96,11 +96,11 @@ def _can_move(row: Row, marking: Mapping[str, int]) -> bool:
         marking[place] <= n for place, n in row.effect.at_most.items())
 
 
-def _told(table: Table, net: Counters, legs: Sequence[Leg]) -> list[ToldLeg]:
+def told_legs(table: Table, net: Counters, legs: Sequence[Leg]) -> tuple[ToldLeg, ...]:
     """The legs in the words of the design, and by the names of counters."""
     named = [counter.name for counter in net.counters]
-    return [
+    return tuple(
         ToldLeg(leg.keep, tuple(table.rows[net.moves[n].row].label for n in leg.then),
                 tuple({named[c]: by for c, by in net.moves[n].change.items()} for n in leg.then),
                 leg.times)
-        for leg in legs]
+        for leg in legs)

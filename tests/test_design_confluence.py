@@ -1,0 +1,103 @@
+"""Designs without choice are decided by one run, and the checker agrees."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from checkvalve.conformance.bench.designs import loops, mesh
+from checkvalve.spec.certify.checker import check_certificate
+from checkvalve.spec.design.certificates import certificate
+from checkvalve.spec.design.check import Settings, check
+from checkvalve.spec.design.confluence import has_choice, only_run
+from checkvalve.spec.design.counters import AIM, Counters
+from checkvalve.spec.design.language import Design
+from checkvalve.spec.design.loader import load
+from checkvalve.spec.design.structure import decide
+from checkvalve.spec.design.translate import translate
+from checkvalve.spec.verdicts.verdict import Outcome
+
+RATES = """
+checkvalve: 1
+name: rates
+tasks:
+  source: {{kind: source}}
+  join: {{kind: zip}}
+  sink: {{kind: sink}}
+links:
+  - {{from: source, to: join, gives: 6, takes: 4, capacity: 800, name: a}}
+  - {{from: source, to: join, gives: 9, takes: {takes}, capacity: 900, name: b}}
+  - {{from: join, to: sink, flow: credit, capacity: 1000, batch: 250}}
+"""
+ENDING = """
+checkvalve: 1
+name: ending
+tasks:
+  client:
+    kind: script
+    count: 3
+    steps: [{write: requests, count: 700}, {read: replies, count: 600}]
+  server:
+    kind: script
+    count: 3
+    steps: [{read: requests, count: 700}, {write: replies, count: 600}]
+links:
+  - {name: requests, from: client, to: server, capacity: 500}
+  - {name: replies, from: server, to: client, capacity: 20}
+"""
+
+
+def net_of(design: Design) -> Counters:
+    """The counters and moves of a design."""
+    return Counters.of(translate(design, AIM))
+
+
+@pytest.mark.parametrize("planted", [False, True])
+def test_a_mesh_of_two_thousand_queues_is_decided_by_one_run(planted: bool) -> None:
+    """Where an element goes round each row and column it comes back; where one is missing it gets
+    stuck. Both certificates are confirmed without a solver."""
+    report = check(mesh(2_000, 10_000, seed=1, planted=planted))
+    found = report.finding("deadlock")
+    assert found.outcome is (Outcome.VIOLATED if planted else Outcome.HOLDS)
+    document = json.loads(json.dumps(certificate(report, found)))
+    opinion = check_certificate(document, report.design)
+    assert opinion.confirmed, opinion.why
+
+
+@pytest.mark.parametrize(("takes", "outcome"), [(6, Outcome.HOLDS), (7, Outcome.VIOLATED)])
+def test_rates_that_balance_come_back_and_others_get_stuck(takes: int, outcome: Outcome) -> None:
+    """Six and nine elements written, four and six read: twice and three times."""
+    answer = decide(load(RATES.format(takes=takes)))
+    assert answer.only is not None
+    assert answer.never_stuck is (outcome is Outcome.HOLDS)
+
+
+def test_a_run_that_ends_with_all_work_done_is_no_deadlock() -> None:
+    """And it is the only one, whoever goes first."""
+    report = check(load(ENDING), Settings("structure"))
+    found = report.finding("deadlock")
+    assert found.outcome is Outcome.HOLDS and "ends with all work done" in found.method
+    document = certificate(report, found)
+    assert document is not None and check_certificate(document, report.design).confirmed
+
+
+def test_a_design_with_choice_is_not_decided_by_one_run() -> None:
+    """A merge takes one of two, a route gives to one of two."""
+    net = net_of(loops(16, 5, seed=1))
+    assert has_choice(net) and only_run(net) is None
+
+
+def test_a_run_that_does_not_come_back_proves_nothing() -> None:
+    """One leg less, and the run of a design that has choice."""
+    report = check(mesh(200, 7, seed=1), Settings("structure"))
+    document = certificate(report, report.finding("deadlock"))
+    assert document is not None
+    proof = document["evidence"]["parts"][0]
+    assert check_certificate(document, report.design).confirmed
+    proof["legs"][-1]["then"] = proof["legs"][-1]["then"][:-1]
+    assert check_certificate(document, report.design).confirmed is False
+    other = loops(16, 5, seed=1)
+    proof.update(task=next(iter(other.tasks)), legs=[])
+    opinion = check_certificate({**document, "design": other.name}, other)
+    assert opinion.confirmed is False and "may take what another needs" in opinion.why

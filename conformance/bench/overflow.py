@@ -90,7 +90,7 @@ class Alternating(Overflow):
     """The task takes from either."""
 
     def may_turn(self) -> bool:
-        """At any time."""
+        """Whatever is in the recvQ still."""
         return True
 
 

@@ -22,8 +22,9 @@ from pathlib import Path
 from checkvalve.spec.notation.errors import InputError
 
 __all__ = [
-    "JAVA_ADVICE", "JAVA_AT_LEAST", "NODE_ADVICE", "NODE_AT_LEAST", "SPARK_MODULE",
-    "EXTRAS", "Java", "Node", "available_memory", "find_java", "find_node", "install_command",
+    "GO_ADVICE", "GO_AT_LEAST", "JAVA_ADVICE", "JAVA_AT_LEAST", "NODE_ADVICE", "NODE_AT_LEAST",
+    "SPARK_MODULE", "EXTRAS", "Java", "Tool", "available_memory", "find_go", "find_java",
+    "find_node", "install_command",
     "java_environment", "missing_extra", "package_version", "total_memory", "usable_cores",
 ]
 
@@ -32,6 +33,8 @@ SPARK_MODULE = "jdk.incubator.vector"
 """Spark 4's launcher asks for this module by name, and a Java without it does not start."""
 
 NODE_AT_LEAST = 18
+GO_AT_LEAST = 18
+"""Of its versions 1.x."""
 
 JAVA_ADVICE = (
     f"Install Java {JAVA_AT_LEAST} or newer (Debian, Ubuntu: apt-get install "
@@ -42,6 +45,10 @@ JAVA_ADVICE = (
 NODE_ADVICE = (
     f"Install node {NODE_AT_LEAST} or newer (Debian, Ubuntu: apt-get install nodejs; Fedora: "
     "dnf install nodejs; macOS: brew install node)."
+)
+GO_ADVICE = (
+    f"Install Go 1.{GO_AT_LEAST} or newer (Debian, Ubuntu: apt-get install --no-install-recommends "
+    "golang-go, some 470 MB; Fedora: dnf install golang; macOS: brew install go)."
 )
 
 EXTRAS = {
@@ -80,8 +87,8 @@ class Java:
 
 
 @dataclass(frozen=True)
-class Node:
-    """A node: where it is, its version as it says it, and why it will not do (or empty)."""
+class Tool:
+    """A node or a Go: where it is, its version as it says it, and why it will not do (or empty)."""
 
     path: Path
     version: str
@@ -89,7 +96,7 @@ class Node:
 
     @property
     def fits(self) -> bool:
-        """Whether the JavaScript targets can run on it."""
+        """Whether the targets in its language can run on it."""
         return not self.unfit
 
 
@@ -154,7 +161,7 @@ def _major(said: str) -> int | None:
     return int(found[1]) if found else None
 
 
-def find_node() -> Node | None:
+def find_node() -> Tool | None:
     """The node on the PATH, or None."""
     path = shutil.which("node") or shutil.which("nodejs")
     said = _output([path, "--version"]) if path else None
@@ -162,7 +169,18 @@ def find_node() -> Node | None:
     if path is None or found is None:
         return None
     unfit = "" if int(found[1]) >= NODE_AT_LEAST else f"it is older than {NODE_AT_LEAST}"
-    return Node(Path(path), found[0], unfit)
+    return Tool(Path(path), found[0], unfit)
+
+
+def find_go() -> Tool | None:
+    """The Go on the PATH, or None."""
+    path = shutil.which("go")
+    said = _output([path, "version"]) if path else None
+    found = re.search(r"go1\.(\d+)[.\w]*", said or "")
+    if path is None or found is None:
+        return None
+    unfit = "" if int(found[1]) >= GO_AT_LEAST else f"it is older than 1.{GO_AT_LEAST}"
+    return Tool(Path(path), found[0], unfit)
 
 
 def _output(command: list[str]) -> str | None:

@@ -12,12 +12,16 @@ from checkvalve.conformance import environment
 from checkvalve.conformance.cli import doctor, root
 from checkvalve.conformance.cli.outcome import run
 from checkvalve.conformance.environment import (
+    GO_ADVICE,
     JAVA_ADVICE,
     SPARK_MODULE,
+    find_go,
     find_java,
     find_node,
     install_command,
 )
+from checkvalve.conformance.targets import resolve_target
+from checkvalve.spec.notation.errors import InputError
 
 
 def program(path: Path, script: str) -> None:
@@ -83,6 +87,21 @@ def test_an_old_node_is_unfit(bare: Path) -> None:
     program(bare.parent / "bin" / "node", "echo v12.22.1")
     node = find_node()
     assert node is not None and not node.fits
+
+
+@pytest.mark.parametrize(("version", "fits"), [("go1.17.13", False), ("go1.19.8", True)])
+def test_an_old_go_is_unfit(bare: Path, version: str, fits: bool) -> None:
+    """The adapter of channels is written for Go 1.18."""
+    program(bare.parent / "bin" / "go", f"echo go version {version} linux/amd64")
+    go = find_go()
+    assert go is not None and (go.version, go.fits) == (version, fits)
+
+
+def test_a_target_without_its_compiler_says_what_to_install(bare: Path) -> None:
+    """And is no target that failed."""
+    with pytest.raises(InputError) as missing:
+        resolve_target("go.channel")
+    assert missing.value.next_step == GO_ADVICE
 
 
 def test_what_is_missing_comes_with_what_to_do(

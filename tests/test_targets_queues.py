@@ -20,8 +20,8 @@ NODE = (pytest.mark.javascript,
 SHIPPED = [
     pytest.param(name, marks=NODE if name.startswith(("js", "node")) else ())
     for name in known_targets("queue")
-    # Those that start a server or a Java machine have tests of their own.
-    if not name.startswith(("zoo:", "jdk.")) and not is_in_real_time(name)
+    # Those that start a server, a Java machine or a compiler have tests of their own.
+    if not name.startswith(("zoo:", "jdk.", "go.")) and not is_in_real_time(name)
 ]
 WAITING = [
     pytest.param(name, marks=NODE if name == "js" else ())

@@ -59,7 +59,7 @@ class Finding:
 
 def examine() -> list[Finding]:
     """Everything that checkvalve can use, as it is on this machine."""
-    return [_python(), *_packages(), _java(), _node(), *_servers(),
+    return [_python(), *_packages(), _java(), _node(), _go(), *_servers(),
             _cores(), _memory()]
 
 
@@ -96,15 +96,21 @@ def _java() -> Finding:
 
 
 def _node() -> Finding:
-    purpose = "the target js, a queue in JavaScript"
-    node = environment.find_node()
-    if node is None:
-        return Finding("node", "missing", False, "none found", purpose, environment.NODE_ADVICE)
-    detail = f"{node.version} at {node.path}"
-    if node.fits:
-        return Finding("node", "there", False, detail, purpose)
-    return Finding("node", "unfit", False, f"{detail}: {node.unfit}", purpose,
-                   environment.NODE_ADVICE)
+    return _tool("node", environment.find_node(), "the targets js and node.Writable",
+                 environment.NODE_ADVICE)
+
+
+def _go() -> Finding:
+    return _tool("go", environment.find_go(), "the target go.channel", environment.GO_ADVICE)
+
+
+def _tool(name: str, tool: environment.Tool | None, purpose: str, advice: str) -> Finding:
+    if tool is None:
+        return Finding(name, "missing", False, "none found", purpose, advice)
+    detail = f"{tool.version} at {tool.path}"
+    if tool.fits:
+        return Finding(name, "there", False, detail, purpose)
+    return Finding(name, "unfit", False, f"{detail}: {tool.unfit}", purpose, advice)
 
 
 def _servers() -> Iterator[Finding]:

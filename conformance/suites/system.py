@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...spec.notation.errors import InputError
+from ..launchers import LAUNCHERS
 from ..ports.base import Adapter, Port
 
 if TYPE_CHECKING:
@@ -27,9 +28,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Shipped", "System"]
 
-_LAUNCHERS = {".js": "node", ".java": "java"}
-"""By what a program's file ends with, the command that runs it."""
-
 
 @dataclass(frozen=True)
 class Shipped:
@@ -37,7 +35,7 @@ class Shipped:
 
     ``name`` is the target's name and ``about`` one line on it. ``place`` is where its adapter is,
     below the system's folder: ``module:Class``, or a program with its arguments, for node
-    (``file.js``) or the launcher of Java (``File.java``). One
+    (``file.js``) or the launchers of Java and Go (``File.java``, ``File.go``). One
     ``in_real_time`` waits for clocks and other processes: a program takes it seconds, and so few
     are run.
     """
@@ -49,8 +47,8 @@ class Shipped:
 
     @property
     def is_program(self) -> bool:
-        """Whether it runs in a process of its own, and needs node or Java."""
-        return Path(self.place.partition(" ")[0]).suffix in _LAUNCHERS
+        """Whether it runs in a process of its own, and needs node, Java or Go."""
+        return Path(self.place.partition(" ")[0]).suffix in LAUNCHERS
 
 
 @dataclass(frozen=True)
@@ -142,12 +140,12 @@ class System:
         return adapter
 
     def program(self, shipped: Shipped) -> list[str]:
-        """The command of one that is a program; InputError where it is not on this machine's disk.
-        """
+        """The command of one that is a program; InputError where it is not on this machine's disk,
+        or what runs it is not."""
         file, *arguments = shipped.place.split()
         path = Path(str(files(self.folder).joinpath(file)))
         if not path.is_file():
             raise InputError(
                 f"{shipped.name} is a program, and cannot be run from inside an archive",
                 next_step="Install checkvalve where the cases run.")
-        return [_LAUNCHERS[path.suffix], str(path), *arguments]
+        return [*LAUNCHERS[path.suffix].argv(shipped.name, path), *arguments]

@@ -65,6 +65,7 @@ SYSTEM = System(
               ("ArrayBlockingQueue.fair", "ArrayBlockingQueue, which serves waiters in turn"),
               ("LinkedBlockingQueue", "LinkedBlockingQueue"),
               ("SubmissionPublisher", "SubmissionPublisher with one subscriber"))),
+        Shipped("go.channel", "GoChannel.go", "a buffered channel of Go (needs Go)"),
         Shipped("redis.list", "redis_list:RedisList",
                 "a list in a real Redis, bounded by a script", in_real_time=True),
         Shipped("redis.list.trimmed", "redis_list:TrimmedRedisList",

@@ -12,7 +12,7 @@ from random import Random
 from hypothesis import strategies as st
 
 from checkvalve.spec.design.language import (
-    Design, Flow, Kind, Link, Merging, Pool, Routing, Step, StepKind, Task,
+    Design, Flow, Kind, Link, Merging, Mortality, Pool, Routing, Step, StepKind, Task,
 )
 
 NAMES = ("a", "b", "c", "d", "e")
@@ -137,6 +137,9 @@ def richer(design: Design, draw: Random) -> Design:
         name: replace(task, steps=_choosing(draw, design, task.steps, 2)) if task.steps else task
         for name, task in design.tasks.items()
     }
+    for name, task in tasks.items():
+        if task.kind not in (Kind.CALL, Kind.TRANSITION) and draw.randint(0, 3) == 0:
+            tasks[name] = replace(task, may=draw.choice((Mortality.STOP, Mortality.CRASH)))
     return replace(design, tasks=tasks, links=links)
 
 
@@ -147,7 +150,7 @@ def _choosing(
     found: list[Step] = []
     for step in steps:
         if not levels or draw.randint(0, 2):
-            found.append(step)
+            found.append(replace(step, final=draw.randint(0, 5) == 0))
             continue
         inner = _choosing(draw, design, steps[:draw.randint(0, 2)], levels - 1)
         if draw.randint(0, 1):
@@ -157,7 +160,8 @@ def _choosing(
         surely = any(_never_refused(design, way[0]) for way in ways)
         found.append(Step(
             StepKind.EITHER, branches=ways, timeout=draw.choice((None, None, (), inner)),
-            otherwise=None if surely else draw.choice((None, (), inner))))
+            otherwise=None if surely else draw.choice((None, (), inner)),
+            final=draw.randint(0, 3) == 0))
     return tuple(found)
 
 

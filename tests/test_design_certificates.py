@@ -161,6 +161,10 @@ def _same(design: Design) -> None:
     names = [counter.name for counter in net.counters]
     assert {c.name: (c.start, c.most) for c in net.counters} == {
         name: (c.start, c.most) for name, c in system.counters.items()}
+    assert {c.name: c.rest for c in net.counters if c.rest < (1 if c.most is None else c.most)} == {
+        name: c.rest for name, c in system.counters.items()
+        if c.rest is not None and c.rest < (1 if c.most is None else c.most)}
+    assert net.may_end == system.ends
     ours = {
         (_told({names[n]: v for n, v in move.least.items()}),
          _told({names[n]: v for n, v in move.most.items()}),

@@ -100,7 +100,8 @@ _ABOUT: Final = {
 _TYPES: Final = {
     "#/$defs/amount": "Number", "#/$defs/name": "str", "#/$defs/link name": "str",
     "#/$defs/task pool": "str", "#/$defs/reference": "str", "#/$defs/link reference": "str",
-    "#/$defs/copies": "Number", "#/$defs/values": "Mapping[str, Number]",
+    "#/$defs/may": 'Literal["stop", "crash"]', "#/$defs/copies": "Number",
+    "#/$defs/values": "Mapping[str, Number]",
     "#/$defs/hand": "Number", "#/$defs/held": "Number",
     "#/$defs/ends": "str | Sequence[str]", "#/$defs/amounts": "Mapping[str, Number]",
     "#/$defs/verdict or condition": 'Literal["holds", "violated"] | Mapping[str, str]',

@@ -14,7 +14,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 
-from ..design.language import Design, Flow, Kind, Link, Merging, Routing, Step, StepKind, Task
+from ..design.language import (
+    Design, Flow, Kind, Link, Merging, Mortality, Routing, Step, StepKind, Task,
+)
 
 __all__ = ["Counter", "Move", "NotCovered", "System", "system_of"]
 
@@ -114,14 +116,39 @@ class _Reader:
         for pool in self.design.pools.values():
             self.counter(f"free threads of {pool.name}", pool.threads, pool.threads)
         for task in self.design.tasks.values():
+            before = len(self.found.moves), set(self.found.counters)
             getattr(self, f"do_{task.kind.value}")(task)
+            if task.may.value and task.kind is not Kind.SCRIPT:
+                self.ceasing(task, *before)
         working = [t for t in self.design.tasks.values()
                    if t.kind in (Kind.SOURCE, Kind.SCRIPT, Kind.CALL)]
-        self.found.ends = bool(working) and all(t.count is not None for t in working)
+        self.found.ends = bool(working) and all(map(_may_be_done, working))
         self.found.moves = [
             move for move in self.found.moves
             if (move.change or move.fails or not move.wastes) and self.may_ever(move)]
         return self.found
+
+    def ceasing(self, task: Task, moves: int, counters: set[str]) -> None:
+        """It does all that only while it runs, and may cease to: between two elements, or, if it
+        crashes, with what it holds. A source that has made all is done of itself."""
+        own = [name for name in self.found.counters if name not in counters]
+        held = [name for name in own if name.endswith("in the hand")]
+        left = [name for name in own if name.endswith("elements left")]
+        running = self.counter(f"{task.name}: running", 1, 1,
+                               0 if task.kind is Kind.SOURCE else None)
+        for move in self.found.moves[moves:]:
+            move.need[running] = 1
+        crashes = task.may is Mortality.CRASH
+        ends = [Move().take(running, 1)]
+        for name in held if not crashes else ():
+            ends[0].fits(name, 0)
+        for name in left:
+            ends.append(Move().take(running, 1).fits(name, 0))
+            for hand in held:
+                ends[-1].fits(hand, 0)
+        self.found.moves += ends
+        for name in (*left, *(held if crashes else ())):
+            self.found.counters[name] = replace(self.found.counters[name], rest=None)
 
     def may_ever(self, move: Move) -> bool:
         """Whether what a move asks of each counter is within its range, and no contradiction."""
@@ -142,8 +169,10 @@ class _Reader:
     def link(self, link: Link) -> None:
         """The counters of a link, and how freed slots are announced."""
         queue, most = f"elements in {link.name}", link.capacity
+        forsaken = link.readers and all(self.design.tasks[r].may.value for r in link.readers)
         self.counter(queue, link.initial, None if link.flow is Flow.UNBOUNDED else most,
-                     min(self.design.taken(link), default=link.takes) - 1)
+                     None if forsaken
+                     else min(self.design.taken(link), default=link.takes) - 1)
         if link.flow in (Flow.CREDIT, Flow.STOP_AND_WAIT):
             assert most is not None
             permits = self.counter(f"permits for {link.name}", most - link.initial, most)
@@ -362,10 +391,16 @@ class _Reader:
             steps = [Step(StepKind.ACQUIRE, task.pool[0]), *steps,
                      Step(StepKind.RELEASE, task.pool[0])]
         total = _positions(steps)
-        at = [self.counter(f"{task.name}: steps left = {left}", int(left == total), 1,
-                           1 if left == 0 else 0) for left in range(total + 1)]
+        final = {total - n for n, ends in enumerate(_finals(steps)) if ends}
+        order = [0, *sorted(final), *(n for n in range(1, total + 1) if n not in final)]
+        at = [self.counter(f"{task.name}: steps left = {order.index(left)}", int(left == total), 1,
+                           1 if left == 0 or left in final else 0) for left in range(total + 1)]
         if task.count is not None and task.count > 1:
-            self.counter(f"{task.name}: rounds left", task.count, task.count, 1)
+            self.counter(f"{task.name}: rounds left", task.count, task.count,
+                         None if final or task.may.value else 1)
+        if task.may.value:
+            stopping = at[1:] if task.may is Mortality.CRASH else at[-1:]
+            self.found.moves += [Move().goes(here, at[0]) for here in stopping]
         self._walk(task, steps, at, total, 0)
 
     def _walk(
@@ -483,6 +518,21 @@ class _Reader:
                            .put(at("queued", level + 1), 1))
                 done = Move().take(at("blocked", level), 1).take(at("finished", level + 1), 1)
             add += self.thread(pool, [done.put(at("finished", level), 1)], 1)
+
+
+def _may_be_done(task: Task) -> bool:
+    """Whether a task may have nothing to do any more."""
+    return task.count is not None or bool(task.may.value) or any(_finals(task.steps))
+
+
+def _finals(steps: Sequence[Step]) -> Iterator[bool]:
+    """For each position of these steps, from the first on, whether a script may stay there."""
+    for step in steps:
+        yield step.final
+        for branch in step.branches:
+            yield from _finals(_singly(branch)[1:] if step.kind is StepKind.EITHER else branch)
+        yield from _finals(step.timeout or ())
+        yield from _finals(step.otherwise or ())
 
 
 def _singly(branch: Sequence[Step]) -> list[Step]:

@@ -14,7 +14,8 @@ from functools import cached_property
 from .source import NOWHERE, Spot
 
 __all__ = [
-    "Design", "Flow", "Kind", "Link", "Merging", "Pool", "Routing", "Step", "StepKind", "Task",
+    "Design", "Flow", "Kind", "Link", "Merging", "Mortality", "Pool", "Routing", "Step", "StepKind",
+    "Task",
 ]
 
 
@@ -61,6 +62,14 @@ class Routing(Enum):
     ROOM = "room"        # any link that has room
 
 
+class Mortality(Enum):
+    """Whether a task may cease to run."""
+
+    GOES_ON = ""
+    STOP = "stop"    # between two of its runs, for ever
+    CRASH = "crash"  # at any moment, with what it holds
+
+
 class StepKind(Enum):
     """A step of a script."""
 
@@ -78,7 +87,8 @@ class Step:
 
     A count of reads and writes is done one element at a time, an acquire all at once. ``branches``
     are those of a choice, which has no target. An ``either`` may be left at any time by way of its
-    ``timeout``, and by way of ``otherwise`` (``else`` in a file) where no branch can begin.
+    ``timeout``, and by way of ``otherwise`` (``else`` in a file) where no branch can begin. A
+    script may wait for ever at a ``final`` step, once all else is done.
     """
 
     kind: StepKind
@@ -87,6 +97,7 @@ class Step:
     branches: tuple[tuple[Step, ...], ...] = ()
     timeout: tuple[Step, ...] | None = None
     otherwise: tuple[Step, ...] | None = None
+    final: bool = False
     spot: Spot = field(default=NOWHERE, compare=False, repr=False)
 
     @property
@@ -97,6 +108,12 @@ class Step:
         for steps in (*self.branches, self.timeout or (), self.otherwise or ()):
             for step in steps:
                 yield from step.actions
+
+    @property
+    def finals(self) -> bool:
+        """Whether a script may wait for ever somewhere in it."""
+        inner = (*self.branches, self.timeout or (), self.otherwise or ())
+        return self.final or any(step.finals for steps in inner for step in steps)
 
 
 @dataclass(frozen=True)
@@ -124,6 +141,13 @@ class Task:
     depth: int = 1
     takes: Mapping[str, int] = field(default_factory=dict)
     gives: Mapping[str, int] = field(default_factory=dict)
+    may: Mortality = Mortality.GOES_ON
+
+    @property
+    def may_end(self) -> bool:
+        """Whether it may have nothing more to do, for ever."""
+        return self.count is not None or self.may is not Mortality.GOES_ON or any(
+            step.finals for step in self.steps)
 
     @property
     def actions(self) -> tuple[Step, ...]:
@@ -211,6 +235,11 @@ class Design:
                 for task in dict.fromkeys(tasks):
                     ends.setdefault(task, []).append(link)
         return writes, reads
+
+    def abandoned(self, link: Link) -> bool:
+        """Whether all who read a link may cease to run."""
+        return bool(link.readers) and all(
+            self.tasks[reader].may is not Mortality.GOES_ON for reader in link.readers)
 
     def taken(self, link: Link) -> list[int]:
         """How many elements each reader of a link takes at once."""

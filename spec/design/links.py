@@ -38,13 +38,14 @@ class LinkPlaces:
     """The places of one link and the effects on them.
 
     ``least_taken`` is the fewest elements that a reader takes at once, ``most_moved`` the most that
-    anybody reads or writes at once.
+    anybody reads or writes at once. ``abandoned`` says that all its readers may cease to run.
     """
 
     link: Link
     unbounded: Unbounded
     least_taken: int = 1
     most_moved: int = 1
+    abandoned: bool = False
 
     @property
     def queue(self) -> str:
@@ -88,7 +89,9 @@ class LinkPlaces:
         if self.meets:
             return
         link, room = self.link, self.capacity
-        left_over = self.least_taken - 1  # fewer than a reader takes at once are nobody's work
+        # Fewer than a reader takes at once are nobody's work, nor is what stands before readers
+        # that have ceased to run, as all who may have in the end.
+        left_over = room if self.abandoned else self.least_taken - 1
         limit = room - 1 if link.flow is Flow.UNBOUNDED and not self.unbounded.abstract else room
         yield Place(self.queue, "queue", link.name, link.initial, room, left_over, limit)
         if self.is_credit:

@@ -14,7 +14,9 @@ from typing import Any
 
 from ..notation.errors import InputError
 from .copies import expanded, has_copies
-from .language import Design, Flow, Kind, Link, Merging, Pool, Routing, Step, StepKind, Task
+from .language import (
+    Design, Flow, Kind, Link, Merging, Mortality, Pool, Routing, Step, StepKind, Task,
+)
 from .parameters import points, resolved
 from .schema import check_shape
 from .programs import length
@@ -367,6 +369,7 @@ def _task(name: str, node: Node, spot: Spot) -> Task:
         steps=_steps(get("steps")) or (),
         roots=_number(get("roots"), 1), depth=depth,
         takes=_amounts(get("takes")), gives=_amounts(get("gives")),
+        may=Mortality(_text(get("may"))),
     )
 
 
@@ -390,12 +393,18 @@ def _step(node: Node) -> Step:
     fields: dict[str, Any] = node.value
     key = next(kind for kind in StepKind if kind.value in fields)
     if key not in (StepKind.EITHER, StepKind.BRANCH):
-        return Step(key, fields[key.value].value, _number(fields.get("count"), 1), spot=node.spot)
+        return Step(key, fields[key.value].value, _number(fields.get("count"), 1),
+                    final=_true(fields.get("final")), spot=node.spot)
     branches = [_steps(branch) or () for branch in fields[key.value].value]
     if key is StepKind.EITHER:  # one that begins with another one waits for both
         branches = [way for branch in branches for way in _ways(branch)]
     return Step(key, branches=tuple(branches), timeout=_steps(fields.get("timeout")),
-                otherwise=_steps(fields.get("else")), spot=node.spot)
+                otherwise=_steps(fields.get("else")), final=_true(fields.get("final")),
+                spot=node.spot)
+
+
+def _true(node: Node | None) -> bool:
+    return node is not None and bool(node.value)
 
 
 def _ways(branch: tuple[Step, ...]) -> Iterator[tuple[Step, ...]]:

@@ -28,7 +28,7 @@ from .bounds import bounds
 from .counters import changes_of
 from .explain import marking_of, steps_of
 from .findings import Finding, Meanwhile
-from .language import Design, Flow, Kind, Task
+from .language import Design, Flow, Kind, Mortality, Task
 from .parts import Part
 from .rows import FAILED
 from .searching import Settings
@@ -117,8 +117,9 @@ def decide_local(spaces: Spaces) -> Finding:
 def _of_part(spaces: Spaces, place: int) -> Finding:
     design = spaces.sections[place].design
     watch = spaces.settings.budget.deadline.watch("asking who may stop alone")
-    answer = standstill(design, watch)
-    if not answer.total:
+    ceasing = [task.name for task in design.tasks.values() if task.may is not Mortality.GOES_ON]
+    answer = Standstill(False, tuple(ceasing)) if ceasing else standstill(design, watch)
+    if not (answer.total or ceasing):
         answer = ask_equations(design, watch)
     if answer.total:
         return Finding(LOCAL, Outcome.HOLDS, "no task can stop for ever unless all of them do")
@@ -188,6 +189,14 @@ class _Stuck:
         return never & ~self._finished(task) if never.any() else never
 
     def _finished(self, task: str) -> Marks:
+        finished = self._has_all(task)
+        running = self.space.number.get(f"{task}: running")
+        if running is not None:
+            finished |= self.space.markings[:, running] == 0  # it has stopped, or crashed
+        return finished
+
+    def _has_all(self, task: str) -> Marks:
+        """The states in which nothing is left for it, and nothing comes any more."""
         import numpy as np
         found, ends = np.ones(self.space.states, dtype=np.bool_), self.space.table.may_end
         for name in _upstream(self.design, task):
@@ -201,7 +210,7 @@ class _Stuck:
         if task.name in self._rests:
             return self._rests[task.name]
         found = np.ones(self.space.states, dtype=np.bool_)
-        if task.kind in (Kind.SOURCE, Kind.SCRIPT, Kind.CALL) and task.count is None:
+        if task.kind in (Kind.SOURCE, Kind.SCRIPT, Kind.CALL) and not task.may_end:
             found[:] = False
         reads = {link.name for link in self.design.inputs(task.name)}
         if task.kind is Kind.SCRIPT:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from ..verdicts.deadline import Deadline, OutOfTime
 from .explain import helping
-from .language import Design, Kind
+from .language import Design
 from .rows import Table
 from .translate import Aim, translate
 from .waits import WaitGraph, wait_graph
@@ -48,10 +48,7 @@ class Part:
 
 def unending(design: Design) -> bool:
     """Whether no task can ever have finished."""
-    return all(
-        task.count is None for task in design.tasks.values()
-        if task.kind in (Kind.SOURCE, Kind.SCRIPT)
-    )
+    return not any(task.may_end for task in design.tasks.values())
 
 
 def parts(design: Design) -> list[Design]:

@@ -2,8 +2,9 @@
 
 The position of a script counts the steps that are left in its text, with those in branches counted
 in the order in which they stand: the first step has the largest number, and 0 is behind the last.
-An ``either`` stands at one position, from which the first step of each branch leads on; what the
-first step leaves to do has positions of its own.
+(Steps at which it may wait for ever come last in that order, wherever they stand.) An ``either``
+stands at one position, from which the first step of each branch leads on; what the first step
+leaves to do has positions of its own.
 """
 
 from __future__ import annotations
@@ -13,19 +14,23 @@ from dataclasses import dataclass, replace
 
 from .language import Step, StepKind, Task
 
-__all__ = ["ScriptMove", "length", "moves", "program"]
+__all__ = ["Positions", "ScriptMove", "length", "program"]
 
 
 @dataclass(frozen=True)
 class ScriptMove:
     """From position ``at`` to ``to`` (0: the end of the round), by doing ``step``, or silently, in
-    ``words``. It is possible only where none of the steps ``unless`` is."""
+    ``words``. It is possible only where none of the steps ``unless`` is. A script may stay at
+    ``at`` for ever if that is ``final``; ``number`` is that of the step there in the text, from 1.
+    """
 
     at: int
     to: int
     step: Step | None = None
     words: str = ""
     unless: tuple[Step, ...] = ()
+    final: bool = False
+    number: int = 0
 
 
 def program(task: Task) -> tuple[Step, ...]:
@@ -41,10 +46,29 @@ def length(steps: Sequence[Step]) -> int:
     return sum(map(_length, steps))
 
 
-def moves(task: Task) -> Iterator[ScriptMove]:
-    """Every move of a script, in the order of its text."""
-    steps = program(task)
-    return _moves(steps, length(steps), 0)
+@dataclass(frozen=True)
+class Positions:
+    """A script with its positions: it begins at ``start`` and may stay for ever in those up to
+    ``rest``, of which 0 is its end."""
+
+    moves: tuple[ScriptMove, ...]
+    start: int
+    total: int
+    rest: int
+
+    @staticmethod
+    def of(task: Task) -> Positions:
+        """Every move of a script, in the order of its text. Final positions get the smallest
+        numbers, so that where it may rest is a matter of how much is left."""
+        steps = program(task)
+        total = length(steps)
+        found = list(_moves(steps, total, 0))
+        finals = {move.at for move in found if move.final}
+        ranked = sorted(range(1, total + 1), key=lambda at: (at not in finals, at))
+        new = {0: 0, **{at: rank for rank, at in enumerate(ranked, start=1)}}
+        return Positions(tuple(
+            replace(move, at=new[move.at], to=new[move.to], number=total - move.at + 1)
+            for move in found), new[total], total, len(finals))
 
 
 def _length(step: Step) -> int:
@@ -80,7 +104,7 @@ def _moves(steps: Sequence[Step], at: int, after: int) -> Iterator[ScriptMove]:
 
 def _of(step: Step, at: int, following: int) -> Iterator[ScriptMove]:
     if step.kind not in (StepKind.EITHER, StepKind.BRANCH):
-        yield ScriptMove(at, following, step)
+        yield ScriptMove(at, following, step, final=step.final)
         return
     inner = at - 1
     selects = step.kind is StepKind.EITHER
@@ -88,7 +112,7 @@ def _of(step: Step, at: int, following: int) -> Iterator[ScriptMove]:
         rest = _parted(branch)[1] if selects else branch
         to = inner if rest else following
         if selects:
-            yield ScriptMove(at, to, _parted(branch)[0])
+            yield ScriptMove(at, to, _parted(branch)[0], final=step.final)
         else:
             yield ScriptMove(at, to, words=_decision(branch, number))
         yield from _moves(rest, inner, following)

@@ -233,7 +233,8 @@ _WORDS: Final[Mapping[str, Callable[[str, ValidationError], Words]]] = {
 
 _TYPES: Final = {
     "object": "a mapping of keys to values", "array": "a list", "string": "a text",
-    "integer": "a whole number", "parameter": "a whole number, a range or an expression",
+    "integer": "a whole number", "boolean": "`true` or `false`",
+    "parameter": "a whole number, a range or an expression",
 }
 
 

@@ -353,6 +353,8 @@ def _describe(task: Task) -> str:
         ) + ("; …" if len(task.steps) > 4 else ""))
     if task.kind is Kind.CALL:
         parts.append(f"{task.roots} at once, {task.depth} deep")
+    if task.may.value:
+        parts.append(f"may {task.may.value}")
     if task.count is not None:
         parts.append(f"{task.count} times")
     if task.hand:

@@ -12,10 +12,12 @@ from itertools import chain, product
 from math import prod
 
 from ..notation.errors import InputError
-from .language import Design, Flow, Kind, Link, Merging, Routing, Step, StepKind, Task
+from .language import (
+    Design, Flow, Kind, Link, Merging, Mortality, Routing, Step, StepKind, Task,
+)
 from .links import LinkPlaces, Unbounded
 from .meetings import join_meetings
-from .programs import length, moves, program
+from .programs import Positions
 from .rows import (
     FAILED, MAX_ROWS, MAX_WAYS, Effect, Invariant, Place, Row, Table, TooManyWays, together,
     watched,
@@ -27,6 +29,7 @@ LOST = "an element was lost"
 BEAT = "the watched task's beat"
 STEPS_LEFT = "steps left"
 HAND = "elements in the hand"
+ENDS = {Mortality.STOP: "stops for ever", Mortality.CRASH: "crashes"}
 
 
 @dataclass(frozen=True)
@@ -71,7 +74,7 @@ def translate(design: Design, aim: Aim) -> Table:
         ))
     for task in design.tasks.values():
         try:
-            _KINDS[task.kind](builder, task)
+            builder.put(task)
         except TooManyWays:
             raise InputError(
                 f"the {task.kind.value} {task.name!r} can move in too many ways at once",
@@ -95,7 +98,7 @@ class _Builder:
         self.links: Mapping[str, LinkPlaces] = {
             link.name: LinkPlaces(
                 link, aim.unbounded, min(design.taken(link), default=link.takes),
-                max((*design.taken(link), *design.given(link)), default=1))
+                max((*design.taken(link), *design.given(link)), default=1), design.abandoned(link))
             for link in design.links.values()
         }
         self.places = [Place(FAILED, "flag", "", 0, 1, 1, 0 if aim.failures else 1)]
@@ -103,6 +106,13 @@ class _Builder:
         self.invariants: list[Invariant] = []
         self.scripted = {s.target for t in design.tasks.values() for s in t.actions}
         self.holders: dict[str, dict[str, int]] = {name: {} for name in design.pools}
+
+    def put(self, task: Task) -> None:
+        """Put down a task, and how it may cease to run."""
+        known = len(self.places), len(self.rows)
+        _KINDS[task.kind](self, task)
+        if task.may is not Mortality.GOES_ON and task.kind is not Kind.SCRIPT:
+            _ceasing(self, task, *known)
 
     def place(self, task: Task, what: str, role: str, start: int, most: int, rest: int) -> str:
         """Add a place of a task."""
@@ -211,7 +221,28 @@ def _may_end(design: Design) -> bool:
     """A design may rest if it has work that can be finished and none that goes on for ever."""
     workers = [t for t in design.tasks.values()
                if t.kind in (Kind.SOURCE, Kind.SCRIPT, Kind.CALL)]
-    return bool(workers) and all(task.count is not None for task in workers)
+    return bool(workers) and all(task.may_end for task in workers)
+
+
+def _ceasing(to: _Builder, task: Task, places: int, rows: int) -> None:
+    """Let a task that is no script run only while it has not ceased to. What the crashed hold is
+    nobody's work any more; where nothing moves, all who may cease have done so."""
+    works = task.kind is Kind.SOURCE
+    running = to.place(task, "running", "left", 1, 1, 0 if works else 1)
+    own = [place for place in to.places[places:] if place.name != running]
+    hands = {place.name: 0 for place in own if place.role == "hand"}
+    to.rows[rows:] = [replace(row, effect=Effect({running: 1}).then(row.effect))
+                      for row in to.rows[rows:]]
+    idle = {} if task.may is Mortality.CRASH else hands
+    end = Effect({running: 1}, idle, {running: -1}, (ENDS[task.may],), fair=False)
+    to.add(task, iter([end]))
+    counted = [place.name for place in own if place.role == "left"]
+    for left in counted:
+        done = Effect({running: 1}, {left: 0, **hands}, {running: -1}, ("is done",))
+        to.add(task, iter([done]))
+    kept = {*counted, *(hands if task.may is Mortality.CRASH else ())}
+    to.places[places:] = [replace(place, rest=place.most) if place.name in kept else place
+                          for place in to.places[places:]]
 
 
 # --- one function a kind ------------------------------------------------------------------
@@ -344,20 +375,27 @@ def position_of(task: Task) -> str:
 
 def _script(to: _Builder, task: Task) -> None:
     """A program: its position counts the steps that are left, 0 when it has ended."""
-    total = length(program(task))
-    position = to.place(task, STEPS_LEFT, "position", total, total, 0)
+    text = Positions.of(task)
+    position = to.place(task, STEPS_LEFT, "position", text.start, text.total, text.rest)
     rounds = ""
     if task.count is not None and task.count > 1:
-        rounds = to.place(task, "rounds left", "left", task.count, task.count, 1)
-    for move in moves(task):
+        early = text.rest > 0 or task.may is not Mortality.GOES_ON
+        rounds = to.place(task, "rounds left", "left", task.count, task.count,
+                          task.count if early else 1)
+    for at_once in {Mortality.STOP: [text.start], Mortality.CRASH: range(1, text.total + 1)}.get(
+            task.may, ()):
+        ends = Effect({position: at_once}, {position: at_once}, {position: -at_once},
+                      (ENDS[task.may],), fair=False)
+        to.add(task, iter([ends]))
+    for move in text.moves:
         at = Effect({position: move.at}, {position: move.at})
         if move.to:
             change = {position: move.to - move.at} if move.to != move.at else {}
             onward = [Effect(change=change)]
         else:
-            onward = list(_next_round(task, position, rounds, total, move.at))
+            onward = list(_next_round(task, position, rounds, text.start, move.at))
         if move.step is not None:
-            to.add(task, _step(to, task, move.step, total - move.at, at, onward))
+            to.add(task, _step(to, task, move.step, move.number, at, onward))
             continue
         closed = [list(_impossible(to, step)) for step in move.unless]
         silent = together([replace(at, words=(move.words,))], *closed, onward)
@@ -366,9 +404,9 @@ def _script(to: _Builder, task: Task) -> None:
 
 
 def _next_round(
-    task: Task, position: str, rounds: str, total: int, at: int
+    task: Task, position: str, rounds: str, start: int, at: int
 ) -> Iterator[Effect]:
-    again = Effect(change={position: total - at} if total > at else {})
+    again = Effect(change={position: start - at} if start != at else {})
     if task.count is None:
         yield again
         return
@@ -393,7 +431,7 @@ def _step(
     act = link.read if step.kind is StepKind.READ else link.write
     if n == 1:
         return together([at], act(), onward)
-    done = to.place(task, f"repetitions of step {number + 1}", "progress", 0, n - 1, n - 1)
+    done = to.place(task, f"repetitions of step {number}", "progress", 0, n - 1, n - 1)
     more = Effect({}, {done: n - 2}, {done: 1})
     last = Effect({done: n - 1}, {}, {done: 1 - n})
     return chain(together([at], act(), [more]), together([at], act(), [last], onward))

@@ -58,64 +58,70 @@ class Kinds:
 
     def source(
         self, name: str, *, count: Number | None = None, pool: str | None = None,
-        copies: Number | None = None,
+        may: Literal["stop", "crash"] | None = None, copies: Number | None = None,
     ) -> TaskName:
         """Put down a source. It writes to all its links.
 
         ``count``: How often it writes; without it, for ever.
         ``pool``: The pool that the task's threads come from.
+        ``may``: Whether it may cease to run: `stop` between two runs, or `crash` at any moment.
         ``copies``: How many copies there are; without it, one.
         """
         return self._task(name, {
-            "kind": "source", "count": count, "pool": pool, "copies": copies,
+            "kind": "source", "count": count, "pool": pool, "may": may, "copies": copies,
         })
 
     def sink(
-        self, name: str, *, pool: str | None = None, copies: Number | None = None,
+        self, name: str, *, pool: str | None = None, may: Literal["stop", "crash"] | None = None,
+        copies: Number | None = None,
     ) -> TaskName:
         """Put down a sink. It reads from any of its links.
 
         ``pool``: The pool that the task's threads come from.
+        ``may``: Whether it may cease to run: `stop` between two runs, or `crash` at any moment.
         ``copies``: How many copies there are; without it, one.
         """
         return self._task(name, {
-            "kind": "sink", "pool": pool, "copies": copies,
+            "kind": "sink", "pool": pool, "may": may, "copies": copies,
         })
 
     def map(
         self, name: str, *, hand: Number | None = None, pool: str | None = None,
-        copies: Number | None = None,
+        may: Literal["stop", "crash"] | None = None, copies: Number | None = None,
     ) -> TaskName:
         """Put down a map. It reads, and writes.
 
         ``hand``: How many elements the task can hold between reading and writing; 0 reads and
             writes in one move.
         ``pool``: The pool that the task's threads come from.
+        ``may``: Whether it may cease to run: `stop` between two runs, or `crash` at any moment.
         ``copies``: How many copies there are; without it, one.
         """
         return self._task(name, {
-            "kind": "map", "hand": hand, "pool": pool, "copies": copies,
+            "kind": "map", "hand": hand, "pool": pool, "may": may, "copies": copies,
         })
 
     def filter(
         self, name: str, *, hand: Number | None = None, pool: str | None = None,
-        copies: Number | None = None,
+        may: Literal["stop", "crash"] | None = None, copies: Number | None = None,
     ) -> TaskName:
         """Put down a filter. It reads, and writes or discards.
 
         ``hand``: How many elements the task can hold between reading and writing; it decides
             while it holds them.
         ``pool``: The pool that the task's threads come from.
+        ``may``: Whether it may cease to run: `stop` between two runs, or `crash` at any moment.
         ``copies``: How many copies there are; without it, one.
         """
         return self._task(name, {
-            "kind": "filter", "hand": hand, "pool": pool, "copies": copies,
+            "kind": "filter", "hand": hand, "pool": pool, "may": may, "copies": copies,
         })
 
     def merge(
         self, name: str, *, hand: Number | None = None,
         policy: Literal["any", "fair", "preferred"] | None = None, prefers: str | None = None,
-        pool: str | None = None, copies: Number | None = None,
+        pool: str | None = None, may: Literal["stop", "crash"] | None = None,
+        copies: Number | None = None,
     ) -> TaskName:
         """Put down a merge. It reads from one of its links, and writes.
 
@@ -124,47 +130,50 @@ class Kinds:
         ``policy``: Which ready input is taken.
         ``prefers``: The link that policy `preferred` takes first.
         ``pool``: The pool that the task's threads come from.
+        ``may``: Whether it may cease to run: `stop` between two runs, or `crash` at any moment.
         ``copies``: How many copies there are; without it, one.
         """
         return self._task(name, {
             "kind": "merge", "hand": hand, "policy": policy, "prefers": prefers, "pool": pool,
-            "copies": copies,
+            "may": may, "copies": copies,
         })
 
     def zip(
         self, name: str, *, hand: Number | None = None, pool: str | None = None,
-        copies: Number | None = None,
+        may: Literal["stop", "crash"] | None = None, copies: Number | None = None,
     ) -> TaskName:
         """Put down a zip. It reads from all its links at once, and writes to all.
 
         ``hand``: How many elements the task can hold between reading and writing; 0 reads and
             writes in one move.
         ``pool``: The pool that the task's threads come from.
+        ``may``: Whether it may cease to run: `stop` between two runs, or `crash` at any moment.
         ``copies``: How many copies there are; without it, one.
         """
         return self._task(name, {
-            "kind": "zip", "hand": hand, "pool": pool, "copies": copies,
+            "kind": "zip", "hand": hand, "pool": pool, "may": may, "copies": copies,
         })
 
     def broadcast(
         self, name: str, *, hand: Number | None = None, pool: str | None = None,
-        copies: Number | None = None,
+        may: Literal["stop", "crash"] | None = None, copies: Number | None = None,
     ) -> TaskName:
         """Put down a broadcast. It reads, and writes to all its links at once.
 
         ``hand``: How many elements the task can hold between reading and writing; 0 reads and
             writes in one move.
         ``pool``: The pool that the task's threads come from.
+        ``may``: Whether it may cease to run: `stop` between two runs, or `crash` at any moment.
         ``copies``: How many copies there are; without it, one.
         """
         return self._task(name, {
-            "kind": "broadcast", "hand": hand, "pool": pool, "copies": copies,
+            "kind": "broadcast", "hand": hand, "pool": pool, "may": may, "copies": copies,
         })
 
     def route(
         self, name: str, *, hand: Number | None = None,
         by: Literal["content", "room"] | None = None, pool: str | None = None,
-        copies: Number | None = None,
+        may: Literal["stop", "crash"] | None = None, copies: Number | None = None,
     ) -> TaskName:
         """Put down a route. It reads, and writes to one of its links.
 
@@ -172,25 +181,29 @@ class Kinds:
             while it holds them.
         ``by``: Whether the element decides where it goes, or any link with room will do.
         ``pool``: The pool that the task's threads come from.
+        ``may``: Whether it may cease to run: `stop` between two runs, or `crash` at any moment.
         ``copies``: How many copies there are; without it, one.
         """
         return self._task(name, {
-            "kind": "route", "hand": hand, "by": by, "pool": pool, "copies": copies,
+            "kind": "route", "hand": hand, "by": by, "pool": pool, "may": may, "copies": copies,
         })
 
     def script(
         self, name: str, steps: Sequence[Step], *, count: Number | None = None,
-        pool: str | None = None, copies: Number | None = None,
+        pool: str | None = None, may: Literal["stop", "crash"] | None = None,
+        copies: Number | None = None,
     ) -> TaskName:
         """Put down a script. It does its steps in order, waiting at each.
 
         ``steps``: What it does, in order, waiting at each step.
         ``count``: How often it does all its steps; without it, for ever.
         ``pool``: The pool that the task's threads come from.
+        ``may``: Whether it may cease to run: `stop` between two runs, or `crash` at any moment.
         ``copies``: How many copies there are; without it, one.
         """
         return self._task(name, {
-            "kind": "script", "steps": steps, "count": count, "pool": pool, "copies": copies,
+            "kind": "script", "steps": steps, "count": count, "pool": pool, "may": may,
+            "copies": copies,
         })
 
     def call(

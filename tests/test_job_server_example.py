@@ -11,7 +11,9 @@ from typing import Any
 
 import pytest
 
-from checkvalve.reference.drivers.job_server import ALWAYS_READS, Event, Terms
+from checkvalve.reference.drivers.job_server import (
+    ALWAYS_READS, SUMMARY, Event, JobServer, Monitor, Terms,
+)
 from checkvalve.reference.flow.bucket import TokenBucket
 from checkvalve.reference.flow.jobs import Happens, Job, Master, Worker
 from checkvalve.reference.flow.link import LinkMisuse
@@ -104,6 +106,39 @@ def test_more_packets_in_a_tick_than_the_bucket_has_are_seen() -> None:
         watch.told(event)
     watch.told(Event("tick", 0))
     assert list(watch.wrong) == ["bucket of worker 0"]
+
+
+# --- the servers -----------------------------------------------------------------------------
+
+
+def test_a_monitor_counts_packets_and_the_values_in_them() -> None:
+    """A summary stands for several values."""
+    monitor = Monitor()
+    for values in (3, 1):
+        monitor.datagram_received(SUMMARY.pack(values, 10, 7), None)
+    assert (monitor.packets, monitor.values) == (2, 4)
+
+
+async def served() -> tuple[list[Event], int]:
+    """A server with a client and a worker that stay: what it told, and the tasks that are left."""
+    told: list[Event] = []
+    peers = []
+    async with JobServer(Terms(), told.append) as server:
+        for port in (server.client_port, server.worker_port):
+            peers.append((await asyncio.open_connection("127.0.0.1", port))[1])
+        while len(told) < 2:
+            await asyncio.sleep(0)
+    left = len(asyncio.all_tasks())
+    for writer in peers:
+        writer.transport.abort()
+    return told, left
+
+
+def test_nobody_is_served_any_more_when_the_server_has_ended() -> None:
+    """Its tasks end with it, though its peers are there still."""
+    told, left = asyncio.run(served())
+    assert {event.what for event in told} >= {"client", "worker"}
+    assert left == 1
 
 
 # --- the cores -------------------------------------------------------------------------------

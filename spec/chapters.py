@@ -44,6 +44,7 @@ CHAPTERS = {
     "flow.observed_jobs": "what can be seen of a master that gives jobs to workers which ask",
     "flow.workers_seen": "that a master and its workers are what is seen of them",
     "flow.fan_in": "several senders and one buffer: how many permits each may begin with",
+    "flow.sums": "rings, shares and buckets by what they come to: proofs for all sizes",
     "flow.frames": "stages with frames of several elements, and ways that part and meet",
     "flow.observed_counted": "the same of a link whose messages get lost, doubled and reordered",
     "storm.queue": "a task's input queues in Storm, and who drains them",

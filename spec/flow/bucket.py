@@ -14,6 +14,9 @@ the receiver's (003#E17).
 The mail's bucket has no depth. A source that was idle for a while then has as many tokens as ticks
 have passed, and sends them all at once.
 
+A tick here is one step, in which a number of elements is sent; so what is proved below is proved of
+two depths. `sums` has a tick in smaller steps, and proves it for all depths and latencies.
+
 Source: the mail "back pressure"; 003#dropping, 003#E17.
 """
 

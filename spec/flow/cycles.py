@@ -13,7 +13,7 @@ element on if the next slot is free.
     gain < 1    one stage makes one of d. The ring runs empty, but for fewer than d.
 
 So it takes a gain above 1 and an element that circulates to be stuck, and not the one-to-many stage
-alone (003#E13).
+alone (003#E13). `sums` proves for all K that a ring with an element and a free slot goes on.
 
 Source: the mail "back pressure"; 003#composing, 003#E13.
 """

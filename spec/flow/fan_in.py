@@ -19,6 +19,8 @@ n clients have s jobs in the queue, its *share*, and stop reading from it there.
 nothing is ever dropped: TCP holds everybody. Where n s > C both happen, for two different reasons:
 who is too fast alone is held by TCP, and what too many bring together is dropped.
 
+What is proved here for up to three senders is proved in `sums` for all numbers of them.
+
 Source: the mail "back pressure"; 003#workers, 003#example, 003#E11, 003#E18.
 """
 

@@ -1,0 +1,375 @@
+"""Rings, shares and buckets by what they come to: proofs for all sizes.
+
+Theory of operation
+-------------------
+A search decides a machine for some numbers of slots, senders and tokens, and Z3 for all values of a
+constant, but of no machine whose *shape* depends on it: how many variables an array has, or how
+many instances an action. Each machine here says the same as one of another chapter with a few sums
+in the place of members. That a run of the other is a run of this one is a refinement, decided by
+search for small shapes; that each step changes one member, and so the sum by as much, holds for all
+by the argument that is given here, and no engine checks it. What is said of the sums is proved.
+
+**A ring** (`cycles`). Look at one free slot of a ring, and at the nearest element behind it, which
+is g slots away. Nothing but that element can change g, since none overtakes another. It can come
+nearer while g > 1, and fill the slot where g = 1. Then its own slot is free, and has a nearest
+element behind it in turn. So a ring with a free slot and an element goes on, however many it has.
+
+**Shares** (`fan_in`). All permits of n senders come to n c at first, and each step moves one.
+
+**A bucket** (`bucket`) in small steps: tokens come, one element is sent, a tick ends. So no action
+has as many instances as the bucket is deep.
+
+Source: the mail "back pressure"; 003#composing, 003#workers, 003#dropping; 003#E11, 003#E13,
+003#E17.
+"""
+
+from __future__ import annotations
+
+from ..expectations import expect, prove
+from ..notation import (
+    MUST, Machine, action, always, assume, boolean, const, integer, never_stuck, require,
+)
+from ..notation.views import Seen, View, see, shown
+from ..refinements import refines
+from .bucket import Bucket, FastEnough
+from .cycles import Ring
+from .fan_in import FanIn, Knowing
+
+__all__ = [
+    "EXPECTATIONS", "Forgetting", "FreeSlot", "Overtaken", "Saving", "Shares", "SharesSeen",
+    "SlotSeen", "Spending", "SpendingSeen", "Unknown",
+]
+
+COMPOSING, WORKERS, DROPPING = "003#composing", "003#workers", "003#dropping"
+
+
+# --- a ring ------------------------------------------------------------------------------
+
+
+class FreeSlot(Machine):
+    """A free slot of a ring, and the nearest element behind it."""
+
+    K = const(4, at_least=2)            # slots
+
+    g = integer(1, K - 1, init=1)       # slots between them, and one more
+    looking = boolean(False)            # for the element behind another free slot
+
+    @action(fair=True)
+    def comes_nearer(self) -> None:
+        """The element moves on."""
+        require(not self.looking and self.g > 1)
+        self.g -= 1
+
+    @action(fair=True)
+    def fills(self) -> None:
+        """It takes the slot; its own is free now, and the next element behind is looked for."""
+        require(not self.looking and self.g == 1)
+        self.looking = True
+
+    @action
+    def looks_further(self) -> None:
+        """The one behind is free as well."""
+        require(self.looking and self.g < self.last())
+        self.g += 1
+
+    def last(self) -> int:
+        """All others are free, and the element is the one that has just moved."""
+        return self.K - 1
+
+    @action(fair=True)
+    def finds(self) -> None:
+        """There it is."""
+        require(self.looking)
+        self.looking = False
+
+    @never_stuck("FLOW-90", MUST, "The element behind a free slot of a ring goes on.",
+                 source=f"{COMPOSING}; 003#E13")
+    def goes_on(self) -> bool:
+        """It has always somewhere to go."""
+        return False
+
+    @always("FLOW-91", MUST, "Behind a free slot of a ring is an element, before one comes to it.",
+            source=f"{COMPOSING}; 003#E13")
+    def it_is_there(self) -> bool:
+        """At a distance of one slot at least, and of all others at most."""
+        return 1 <= self.g and self.g < self.K
+
+
+class Overtaken(FreeSlot):
+    """The nearest element may vanish, and none is left."""
+
+    g = integer(1, FreeSlot.K, init=1)
+
+    def last(self) -> int:
+        """One looks all round, and finds the slot itself."""
+        return self.K
+
+
+class SlotSeen(View[Ring]):
+    """The first slot that is free when all are put in; then the one from which it was filled."""
+
+    history: tuple[int, ...] = ()
+
+    @shown
+    def move(self, before: Ring, after: Ring, slot: int) -> Seen | list[Seen] | None:
+        """Only the nearest element behind the free slot counts."""
+        free = self.history[0] if self.history else before.k
+        away = _behind(before, free)
+        self.history = (free,)
+        if (free - slot) % before.K != away:
+            return None
+        if away > 1:
+            return see("comes_nearer")
+        self.history = (slot,)
+        return [see("fills"), *[see("looks_further")] * (_behind(after, slot) - 1), see("finds")]
+
+
+def _behind(ring: Ring, free: int) -> int:
+    """How many slots back from a free one the nearest element is."""
+    return next(back for back in range(1, ring.K) if ring.full[(free - back) % ring.K])
+
+
+# --- shares ------------------------------------------------------------------------------
+
+
+class Shares(Machine):
+    """Any number of senders: their permits, and their elements, taken together."""
+
+    n = const(2, at_least=1)            # senders
+    c = const(1, at_least=1)            # permits that each begins with, or its share
+    C = const(2, at_least=1)            # slots
+
+    P = integer(0, n * c, init=n * c)   # permits at all senders, unused
+    N = integer(0, n * c)               # elements of all that wait
+
+    @assume
+    def all_fit(self) -> bool:
+        """All permits together find slots."""
+        return self.n * self.c <= self.C
+
+    @action(fair=True)
+    def send(self) -> None:
+        """A permit of one of them becomes an element."""
+        require(self.P > 0)
+        self.P -= 1
+        self.N += 1
+
+    @action(fair=True)
+    def free(self) -> None:
+        """An element has been processed, and its sender gets the permit back."""
+        require(self.N > 0)
+        self.N -= 1
+        self.P += 1
+
+    @always("FLOW-92", MUST, "All senders together keep the tokens that they began with.",
+            source=f"{WORKERS}; 003#E11")
+    def tokens_are_kept(self) -> bool:
+        """However many there are."""
+        return self.P + self.N == self.n * self.c
+
+    @always("FLOW-93", MUST, "Where the shares of all senders fit, what they have sent fits.",
+            source=f"{WORKERS}; 003#E11, 003#E18")
+    def all_of_it_fits(self) -> bool:
+        """Nobody who may send finds all slots taken."""
+        return self.N <= self.C
+
+
+class Forgetting(Shares):
+    """Who has processed an element forgets whose it was, and gives nothing back."""
+
+    @action(fair=True)
+    def free(self) -> None:
+        """The slot is free, and nobody may fill it."""
+        require(self.N > 0)
+        self.N -= 1
+
+
+class Unknown(Shares):
+    """As many senders again, of whom the receiver does not know."""
+
+    P = integer(0, 2 * Shares.n * Shares.c, init=2 * Shares.n * Shares.c)
+    N = integer(0, 2 * Shares.n * Shares.c)
+
+
+class SharesSeen(View[FanIn]):
+    """Whichever sender it is."""
+
+    @shown
+    def send(self, before: FanIn, after: FanIn, sender: int) -> Seen:
+        """One of them sends."""
+        return see("send")
+
+    @shown
+    def free(self, before: FanIn, after: FanIn, sender: int) -> Seen:
+        """One of them gets its permit back."""
+        return see("free")
+
+
+# --- a bucket ----------------------------------------------------------------------------
+
+
+class Spending(Machine):
+    """A source with a bucket and its receiver; a tick in steps."""
+
+    r = const(1, at_least=1)            # tokens a tick
+    b = const(2, at_least=1)            # tokens that are kept
+    u = const(1, at_least=1)            # elements that are served a tick
+    th = const(1)                       # ticks until the receiver begins
+
+    tokens = integer(0, b, init=b)
+    waiting = integer(0, 2 * b + r * th)
+    burst = integer(0, 2 * b)           # sent, less r a tick, in the worst window that ends now
+    idle = integer(0, th, init=th)      # ticks until the receiver serves
+    within = boolean(False)             # a tick
+
+    @assume
+    def a_tick_fits(self) -> bool:
+        """The bucket keeps the tokens of a tick."""
+        return self.r <= self.b
+
+    @assume
+    def it_keeps_up(self) -> bool:
+        """The rate that the bucket simulates is the receiver's, or below it."""
+        return self.r <= self.u
+
+    @action(fair=True)
+    def come(self) -> None:
+        """A tick begins, and tokens come."""
+        require(not self.within)
+        self.tokens = self.kept(self.tokens + self.r)
+        self.burst = max(0, self.burst - self.r)
+        self.within = True
+
+    @action
+    def send(self) -> None:
+        """A token is spent, and an element sent."""
+        require(self.within and self.tokens > 0)
+        self.tokens -= 1
+        self.burst += 1
+        self.waiting += 1
+
+    @action(fair=True)
+    def serve(self) -> None:
+        """A tick ends; once the receiver serves, some elements are gone."""
+        require(self.within)
+        left = self.waiting if self.idle > 0 else max(0, self.waiting - self.u)
+        self.idle = self.th if left == 0 else max(0, self.idle - 1)
+        self.waiting = left
+        self.within = False
+
+    @action
+    def has_none(self) -> None:
+        """Somebody looks between two ticks, and nothing waits."""
+        require(not self.within and self.waiting == 0)
+
+    @action
+    def has_some(self) -> None:
+        """Somebody looks between two ticks, and something waits."""
+        require(not self.within and self.waiting > 0)
+
+    def kept(self, tokens: int) -> int:
+        """What is more runs over."""
+        return min(self.b, tokens)
+
+    @always("FLOW-94", MUST,
+            "What is saved and what was sent beyond the rate never exceed the depth.",
+            source=f"{DROPPING}; 003#E17")
+    def tokens_are_spent_once(self) -> bool:
+        """So no window of t ticks has more than b + r t elements."""
+        return self.burst + self.tokens <= self.b
+
+    @always("FLOW-95", MUST,
+            "What waits and what is saved is what came while nobody served, and b, at most.",
+            source=f"{DROPPING}; 003#E17")
+    def idleness_costs_the_rate(self) -> bool:
+        """Within a tick, its own tokens as well."""
+        own = self.r if self.within else 0
+        return self.waiting + self.tokens <= self.b + self.r * (self.th - self.idle) + own
+
+    @always("FLOW-96", MUST,
+            "Between ticks b + r th elements of a source with a bucket wait at most.",
+            source=f"{DROPPING}; 003#E17")
+    def few_wait(self) -> bool:
+        """For a receiver of any rate that is not below the bucket's, and of any latency."""
+        return self.within or self.waiting <= self.b + self.r * self.th
+
+
+class Saving(Spending):
+    """A bucket that keeps all its tokens."""
+
+    tokens = integer(0, 3 * Spending.b, init=Spending.b)
+    burst = integer(0, 4 * Spending.b)
+    waiting = integer(0, 6 * Spending.b + Spending.r * Spending.th)
+
+    def kept(self, tokens: int) -> int:
+        """Nothing runs over; the model ends somewhere."""
+        return min(3 * self.b, tokens)
+
+
+class SpendingSeen(View[Bucket]):
+    """A tick is its tokens, its elements, and what is served at its end."""
+
+    @shown
+    def tick(self, before: Bucket, after: Bucket, sent: int) -> list[Seen]:
+        """In that order."""
+        return [see("come"), *[see("send")] * sent, see("serve")]
+
+    def asked(self, machine: Bucket) -> list[Seen]:
+        """Whether something waits."""
+        return [see("has_some" if machine.waiting else "has_none")]
+
+
+EXPECTATIONS = (
+    refines(Ring, FreeSlot, "what can move in a ring is behind a free slot", shows=SlotSeen,
+            seen_by={"K": "K"}, K=range(2, 7), k=lambda K: range(1, K)),
+    prove(FreeSlot, "FLOW-91", "an element is behind each free slot, for rings of all sizes",
+          for_all=("K",)),
+    prove(FreeSlot, "FLOW-90", "a ring with a free slot and an element goes on, for all sizes",
+          for_all=("K",), lemmas=("FLOW-91",)),
+    expect(Overtaken, "FLOW-91", "violated", "a ring without an element has none behind a slot",
+           K=(2, 3)),
+    refines(Knowing, Shares, "each step of one of several senders changes what all of them have",
+            shows=SharesSeen, seen_by={"n": "n", "c": "c", "C": "C"}, n=(1, 2, 3), c=(1, 2),
+            C=lambda n, c: (n * c,)),
+    prove(Shares, "FLOW-92", "tokens are kept, for all numbers of senders and all shares",
+          for_all=("n", "c", "C")),
+    prove(Shares, "FLOW-93", "all fit where n c <= C, for all numbers of senders and all shares",
+          for_all=("n", "c", "C"), lemmas=("FLOW-92",)),
+    expect(Forgetting, "FLOW-92", "violated", "permits that are not given back are lost",
+           n=2, c=1, C=2),
+    expect(Unknown, "FLOW-93", "violated", "senders that the receiver does not know overrun it",
+           n=(1, 2), c=(1, 2), C=lambda n, c: (n * c,)),
+    refines(FastEnough, Spending, "a tick is its steps", shows=SpendingSeen,
+            seen_by={"r": "r", "b": "b", "u": "u", "th": "th"}, r=(1, 2), b=(2, 3), u=2,
+            th=(0, 1)),
+    prove(Spending, "FLOW-94", "tokens are spent once, for all depths, rates and latencies",
+          for_all=("r", "b", "u", "th"), lemmas=("FLOW-95",)),
+    prove(Spending, "FLOW-95", "idleness costs the rate, for all depths, rates and latencies",
+          for_all=("r", "b", "u", "th"), lemmas=("FLOW-94",)),
+    prove(Spending, "FLOW-96", "few wait where r <= u, for all depths, rates and latencies",
+          for_all=("r", "b", "u", "th"), lemmas=("FLOW-94", "FLOW-95")),
+    expect(Saving, "FLOW-94", "violated", "without a depth, more is saved than b",
+           r=(1, 2), b=2, u=2, th=(0, 1)),
+)
+
+UNSEEN = {
+    "FLOW-90":
+        "Stages in a circle are a design: checkvalve check decides whether it gets stuck, before "
+        "there is anything to run.",
+    "FLOW-91":
+        "Where the elements of a circle stand at one instant is known to none of its stages.",
+    "FLOW-92":
+        "The permits of several senders are in as many processes; the link's observer judges each "
+        "link by itself.",
+    "FLOW-93":
+        "How many senders there are is a deployment's choice; a design with its numbers says "
+        "whether they fit.",
+    "FLOW-94":
+        "What a source has saved is its own affair; what it sends in a window is judged by the "
+        "suite of rates, as FLOW-80.",
+    "FLOW-95":
+        "When a receiver begins to serve, and what its source has saved, are in two processes.",
+    "FLOW-96":
+        "How many elements wait depends on the receiver's rate, which is a promise about time, "
+        "and on no call.",
+}

@@ -41,6 +41,7 @@ CHAPTERS = {
     "flow.summaries": "what cannot go is rolled up, or waits in batches",
     "flow.resending": "clients that submit again: the size of a queue, and what is dropped",
     "flow.workers": "a master with a queue, and workers that ask for jobs",
+    "flow.leases": "jobs on lease: what a worker that dies had comes back",
     "flow.observed_jobs": "what can be seen of a master that gives jobs to workers which ask",
     "flow.workers_seen": "that a master and its workers are what is seen of them",
     "flow.fan_in": "several senders and one buffer: how many permits each may begin with",

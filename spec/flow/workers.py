@@ -17,6 +17,8 @@ in which asking twice is asking once, is not enough: the second ask may arrive a
 been answered. So a worker says how many jobs it has got, and the master passes over an ask that
 does not count what it has given already.
 
+A worker that dies is the affair of `leases`.
+
 Source: the mail "back pressure"; 003#workers, 003#E12.
 """
 

@@ -89,7 +89,7 @@ class Leases(Machine):
         self.spent[worker] = 0
 
     def may_have(self, worker: int) -> bool:
-        """Who has none."""
+        """Whoever works on nothing."""
         return self.has[worker] == self.J
 
     @action(fair=True, worker=upto(W))

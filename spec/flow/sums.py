@@ -36,8 +36,8 @@ from .cycles import Ring
 from .fan_in import FanIn, Knowing
 
 __all__ = [
-    "EXPECTATIONS", "Forgetting", "FreeSlot", "Overtaken", "Saving", "Shares", "SharesSeen",
-    "SlotSeen", "Spending", "SpendingSeen", "Unknown",
+    "EXPECTATIONS", "Cautious", "Dozing", "Forgetting", "FreeSlot", "Overtaken", "Saving", "Shares",
+    "SharesSeen", "SlotSeen", "Spending", "SpendingSeen", "Unknown",
 ]
 
 COMPOSING, WORKERS, DROPPING = "003#composing", "003#workers", "003#dropping"
@@ -78,7 +78,7 @@ class FreeSlot(Machine):
 
     @action(fair=True)
     def finds(self) -> None:
-        """There it is."""
+        """The nearest element behind is there."""
         require(self.looking)
         self.looking = False
 
@@ -103,6 +103,16 @@ class Overtaken(FreeSlot):
     def last(self) -> int:
         """One looks all round, and finds the slot itself."""
         return self.K
+
+
+class Cautious(FreeSlot):
+    """An element moves only if two slots ahead of it are free, or the last one."""
+
+    @action(fair=True)
+    def comes_nearer(self) -> None:
+        """It keeps its distance."""
+        require(not self.looking and self.g > 2)
+        self.g -= 1
 
 
 class SlotSeen(View[Ring]):
@@ -252,7 +262,7 @@ class Spending(Machine):
     def serve(self) -> None:
         """A tick ends; once the receiver serves, some elements are gone."""
         require(self.within)
-        left = self.waiting if self.idle > 0 else max(0, self.waiting - self.u)
+        left = self.waiting if self.idle > 0 else self.served()
         self.idle = self.th if left == 0 else max(0, self.idle - 1)
         self.waiting = left
         self.within = False
@@ -270,6 +280,10 @@ class Spending(Machine):
     def kept(self, tokens: int) -> int:
         """What is more runs over."""
         return min(self.b, tokens)
+
+    def served(self) -> int:
+        """What is left after a tick's work."""
+        return max(0, self.waiting - self.u)
 
     @always("FLOW-94", MUST,
             "What is saved and what was sent beyond the rate never exceed the depth.",
@@ -306,16 +320,30 @@ class Saving(Spending):
         return min(3 * self.b, tokens)
 
 
+class Dozing(Spending):
+    """The receiver never serves."""
+
+    @action
+    def send(self) -> None:
+        """As long as the model has numbers for what waits."""
+        require(self.waiting < 2 * self.b + self.r * self.th)
+        super().send()
+
+    def served(self) -> int:
+        """Nothing leaves, however long it waits."""
+        return self.waiting
+
+
 class SpendingSeen(View[Bucket]):
     """A tick is its tokens, its elements, and what is served at its end."""
 
     @shown
     def tick(self, before: Bucket, after: Bucket, sent: int) -> list[Seen]:
-        """In that order."""
+        """First tokens, then what is sent."""
         return [see("come"), *[see("send")] * sent, see("serve")]
 
     def asked(self, machine: Bucket) -> list[Seen]:
-        """Whether something waits."""
+        """Somebody looks at what is behind the source."""
         return [see("has_some" if machine.waiting else "has_none")]
 
 
@@ -326,6 +354,8 @@ EXPECTATIONS = (
           for_all=("K",)),
     prove(FreeSlot, "FLOW-90", "a ring with a free slot and an element goes on, for all sizes",
           for_all=("K",), lemmas=("FLOW-91",)),
+    expect(Cautious, "FLOW-90", "violated", "elements that keep their distance wait for each other",
+           K=(3, 4)),
     expect(Overtaken, "FLOW-91", "violated", "a ring without an element has none behind a slot",
            K=(2, 3)),
     refines(Knowing, Shares, "each step of one of several senders changes what all of them have",
@@ -339,6 +369,8 @@ EXPECTATIONS = (
            n=2, c=1, C=2),
     expect(Unknown, "FLOW-93", "violated", "senders that the receiver does not know overrun it",
            n=(1, 2), c=(1, 2), C=lambda n, c: (n * c,)),
+    *(expect(Dozing, rule, "violated", "more wait than a latency explains", r=1, b=2, u=1,
+             th=(0, 1)) for rule in ("FLOW-95", "FLOW-96")),
     refines(FastEnough, Spending, "a tick is its steps", shows=SpendingSeen,
             seen_by={"r": "r", "b": "b", "u": "u", "th": "th"}, r=(1, 2), b=(2, 3), u=2,
             th=(0, 1)),

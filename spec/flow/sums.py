@@ -51,7 +51,7 @@ class FreeSlot(Machine):
 
     K = const(4, at_least=2)            # slots
 
-    g = integer(1, K - 1, init=1)       # slots between them, and one more
+    g = integer(0, K, init=1)           # slots between them, and one more
     looking = boolean(False)            # for the element behind another free slot
 
     @action(fair=True)
@@ -97,8 +97,6 @@ class FreeSlot(Machine):
 
 class Overtaken(FreeSlot):
     """The nearest element may vanish, and none is left."""
-
-    g = integer(1, FreeSlot.K, init=1)
 
     def last(self) -> int:
         """One looks all round, and finds the slot itself."""
@@ -150,7 +148,7 @@ class Shares(Machine):
     C = const(2, at_least=1)            # slots
 
     P = integer(0, n * c, init=n * c)   # permits at all senders, unused
-    N = integer(0, n * c)               # elements of all that wait
+    N = integer(0, 2 * n * c)           # elements of all that wait
 
     @assume
     def all_fit(self) -> bool:
@@ -198,7 +196,6 @@ class Unknown(Shares):
     """As many senders again, of whom the receiver does not know."""
 
     P = integer(0, 2 * Shares.n * Shares.c, init=2 * Shares.n * Shares.c)
-    N = integer(0, 2 * Shares.n * Shares.c)
 
 
 class SharesSeen(View[FanIn]):
@@ -386,22 +383,21 @@ EXPECTATIONS = (
 
 UNSEEN = {
     "FLOW-90":
-        "Stages in a circle are a design: checkvalve check decides whether it gets stuck, before "
-        "there is anything to run.",
+        "As FLOW-32, it is about a design: checkvalve check says of a ring of any numbers whether "
+        "it gets stuck.",
     "FLOW-91":
         "Where the elements of a circle stand at one instant is known to none of its stages.",
     "FLOW-92":
-        "The permits of several senders are in as many processes; the link's observer judges each "
-        "link by itself.",
+        "It is the sum of what FLOW-61 says of each sender, and their permits are in as many "
+        "processes.",
     "FLOW-93":
-        "How many senders there are is a deployment's choice; a design with its numbers says "
-        "whether they fit.",
+        "As FLOW-62, it is about how many senders there are, which is for a deployment to say.",
     "FLOW-94":
         "What a source has saved is its own affair; what it sends in a window is judged by the "
         "suite of rates, as FLOW-80.",
     "FLOW-95":
-        "When a receiver begins to serve, and what its source has saved, are in two processes.",
+        "As FLOW-45, it takes to know what a source has saved and when its receiver began to "
+        "serve.",
     "FLOW-96":
-        "How many elements wait depends on the receiver's rate, which is a promise about time, "
-        "and on no call.",
+        "As FLOW-42, it takes to know the receiver's rate, which is a promise about time.",
 }

@@ -5,6 +5,7 @@
 | deadlock | DESIGN-1 | the design itself, each connected part on its own (``deadlock``) |
 | local deadlock | | all states of each part, backwards (``local``) |
 | bounded | DESIGN-2 | unbounded links counted up to a number that only growth can reach |
+| ordered | DESIGN-2 | two marked elements of a sender (``order``) |
 | loss, failure | DESIGN-2 | a place whose limit is passed by the first loss (failure) |
 | starvation | DESIGN-3 | the watched task's steps flip a bit, for ever or not |
 """
@@ -24,6 +25,7 @@ from .language import Design, Flow
 from .links import Unbounded
 from .local import LOCAL, Spaces, decide_local
 from .occupancy import largest
+from .order import ORDERED, decide_order
 from .parts import Part, parts
 from .rows import Place, Row, Table
 from .searching import Engine, Settings, abstracting, finding_of, not_the_searchs, rows_of, search
@@ -85,6 +87,8 @@ def _decide(
             finding = told_all(sections, settings)
         elif name == LOCAL:
             finding = decide_local(spaces)
+        elif name == ORDERED:
+            finding = decide_order([part.design for part in sections], settings)
         elif name == "bounded":
             finding = largest(_bounded(design, settings), design, spaces)
         elif name in ("loss", "failure"):

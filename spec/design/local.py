@@ -42,7 +42,7 @@ from .waits import SHARED
 if TYPE_CHECKING:
     from .space import Marks
 
-__all__ = ["LOCAL", "Spaces", "decide_local", "on_all_states"]
+__all__ = ["LOCAL", "Spaces", "decide_local", "on_all_states", "with_ends"]
 
 LOCAL = "local deadlock"
 """The name of the property."""
@@ -77,7 +77,7 @@ class Spaces:
             most = min(budget.max_states or UNASKED, UNASKED)
             budget = replace(budget.share(3), max_states=most)
         try:
-            finite = _with_ends(design, budget.deadline.watch("looking for bounds"))
+            finite = with_ends(design)
             if finite is None:
                 return "an unbounded link has no end that a sum would show"
             return space_of(translate(finite, Aim()), budget)
@@ -85,7 +85,7 @@ class Spaces:
             return str(late)
 
 
-def _with_ends(design: Design, watch: object) -> Design | None:
+def with_ends(design: Design) -> Design | None:
     """The same design with its unbounded links as large as they can ever get; None where that is
     not known."""
     grows = [link for link in design.links.values() if link.flow is Flow.UNBOUNDED]

@@ -296,6 +296,7 @@ class Kinds:
         self, *, deadlock: Literal["holds", "violated"] | Mapping[str, str] | None = None,
         local_deadlock: Literal["holds", "violated"] | Mapping[str, str] | None = None,
         bounded: Literal["holds", "violated"] | Mapping[str, str] | None = None,
+        ordered: Literal["holds", "violated"] | Mapping[str, str] | None = None,
         loss: Literal["holds", "violated"] | Mapping[str, str] | None = None,
         failure: Literal["holds", "violated"] | Mapping[str, str] | None = None,
         starvation: Mapping[str, Any] | None = None,
@@ -305,11 +306,12 @@ class Kinds:
         ``deadlock``: Nothing ever gets stuck.
         ``local_deadlock``: No part is ever stuck for ever while the rest goes on.
         ``bounded``: No unbounded link grows for ever.
+        ``ordered``: Whoever reads a sender's elements reads them in their order.
         ``loss``: No element is dropped or lost.
         ``failure``: No link with flow `fail` ever overflows.
         ``starvation``: By task: it goes on for ever, if whatever can run does run in the end.
         """
         self._expect({
             "deadlock": deadlock, "local_deadlock": local_deadlock, "bounded": bounded,
-            "loss": loss, "failure": failure, "starvation": starvation,
+            "ordered": ordered, "loss": loss, "failure": failure, "starvation": starvation,
         })

@@ -1,0 +1,70 @@
+"""Order by the plainest algorithm: queues of marked elements, of which tasks take one at a time."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+
+from checkvalve.spec.design.language import Design, Kind
+from checkvalve.spec.design.translate import Aim, translate
+
+Contents = dict[str, tuple[int, ...]]
+"""What is in each queue and hand, the front first: 1 and 2 are marked, 0 is any other element."""
+
+
+def plain_order(design: Design, sender: str, receiver: str, most: int = 20_000) -> int | None:
+    """The fewest steps after which a receiver has read 2 before 1; None if it never does.
+    Raises OverflowError where there are more than ``most`` states."""
+    table = translate(design, Aim())
+    stores = {p.name for p in table.places if p.role in ("queue", "hand")}
+    start = ({p.name: p.start for p in table.places},
+             {store: (0,) * table.places[[p.name for p in table.places].index(store)].start
+              for store in stores}, 0, False)
+    seen, queue = {_key(start)}, deque([(start, 0)])
+    while queue:
+        (marking, contents, sent, came), depth = queue.popleft()
+        for row in table.rows:
+            if any(marking[p] < n for p, n in row.effect.at_least.items()) or any(
+                    marking[p] > n for p, n in row.effect.at_most.items()):
+                continue
+            after = {p: n + row.effect.change.get(p, 0) for p, n in marking.items()}
+            took: tuple[int, ...] = ()
+            left = dict(contents)
+            puts = {}
+            for place, n in row.effect.change.items():
+                if place in stores and n < 0:
+                    took, left[place] = took + left[place][:-n], left[place][-n:]
+                elif place in stores:
+                    puts[place] = n
+            is_end = design.tasks[row.task].kind in (Kind.SINK, Kind.SCRIPT) and bool(took)
+            if is_end and row.task == receiver and 1 in took and 2 not in took and came:
+                return depth + 1
+            now = came or (is_end and row.task == receiver and 2 in took and 1 not in took)
+            for mark, next_sent in _marks(design, row.task == sender, took, sent):
+                filled = dict(left)
+                for place, n in puts.items():
+                    marks = mark if took or mark else (0,)
+                    filled[place] = filled[place] + marks * n
+                state = after, filled, next_sent, now
+                if _key(state) not in seen:
+                    seen.add(_key(state))
+                    if len(seen) > most:
+                        raise OverflowError
+                    queue.append((state, depth + 1))
+    return None
+
+
+def _marks(
+    design: Design, sends: bool, took: tuple[int, ...], sent: int
+) -> Iterator[tuple[tuple[int, ...], int]]:
+    if took:
+        yield took, sent
+        return
+    yield (0,), sent
+    if sends and sent < 2:
+        yield (sent + 1,), sent + 1
+
+
+def _key(state: tuple[dict[str, int], Contents, int, bool]) -> object:
+    marking, contents, sent, came = state
+    return tuple(marking.values()), tuple(contents.values()), sent, came

@@ -22,7 +22,7 @@ from .systems.catalogue import SYSTEMS, port_named, shipped, system_of, zoo
 
 __all__ = [
     "TIMEOUT_SECONDS", "adapter_factory", "check_name", "is_in_real_time", "is_shipped",
-    "known_targets", "reference_of", "resolve_target", "suite_for",
+    "known_targets", "reference_of", "rehearsal_of", "resolve_target", "suite_for",
 ]
 
 TIMEOUT_SECONDS: Final = 5.0
@@ -114,6 +114,11 @@ def reference_of(suite: str) -> str:
 def is_in_real_time(spec: str) -> bool:
     """Whether ``spec`` is the name of something shipped to which a program takes seconds."""
     return spec in shipped() and shipped()[spec][1].in_real_time
+
+
+def rehearsal_of(spec: str) -> str:
+    """On which target programs are rehearsed for one in real time; empty for all others."""
+    return shipped()[spec][1].rehearsal if spec in shipped() else ""
 
 
 def is_shipped(spec: str) -> bool:

@@ -8,13 +8,14 @@ import pytest
 
 from checkvalve.conformance.bench.election.page import page
 from checkvalve.conformance.bench.election.runs import Row, fill_all
+from checkvalve.conformance.campaigns.enough import coverage
 from checkvalve.conformance.campaigns.replay import replay
-from checkvalve.conformance.engines.conduct import Order
+from checkvalve.conformance.engines.conduct import Order, conduct
 from checkvalve.conformance.patience import Countdown
 from checkvalve.conformance.suites.fixture import read_fixture
 from checkvalve.conformance.systems.catalogue import system_of
 from checkvalve.conformance.systems.election.scenarios import SCENARIOS
-from checkvalve.conformance.targets import is_in_real_time, resolve_target
+from checkvalve.conformance.targets import rehearsal_of, resolve_target
 
 ROOT = Path(__file__).resolve().parent.parent
 SHORTEST = "a session ends"
@@ -85,10 +86,21 @@ def test_the_first_scenario_is_the_shortest_that_breaks_an_unfenced_store() -> N
 
 def test_a_target_in_real_time_gets_few_programs() -> None:
     """Unless the user says how many."""
-    assert is_in_real_time("etcd") and not is_in_real_time("reference.election")
-    assert Order("election").in_real_time().settings.programs == 1
-    assert Order("election").in_real_time().first < Order("election").first
-    assert Order("election", cases=3).in_real_time().cases == 3
+    assert rehearsal_of("etcd") and not rehearsal_of("reference.election")
+    order = Order("election").in_real_time(rehearsal_of("etcd"))
+    assert order.first < Order("election").first
+    assert Order("election", cases=3).in_real_time("reference.election").cases == 3
+
+
+@pytest.mark.parametrize("name", ["etcd", "etcd.fenced"])
+def test_three_cases_for_each_rule_exercise_every_rule_enough(name: str) -> None:
+    """On what rehearses it; where no token is compared, one breach of ELECT-2 is enough of that."""
+    rehearsal = rehearsal_of(name)
+    order = Order("election").in_real_time(rehearsal)
+    _, rows = conduct(rehearsal, order)
+    assert len(rows) < 3 * len(system_of("election").suite.rules())
+    covered = coverage(system_of("election").suite, rows)
+    assert [rule for rule, found in covered.items() if not found.suffices] == []
 
 
 def test_the_published_page_has_every_real_target_and_its_fixtures_can_be_read() -> None:

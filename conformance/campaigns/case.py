@@ -21,6 +21,7 @@ from ..suites.run import Run, capabilities, run_program
 from ..suites.shrink import RUNS_MAX, shrink
 from ..suites.suite import AnySuite, Program
 from ..systems.catalogue import suite_named
+from .rehearsal import most_telling
 
 __all__ = ["CANDIDATES_MAX", "RunSettings", "plan", "run_case", "suite_version"]
 
@@ -37,7 +38,8 @@ class RunSettings:
     at most. ``timeout_seconds`` is what a target has for one reply, in real time; rows do
     not depend on it unless a target comes near it. ``candidates`` is how many states each
     machine that judges may be in at one time; one that could be in more has lost track.
-    ``shrinks`` is how many runs a case spends at most on a shorter failure.
+    ``shrinks`` is how many runs a case spends at most on a shorter failure. ``rehearsal`` is the
+    target on which programs are tried before one is run; empty: none, and all are run.
     """
 
     capacity: int | None = None
@@ -45,6 +47,7 @@ class RunSettings:
     timeout_seconds: float = 5.0
     candidates: int = STATES_MAX
     shrinks: int = RUNS_MAX
+    rehearsal: str = ""
 
     def __post_init__(self) -> None:
         _require(0 <= self.shrinks <= RUNS_MAX, "shrinks", 0, RUNS_MAX)
@@ -159,7 +162,22 @@ class _Search:
             if self.found is None and self.failure is None:
                 self._attempt(program, focus)
 
-        self.suite.explore(can, focus, self.case.seed, self.settings.programs, attempt)
+        if not self.settings.rehearsal:
+            self.suite.explore(can, focus, self.case.seed, self.settings.programs, attempt)
+        elif drafts := self._drafts(focus):
+            attempt(most_telling(self.suite, drafts, self._rehearsal, self.capacity, focus))
+
+    def _drafts(self, focus: Rule) -> list[Program]:
+        """The programs of which one is run."""
+        drafts: list[Program] = []
+        self.suite.explore(self.can, focus, self.case.seed, self.settings.programs, drafts.append)
+        return drafts
+
+    @property
+    def _rehearsal(self) -> Target:
+        from ..targets import resolve_target
+
+        return resolve_target(self.settings.rehearsal)
 
     def _attempt(self, program: Program, focus: Rule) -> None:
         try:

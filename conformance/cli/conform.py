@@ -73,7 +73,8 @@ def command(
     A target is one that comes with checkvalve (reference, asyncio.Queue, zoo:silent-drop,
     ...), python:package.module:factory, or command:PROGRAM ARGUMENTS. A real server that comes
     with it (kazoo.Election, etcd, ...) is started here, and runs in real time: 16 cases of one
-    program at first, and more for the rules that these exercise too little; it takes minutes.
+    program at first, each the one of 40 that exercises most rules when a copy in virtual time
+    rehearses it, and more for rules that these exercise too little; it takes minutes.
 
     Exit code 0 if no rule, MUST or SHOULD, is broken that is not --known, 1 if one is, 2 if
     one was exercised too little or could not be judged, or the target is not deterministic,
@@ -82,7 +83,7 @@ def command(
     from ..campaigns.case import RunSettings
     from ..campaigns.summary import known_rules
     from ..engines.conduct import CASES, Order, conduct
-    from ..targets import check_name, is_in_real_time, resolve_target, suite_for
+    from ..targets import check_name, rehearsal_of, resolve_target, suite_for
 
     suite = suite_for(targets) if suite is None else suite
     order = Order(suite, cases, seed, RunSettings(
@@ -98,7 +99,8 @@ def command(
     done: list[tuple[Summary, dict[str, str]]] = []
     with engine.opened() as opened:
         for target in dict.fromkeys(targets):
-            asked = order.in_real_time() if is_in_real_time(target) else order
+            rehearsal = rehearsal_of(target)
+            asked = order.in_real_time(rehearsal) if rehearsal else order
             summary, found = conduct(target, asked, engine=opened, known=accepted)
             rows += found
             saved = {} if fixtures is None else _save(summary, fixtures)

@@ -23,8 +23,10 @@ CASES = 36
 
 
 REAL_TIME_CASES = 16
+REAL_TIME_DRAFTS = 40
 REAL_TIME_SHRINKS = 12
-"""The cases, and the runs for a shorter failure, where a run takes seconds: minutes in all."""
+"""The cases, the programs of which each runs one, and the runs for a shorter failure, where a run
+takes seconds: minutes in all."""
 
 
 @dataclass(frozen=True)
@@ -98,9 +100,11 @@ class Order:
     settings: RunSettings = field(default_factory=RunSettings)
     first: int = CASES
 
-    def in_real_time(self) -> Order:
-        """The same for a target to which a program takes seconds: few of them, one a case."""
-        few = replace(self.settings, programs=1, shrinks=REAL_TIME_SHRINKS)
+    def in_real_time(self, rehearsal: str) -> Order:
+        """The same for a target to which a program takes seconds: one of them a case, which is
+        chosen by how much it exercises on the target that is called ``rehearsal``."""
+        few = replace(self.settings, programs=REAL_TIME_DRAFTS, shrinks=REAL_TIME_SHRINKS,
+                      rehearsal=rehearsal)
         return replace(self, first=REAL_TIME_CASES, settings=few)
 
 

@@ -35,15 +35,21 @@ class Shipped:
 
     ``name`` is the target's name and ``about`` one line on it. ``place`` is where its adapter is,
     below the system's folder: ``module:Class``, or a program with its arguments, for node
-    (``file.js``) or the launchers of Java and Go (``File.java``, ``File.go``). One
-    ``in_real_time`` waits for clocks and other processes: a program takes it seconds, and so few
-    are run.
+    (``file.js``) or the launchers of Java and Go (``File.java``, ``File.go``). One that has a
+    ``rehearsal`` runs in real time, it waits for clocks and other processes: a program takes it
+    seconds. So few are run, those that exercise most on the target of that name, which answers alike
+    in virtual time.
     """
 
     name: str
     place: str
     about: str
-    in_real_time: bool = False
+    rehearsal: str = ""
+
+    @property
+    def in_real_time(self) -> bool:
+        """Whether a program takes it seconds."""
+        return bool(self.rehearsal)
 
     @property
     def is_program(self) -> bool:

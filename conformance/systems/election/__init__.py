@@ -4,13 +4,16 @@ from ...suites.system import Shipped, System
 
 __all__ = ["SYSTEM"]
 
+_FENCED, _UNFENCED = "reference.election", "zoo:election-unfenced-store"
+"""On what programs are rehearsed: a store that compares tokens, and one that takes every write."""
+
 
 def _real(name: str, place: str, about: str) -> tuple[Shipped, ...]:
     """A real system as it is, and with a token that its store compares."""
     return (
-        Shipped(name, f"real.{place}Unfenced", about, in_real_time=True),
+        Shipped(name, f"real.{place}Unfenced", about, rehearsal=_UNFENCED),
         Shipped(f"{name}.fenced", f"real.{place}Fenced", f"{about}, and a store that compares "
-                "tokens", in_real_time=True),
+                "tokens", rehearsal=_FENCED),
     )
 
 
@@ -32,7 +35,7 @@ SYSTEM = System(
         *_real("etcd", "targets:Etcd", "etcd's elections by lease"),
         *_real("redis", "targets:Redis", "SET NX PX on one Redis"),
         Shipped("redlock", "real.targets:RedlockUnfenced", "Redlock on three Redis servers",
-                in_real_time=True),
+                rehearsal=_UNFENCED),
         *_real("postgresql", "targets:PostgreSQL", "PostgreSQL's advisory locks"),
     ),
 )

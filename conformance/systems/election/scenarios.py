@@ -24,6 +24,7 @@ SCENARIOS: Final[Mapping[str, Program]] = {name: _program(text) for name, text i
     "a session ends": "join0 join1 ask0 expire0 wait ask1 write1 write0",
     "a leader is halted": "join0 join1 ask0 stop0 wait ask1 write1 go0 write0 quiet ask0 ask1",
     "a leader is cut off": "join0 join1 ask0 cut0 wait ask1 write1 write0 ask0 quiet ask0 ask1",
+    "a leader was replaced": "join0 join1 ask0 stop0 wait quiet ask0 ask1",
     "a leader resigns": "join0 join1 ask0 write0 write0 resign0 quiet ask1 write1",
     "a leader is killed": "join0 join1 ask0 crash0 quiet ask1 write1",
     "a candidate's session ends": "join0 join1 expire1 expire0 quiet resign1 quiet ask0 write0",

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from checkvalve.conformance.systems.kafka_failover.histories import (
     RULES, HistoryJudge, Terms,
 )
@@ -171,20 +173,66 @@ def test_who_is_not_in_sync_leads_only_where_that_is_permitted() -> None:
     assert {node.disks[0].log.end for node in cluster.nodes.values()} == {3}
 
 
-def test_of_records_nothing_is_judged_after_an_unclean_election_and_all_else_is() -> None:
-    """What was lost is no breach; the same history without the permission breaks rules."""
-    cluster = lone(1, True)
+def offences(history: list[Happened], permitted: bool) -> set[str]:
+    """The rules that a history breaks."""
+    judge = HistoryJudge(Terms(3, 1))
+    if permitted:
+        judge.permit_unclean()
+    for each in history:
+        event = event_of(" ".join(map(str, (each.at, each.what, *each.about))))
+        assert event is not None
+        judge.see(event)
+    return {offence.rule.id for offence in judge.offences}
+
+
+def after_unclean(seed: int = 1) -> Cluster:
+    """Who was not in sync leads, three records are acknowledged by all, and all come to rest."""
+    cluster = lone(seed, True)
     cluster.produce(0, True, 3)
     cluster.quiet()
-    broken = []
-    for permitted in (True, False):
-        judge = HistoryJudge(Terms(3, 1))
-        if permitted:
-            judge.permit_unclean()
-        for each in cluster.history:
-            event = event_of(" ".join(map(str, (each.at, each.what, *each.about))))
-            assert event is not None
-            judge.see(event)
-        broken.append({offence.rule.id for offence in judge.offences})
-    assert broken[0] == set() and "KAFKA-F12" in broken[1]
-    assert broken[1] <= set(RULES)
+    return cluster
+
+
+def test_what_an_unclean_election_loses_is_no_breach() -> None:
+    """The same history without the permission breaks rules."""
+    history = after_unclean().history
+    assert offences(history, permitted=True) == set()
+    broken = offences(history, permitted=False)
+    assert "KAFKA-F12" in broken and broken <= set(RULES)
+
+
+@pytest.mark.parametrize(("what", "rule"), [
+    ("cut", "KAFKA-F3"), ("read", "KAFKA-F6"), ("acked", "KAFKA-F2")])
+def test_from_an_unclean_election_on_records_are_judged_anew(what: str, rule: str) -> None:
+    """A committed record that is cut, another one that is read, one acknowledged that is not."""
+    history = list(after_unclean().history)
+    at = max(place for place, each in enumerate(history) if each.what == "acked")
+    acked = history[at]
+    producer, partition, acks_all, offset, value = map(int, acked.about)
+    tampered = {
+        "cut": Happened(acked.at, "cut", (
+            int(words_of(history, "took")[-1].about[0]), partition, offset)),
+        "read": Happened(acked.at, "read", (partition, offset, value + 7)),
+        "acked": Happened(acked.at, "acked", (producer, partition, acks_all, offset, value + 7)),
+    }[what]
+    history.insert(at + 1, tampered)
+    assert rule in offences(history, permitted=True)
+
+
+def words_of(history: list[Happened], what: str) -> list[Happened]:
+    """The events of a word."""
+    return [each for each in history if each.what == what]
+
+
+def test_a_leader_that_was_replaced_uncleanly_may_go_on_alone() -> None:
+    """What it commits and acknowledges in its own epoch is no promise."""
+    history = list(after_unclean().history)
+    took = max(place for place, each in enumerate(history) if each.what == "took")
+    broker, partition, epoch = map(int, history[took].about)
+    other, at = 0, history[took].at
+    history[took + 1:took + 1] = [
+        Happened(at, "wrote", (other, partition, 0, 9, 77)),
+        Happened(at, "committed", (other, partition, 0, 10)),
+        Happened(at, "acked", (100, partition, 1, 9, 77))]
+    assert broker != other and epoch > 0
+    assert offences(history, permitted=True) == set()

@@ -25,9 +25,10 @@ That an acknowledged record is neither lost nor moved follows: it was committed 
 acknowledged (KAFKA-F2), what is committed stays (KAFKA-F3, KAFKA-F5), and is what is read
 (KAFKA-F6).
 
-This is so with clean elections, and as long as disks keep what was written to them. Once an unclean
-election has taken place in a partition, nothing is promised of its records any more: a leader that
-was replaced so may go on alone, and acknowledge what is lost. A leader may
+This is so with clean elections, and as long as disks keep what was written to them. An unclean
+election in a partition ends all promises about its records, and new ones begin: its places are new,
+and hold what the replicas hold when the new leader begins. What is said in an earlier epoch is none
+of them: a leader that was replaced so may go on alone, and acknowledge what is lost. A leader may
 have been replaced without knowing it. It may append, and acknowledge with acks=1; none of that is
 promised to anybody. A leader that starts anew may lead in the same epoch again, if the controller
 was replaced meanwhile; its high watermark is then that of its checkpoint, and has to rise anew.

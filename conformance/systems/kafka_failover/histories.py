@@ -108,6 +108,29 @@ class _Place:
         return self._numbers.setdefault(value, len(self._numbers))
 
 
+class _Era:
+    """A partition from an unclean election on: no promise of before is left, and each holds anew.
+
+    It begins when somebody takes writes in the ``epoch`` of that election, or a later one; what
+    leaders of earlier epochs say or do is not judged, since they may go on alone.
+    """
+
+    def __init__(self, epoch: int) -> None:
+        self.epoch = epoch
+        self.has_begun = False
+
+
+class _Log:
+    """What a replica holds, by offset, as far as it has told."""
+
+    def __init__(self) -> None:
+        self.values: dict[int, int] = {}
+
+    def cut(self, at: int) -> None:
+        """It ends there."""
+        self.values = {offset: value for offset, value in self.values.items() if offset < at}
+
+
 class HistoryJudge:
     """Follows a history. ``offences`` grows; a thing that has offended is judged no further, nor
     is one whose machine could be in more than ``candidates`` states, or whose numbers are too
@@ -131,7 +154,11 @@ class HistoryJudge:
         self._leaving: set[int] = set()         # the brokers that want to go
         self._assigned: dict[int, frozenset[int]] = {}
         self._is_unclean = False                # whether unclean elections are permitted
-        self._unclean: set[int] = set()         # the partitions in which there was one
+        self._eras: dict[int, _Era] = {}        # the partitions in which there was one
+        self._logs: dict[tuple[int, int], _Log] = {}        # by partition and broker
+        self._written: dict[tuple[int, int, int], int] = {}     # when a value was, for the first
+        #                                       time: its epoch, by partition, offset and value
+        self._tells: dict[int, int] = {}        # by partition, the epoch of what consumers hear
 
     def permit_unclean(self) -> None:
         """From the next event on, who is elected need not have been in sync."""
@@ -152,10 +179,8 @@ class HistoryJudge:
 
     def _is_forfeit(self, machine: type[Machine], key: Hashable) -> bool:
         """Whether it is about records of which an unclean election has left nothing promised."""
-        if not self._unclean or machine not in (ObservedPlace, ObservedProducer):
-            return False
-        assert isinstance(key, tuple)
-        return (key[0] if machine is ObservedPlace else key[1]) in self._unclean
+        era = self._eras.get(_partition_of(machine, key))
+        return era is not None and not era.has_begun
 
     def _judge(
         self, machine: type[Machine], key: Hashable, step: Step, event: Event
@@ -217,6 +242,7 @@ class HistoryJudge:
         yield from self._place(partition, offset)
         place = self._places[partition, offset]
         place.holders.add(broker)
+        self._logs.setdefault((partition, broker), _Log()).values[offset] = value
         number = min(place.number(value), VALUES - 1)
         yield _at(partition, offset, "appends", replica=broker, value=number)
 
@@ -224,9 +250,11 @@ class HistoryJudge:
         self, broker: int, partition: int, epoch: int, offset: int, value: int
     ) -> Iterator[Observation]:
         yield from self._leads(broker, partition, epoch)
+        self._written.setdefault((partition, offset, value), epoch)
         yield from self._appended(broker, partition, epoch, offset, value)
 
     def _cut(self, broker: int, partition: int, at: int) -> Iterator[Observation]:
+        self._logs.setdefault((partition, broker), _Log()).cut(at)
         for (where, offset), place in self._places.items():
             if where == partition and offset >= at and broker in place.holders:
                 place.holders.discard(broker)
@@ -235,14 +263,15 @@ class HistoryJudge:
     def _committed(
         self, broker: int, partition: int, epoch: int, hw: int
     ) -> Iterator[Observation]:
-        for offset in range(min(hw, MOST)):
+        for offset in range(min(hw, MOST) if self._is_of_era(partition, epoch) else 0):
             yield from self._place(partition, offset)
             yield _at(partition, offset, "commits", leader=broker)
 
     def _acked(
         self, producer: int, partition: int, acks_all: int, offset: int, value: int
     ) -> Iterator[Observation]:
-        if acks_all == 1:
+        written = self._written.get((partition, offset, value))
+        if acks_all == 1 and (written is None or self._is_of_era(partition, written)):
             yield from self._place(partition, offset)
             number = min(self._places[partition, offset].number(value), VALUES - 1)
             yield _at(partition, offset, "is_acked", value=number)
@@ -250,9 +279,39 @@ class HistoryJudge:
                 "is_told", (("number", value), ("offset", offset)))
 
     def _read(self, partition: int, offset: int, value: int) -> Iterator[Observation]:
+        if not self._is_of_era(partition, self._tells.get(partition, 0)):
+            return
         yield from self._place(partition, offset)
         number = min(self._places[partition, offset].number(value), VALUES - 1)
         yield _at(partition, offset, "is_read", value=number)
+
+    # -- unclean elections ------------------------------------------------------------------------
+
+    def _is_of_era(self, partition: int, epoch: int) -> bool:
+        """Whether what is said in an epoch is a promise."""
+        era = self._eras.get(partition)
+        return era is None or epoch >= era.epoch
+
+    def _took(self, broker: int, partition: int, epoch: int) -> Iterator[Observation]:
+        yield from self._leads(broker, partition, epoch)
+        era = self._eras.get(partition)
+        if era is not None and not era.has_begun and epoch >= era.epoch:
+            yield from self._begins(partition, broker)
+
+    def _begins(self, partition: int, leader: int) -> Iterator[Observation]:
+        """All is anew: who holds what, and who is in sync. What the leader has is committed, for it
+        is alone in the ISR."""
+        for each in [key for key in self._places if key[0] == partition]:
+            del self._places[each]
+        self._monitors = {thing: monitor for thing, monitor in self._monitors.items()
+                          if _partition_of(*thing) != partition}
+        self._eras[partition].has_begun = True
+        logs = {broker: log for (where, broker), log in self._logs.items() if where == partition}
+        for broker, log in sorted(logs.items()):
+            for offset, value in log.values.items():
+                yield from self._appended(broker, partition, 0, offset, value)
+        for offset in logs[leader].values if leader in logs else ():
+            yield _at(partition, offset, "commits", leader=leader)
 
     # -- leaders, brokers, the quorum -------------------------------------------------------------
 
@@ -262,6 +321,7 @@ class HistoryJudge:
     def _answered(
         self, partition: int, broker: int, life: int, epoch: int, hw: int
     ) -> Iterator[Observation]:
+        self._tells[partition] = epoch
         yield from self._leads(broker, partition, epoch)
         yield ObservedMark, (partition, broker, life, epoch), ("tells", (("hw", hw),))
 
@@ -287,7 +347,7 @@ class HistoryJudge:
         self._isr[partition] = isr
         yield ObservedQuorum, partition, ("is_written", (("controller", controller),))
         if self._is_unclean and leader not in before and leader < self.terms.brokers:
-            self._unclean.add(partition)
+            self._eras[partition] = _Era(epoch)
             yield ObservedQuorum, partition, ("says_uncleanly", (
                 ("epoch", epoch + 1), ("leader", leader), ("others", len(isr - {leader}))))
             return
@@ -363,6 +423,15 @@ class HistoryJudge:
         yield ObservedWishes, 0, ("are", (("left", min(left, 1)),))
 
 
+def _partition_of(machine: type[Machine], key: Hashable) -> int:
+    """Of whose records a machine speaks; -1: of none."""
+    if machine not in (ObservedPlace, ObservedProducer):
+        return -1
+    assert isinstance(key, tuple)
+    partition: int = key[0 if machine is ObservedPlace else 1]
+    return partition
+
+
 def _at(partition: int, offset: int, name: str, **about: int) -> Observation:
     return ObservedPlace, (partition, offset), (name, tuple(about.items()))
 
@@ -372,7 +441,7 @@ def _departing(partition: int, name: str, replica: int) -> Observation:
 
 
 _TELLING: Final[Mapping[str, Callable[..., Iterator[Observation]]]] = {
-    "state": HistoryJudge._state, "obeyed": HistoryJudge._obeyed, "took": HistoryJudge._leads,
+    "state": HistoryJudge._state, "obeyed": HistoryJudge._obeyed, "took": HistoryJudge._took,
     "wrote": HistoryJudge._wrote, "copied": HistoryJudge._appended, "cut": HistoryJudge._cut,
     "committed": HistoryJudge._committed, "acked": HistoryJudge._acked,
     "controls": HistoryJudge._controls, "heeded": HistoryJudge._heeded,

@@ -37,8 +37,8 @@ class Shipped:
     below the system's folder: ``module:Class``, or a program with its arguments, for node
     (``file.js``) or the launchers of Java and Go (``File.java``, ``File.go``). One that has a
     ``rehearsal`` runs in real time, it waits for clocks and other processes: a program takes it
-    seconds. So few are run, those that exercise most on the target of that name, which answers alike
-    in virtual time.
+    seconds. So few are run, those that exercise most on the target of that name, which answers
+    alike in virtual time.
     """
 
     name: str

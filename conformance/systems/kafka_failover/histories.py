@@ -127,7 +127,7 @@ class _Log:
         self.values: dict[int, int] = {}
 
     def cut(self, at: int) -> None:
-        """It ends there."""
+        """Forget what it held from an offset on."""
         self.values = {offset: value for offset, value in self.values.items() if offset < at}
 
 

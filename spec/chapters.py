@@ -129,6 +129,7 @@ CHAPTERS = {
     "bookkeeper.loops": "who gives a permit back: not the event loop that waits for it",
     "bookkeeper.loops_seen": "that loops and their permits are what the observer accepts",
     "bookkeeper.checker": "a semaphore whose permits come back on the threads that wait for it",
+    "bookkeeper.checker_seen": "that a checker's permits are what the observer of permits accepts",
     "bookkeeper.memtable": "the memtable's bytes: who waits for room, and who makes it",
     "bookkeeper.observed_bookie": "what can be seen of a server: requests in, responses out",
     "bookkeeper.bookie_seen": "that admission is what the observer of a server accepts",

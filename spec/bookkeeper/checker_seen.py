@@ -1,0 +1,101 @@
+"""A checker's semaphore, as the observer of semaphores sees it.
+
+Theory. Each task of ``checker`` is a call that acquires a permit, at once or by waiting, and a
+read's callback releases it. Who looks at the semaphore sees the calls in the order in which tasks
+begin, and that those are woken first that waited first. All has run that can where no task waits
+beside a free permit.
+
+So whoever loses a permit is found (``LosingPermits``), and the suite of semaphores finds him. A
+checker that hangs as BookKeeper #3070 does is another matter: every permit is held, each by a call
+that will give it back as soon as a thread runs its callback, and no thread comes. That the calls
+that wait are what keeps the threads is seen by nobody who sees only the semaphore.
+
+Source: ``checker``, ``queues.permits``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from ..expectations import expect
+from ..notation import action, require
+from ..notation.views import Seen, View, see, shown
+from ..queues.permits import Permits
+from ..refinements import refines, refused
+from .checker import CallbacksApart, Checker
+
+__all__ = ["EXPECTATIONS", "CheckerSeen", "LosingPermits"]
+
+
+class Calls(NamedTuple):
+    """The numbers of the tasks, by what they have."""
+
+    named: int = 0
+    waiting: tuple[int, ...] = ()
+    held: tuple[int, ...] = ()
+
+
+class CheckerSeen(View[Checker]):
+    """Tasks are numbered as they begin."""
+
+    history: Calls = Calls()
+
+    @shown
+    def begin(self, before: Checker, after: Checker) -> Seen:
+        """It has a permit at once, or waits."""
+        call = self.history.named
+        self.history = self.history._replace(named=call + 1)
+        if after.blocked > before.blocked:
+            self.history = self.history._replace(waiting=(*self.history.waiting, call))
+            return see("acquire_waits")
+        self.history = self.history._replace(held=(*self.history.held, call))
+        return see("acquire_done")
+
+    @shown
+    def unblock(self, before: Checker, after: Checker) -> Seen:
+        """The first that waits has one."""
+        call, *rest = self.history.waiting
+        self.history = self.history._replace(
+            waiting=tuple(rest), held=(*self.history.held, call))
+        return see("woken", call=call)
+
+    @shown
+    def call_back(self, before: Checker, after: Checker) -> Seen:
+        """The first that has one gives it back."""
+        call, *rest = self.history.held
+        self.history = self.history._replace(held=tuple(rest))
+        return see("released", call=call)
+
+    def asked(self, machine: Checker) -> Iterable[Seen]:
+        """Whether a permit is to be had at once; and that all has run that can."""
+        taken = machine.free == 0 or machine.blocked > 0
+        yield see("seen_locked" if taken else "seen_free")
+        if machine.blocked == 0 or machine.free == 0:
+            yield see("settled")
+
+
+class LosingPermits(Checker):
+    """A callback that fails gives nothing back."""
+
+    @action(fair=True)
+    def call_back(self) -> None:
+        """A thread runs a callback, and that is all."""
+        require(self.callbacks > 0 and self.has_a_thread())
+        self.callbacks -= 1
+        self.done += 1
+
+
+SEEN = refines(
+    Checker, Permits, "tasks and callbacks have the permits that there are", shows=CheckerSeen,
+    seen_by={"C": "S", "K": "T", "W": "P"}, P=(1, 2), S=(1, 2), T=(2, 3))
+
+EXPECTATIONS = (
+    SEEN,
+    refines(CallbacksApart, Permits, "and so where callbacks have a thread of their own",
+            shows=CheckerSeen, seen_by={"C": "S", "K": "T", "W": "P"}, P=(1, 2), S=1, T=3),
+    expect(LosingPermits, "BK-17", "violated", "a callback that fails keeps its permit",
+           P=1, S=1, T=2),
+    refused(LosingPermits, "PERMIT-2", "a callback that fails keeps its permit", like=SEEN, P=1,
+            S=1, T=2),
+)

@@ -92,7 +92,7 @@ SEEN = refines(
 
 EXPECTATIONS = (
     SEEN,
-    refines(CallbacksApart, Permits, "and so where callbacks have a thread of their own",
+    refines(CallbacksApart, Permits, "where callbacks have a thread of their own, permits are given just so",
             shows=CheckerSeen, seen_by={"C": "S", "K": "T", "W": "P"}, P=(1, 2), S=1, T=3),
     expect(LosingPermits, "BK-17", "violated", "a callback that fails keeps its permit",
            P=1, S=1, T=2),

@@ -92,7 +92,8 @@ SEEN = refines(
 
 EXPECTATIONS = (
     SEEN,
-    refines(CallbacksApart, Permits, "where callbacks have a thread of their own, permits are given just so",
+    refines(CallbacksApart, Permits,
+            "where callbacks have a thread of their own, permits are given in the same way",
             shows=CheckerSeen, seen_by={"C": "S", "K": "T", "W": "P"}, P=(1, 2), S=1, T=3),
     expect(LosingPermits, "BK-17", "violated", "a callback that fails keeps its permit",
            P=1, S=1, T=2),

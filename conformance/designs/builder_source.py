@@ -185,6 +185,8 @@ def _type(part: Mapping[str, Any]) -> str:
         return f"Literal[{', '.join(repr(each) for each in part['enum'])}]".replace("'", '"')
     if "$ref" in part:
         return _TYPES[part["$ref"]]
+    if "anyOf" in part and "minimum" in part["anyOf"][0]:
+        return "Number | Sequence[str]"
     if "anyOf" in part:
         return "str | Sequence[str]"
     if part.get("type") == "array":

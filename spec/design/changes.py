@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ..notation.labels import counted
+from .kinds import is_one_kind, is_slots
 from .language import Design, Flow, Kind, Link, Merging, Pool, Routing, Step, StepKind, Task
 from .programs import program
 from .stuck import Blocked
@@ -73,11 +74,14 @@ class Scope:
             touches = {*link.writers, *link.readers} & set(tasks)
             return len(where) + (not touches)
 
-        self.links = sorted(design.links.values(), key=distance)
+        # What was written out for a link with kinds is no link or pool that a file could change.
+        self.links = sorted((link for link in design.links.values()
+                             if not is_one_kind(link.name)), key=distance)
         self.tasks = sorted(design.tasks.values(), key=lambda task: (
             tasks.index(task.name) if task.name in tasks else len(tasks)))
         used = {name for task in self.tasks for name in (*task.pool, *_taken(task))}
-        self.pools = sorted((p for p in design.pools.values() if p.name in used), key=lambda p: (
+        own = (p for p in design.pools.values() if p.name in used and not is_slots(p.name))
+        self.pools = sorted(own, key=lambda p: (
             where.index(p.name) if p.name in where else len(where)))
 
     def with_link(self, link: Link) -> Design:
@@ -242,13 +246,19 @@ def _lock_order(scope: Scope) -> Iterator[Change]:
     """Two acquires in the other order, or an acquire before the release that is its own; none
     of the two is released in between. A script's own thread is one of its locks."""
     for task in scope.tasks:
-        steps = program(task) if task.steps and not task.chooses else ()
+        steps = program(task) if task.steps and not _is_fixed(task) else ()
         for first, one in enumerate(steps):
             for second in range(first + 1, len(steps)):
                 other = steps[second]
                 between = {s.target for s in steps[first + 1:second] if s.kind is StepKind.RELEASE}
                 if _out_of_order(one, other) and not {one.target, other.target} & between:
                     yield _swap(scope, task, steps, first, second)
+
+
+def _is_fixed(task: Task) -> bool:
+    """Whether the order of a script's steps is not to be changed: in a choice it is not one order,
+    and a slot belongs to what is written into it."""
+    return task.chooses or any(is_slots(step.target) for step in task.actions)
 
 
 def _out_of_order(one: Step, other: Step) -> bool:
@@ -260,7 +270,7 @@ def _out_of_order(one: Step, other: Step) -> bool:
 
 def _step_order(scope: Scope) -> Iterator[Change]:
     for task in scope.tasks:
-        for first in range(0 if task.chooses else len(task.steps) - 1):
+        for first in range(0 if _is_fixed(task) else len(task.steps) - 1):
             one, other = task.steps[first:first + 2]
             if not {one.kind, other.kind} <= {StepKind.ACQUIRE, StepKind.RELEASE} and one != other:
                 yield _swap(scope, task, task.steps, first, first + 1)

@@ -391,8 +391,11 @@ class _Writer:
         if len(found) < 2 or "count" in step.value:
             return step
         spot = step.spot
+        kept = {key: part for key, part in step.value.items() if key == "final"}
+        keys = {key: part for key, part in step.value.items() if key != "final"}
         return replace(step, value={"either": Node([
-            Node([Node({"read": Node(name, spot)}, spot)], spot) for name in found], spot)})
+            Node([Node({**keys, "read": Node(name, spot)}, spot)], spot) for name in found],
+            spot), **kept})
 
     def _link_name(self, copy: _Copy, node: Node, reads: bool) -> str:
         text = self._indexed(node, copy.point)

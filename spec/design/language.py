@@ -88,7 +88,9 @@ class Step:
     A count of reads and writes is done one element at a time, an acquire all at once. ``branches``
     are those of a choice, which has no target. An ``either`` may be left at any time by way of its
     ``timeout``, and by way of ``otherwise`` (``else`` in a file) where no branch can begin. A
-    script may wait for ever at a ``final`` step, once all else is done.
+    script may wait for ever at a ``final`` step, once all else is done. What a step reads or
+    writes is ``of`` a kind, and ``named`` (``as`` in a file) is a name for the kind that it
+    reads; both are written out when a file is read (see ``kinds``).
     """
 
     kind: StepKind
@@ -98,6 +100,8 @@ class Step:
     timeout: tuple[Step, ...] | None = None
     otherwise: tuple[Step, ...] | None = None
     final: bool = False
+    of: str = ""
+    named: str = ""
     spot: Spot = field(default=NOWHERE, compare=False, repr=False)
 
     @property
@@ -168,6 +172,7 @@ class Link:
     of freed slots that a credit link announces together, ``lossy`` the number of elements
     or permits that its channel may lose, ``initial`` what it holds at the start. Of the links
     with the same ``group`` that a task writes, each element goes to one, which it decides itself.
+    ``kinds`` are those of its elements, until they are written out (see ``kinds``).
     """
 
     name: str
@@ -182,6 +187,7 @@ class Link:
     takes: int = 1
     lossy: int = 0
     group: str = ""
+    kinds: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

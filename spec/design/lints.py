@@ -14,6 +14,7 @@ from math import lcm
 from typing import Final
 
 from ..notation.labels import counted
+from .kinds import is_slots
 from .language import Design, Flow, Kind, Link, Pool, StepKind, Task
 from .programs import program
 from .source import Spot
@@ -89,6 +90,8 @@ def _runs(task: Task, kind: StepKind, link: str) -> int:
 # --- pools -----------------------------------------------------------------------------------
 
 def _of_pool(design: Design, pool: Pool) -> Iterator[_Found]:
+    if is_slots(pool.name):
+        return  # the file has no such pool
     held = 0
     used = False
     for task in design.tasks.values():

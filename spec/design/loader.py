@@ -14,6 +14,7 @@ from typing import Any
 
 from ..notation.errors import InputError
 from .copies import expanded, has_copies
+from .kinds import Misfit, Parts, sorted_out
 from .language import (
     Design, Flow, Kind, Link, Merging, Mortality, Pool, Routing, Step, StepKind, Task,
 )
@@ -116,6 +117,13 @@ class _Loader:
         }
         links = self._links(top["links"].value if "links" in top else [], tasks)
         tasks = {name: _deciding(task, links) for name, task in tasks.items()}
+        if any(link.kinds for link in links.values()) or any(
+                action.of or action.named for task in tasks.values() for action in task.actions):
+            try:
+                parts = sorted_out(Parts(tasks, links, pools))
+            except Misfit as wrong:
+                raise self._error(wrong.spot, wrong.what, wrong.next_step) from None
+            tasks, links, pools = dict(parts.tasks), dict(parts.links), dict(parts.pools)
         design = Design(
             name=top["name"].value, about=_text(top.get("about")), tasks=tasks, links=links,
             pools=pools, expect=self._expect(top.get("expect"), tasks), file=self.file,
@@ -165,6 +173,7 @@ class _Loader:
             batch=_number(get("batch"), 1), initial=_number(get("initial"), 0),
             gives=_number(get("gives"), 1), takes=_number(get("takes"), 1),
             lossy=_number(get("lossy"), 0), group=_text(get("group")),
+            kinds=_kinds(get("kinds")),
         )
         self._check_link(node, link)
         return link
@@ -394,13 +403,23 @@ def _step(node: Node) -> Step:
     key = next(kind for kind in StepKind if kind.value in fields)
     if key not in (StepKind.EITHER, StepKind.BRANCH):
         return Step(key, fields[key.value].value, _number(fields.get("count"), 1),
-                    final=_true(fields.get("final")), spot=node.spot)
+                    final=_true(fields.get("final")), of=_text(fields.get("of")),
+                    named=_text(fields.get("as")), spot=node.spot)
     branches = [_steps(branch) or () for branch in fields[key.value].value]
     if key is StepKind.EITHER:  # one that begins with another one waits for both
         branches = [way for branch in branches for way in _ways(branch)]
     return Step(key, branches=tuple(branches), timeout=_steps(fields.get("timeout")),
                 otherwise=_steps(fields.get("else")), final=_true(fields.get("final")),
                 spot=node.spot)
+
+
+def _kinds(node: Node | None) -> tuple[str, ...]:
+    """The names of the kinds: those of a list, or the numbers from 1."""
+    if node is None:
+        return ()
+    if isinstance(node.value, list):
+        return tuple(str(child.value) for child in node.value)
+    return tuple(str(number) for number in range(1, int(node.value) + 1))
 
 
 def _true(node: Node | None) -> bool:

@@ -34,7 +34,7 @@ Point = Mapping[str, int]
 
 _NUMBERS: Final = {
     "capacity", "batch", "initial", "gives", "takes", "lossy", "hand", "count", "threads", "depth",
-    "roots", "copies",
+    "roots", "copies", "kinds",
 }
 """The keys whose value is a whole number."""
 _BY_LINK: Final = {"gives", "takes"}
@@ -122,6 +122,10 @@ def computed(node: Node, point: Point, file: str, key: str = "") -> Node:
         return replace(node, value={
             name: computed(child, point, file, key if key in _BY_LINK else name)
             for name, child in node.value.items()})
+    if isinstance(node.value, list) and key == "kinds":
+        return node  # their names
+    if key == "of" and isinstance(node.value, str) and _names(node.value) <= {*point}:
+        return replace(node, value=value_of(node, point, file))
     if isinstance(node.value, list):
         return replace(node, value=[computed(child, point, file) for child in node.value])
     if key in _NUMBERS and isinstance(node.value, str):
@@ -154,6 +158,15 @@ _COMPARED: Final[Mapping[type[ast.AST], Callable[[int, int], bool]]] = {
     ast.Eq: operator.eq, ast.NotEq: operator.ne,
 }
 _FUNCTIONS: Final[Mapping[str, Callable[..., int]]] = {"min": min, "max": max, "gcd": gcd}
+
+
+def _names(text: str) -> set[str]:
+    """The names in an expression; of what is none, the whole."""
+    try:
+        return {each.id for each in ast.walk(ast.parse(text, mode="eval"))
+                if isinstance(each, ast.Name)}
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return {text}
 
 
 class _Wrong(Exception):

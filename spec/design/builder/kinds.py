@@ -256,7 +256,7 @@ class Kinds:
         name: str | None = None, capacity: Number | None = None, flow: FlowName | None = None,
         batch: Number | None = None, initial: Number | None = None, gives: Number | None = None,
         takes: Number | None = None, lossy: Number | None = None, group: str | None = None,
-        connect: Connection | None = None,
+        kinds: Number | Sequence[str] | None = None, connect: Connection | None = None,
     ) -> LinkName:
         """Put down a link between tasks.
 
@@ -272,12 +272,14 @@ class Kinds:
         ``lossy``: How many elements or permits its channel may lose.
         ``group``: Of the links of a task with the same group, each element goes to one, which
             it decides itself.
+        ``kinds``: The kinds of its elements: their names, or how many there are; who reads one
+            kind leaves the others there.
         ``connect``: Between copies: which of them the links are between.
         """
         return self._link({
             "from": writer, "to": reader, "name": name, "capacity": capacity, "flow": flow,
             "batch": batch, "initial": initial, "gives": gives, "takes": takes, "lossy": lossy,
-            "group": group, "connect": connect,
+            "group": group, "kinds": kinds, "connect": connect,
         })
 
     def pool(

@@ -10,6 +10,7 @@ import pytest
 from random_designs import random_design
 
 from checkvalve.conformance.designs import check_design
+from checkvalve.spec.design.check import Settings
 from checkvalve.spec.design.findings import DesignReport
 from checkvalve.spec.design.svg import draw
 from checkvalve.spec.notation.errors import InputError
@@ -120,3 +121,52 @@ def test_a_circle_is_drawn_with_a_red_line_for_each_of_its_waits() -> None:
             circles += 1
             assert len(paths(draw(report), "wait")) >= len(finding.cycle), seed
     assert circles > 10
+
+
+FULL = """
+tasks: {s: {kind: source}, m: {kind: merge}, w: {kind: route, hand: 1}, out: {kind: sink}}
+links:
+  - {name: new, from: s, to: m, capacity: 1}
+  - {name: work, from: m, to: w, capacity: 3}
+  - {name: retry, from: w, to: m, capacity: 12}
+  - {name: done, from: w, to: out, capacity: 2}
+"""
+
+
+def test_queues_show_their_slots_and_what_they_hold() -> None:
+    """Few slots one by one, of many a bar; and each place of a hand."""
+    drawing = draw(report_on(FULL))
+    assert drawing.count('class="wanted"') + drawing.count('class="full"') == 1 + 3 + 1
+    assert drawing.count('class="hand"') == 1
+    assert "work: 3 of 3" in drawing and "retry: 12 of 12" in drawing
+
+
+def test_each_verdict_is_told_in_its_colour() -> None:
+    """Green, red and amber are classes of the document."""
+    drawing = draw(report_on(FULL))
+    assert 'deadlock: <tspan class="task violated">violated</tspan>' in drawing
+    assert 'bounded: <tspan class="task holds">holds</tspan>' in drawing
+
+
+@pytest.mark.parametrize("text", [STOPPED, POOLED, FULL])
+def test_no_label_is_written_over_slots_or_another_label(text: str) -> None:
+    """Each stands beside its line, above or below."""
+    drawing = draw(report_on(text))
+    labels = [(float(x), float(y), 6.6 * len(told)) for x, y, told in re.findall(
+        r'label[^"]*" text-anchor="middle" x="([-\d.]+)" y="([-\d.]+)">([^<]*)<', drawing)]
+    slots = [(float(x), float(y)) for x, y in re.findall(
+        r'<rect class="(?:slot|full|wanted)" x="([-\d.]+)" y="([-\d.]+)"', drawing)]
+    assert labels and slots
+    for number, (x, y, width) in enumerate(labels):
+        assert not any(abs(x - a) < width / 2 and y - 11 < b + 6 < y for a, b in slots)
+        assert not any(abs(x - a) < (width + other) / 2 and abs(y - b) < 11
+                       for a, b, other in labels[number + 1:])
+
+
+def test_an_open_question_is_drawn_with_the_circle_that_was_not_excluded() -> None:
+    """Where nobody could say whether the design gets stuck."""
+    report = check_design("checkvalve: 1\nname: drawn\n" + FULL,
+                          settings=Settings("graph"))
+    assert report.finding("deadlock").outcome is Outcome.UNKNOWN
+    assert "a circle of waits that was not excluded" in draw(report)
+    assert paths(draw(report), "wait")

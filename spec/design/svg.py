@@ -8,19 +8,21 @@ from html import escape
 from itertools import pairwise
 
 from ..notation.labels import counted
+from ..verdicts.verdict import Outcome
 from .findings import DesignReport
-from .language import Design, Flow, Kind, Link, Merging, Task
+from .language import Design, Flow, Kind, Link, Merging, Routing, Task
 from .layout import Arrow, lay_out
 from .stuck import Blocked
 
 __all__ = ["draw"]
 
 BOX_HEIGHT = 52
-COLUMN_GAP = 170
+COLUMN_GAP = 84
+SLOT, MANY_SLOTS = 9, 5  # the width of a slot, and how many are drawn one by one
 ROW_HEIGHT = 104
 MARGIN = 36
 POOL_GAP = 66  # between the lowest box and the pools
-TOP = 108
+TOP = 92
 CHARACTER = 7.3  # the usual width of a character at 13 px
 
 Point = tuple[float, float]
@@ -34,7 +36,14 @@ text { font: 13px system-ui, 'Segoe UI', 'DejaVu Sans', sans-serif; fill: #1f293
 .pool { fill: #fffbea; stroke: #b7791f; stroke-width: 1.4; }
 .link { fill: none; stroke: #52606d; stroke-width: 1.6; }
 .uses { fill: none; stroke: #b7791f; stroke-width: 1.2; stroke-dasharray: 2 4; }
-.label { fill: #ffffff; fill-opacity: 0.9; }
+.label { paint-order: stroke; stroke: #ffffff; stroke-width: 4px; stroke-linejoin: round; }
+.slot { fill: #ffffff; stroke: #52606d; stroke-width: 1.2; }
+.full { fill: #52606d; stroke: #ffffff; stroke-width: 1.2; }
+.wanted { fill: #cf1124; stroke: #ffffff; stroke-width: 1.2; }
+.hand { fill: #ffffff; stroke: #52606d; stroke-width: 1.4; }
+.holds { fill: #147d64; }
+.violated { fill: #cf1124; }
+.unknown { fill: #b7791f; }
 .stuck { stroke: #cf1124; stroke-width: 2.4; }
 .wait { fill: none; stroke: #cf1124; stroke-width: 2.4; stroke-dasharray: 7 4; }
 .red { fill: #cf1124; }
@@ -42,12 +51,23 @@ text { font: 13px system-ui, 'Segoe UI', 'DejaVu Sans', sans-serif; fill: #1f293
 
 
 def draw(report: DesignReport) -> str:
-    """The SVG text. The cycle of the first violated property that has one is marked."""
+    """The SVG text. The circle of the first violated property that has one is marked; where
+    nobody could say whether the design gets stuck, the first that was not excluded."""
     finding = next((f for f in report.findings if f.cycle), None)
-    drawing = _Drawing(report.design, finding.cycle if finding else (),
-                       dict(finding.contents) if finding else {})
-    verdicts = ", ".join(f"{f.name}: {f.outcome.value}" for f in report.findings)
-    return drawing.text(report.design.name, verdicts)
+    cycle, legend = _left_open(report), "Red, dashed: a circle of waits that was not excluded."
+    if finding:
+        cycle, legend = finding.cycle, "Red, dashed: who waits on whom, in a circle."
+    stuck = next((f for f in report.findings if f.contents and (f.cycle or f.waits)), None)
+    drawing = _Drawing(report.design, cycle, dict(stuck.contents) if stuck else {}, legend)
+    return drawing.text(report.design.name, [
+        (finding.name, finding.outcome.value) for finding in report.findings])
+
+
+def _left_open(report: DesignReport) -> tuple[Blocked, ...]:
+    """A circle that the wait-for graph does not exclude, of a design that may be stuck in it."""
+    if all(f.outcome is not Outcome.UNKNOWN for f in report.findings if f.name == "deadlock"):
+        return ()
+    return next((cycle.waits for cycle in report.cycles if not cycle.excluded), ())
 
 
 @dataclass(frozen=True)
@@ -65,8 +85,9 @@ class _Box:
 
 class _Drawing:
     def __init__(
-        self, design: Design, cycle: Sequence[Blocked], contents: Mapping[str, int]
+        self, design: Design, cycle: Sequence[Blocked], contents: Mapping[str, int], legend: str
     ) -> None:
+        self.legend = legend
         self.design = design
         self.cycle = cycle
         self.contents = contents
@@ -103,15 +124,16 @@ class _Drawing:
         left, out = float(MARGIN), []
         for layer in range(count):
             out.append((left, widths[layer]))
-            left += widths[layer] + max(COLUMN_GAP, self._label_width(layer) + 56)
+            left += widths[layer] + max(COLUMN_GAP, self._label_width(layer) + 34)
         return out
 
     def _label_width(self, layer: int) -> float:
         """The width of the longest label of a link that leaves or enters after a layer."""
-        near = [
-            len(self._label(self.link_of[arrow.key])) for arrow in self.arrows
-            if layer in (self.layout.boxes[arrow.start][0], self.layout.boxes[arrow.end][0] - 1)
-        ]
+        near = []
+        for arrow in self.arrows:
+            ends = sorted((self.layout.boxes[arrow.start][0], self.layout.boxes[arrow.end][0]))
+            if layer in (ends[0], ends[1] - 1):
+                near.append(len(self._label(self.link_of[arrow.key])))
         return max(near, default=0) * CHARACTER * 0.9
 
     def _box(self, name: str) -> _Box:
@@ -193,23 +215,25 @@ class _Drawing:
 
     # --- drawing -------------------------------------------------------------------------
 
-    def text(self, title: str, verdicts: str) -> str:
-        """The whole document, as SVG."""
+    def text(self, title: str, verdicts: Sequence[tuple[str, str]]) -> str:
+        """The whole document, as SVG; a wide one is shown as small as it must be to fit."""
         bottom = self.height + (POOL_GAP + BOX_HEIGHT + 12 if self.pools else 0) + 40
-        width = max(self.width + MARGIN, (len(verdicts) + 4) * CHARACTER, len(title) * 12 + 72)
+        said = sum(len(name) + len(verdict) + 5 for name, verdict in verdicts)
+        width = max(self.width + MARGIN, said * CHARACTER, len(title) * 12 + 72)
         width = max([width, *(box.x + box.width + MARGIN for box in self.pools.values())])
         body = [
             f'<text class="title" x="{MARGIN}" y="34">{escape(title)}</text>',
-            f'<text class="small" x="{MARGIN}" y="56">{escape(verdicts)}</text>',
-            *self._uses(), *self._links(), *self._waits(), *self._labels(),
+            f'<text class="small" x="{MARGIN}" y="56">{" · ".join(map(_verdict, verdicts))}</text>',
+            *self._uses(), *self._links(), *self._waits(), *self._queues(),
             *self._task_boxes(), *self._drawn_pools(),
         ]
         if self.cycle:
-            body.append(f'<text class="small red" x="{MARGIN}" y="{bottom - 12}">Red, dashed: '
-                        'who waits on whom, in a circle.</text>')
+            body.append(f'<text class="small red" x="{MARGIN}" y="{bottom - 12}">'
+                        f'{self.legend}</text>')
         return "\n".join([
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{bottom:.0f}" '
-            f'viewBox="0 0 {width:.0f} {bottom:.0f}" role="img">',
+            f'viewBox="0 0 {width:.0f} {bottom:.0f}" style="max-width: 100%; height: auto" '
+            'role="img">',
             f"<title>{escape(title)}</title>", f"<style>{_STYLE}</style>", _MARKERS,
             '<rect width="100%" height="100%" fill="#ffffff"/>', *body, "</svg>", "",
         ])
@@ -240,23 +264,50 @@ class _Drawing:
             for name in _pools_of(task):
                 yield f'<path class="uses" d="{_straight(self._to_pool(task.name, name))}"/>'
 
-    def _labels(self) -> Iterator[str]:
-        taken: list[tuple[float, float]] = []
-        for arrow in self.arrows:
+    def _queues(self) -> Iterator[str]:
+        """Each link's slots on its line, those that are taken filled, and its label above them."""
+        shown = [arrow for arrow in self.arrows  # a link with several ends is labelled once
+                 if (arrow.start, arrow.end) == (self.link_of[arrow.key].writers[0],
+                                                 self.link_of[arrow.key].readers[0])]
+        stretches = {arrow.key: _stretch(self.paths[arrow.key]) for arrow in shown}
+        taken = [((a + c) / 2, (b + d) / 2 + 4) for (a, b), (c, d) in stretches.values()]
+        for arrow in shown:
             link = self.link_of[arrow.key]
-            if (arrow.start, arrow.end) != (link.writers[0], link.readers[0]):
-                continue  # a link with several ends is labelled once
-            label = self._label(link)
-            x, y = _middle(self.paths[arrow.key])
-            while any(abs(x - a) < 100 and abs(y - b) < 17 for a, b in taken):
-                y += 6
-            taken.append((x, y))
-            width = len(label) * CHARACTER * 0.9 + 8
-            yield (f'<rect class="label" x="{x - width / 2:.1f}" y="{y - 8:.1f}" '
-                   f'width="{width:.1f}" height="16"/>')
-            colour = " red" if any(wait.where == link.name for wait in self.cycle) else ""
-            yield (f'<text class="small{colour}" text-anchor="middle" x="{x:.1f}" '
-                   f'y="{y + 4:.1f}">{escape(label)}</text>')
+            (left, above), (right, below) = stretches[arrow.key]
+            x, y = (left + right) / 2, (above + below) / 2
+            red = any(wait.where == link.name for wait in self.cycle)
+            yield from self._slots(link, x, y, red)
+            label, falls = self._label(link), (below - above) * (right - left)
+            slope = 0 if abs(below - above) < 12 else 1 if falls > 0 else -1
+            half = len(label) * CHARACTER * 0.45 + 8
+            at, beside = next((place for place in (
+                (y - 11, x + slope * half), (y + 19, x - slope * half), (y - 27, x + slope * half),
+                (y + 35, x - slope * half)) if all(
+                    abs(place[1] - a) > 2 * half or abs(place[0] - b) > 14 for a, b in taken)),
+                (y - 11, x + slope * half))
+            taken.append((beside, at))
+            yield (f'<text class="small label{" red" if red else ""}" text-anchor="middle" '
+                   f'x="{beside:.1f}" y="{at:.1f}">{escape(label)}</text>')
+
+    def _slots(self, link: Link, x: float, y: float, red: bool) -> Iterator[str]:
+        """The slots, the front of the queue on the right; of many, a bar that is filled so far."""
+        room = link.capacity
+        held = self.contents.get(link.name, link.initial)
+        full = "wanted" if red else "full"
+        if room and room <= MANY_SLOTS:
+            left = x - room * SLOT / 2
+            for slot in range(room):
+                kind = full if slot >= room - held else "slot"
+                yield (f'<rect class="{kind}" x="{left + slot * SLOT:.1f}" y="{y - 6:.1f}" '
+                       f'width="{SLOT}" height="12"/>')
+        elif room != 0:
+            wide = MANY_SLOTS * SLOT
+            part = wide * (min(1.0, held / room) if room else min(1.0, held / 4))
+            yield (f'<rect class="slot" x="{x - wide / 2:.1f}" y="{y - 6:.1f}" width="{wide}" '
+                   f'height="12" rx="2"/>')
+            if part:
+                yield (f'<rect class="{full}" x="{x + wide / 2 - part:.1f}" y="{y - 6:.1f}" '
+                       f'width="{part:.1f}" height="12" rx="2"/>')
 
     def _label(self, link: Link) -> str:
         """The name where it says more than the ends do, how full it is, and its flow."""
@@ -287,6 +338,9 @@ class _Drawing:
                    f'y="{box.y + 22:.1f}">{escape(name)}</text>')
             yield (f'<text class="small" text-anchor="middle" x="{middle:.1f}" '
                    f'y="{box.y + 40:.1f}">{escape(self.lines[name])}</text>')
+            for place in range(min(MANY_SLOTS, self.design.tasks[name].hand)):
+                yield (f'<circle class="hand" cx="{box.x + 10 + 11 * place:.1f}" '
+                       f'cy="{box.y:.1f}" r="4.5"><title>a place in the hand</title></circle>')
 
     def _drawn_pools(self) -> Iterator[str]:
         stuck = {wait.where for wait in self.cycle if wait.what in ("a thread", "an acquire")}
@@ -310,6 +364,12 @@ _MARKERS = (
 )
 
 
+def _verdict(told: tuple[str, str]) -> str:
+    """A verdict in its colour."""
+    name, verdict = told
+    return f'{escape(name)}: <tspan class="task {verdict}">{verdict}</tspan>'
+
+
 def _straight(points: Sequence[Point]) -> str:
     return "M" + " L".join(f"{x:.1f},{y:.1f}" for x, y in points)
 
@@ -328,10 +388,9 @@ def _curve(points: Sequence[Point]) -> str:
     return " ".join(parts)
 
 
-def _middle(points: Sequence[Point]) -> Point:
-    """Where the label goes: the middle of the first stretch that is not upright."""
-    (x, y), (a, b) = next(pair for pair in pairwise(points) if pair[0][0] != pair[1][0])
-    return (x + a) / 2, (y + b) / 2
+def _stretch(points: Sequence[Point]) -> tuple[Point, Point]:
+    """The first stretch that is not upright, where the queue is drawn."""
+    return next(pair for pair in pairwise(points) if pair[0][0] != pair[1][0])
 
 
 def _pools_of(task: Task) -> list[str]:
@@ -345,7 +404,7 @@ def _describe(task: Task) -> str:
     if task.kind is Kind.MERGE and task.merging is not Merging.ANY:
         parts.append(f"prefers {task.prefers}" if task.prefers else task.merging.value)
     if task.kind is Kind.ROUTE:
-        parts.append(f"by {task.routing.value}")
+        parts += ["by room"] if task.routing is Routing.ROOM else []
     if task.kind is Kind.SCRIPT:
         parts.append("; ".join(
             f"{step.kind.value} {step.count if step.count > 1 else ''}".strip()
@@ -357,7 +416,7 @@ def _describe(task: Task) -> str:
         parts.append(f"may {task.may.value}")
     if task.count is not None:
         parts.append(f"{task.count} times")
-    if task.hand:
+    if task.hand > MANY_SLOTS:
         parts.append(f"holds {task.hand}")
     return ", ".join(parts)
 

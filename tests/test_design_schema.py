@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from checkvalve.conformance.designs.reading import read_text
 from checkvalve.spec.design.loader import load
 from checkvalve.spec.design.schema import _WORDS, check_shape, resolved_schema, schema
-from checkvalve.spec.design.source import Node, Spot, parse
+from checkvalve.spec.design.source import Node, Spot, _Builder, parse
 from checkvalve.spec.notation.errors import InputError
 
 DESIGNS = sorted((Path(__file__).parent.parent / "examples" / "designs").glob("*.yaml"))
@@ -133,3 +133,28 @@ def test_a_name_that_is_no_file_name_is_refused_with_the_hint(name: str) -> None
     with pytest.raises(InputError) as caught:
         load(f"checkvalve: 1\nname: {name}\ntasks: {{t: {{kind: sink}}}}\n")
     assert "blanks between them" in caught.value.next_step
+
+
+def test_entries_that_look_alike_are_checked_once_and_none_is_hidden() -> None:
+    """One link in a thousand that is wrong is named, whatever is wrong with it."""
+    links = [{"from": "a", "to": "b", "capacity": 5, "name": f"link {n}"} for n in range(1_000)]
+    design = {"checkvalve": 1, "name": "many", "links": links,
+              "tasks": {"a": {"kind": "source"}, "b": {"kind": "sink"}}}
+    check_shape(tree(design), "d.yaml")
+    for key, value in (("capacity", -1), ("capacity", 10**9), ("name", "x" * 3_000), ("name", "1"),
+                       ("flow", "fast"), ("room", 3), ("capacity", "5"), ("to", {})):
+        wrong = copy.deepcopy(design)
+        wrong["links"][777][key] = value  # type: ignore[index]
+        with pytest.raises(InputError):
+            check_shape(tree(wrong), "d.yaml")
+
+
+@pytest.mark.parametrize("plain", PLAIN[:6], ids=[path.stem for path in DESIGNS[:6]])
+def test_the_readers_of_yaml_in_c_and_in_python_see_the_same(plain: Any) -> None:
+    """Values, lines and columns; quoted and plain."""
+    import yaml
+    text = yaml.safe_dump(plain) + "more: ['1', \"on\", 0x10, ~, yes, 1.5]\n"
+    found = []
+    for loader in (yaml.SafeLoader, getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+        found.append(_Builder("d.yaml").build(yaml.parse(text, Loader=loader)))
+    assert found[0] == found[1]

@@ -18,9 +18,12 @@ from typing import Any, Final
 from ..notation.errors import InputError
 from .parameters import Point, computed, expected, value_of
 from .schema import check_shape
-from .source import MAX_NODES, Node, Spot
+from .source import Node, Spot
 
 __all__ = ["expanded", "has_copies"]
+
+MAX_VALUES = 400_000
+"""Values of a design once its copies are written out."""
 
 MAX_LEVELS: Final = 16
 """Sub-designs within sub-designs."""
@@ -99,7 +102,7 @@ class _Writer:
     def __init__(self, root: Node, point: Point, file: str) -> None:
         self.root, self.point, self.file = root, point, file
         self.designs = dict(root.value["designs"].value) if "designs" in root.value else {}
-        self.left = MAX_NODES
+        self.left = MAX_VALUES
         self.tasks: list[_Copy] = []
         self.links: list[Node] = []
         self.group_of: dict[str, str] = {}
@@ -173,7 +176,7 @@ class _Writer:
         """Refuse, before it is written out, what is more than a file could have."""
         self.left -= count * _size(node)
         if self.left < 0:
-            raise self._error(spot, f"with {what} the design has more than {MAX_NODES} values",
+            raise self._error(spot, f"with {what} the design has more than {MAX_VALUES} values",
                               "Use fewer copies; a range of small numbers, such as n: 1..8, shows "
                               "how it depends on them.")
 

@@ -116,7 +116,8 @@ class _Loader:
             for name, node in _entries(top.get("pools"))
         }
         links = self._links(top["links"].value if "links" in top else [], tasks)
-        tasks = {name: _deciding(task, links) for name, task in tasks.items()}
+        groups = _groups(links)
+        tasks = {name: _deciding(task, groups.get(name, {})) for name, task in tasks.items()}
         if any(link.kinds for link in links.values()) or any(
                 action.of or action.named for task in tasks.values() for action in task.actions):
             try:
@@ -434,12 +435,20 @@ def _ways(branch: tuple[Step, ...]) -> Iterator[tuple[Step, ...]]:
         yield branch
 
 
-def _deciding(task: Task, links: Mapping[str, Link]) -> Task:
-    """The task with each write to a group as a choice among its links."""
-    groups: dict[str, list[str]] = {}
+def _groups(links: Mapping[str, Link]) -> dict[str, dict[str, list[str]]]:
+    """By writer and group, the links among which a write to the group chooses."""
+    found: dict[str, dict[str, list[str]]] = {}
     for link in links.values():
-        if link.group and link.group not in links and task.name in link.writers:
-            groups.setdefault(link.group, []).append(link.name)
+        if link.group and link.group not in links:
+            for writer in dict.fromkeys(link.writers):
+                found.setdefault(writer, {}).setdefault(link.group, []).append(link.name)
+    return found
+
+
+def _deciding(task: Task, groups: Mapping[str, Sequence[str]]) -> Task:
+    """The task with each write to a group as a choice among its links."""
+    if not task.steps:
+        return task
 
     def each(steps: tuple[Step, ...]) -> tuple[Step, ...]:
         return tuple(found for step in steps for found in one(step))

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from ..notation.errors import InputError
+from .alike import Eyes
 from .source import Node, Spot
 
 if TYPE_CHECKING:
@@ -41,10 +42,19 @@ parameters have values; and then with its copies written out, which have numbers
 def check_shape(root: Node, file: str, stage: Stage = "resolved") -> None:
     """Check a document, or a part of it, against the schema; raises InputError for the first
     problem."""
-    for error in _validator(stage).iter_errors(root.plain()):
+    plain, validator = root.plain(), _validator(stage)
+    fewer = _eyes(stage).fewer(plain)
+    if fewer is not plain and validator.is_valid(fewer):
+        return
+    for error in validator.iter_errors(plain):
         nearest = _nearest(error)
         problem = _problem(root, nearest)
         raise InputError(problem.what, f"{file}:{problem.spot}", problem.next_step)
+
+
+@cache
+def _eyes(stage: Stage) -> Eyes:
+    return Eyes(_validator(stage).schema, ("tasks", "links", "pools"))
 
 
 @cache

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sys
+import shlex
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as xml
@@ -29,6 +31,16 @@ SUITE = """\
 suite = "queue"
 targets = ["reference"]
 """
+IDLE = """\
+import json, sys
+for line in sys.stdin:
+    asked = json.loads(line)
+    hello = {"name": "idle", "version": "1", "policy": "wait", "can": []}
+    reply = {"id": asked["id"], "ok": hello if asked["do"] == "hello" else True}
+    print(json.dumps(reply), flush=True)
+"""
+"""An adapter that can do nothing but greet."""
+
 FEW = SUITE.replace("targets", "cases = 8\ntargets")
 """Too few cases for any rule to pass; enough to see what is broken."""
 
@@ -127,6 +139,20 @@ def test_a_target_that_ends_its_process_does_not_end_the_gate(gate: Path) -> Non
     first, *others = document["results"]
     assert code == 64 and "ended with exit status 0" in first["message"]
     assert others and all(row["judgement"] == "as expected" for row in others)
+
+
+def test_a_target_of_which_nothing_can_be_asked_ends_with_2(
+    gate: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A run in which nothing was tested is never a pass; `conform` says so too."""
+    (gate / "idle.py").write_text(IDLE)
+    idle = f"command:{shlex.join([sys.executable, str(gate / 'idle.py')])}"
+    code, document = run_gate(gate, SUITE.replace('"reference"', json.dumps(idle)))
+    (row,) = document["results"]
+    assert (code, row["found"], row["judgement"]) == (2, "nothing applies", "unknown")
+    capsys.readouterr()
+    assert run(root, ["conform", idle, "--suite", "queue"]) == 2
+    assert "Nothing was tested" in capsys.readouterr().out
 
 
 def test_a_wrong_expectation_of_a_design_ends_with_1(gate: Path) -> None:

@@ -127,6 +127,12 @@ class Summary:
         return UNKNOWN if nothing or undecided or self.unjudged else PASSED
 
     @property
+    def tested_nothing(self) -> bool:
+        """Whether the target answered, and no rule applies to it."""
+        return bool(self.cases) and not self.error and all(
+            each.verdict == NOT_APPLICABLE for each in self.results)
+
+    @property
     def reservation(self) -> str:
         """Why a pass of this run is worth less than others, to stand after ``passed``; or empty."""
         rules = [each for each in self.results if each.verdict != NOT_APPLICABLE]

@@ -259,6 +259,8 @@ def _conclusion(summary: Summary) -> Iterator[str]:
         yield _MEND_FIRST
     if summary.unknown and summary.verdict == "unknown":
         yield _NEXT_STEP
+    if summary.tested_nothing:
+        yield _NOTHING
     if summary.no_longer_broken:
         yield f"Known to be broken, but not seen to be: {', '.join(summary.no_longer_broken)}."
     news = [rule for how, ids in broken.items() if "known" not in how for rule in ids]
@@ -275,6 +277,9 @@ def _follows(summary: Summary) -> Iterator[str]:
 _MEND_FIRST = (
     "What follows is broken, perhaps only because of what broke before it: mend that, and run "
     "again.")
+_NOTHING = (
+    "Nothing was tested: no rule applies to what the target says that it can do. Let its adapter "
+    "offer more of the port's operations, and name them in `can`; or is it of another --suite?")
 _NEXT_STEP = (
     "Unknown means that too little was asked or judged to say either. Run more cases, in all "
     "capacities (leave out --cases and --capacity); or let the adapter report and offer what the "

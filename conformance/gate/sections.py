@@ -83,6 +83,9 @@ def suite_rows(suite: Suite, target: str) -> tuple[Row, ...]:
     if summary.error:
         return (Row("suites", subject, "answers", "answers", "does not answer", "error",
                     summary.error, each * len(summary.results)),)
+    if summary.tested_nothing:
+        return (Row("suites", subject, "can be tested", "tested", "nothing applies", "unknown",
+                    _NOTHING, each * len(summary.results)),)
     unjudged = () if not summary.unjudged else (
         Row("suites", subject, "can be judged", "judged", "lost track", "unknown",
             summary.unjudged),)
@@ -90,6 +93,10 @@ def suite_rows(suite: Suite, target: str) -> tuple[Row, ...]:
         _rule_row(subject, result, known, each) for result in summary.results
         if result.verdict != NOT_APPLICABLE or result.rule.id in known
     )
+
+
+_NOTHING = ("no rule applies to what the target says that it can do: let its adapter offer more of "
+            "the port's operations, and name them in `can`")
 
 
 def _why_unavailable(suite: Suite, target: str) -> str:

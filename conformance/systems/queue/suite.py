@@ -343,5 +343,6 @@ SUITE: Final = Suite(
     takes_more={
         "QUEUE-10": "a target whose woken waiters run later than the request that woke them, so "
                     "that one can be cancelled in between",
+        "QUEUE-12": "a target that lets one wait while another one puts or takes",
     },
 )

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from checkvalve.spec.design.findings import DesignReport
     from checkvalve.spec.verdicts.deadline import Deadline
 
-__all__ = ["MAX_BYTES", "read_certificate", "write_certificates"]
+__all__ = ["MAX_BYTES", "problem_of", "read_certificate", "write_certificates"]
 
 MAX_BYTES = 256 * 1024 * 1024
 """The largest certificate that is read."""
@@ -27,7 +27,7 @@ def write_certificates(report: DesignReport, folder: Path, deadline: Deadline) -
     for finding in report.findings:
         document = certificate(report, finding, deadline)
         if document is not None:
-            path = folder / f"{report.design.name}.{finding.name}.json"
+            path = folder / f"{report.design.name}.{finding.name.replace(': ', '-')}.json"
             write_whole(path, json.dumps(document, ensure_ascii=False) + "\n")
             written.append(path)
     return written
@@ -40,7 +40,7 @@ def read_certificate(path: Path) -> dict[str, Any]:
         document = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise InputError(f"this is not JSON: {error}", str(path), _NEXT) from None
-    problem = _problem(document)
+    problem = problem_of(document)
     if problem:
         raise InputError(f"this is not a certificate: {problem}", str(path), _NEXT)
     assert isinstance(document, dict)
@@ -67,7 +67,7 @@ def _text(path: Path) -> str:
         raise InputError(f"this is not UTF-8: {error}", str(path), _NEXT) from None
 
 
-def _problem(document: object) -> str:
+def problem_of(document: object) -> str:
     """What is wrong with the form of a certificate; empty if nothing is."""
     from importlib.resources import files
 

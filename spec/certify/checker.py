@@ -18,6 +18,7 @@ from ..design.language import Design
 from .confluence import decided_by_one_run, is_stuck
 from .moves import Move, NotCovered, System, state_of, system_of
 from .run import Refuted, run_of
+from .visited import drops, fails, never_stuck_in, starves, stuck_for_ever
 
 __all__ = ["Opinion", "check_certificate"]
 
@@ -42,8 +43,8 @@ def check_certificate(certificate: Mapping[str, Any], design: Design) -> Opinion
         if certificate["design"] != design.name:
             raise Refuted(f"it is about the design {certificate['design']!r}")
         evidence = certificate["evidence"]
-        if certificate["property"] == "bounded":
-            return Opinion(True, _bounds(evidence["bounds"], design))
+        if certificate["property"] != "deadlock":
+            return Opinion(True, _other(certificate["property"], evidence, design))
         if certificate["verdict"] == "violated":
             return Opinion(True, _stuck_after(evidence, design))
         return Opinion(True, _never_stuck(evidence["parts"], design))
@@ -51,6 +52,19 @@ def check_certificate(certificate: Mapping[str, Any], design: Design) -> Opinion
         return Opinion(False, str(wrong))
     except NotCovered as missing:
         return Opinion(None, f"not covered: {missing}")
+
+
+def _other(name: str, evidence: Mapping[str, Any], design: Design) -> str:
+    """Check the evidence for a property other than deadlock."""
+    if any(task.may.value for task in design.tasks.values()) and name != "bounded":
+        raise NotCovered("a task that may stop, of a property other than deadlock")
+    if name == "bounded":
+        return _bounds(evidence["bounds"], design)
+    if name == "local deadlock":
+        return stuck_for_ever(evidence, design)
+    if name in ("loss", "failure"):
+        return (drops if name == "loss" else fails)(evidence, design)
+    return starves(evidence, design, name.removeprefix("starvation: "))
 
 
 # --- runs ------------------------------------------------------------------------------------
@@ -68,7 +82,7 @@ def _stuck_after(evidence: Mapping[str, Any], design: Design) -> str:
 def _never_stuck(proofs: Sequence[Mapping[str, Any]], design: Design) -> str:
     """Check a proof for each connected part."""
     proof_of = {proof["task"]: proof for proof in proofs}
-    sums = clauses = runs = 0
+    sums = clauses = runs = states = 0
     for part in _parts(design):
         first = next(iter(part.tasks))
         if first not in proof_of:
@@ -78,6 +92,9 @@ def _never_stuck(proofs: Sequence[Mapping[str, Any]], design: Design) -> str:
             runs += 1
             decided_by_one_run(system, proof, first)
             continue
+        if "states" in proof:
+            states += never_stuck_in(system, first)
+            continue
         for law in proof["sums"]:
             _check_sum(system, law["weights"], law["total"])
         for clause in proof["clauses"]:
@@ -86,7 +103,9 @@ def _never_stuck(proofs: Sequence[Mapping[str, Any]], design: Design) -> str:
             raise Refuted(f"the part of {first} has a stuck state that keeps all sums and clauses")
         sums, clauses = sums + len(proof["sums"]), clauses + len(proof["clauses"])
     told = [f"{sums:,} sums and {clauses:,} clauses, each kept by every move, exclude every stuck "
-            "state"] if sums or clauses or not runs else []
+            "state"] if sums or clauses or not (runs or states) else []
+    if states:
+        told.append(f"all {states:,} states were visited, and none is stuck")
     if runs:
         told.append("no move takes what another needs, so one run decides: it comes back, or ends "
                     f"at rest ({runs:,} of {len(proofs):,} parts)")

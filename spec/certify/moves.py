@@ -28,13 +28,17 @@ class NotCovered(Exception):
 @dataclass
 class Move:
     """What must be there (``need``), how much may be (``room``), and what is added (``add``), by
-    counter; ``fails`` where the design gives up, ``wastes`` where something is dropped."""
+    counter; ``fails`` where the design gives up, ``wastes`` where something is dropped, and
+    ``chance`` where it merely may happen. ``task`` is who does it; a link that announces is nobody.
+    """
 
     need: dict[str, int] = field(default_factory=dict)
     room: dict[str, int] = field(default_factory=dict)
     add: dict[str, int] = field(default_factory=dict)
     fails: bool = False
     wastes: bool = False
+    chance: bool = False
+    task: str = ""
 
     def has(self, counter: str, number: int) -> Move:
         """The counter holds at least so many now."""
@@ -79,10 +83,12 @@ class Counter:
 
 @dataclass
 class System:
-    """A part of a design as counters and moves; ``ends`` says whether it may ever be done."""
+    """A part of a design as counters and moves; ``ends`` says whether it may ever be done, and
+    ``idle`` are the moves that change nothing but drop something."""
 
     counters: dict[str, Counter] = field(default_factory=dict)
     moves: list[Move] = field(default_factory=list)
+    idle: list[Move] = field(default_factory=list)
     ends: bool = False
 
 
@@ -120,12 +126,14 @@ class _Reader:
             getattr(self, f"do_{task.kind.value}")(task)
             if task.may.value and task.kind is not Kind.SCRIPT:
                 self.ceasing(task, *before)
+            for move in self.found.moves[before[0]:]:
+                move.task = task.name
         working = [t for t in self.design.tasks.values()
                    if t.kind in (Kind.SOURCE, Kind.SCRIPT, Kind.CALL)]
         self.found.ends = bool(working) and all(map(_may_be_done, working))
-        self.found.moves = [
-            move for move in self.found.moves
-            if (move.change or move.fails or not move.wastes) and self.may_ever(move)]
+        possible = list(filter(self.may_ever, self.found.moves))
+        self.found.moves = [m for m in possible if m.change or m.fails or not m.wastes]
+        self.found.idle = [m for m in possible if not (m.change or m.fails) and m.wastes]
         return self.found
 
     def ceasing(self, task: Task, moves: int, counters: set[str]) -> None:
@@ -180,7 +188,7 @@ class _Reader:
             self.found.moves.append(Move().take(freed, link.batch).put(permits, link.batch))
             if link.lossy >= link.batch:
                 lost = f"possible losses on {link.name}"
-                self.found.moves.append(Move(wastes=True).take(freed, link.batch)
+                self.found.moves.append(Move(wastes=True, chance=True).take(freed, link.batch)
                                         .take(lost, link.batch))
         if link.lossy:
             self.counter(f"possible losses on {link.name}", link.lossy, link.lossy)
@@ -211,7 +219,7 @@ class _Reader:
         yield plain
         if link.lossy:
             lossy = deepcopy(plain).take(f"possible losses on {link.name}", 1).put(queue, -1)
-            lossy.wastes = True
+            lossy.wastes = lossy.chance = True
             yield lossy
         if link.flow is Flow.FAIL:
             assert most is not None

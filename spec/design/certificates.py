@@ -24,20 +24,21 @@ from .ways import told_legs
 __all__ = ["certificate"]
 
 VERSION = 1
+MAX_STATES = 60_000
+"""States that the checker visits at most."""
 
 
 def certificate(
     report: DesignReport, finding: Finding, deadline: Deadline | None = None
 ) -> dict[str, Any] | None:
-    """The certificate of a finding on deadlock or boundedness, as one JSON document; None where
-    there is none: of what is unknown, and of what only a search of all states shows."""
+    """The certificate of a finding, as one JSON document; None where there is none: of what is
+    unknown, of what can be read off the design, and of what needs more states than are visited.
+    """
     evidence: dict[str, Any] | None = None
-    if finding.name == "deadlock" and finding.outcome is Outcome.VIOLATED:
-        evidence = {"steps": [dict(step) for step in finding.changes]}
-        if finding.legs:
-            evidence = {"legs": _in_json(finding.legs)}
+    if finding.outcome is Outcome.VIOLATED:
+        evidence = _run(finding)
     elif finding.name == "deadlock" and finding.outcome is Outcome.HOLDS:
-        evidence = _proofs(report.design, deadline or Deadline())
+        evidence = _proofs(report.design, finding.states, deadline or Deadline())
     elif finding.name == "bounded" and finding.outcome is Outcome.HOLDS:
         evidence = _sums_of_bounds(report.design)
     if evidence is None:
@@ -46,13 +47,33 @@ def certificate(
             "verdict": finding.outcome.value, "evidence": evidence}
 
 
-def _proofs(design: Design, deadline: Deadline) -> dict[str, Any] | None:
-    """A proof for each connected part; None if one has none."""
+def _run(finding: Finding) -> dict[str, Any] | None:
+    """A run into a violation, and what can be repeated for ever at its end."""
+    steps = [dict(step) for step in finding.changes]
+    if finding.name == "deadlock":
+        return {"legs": _in_json(finding.legs)} if finding.legs else {"steps": steps}
+    if finding.name in ("loss", "failure"):
+        return {"steps": steps}
+    if finding.name.startswith("starvation: "):
+        return {"steps": steps, "loop": finding.loop}
+    if finding.meanwhile is not None:
+        at = len(finding.steps)
+        return {"steps": steps, "at": at, "loop": at + finding.meanwhile.loop,
+                "stuck": list(finding.meanwhile.tasks)}
+    return None
+
+
+def _proofs(design: Design, states: int, deadline: Deadline) -> dict[str, Any] | None:
+    """A proof for each connected part, or that all its states are to be visited; None if one has
+    neither."""
     proofs: list[dict[str, Any]] = []
     for part in parts(design):
         answer = decide(part, deadline)
         if not answer.never_stuck:
-            return None
+            if not 0 < states <= MAX_STATES:
+                return None
+            proofs.append({"task": next(iter(part.tasks)), "states": states})
+            continue
         if answer.only is not None:
             told = told_legs(answer.table, answer.net, answer.only.legs)
             proofs.append({"task": next(iter(part.tasks)), "legs": _in_json(told)})

@@ -105,6 +105,7 @@ def changes_of(table: Table, trace: Trace) -> Iterator[dict[str, int]]:
     """What each step of a trace adds to which counters."""
     number = {place.name: n for n, place in enumerate(table.places)}
     named = {place.name for place in table.places if place.role in ONE_OF_MANY}
+    ours = {place.name for place in table.places if place.role in ("flag", "beat")}
     state = trace.initial
     for step in trace.steps:
         row = table.row_of(step.action, step.args[0][1])
@@ -114,7 +115,7 @@ def changes_of(table: Table, trace: Trace) -> Iterator[dict[str, int]]:
             if place in named:
                 found[f"{place} = {state[at]}"] = -1
                 found[f"{place} = {step.state[at]}"] = 1
-            elif place != FAILED:
+            elif place not in ours:
                 found[place] = by
         yield found
         state = step.state

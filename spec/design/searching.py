@@ -93,7 +93,8 @@ def finding_of(design: Design, table: Table, rule: str, verdict: Verdict) -> Fin
     marking = end_marking(table, verdict.trace)
     contents = tuple((p.of, marking[p.name]) for p in table.places if p.role == "queue")
     if rule == "DESIGN-2" or (loop is not None and loop < len(steps)):
-        return make(steps=steps, loop=loop, contents=contents)  # nobody waits for ever there
+        return make(steps=steps, loop=loop, contents=contents,  # nobody waits for ever there
+                    changes=tuple(changes_of(table, verdict.trace)))
     waits = waits_in(design, table, marking)
     return make(steps=steps, waits=tuple(waits), cycle=tuple(closed_cycle(waits)),
                 contents=contents, changes=tuple(changes_of(table, verdict.trace)))

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from random import Random
 
 import pytest
+from plain_local import PlainGraph, plain_local
+from random_designs import random_design
 
 from checkvalve.conformance.bench.designs import loops, mesh
 from checkvalve.spec.certify.checker import check_certificate
 from checkvalve.spec.design.certificates import certificate
-from checkvalve.spec.design.check import Settings, check
-from checkvalve.spec.design.confluence import has_choice, only_run
+from checkvalve.spec.design.check import Part, Settings, decide_deadlock, parts
+from checkvalve.spec.design.confluence import goes_round, has_choice, only_run
 from checkvalve.spec.design.counters import AIM, Counters
+from checkvalve.spec.design.findings import DesignReport
 from checkvalve.spec.design.language import Design
 from checkvalve.spec.design.loader import load
 from checkvalve.spec.design.structure import decide
@@ -48,6 +53,12 @@ links:
 """
 
 
+def structured(design: Design) -> DesignReport:
+    """What the engine says of deadlock."""
+    found = decide_deadlock(Part.of(design, cycles=False), Settings("structure"))
+    return DesignReport(design, (replace(found, name="deadlock"),))
+
+
 def net_of(design: Design) -> Counters:
     """The counters and moves of a design."""
     return Counters.of(translate(design, AIM))
@@ -57,7 +68,7 @@ def net_of(design: Design) -> Counters:
 def test_a_mesh_of_two_thousand_queues_is_decided_by_one_run(planted: bool) -> None:
     """Where an element goes round each row and column it comes back; where one is missing it gets
     stuck. Both certificates are confirmed without a solver."""
-    report = check(mesh(2_000, 10_000, seed=1, planted=planted))
+    report = structured(mesh(2_000, 10_000, seed=1, planted=planted))
     found = report.finding("deadlock")
     assert found.outcome is (Outcome.VIOLATED if planted else Outcome.HOLDS)
     document = json.loads(json.dumps(certificate(report, found)))
@@ -75,7 +86,7 @@ def test_rates_that_balance_come_back_and_others_get_stuck(takes: int, outcome: 
 
 def test_a_run_that_ends_with_all_work_done_is_no_deadlock() -> None:
     """And it is the only one, whoever goes first."""
-    report = check(load(ENDING), Settings("structure"))
+    report = structured(load(ENDING))
     found = report.finding("deadlock")
     assert found.outcome is Outcome.HOLDS and "ends with all work done" in found.method
     document = certificate(report, found)
@@ -90,7 +101,7 @@ def test_a_design_with_choice_is_not_decided_by_one_run() -> None:
 
 def test_a_run_that_does_not_come_back_proves_nothing() -> None:
     """One leg less, and the run of a design that has choice."""
-    report = check(mesh(200, 7, seed=1), Settings("structure"))
+    report = structured(mesh(200, 7, seed=1))
     document = certificate(report, report.finding("deadlock"))
     assert document is not None
     proof = document["evidence"]["parts"][0]
@@ -101,3 +112,15 @@ def test_a_run_that_does_not_come_back_proves_nothing() -> None:
     proof.update(task=next(iter(other.tasks)), legs=[])
     opinion = check_certificate({**document, "design": other.name}, other)
     assert opinion.confirmed is False and "may take what another needs" in opinion.why
+
+
+def test_where_a_run_makes_every_move_and_comes_back_nobody_stops_alone() -> None:
+    """A mesh; and no random design of which the plain algorithm says otherwise."""
+    assert goes_round(mesh(200, 7, seed=1)) and not goes_round(mesh(200, 7, seed=1, planted=True))
+    seen = 0
+    for seed in range(300):
+        for part in parts(random_design(Random(seed))):
+            if goes_round(part) and (graph := PlainGraph(part)).whole:
+                seen += 1
+                assert not plain_local(graph), seed
+    assert seen > 5

@@ -17,12 +17,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from math import gcd
 
-from .counters import Counters, Move
+from .counters import AIM, Counters, Move
 from .invariants import kernel
+from .language import Design
 from .legs import Leg
 from .pursuit import MAX_AMOUNT, pursue
+from .translate import translate
 
-__all__ = ["Only", "has_choice", "only_run"]
+__all__ = ["Only", "goes_round", "has_choice", "only_run"]
 
 ROUNDS = (1, 8)
 """How many times over all is made in one run: the first time may not yet come back."""
@@ -85,6 +87,15 @@ def only_run(net: Counters, watch: Callable[[], object] = lambda: None) -> Only 
         if found.nothing_moves:
             return _ended(net, found.legs, found.end)
     return None
+
+
+def goes_round(design: Design, watch: Callable[[], object] = lambda: None) -> bool:
+    """Whether a design without choice has a run that comes back and makes every move: then every
+    move stays ahead, wherever a run has come to, so that nobody ever stops for good."""
+    net = Counters.of(translate(design, AIM))
+    found = only_run(net, watch)
+    return found is not None and found.returns and {
+        number for leg in found.legs for number in leg.then} == set(range(len(net.moves)))
 
 
 def _ended(net: Counters, legs: tuple[Leg, ...], end: list[int]) -> Only:

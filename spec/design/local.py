@@ -25,6 +25,7 @@ from ..notation.labels import counted
 from ..verdicts.deadline import OutOfTime
 from ..verdicts.verdict import Outcome
 from .bounds import bounds
+from .confluence import goes_round
 from .counters import changes_of
 from .explain import marking_of, steps_of
 from .findings import Finding, Meanwhile
@@ -118,6 +119,9 @@ def _of_part(spaces: Spaces, place: int) -> Finding:
     design = spaces.sections[place].design
     watch = spaces.settings.budget.deadline.watch("asking who may stop alone")
     ceasing = [task.name for task in design.tasks.values() if task.may is not Mortality.GOES_ON]
+    if not ceasing and goes_round(design, watch):
+        return Finding(LOCAL, Outcome.HOLDS, "no step takes what another needs, and a run that "
+                       "comes back makes every step")
     answer = Standstill(False, tuple(ceasing)) if ceasing else standstill(design, watch)
     if not (answer.total or ceasing):
         answer = ask_equations(design, watch)

@@ -325,3 +325,10 @@ links:
 """)
     assert report.finding("failure").outcome.value == "violated"
     assert report.finding("deadlock").outcome.value == "holds"
+
+
+def test_starvation_is_told_with_those_who_go_round_meanwhile() -> None:
+    """The circle that starves the source: whatever the merge prefers never ends."""
+    report = check_file(Path(__file__).parent.parent / "examples/designs/akka-a2-unfair.yaml")
+    assert report.finding("starvation: source").reason == (
+        "source takes no step while these go round for ever: merge, broadcast, sink")

@@ -12,7 +12,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from ..verdicts.deadline import Deadline, OutOfTime
@@ -122,7 +122,18 @@ def _starvation(design: Design, task: str, settings: Settings) -> Finding:
         # Fairness of a step that stands for several is weaker than that of each of them.
         return replace(found, outcome=Outcome.UNKNOWN, method="search, of a coarser design",
                        reason="an unbounded link makes fairness undecided here")
+    if found.outcome is Outcome.VIOLATED and found.loop is not None:
+        return replace(found, reason=_who_starves(part, task, found.steps[found.loop:]))
     return found
+
+
+def _who_starves(part: Design, task: str, repeated: Sequence[str]) -> str:
+    """Who goes round meanwhile, by the steps that are repeated."""
+    moves = [move for step in repeated for move in step.split("; ")]
+    others = [name for name in part.tasks if any(move.startswith(f"{name} ") for move in moves)]
+    if not others:
+        return f"{task} takes no step any more, and neither does anybody else"
+    return f"{task} takes no step while these go round for ever: {', '.join(others)}"
 
 
 def _bounded(design: Design, settings: Settings) -> Finding:

@@ -11,8 +11,11 @@ of the others never ends. Where every run ends, that end is a state in which not
 the property ``deadlock`` tells it.
 
 Where all states can be visited, that is decided as it is said here, backwards over the steps
-between them. Else there is one argument (``standstill``): if no task can stop without all of them
-stopping, there is no local deadlock.
+between them. Else there is one argument (``standstill``). Say that a task is stuck for ever. Go on
+to a state in which as many tasks as possible are silent. If no task can be silent without all of
+them, nothing moves there any more. So where no reachable state is stuck, and none is at rest or has
+failed, no task is ever stuck for ever. Where some state is, the argument says nothing: others may
+go on for ever as long as they leave it out.
 """
 
 from __future__ import annotations
@@ -60,6 +63,8 @@ class Spaces:
         self.sections = sections
         self.settings = settings
         self.asked = asked
+        self.never_ends = False
+        """Whether it is known that no reachable state of the design is stuck."""
         self._known: dict[int, Space | str] = {}
 
     def of(self, place: int) -> Space | str:
@@ -122,15 +127,25 @@ def _of_part(spaces: Spaces, place: int) -> Finding:
     if not ceasing and goes_round(design, watch):
         return Finding(LOCAL, Outcome.HOLDS, "no step takes what another needs, and a run that "
                        "comes back makes every step")
-    answer = Standstill(False, tuple(ceasing)) if ceasing else standstill(design, watch)
-    if not (answer.total or ceasing):
-        answer = ask_equations(design, watch)
+    if not spaces.never_ends or _may_end(design) or ceasing:
+        answer = Standstill(False, tuple(ceasing or design.tasks))
+    else:
+        answer = standstill(design, watch)
+        if not answer.total:
+            answer = ask_equations(design, watch)
     if answer.total:
-        return Finding(LOCAL, Outcome.HOLDS, "no task can stop for ever unless all of them do")
+        return Finding(LOCAL, Outcome.HOLDS,
+                       "if one task stops for ever all can come to stop, which is excluded")
     found = on_all_states(spaces, place)
     if found.outcome is Outcome.UNKNOWN:
         return replace(found, reason=_open(answer, found.reason))
     return found
+
+
+def _may_end(design: Design) -> bool:
+    """Whether there are states in which nothing moves, and which are not stuck."""
+    return any(link.flow is Flow.FAIL for link in design.links.values()) or translate(
+        design, Aim()).may_end
 
 
 def on_all_states(spaces: Spaces, place: int) -> Finding:

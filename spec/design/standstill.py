@@ -10,8 +10,10 @@ follow, whatever the state is.
   silent too: else he would give it, if he can give it whenever he can do anything, or right after.
 
 So a set of silent tasks is *closed* under both. If the only closed set that is not empty is the
-whole design, then either all go on or all stop, and who stops for ever is told by the property
-``deadlock``. Capacities are mere numbers here, and nothing is searched.
+whole design, then a task that is stuck for ever can bring all the others to a standstill, unless
+they go out of its way for ever. Where the whole never gets stuck, ends or fails, no task is stuck,
+then; elsewhere nothing follows (``local``). Capacities are mere numbers here, and nothing is
+searched.
 """
 
 from __future__ import annotations

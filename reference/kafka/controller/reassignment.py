@@ -3,7 +3,16 @@
 First the new replicas are added to the old ones, and follow. When all of them are in sync, the
 leader changes if it does not stay, and the old ones are stopped and deleted. The wish stays in
 its znode until all is done, so the next controller finds it, and begins where it finds the
-partition. Source: Kafka's KafkaController.onPartitionReassignment.
+partition.
+
+The new list is written, and the wish struck, without waiting until the old replicas have answered;
+so does Kafka, which has their states go from stopped to deleted at once. If the controller is
+replaced before its requests have arrived, nobody tells them again, and they keep what they have
+(KAFKA-C94). Nothing but room on a disk is lost by that: their leader epoch is old, they are on no
+list, and one that is a replica again later cuts its log as any follower does. To wait would take
+longer than the wish, for as long as a broker is away.
+
+Source: Kafka's KafkaController.onPartitionReassignment, stopOldReplicasOfReassignedPartition.
 """
 
 from __future__ import annotations

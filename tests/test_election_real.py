@@ -14,6 +14,7 @@ from checkvalve.conformance.engines.conduct import Order, conduct
 from checkvalve.conformance.patience import Countdown
 from checkvalve.conformance.suites.fixture import read_fixture
 from checkvalve.conformance.systems.catalogue import system_of
+from checkvalve.conformance.systems.election.real.service import EtcdService
 from checkvalve.conformance.systems.election.scenarios import SCENARIOS
 from checkvalve.conformance.targets import rehearsal_of, resolve_target
 
@@ -56,6 +57,12 @@ def test_without_tokens_the_leader_of_a_session_that_ended_writes_last(target: s
     assert broken.fixture.requests[-1] == {"do": "write", "candidate": 0}
     assert len(broken.seconds) == len(broken.run.exchanges)
     assert list(broken.seconds) == sorted(broken.seconds)
+
+
+@pytest.mark.services
+def test_a_lease_that_has_ended_by_itself_can_be_ended() -> None:
+    """etcd says that there is none; it is over, and that was all that was asked for."""
+    EtcdService.shared().expire(987_654_321)
 
 
 def test_every_scenario_passes_on_the_reference_and_they_exercise_every_rule() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import json
 import subprocess
+import urllib.error
 import urllib.request
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Final
@@ -21,6 +22,7 @@ __all__ = [
 ]
 
 _ANSWER_SECONDS: Final = 10.0
+_NOT_FOUND: Final = 404
 _shared: Final[dict[type[Service], Service]] = {}
 
 
@@ -89,7 +91,7 @@ class ZooKeeperService(Service):
 
 
 class EtcdService(Service):
-    """One member; a lease is revoked."""
+    """One member; a lease is revoked, unless it has ended by itself already."""
 
     server = Etcd
     seconds = 2.0
@@ -99,7 +101,11 @@ class EtcdService(Service):
         request = urllib.request.Request(
             f"http://{self.servers[0].address}/v3/lease/revoke",
             json.dumps({"ID": session}).encode())
-        urllib.request.urlopen(request, timeout=_ANSWER_SECONDS).close()
+        try:
+            urllib.request.urlopen(request, timeout=_ANSWER_SECONDS).close()
+        except urllib.error.HTTPError as error:
+            if error.code != _NOT_FOUND:
+                raise
 
 
 class RedisService(Service):

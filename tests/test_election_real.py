@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,8 @@ from checkvalve.conformance.engines.conduct import Order, conduct
 from checkvalve.conformance.patience import Countdown
 from checkvalve.conformance.suites.fixture import read_fixture
 from checkvalve.conformance.systems.catalogue import system_of
+from checkvalve.conformance.systems.election.contenders.campaign import Lost, Where
+from checkvalve.conformance.systems.election.contenders.etcd import EtcdElection
 from checkvalve.conformance.systems.election.real.service import EtcdService
 from checkvalve.conformance.systems.election.scenarios import SCENARIOS
 from checkvalve.conformance.targets import rehearsal_of, resolve_target
@@ -63,6 +66,26 @@ def test_without_tokens_the_leader_of_a_session_that_ended_writes_last(target: s
 def test_a_lease_that_has_ended_by_itself_can_be_ended() -> None:
     """etcd says that there is none; it is over, and that was all that was asked for."""
     EtcdService.shared().expire(987_654_321)
+
+
+def test_whoever_resigns_before_it_stands_in_line_does_not_wait_there(
+    monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a service that grants a lease and then says nothing more."""
+    asked: list[str] = []
+
+    def ask(self: EtcdElection, what: str, body: object, on: object = None, seconds: float = 1.0
+            ) -> dict[str, object]:
+        asked.append(what)
+        return {"ID": "7", "TTL": "1", "result": {"TTL": "1"}}
+
+    monkeypatch.setattr(EtcdElection, "_ask", ask)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"127.0.0.1:{silent.getsockname()[1]}"
+        candidate = EtcdElection(Where([address], "it", "one", 1.0, fenced=True))
+        with pytest.raises(Lost):
+            candidate.acquire()
+    assert "election/campaign" not in asked and "lease/revoke" in asked
 
 
 def test_every_scenario_passes_on_the_reference_and_they_exercise_every_rule() -> None:

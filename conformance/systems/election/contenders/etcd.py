@@ -36,15 +36,27 @@ class EtcdElection(Campaign):
         self._lease, self._seconds = int(granted["ID"]), float(granted["TTL"])
         self._until = began + self._seconds
         threading.Thread(target=self._keep, args=(self._lease,), daemon=True).start()
-        self._waiting = self._connection(_CAMPAIGN_SECONDS)
         try:
             answer = self._ask("election/campaign", {
                 "name": _coded(self.where.name), "lease": self._lease,
-                "value": _coded(self.where.identity)}, self._waiting)
+                "value": _coded(self.where.identity)}, self._line())
         except Lost:
             self._give_up_lease()
             raise
         return int(answer["leader"]["rev"]) if self.where.fenced else 0
+
+    def _line(self) -> http.client.HTTPConnection:
+        """A connection to wait on. It is there before anybody looks whether this candidate still
+        wants to lead: whoever resigns later finds it, and ends the wait. Raises ``Lost``."""
+        self._waiting = self._connection(_CAMPAIGN_SECONDS)
+        try:
+            self._waiting.connect()
+        except OSError as error:
+            raise Lost from error
+        if not self.wanted:
+            self._waiting.close()
+            raise Lost
+        return self._waiting
 
     def release(self) -> None:
         """See ``Campaign.release``."""

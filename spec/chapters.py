@@ -46,6 +46,8 @@ CHAPTERS = {
     "flow.workers_seen": "that a master and its workers are what is seen of them",
     "flow.fan_in": "several senders and one buffer: how many permits each may begin with",
     "flow.sums": "rings, shares and buckets by what they come to: proofs for all sizes",
+    "flow.shares_seen": "that each of several links, and all of them, are what is seen of a link",
+    "flow.frames_seen": "that a stage that makes one of many is what is seen of a link",
     "flow.frames": "stages with frames of several elements, and ways that part and meet",
     "flow.observed_counted": "the same of a link whose messages get lost, doubled and reordered",
     "storm.queue": "a task's input queues in Storm, and who drains them",

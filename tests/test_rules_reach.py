@@ -113,6 +113,6 @@ def test_a_claim_is_what_no_implementation_is_to_keep() -> None:
 
 
 def test_most_rules_that_are_a_must_are_tested() -> None:
-    """No fewer than when this was written."""
+    """Nine tenths, directly or through a refinement."""
     must = [each for each in book() if each.strength == "MUST"]
-    assert sum(each.untested is None for each in must) >= 0.88 * len(must)
+    assert sum(each.untested is None for each in must) >= 0.9 * len(must)

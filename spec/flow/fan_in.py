@@ -144,9 +144,6 @@ EXPECTATIONS = (
 )
 
 UNSEEN = {
-    "FLOW-61":
-        "The permits of a sender are in its own process; the link's observer judges each link by "
-        "itself, as the example system does.",
     "FLOW-62":
         "How many senders there are is a deployment's choice; a design with its numbers says "
         "whether they fit.",

@@ -275,14 +275,6 @@ UNSEEN = {
     "FLOW-34":
         "Two stages whose frames differ are a design with its numbers, which checkvalve check "
         "decides.",
-    "FLOW-35":
-        "Whether a stage pays for an element when it takes it shows in the design of the stage, "
-        "not in its outputs.",
-    "FLOW-36":
-        "The permits of a sender and the buffer of its receiver are in two processes at one "
-        "instant.",
-    "FLOW-38":
-        "The places of a buffer are counted by a sender, a queue and a stage, each for itself.",
     "FLOW-39":
         "How many elements are on each of two ways is inside the stages along them.",
     "FLOW-37":

@@ -16,8 +16,9 @@ from ..notation.views import Seen, View, see, shown
 from ..refinements import refines, refused
 from .bucket import Bottomless, Bucket
 from .observed_rate import ObservedRate, ObservedRefusals
+from .sums import Saving, Spending
 
-__all__ = ["EXPECTATIONS", "Forgetting", "RateSeen"]
+__all__ = ["EXPECTATIONS", "Forgetting", "RateSeen", "StepsSeen"]
 
 
 class RateSeen(View[Bucket]):
@@ -32,6 +33,18 @@ class RateSeen(View[Bucket]):
         for permits in range(machine.b + 1):
             if permits > machine.tokens:
                 yield see("is_turned_away", permits=permits)
+
+
+class StepsSeen(View[Spending]):
+    """The same of a bucket whose tick is told in steps."""
+
+    @shown
+    def come(self, before: Spending, after: Spending) -> Seen:
+        return see("tick")
+
+    @shown
+    def send(self, before: Spending, after: Spending) -> Seen:
+        return see("passes", permits=1)
 
 
 class Forgetting(Bucket):
@@ -49,9 +62,16 @@ GIVEN = refines(
     Bucket, ObservedRefusals, "a bucket turns away only those for whom it has too little",
     shows=RateSeen, seen_by={"r": "r", "b": "b"}, r=(1, 2), b=(2, 3), u=(1, 2), th=0)
 
+IN_STEPS = refines(
+    Spending, ObservedRate, "what it lets through one by one is within the rate and the depth",
+    shows=StepsSeen, seen_by={"r": "r", "b": "b"}, r=(1, 2), b=(2, 3), u=2, th=0)
+
 EXPECTATIONS = (
     LIMITED,
     GIVEN,
+    IN_STEPS,
+    refused(Saving, "FLOW-80", "without a depth, more is saved than b", like=IN_STEPS, r=(1, 2),
+            b=2, u=2, th=0),
     refused(Bottomless, "FLOW-80", "003#E17: without a depth, what was saved is sent at once",
             like=LIMITED, r=(1, 2), b=3, u=2, th=0),
     refused(Forgetting, "FLOW-81", "a bucket that saves nothing holds back those who were quiet",

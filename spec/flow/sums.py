@@ -387,14 +387,6 @@ UNSEEN = {
         "it gets stuck.",
     "FLOW-91":
         "Where the elements of a circle stand at one instant is known to none of its stages.",
-    "FLOW-92":
-        "It is the sum of what FLOW-61 says of each sender, and their permits are in as many "
-        "processes.",
-    "FLOW-93":
-        "As FLOW-62, it is about how many senders there are, which is for a deployment to say.",
-    "FLOW-94":
-        "What a source has saved is its own affair; what it sends in a window is judged by the "
-        "suite of rates, as FLOW-80.",
     "FLOW-95":
         "As FLOW-45, it takes to know what a source has saved and when its receiver began to "
         "serve.",

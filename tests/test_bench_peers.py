@@ -57,7 +57,7 @@ def test_spin_reaches_as_many(plain: str, numbers: tuple[int, ...]) -> None:
     (calls(3, 3), "BENCH-4", 9),
     (overflow(3), "BENCH-5", None),
     (overflow(3, alternating=True), "BENCH-5", 8),
-], ids=str)
+], ids=["two threads", "three threads", "draining", "alternating"])
 def test_the_models_have_the_verdicts_that_are_known(
     bound: BoundMachine, rule: str, steps: int | None
 ) -> None:

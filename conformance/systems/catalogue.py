@@ -27,6 +27,7 @@ _FOLDERS: Final = (
     "link_counted",
     "jobs",
     "rate",
+    "marks",
     "bookkeeper",
     "bookkeeper_memtable",
     "storm_input",

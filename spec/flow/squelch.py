@@ -138,9 +138,6 @@ EXPECTATIONS = (
 )
 
 UNSEEN = {
-    "FLOW-40":
-        "Delays and rates are those of a network, which a port in virtual time would have to "
-        "invent; no suite has a receiver that calls.",
     "FLOW-41":
         "It leaves out what is under way to the receiver, so no implementation is to keep it.",
 }

@@ -38,7 +38,7 @@ GROUPS: Final[Mapping[str, Group]] = {
         ("test_reference_*", "test_kafka_callbacks*", "test_coordination_memory",
          "test_kafka_controller*", "test_kafka_failover_suite",
          "test_*_reference", "test_awaits_suites", "test_bookkeeper_*", "test_coroutine_*",
-         "test_job_server_example", "test_kafka_operators", "test_rate_limits",
+         "test_job_server_example", "test_kafka_operators", "test_marks", "test_rate_limits",
          "test_reactive_targets", "test_scheduled_conditions", "test_scheduling_threads",
          "test_storm_cluster_*", "test_storm_input_status", "test_virtual_loop"),
         suites=True),

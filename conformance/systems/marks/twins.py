@@ -1,0 +1,144 @@
+"""Receivers with marks, and one seeded bug each."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ....reference.flow.marks import Watermarks
+from ...suites.twin import Twins
+from .adapter import ReferenceMarks
+
+__all__ = ["TWINS"]
+
+TWINS: Final = Twins("marks", ReferenceMarks, ("reference.marks",))
+
+
+@TWINS.twin(
+    "marks-calls-late", "FLOW-112", "stop is said one element later",
+    "> high + 1 in the place of > high: the room for what is under way is short by one")
+class CallingLate(Watermarks):
+    """The mark counts as held without a stop once more."""
+
+    def arrive(self, count: int) -> bool:
+        if not self._stopped and self._held + count == self.high + 1:
+            self._held += count
+            return False
+        return super().arrive(count)
+
+
+@TWINS.twin(
+    "marks-looks-before", "FLOW-112", "the mark is looked at before the elements are counted",
+    "a check of what was held, and not of what is")
+class LookingBefore(Watermarks):
+    """A burst is seen with the next one."""
+
+    def arrive(self, count: int) -> bool:
+        was_high = self._held > self.high
+        self._held += count
+        if self._stopped or not was_high:
+            return False
+        self._stopped = True
+        return True
+
+
+@TWINS.twin(
+    "marks-calls-early", "FLOW-113", "stop is said at the high mark",
+    ">= in the place of >")
+class CallingEarly(Watermarks):
+    """A sender that fills it to the mark is stopped for nothing."""
+
+    def arrive(self, count: int) -> bool:
+        self._held += count
+        if self._stopped or self._held < self.high:
+            return False
+        self._stopped = True
+        return True
+
+
+@TWINS.twin(
+    "marks-loses-go", "FLOW-114", "go is not said when everything is taken at once",
+    "Netty #12445: autoread is on, and nothing is read; a signal to go on that is lost")
+class LosingGo(Watermarks):
+    """Only who comes down step by step is noticed."""
+
+    def take(self, most: int) -> tuple[int, bool]:
+        given, goes_on = super().take(most)
+        if goes_on and given > 1 and self._held == 0:
+            self._stopped = True
+            return given, False
+        return given, goes_on
+
+
+@TWINS.twin(
+    "marks-low-is-strict", "FLOW-114", "go is said below the low mark alone",
+    "< in the place of <=")
+class StrictlyLow(Watermarks):
+    """At the low mark nothing is said, and nobody may ever take the rest."""
+
+    def take(self, most: int) -> tuple[int, bool]:
+        given = min(most, self._held)
+        self._held -= given
+        if not self._stopped or self._held >= self.low:
+            return given, False
+        self._stopped = False
+        return given, True
+
+
+@TWINS.twin(
+    "marks-one-mark", "FLOW-115", "go is said at the high mark",
+    "one mark in the place of two: stop and go at each element")
+class OneMark(Watermarks):
+    """There is nothing between stop and go."""
+
+    def take(self, most: int) -> tuple[int, bool]:
+        given = min(most, self._held)
+        self._held -= given
+        if not self._stopped or self._held > self.high:
+            return given, False
+        self._stopped = False
+        return given, True
+
+
+@TWINS.twin(
+    "marks-stops-again", "FLOW-116", "stop is said with each element above the high mark",
+    "no note of what was said last: pause_reading() of a transport that is paused")
+class StoppingAgain(Watermarks):
+    """Each arrival is judged alone."""
+
+    def arrive(self, count: int) -> bool:
+        super().arrive(count)
+        return self._held > self.high
+
+
+@TWINS.twin(
+    "marks-goes-again", "FLOW-116", "go is said whenever little is held",
+    "no note of what was said last: resume_reading() of a transport that reads")
+class GoingAgain(Watermarks):
+    """Each take is judged alone."""
+
+    def take(self, most: int) -> tuple[int, bool]:
+        given, _ = super().take(most)
+        return given, self._held <= self.low
+
+
+@TWINS.twin(
+    "marks-gives-too-many", "FLOW-117", "whoever asks gets as many as were asked for",
+    "a count that may fall below 0")
+class GivingTooMany(Watermarks):
+    """What is not there is given, too."""
+
+    def take(self, most: int) -> tuple[int, bool]:
+        _, goes_on = super().take(most)
+        return most, goes_on
+
+
+@TWINS.twin(
+    "marks-keeps-while-stopped", "FLOW-118", "nothing is given while the sender is stopped",
+    "one flag for both directions")
+class KeepingWhileStopped(Watermarks):
+    """So nothing can ever be taken."""
+
+    def take(self, most: int) -> tuple[int, bool]:
+        if self._stopped:
+            return 0, False
+        return super().take(most)

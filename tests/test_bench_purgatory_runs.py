@@ -102,6 +102,15 @@ def test_a_run_that_reaches_its_limit_stops() -> None:
     assert measured.requests < 100_000
 
 
+@pytest.mark.parametrize("rate", [2000, inf])
+def test_a_run_whose_time_is_over_before_it_begins_has_requests_all_the_same(rate: float) -> None:
+    """A process that got no processor meanwhile would else have nothing to divide by."""
+    workload = draw(LOW, rate, 100, 1)
+    settings = Settings(timeout=5)
+    measured = in_real_time(NewPurgatory(settings), workload, settings, limit=0.0)
+    assert 0 < measured.requests <= 100 and measured.left == 0
+
+
 def test_a_ratio_is_the_median_of_pairs() -> None:
     """Two runs made one after the other are compared with each other."""
     fast, slow = (

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from keyword import iskeyword
 from typing import Any, Final
 
 from hypothesis import event
@@ -137,7 +138,8 @@ def state_machine(
     }
     for do in found.weights:
         name_of_rule = re.sub(r"\W", "_", do)
-        while hasattr(_Conversing, name_of_rule) or name_of_rule in members:
+        while (hasattr(_Conversing, name_of_rule) or name_of_rule in members
+               or iskeyword(name_of_rule)):
             name_of_rule += "_"
         members[name_of_rule] = _rule_of(found, do, name_of_rule)
     label = "".join(part for part in f"{suite} on {name}".title() if part.isalnum())

@@ -50,7 +50,7 @@ fuzz: core ## Mutated designs, configurations, fixtures, chapters and replies; A
 races: core ## Kafka's races under every schedule with two preemptions, in real threads.
 	@$(BIN)/python -m checkvalve.conformance.bench.races $(ARGS)
 
-election: dev programs ## Elections by real systems, in real time (7 min): docs/election.md; ARGS="--only etcd"
+election: dev programs ## Elections by real systems, in real time (minutes): docs/election.md; ARGS="--only etcd"
 	@$(BIN)/python -m checkvalve.conformance.bench.election $(or $(ARGS),--jobs 3 --publish docs)
 
 bookie: core ## A real server with clients that never read and a disk that stalls: what it holds.

@@ -8,10 +8,16 @@ import pytest
 from coordination_laws import LAWS, Law, World
 from kafka_controller_world import T0, T1
 from kafka_controller_world import World as KafkaWorld
+from kazoo.client import KazooState
 
 from checkvalve.conformance.services.zookeeper import ZooKeeper
+from checkvalve.reference.coordination.terms import Create, Created, Disconnected
 from checkvalve.reference.drivers.paced import PacedZooKeeper
-from checkvalve.reference.drivers.zookeeper import ZooKeeperCoordination, ZooKeeperMisuse
+from checkvalve.reference.drivers.zookeeper import (
+    ZooKeeperCoordination,
+    ZooKeeperMisuse,
+    _Session,
+)
 
 pytestmark = pytest.mark.services
 
@@ -59,6 +65,30 @@ def test_controllers_go_on_over_a_real_server(server: ZooKeeper) -> None:
         assert epochs == list(range(1, len(epochs) + 1)) and len(epochs) >= 4
         assert world.settled() and world.agrees()
         assert all(world.leadership(each).leader in world.service_brokers() for each in (T0, T1))
+
+
+def test_nothing_is_sent_over_a_connection_that_was_given_up(
+    port: ZooKeeperCoordination, monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A server may answer a client just when its connection is given up for a new one: what is
+    asked then waits for the new one, and is not lost."""
+    heard, given_up = _Session._heard_state, []
+
+    def answered_too_late(session: _Session, state: str) -> None:
+        if state == KazooState.CONNECTED and not given_up:
+            given_up.append(session)
+            session.handler.knock()
+        heard(session, state)
+
+    monkeypatch.setattr(_Session, "_heard_state", lambda *told: late(*told))
+    late = heard
+    world = World(port, "/given-up")
+    port.stop()
+    world.wait_for(world.here, lambda told: told == Disconnected())
+    late = answered_too_late
+    number = world.submit(world.here, Create(world.at("a")))
+    port.restart()
+    assert isinstance(world.result(world.here, number), Created) and given_up
 
 
 def test_misuse_is_told(port: ZooKeeperCoordination) -> None:

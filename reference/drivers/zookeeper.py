@@ -88,6 +88,7 @@ class _InOrder(SequentialThreadingHandler):  # type: ignore[misc]  # kazoo has n
         self.callback_queue = self.completion_queue = _AtOnce()
         self.obstacles: set[str] = set()
         self._socket: socket.socket | None = None
+        self._given_up: socket.socket | None = None
         self._is_free = threading.Event()
         self._is_free.set()
 
@@ -106,9 +107,15 @@ class _InOrder(SequentialThreadingHandler):  # type: ignore[misc]  # kazoo has n
 
     def knock(self) -> None:
         """Give up the connection of now: a server does not answer whoever came too early."""
+        self._given_up = self._socket
         if self._socket is not None:
             with contextlib.suppress(OSError):
                 self._socket.shutdown(socket.SHUT_RDWR)
+
+    @property
+    def is_given_up(self) -> bool:
+        """Whether the connection of now is one that was given up: it ends, whatever it says."""
+        return self._socket is not None and self._socket is self._given_up
 
     def select(self, *args: Any, **kwargs: Any) -> Any:
         self._is_free.wait()
@@ -192,7 +199,10 @@ class _Session:
             if self.is_over:
                 return
             if state == KazooState.CONNECTED:
-                self._connected()
+                # The server may have answered just when the connection was given up. What is
+                # sent over it now would be lost, so the session waits for the next one.
+                if not self.handler.is_given_up:
+                    self._connected()
             elif state == KazooState.SUSPENDED:
                 self._disconnected()
             else:

@@ -55,6 +55,7 @@ def main() -> None:
     make_venv()
     STAMP.unlink(missing_ok=True)
     link_tree()
+    compile_tree()
     if done.get("needs") != wanted["needs"] or done.get("extras") != wanted["extras"]:
         install(sorted(extras))
     STAMP.write_text(json.dumps(wanted))
@@ -139,6 +140,18 @@ def link_tree() -> None:
     trees = sorted(TREES.iterdir(), key=lambda each: each.stat().st_mtime_ns)
     for old in trees[:-2]:
         shutil.rmtree(old, ignore_errors=True)
+
+
+def compile_tree() -> None:
+    """Compile the packages once, so that no process does it that starts later.
+
+    Python does this by itself, but not where PYTHONDONTWRITEBYTECODE is set, as in many containers:
+    there each process compiled what it imported, which took longer than most commands. A file that
+    is edited afterwards is compiled again by whoever imports it, as ever.
+    """
+    # What cannot be compiled is told by whoever imports it.
+    subprocess.run([PYTHON, "-m", "compileall", "-q", LINKS], check=False,
+                   stdout=subprocess.DEVNULL)
 
 
 def install(extras: list[str]) -> None:

@@ -49,6 +49,15 @@ def test_a_file_that_has_come_is_linked_and_one_that_has_gone_is_not(setup: Modu
     assert not before.exists()
 
 
+def test_no_process_compiles_what_was_there_at_the_setup(setup: ModuleType) -> None:
+    """Also where Python is told to write no bytecode of its own."""
+    setup.link_tree()
+    setup.compile_tree()
+    module = setup.LINKS / "checkvalve" / "spec" / "__init__.py"
+    assert Path(importlib.util.cache_from_source(str(module))).is_file()
+    assert not list((setup.ROOT / "spec").glob("__pycache__"))
+
+
 def test_nothing_outside_of_the_environment_is_needed(setup: ModuleType) -> None:
     """But the files themselves: `build/` may be lost."""
     setup.link_tree()

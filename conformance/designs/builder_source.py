@@ -81,8 +81,8 @@ class Kinds:
 
 _PARTS: Final = {
     "source": "source", "sink": "sink", "map": "plain", "filter": "filter", "merge": "merge",
-    "zip": "plain", "broadcast": "plain", "route": "route", "script": "script", "call": "call",
-    "transition": "transition", "design": "instance",
+    "zip": "plain", "broadcast": "plain", "route": "route", "window": "window", "align": "align",
+    "script": "script", "call": "call", "transition": "transition", "design": "instance",
 }
 """The part of the schema that has the keys of each kind."""
 _ABOUT: Final = {
@@ -92,6 +92,8 @@ _ABOUT: Final = {
     "zip": "It reads from all its links at once, and writes to all.",
     "broadcast": "It reads, and writes to all its links at once.",
     "route": "It reads, and writes to one of its links.",
+    "window": "It gathers elements, and writes one for all of them.",
+    "align": "It passes elements on, but waits for a barrier from each link.",
     "script": "It does its steps in order, waiting at each.",
     "call": "Nested calls on pools of threads.",
     "transition": "It reads from all its links and writes to all, in one move.",
@@ -193,7 +195,7 @@ def _type(part: Mapping[str, Any]) -> str:
         return "Sequence[Step]"
     if part.get("type") == "object":
         return "Mapping[str, Any]"
-    return "Number"
+    return "bool" if part.get("type") == "boolean" else "Number"
 
 
 def main() -> None:

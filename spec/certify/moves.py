@@ -96,6 +96,13 @@ def system_of(design: Design) -> System:
     """The counters and moves of a design. Raises NotCovered."""
     if any(link.capacity == 0 for link in design.links.values()):
         raise NotCovered("a link of capacity 0, at which two tasks move as one")
+    for task in design.tasks.values():
+        if not hasattr(_Reader, f"do_{task.kind.value}"):
+            raise NotCovered(f"the {task.kind.value} {task.name}")
+        ties = (*design.inputs(task.name), *design.outputs(task.name))
+        if task.kind not in (Kind.SCRIPT, Kind.SINK) and any(link.kind for link in ties):
+            raise NotCovered(f"the {task.kind.value} {task.name}, which passes elements of several "
+                             "kinds on (scripts that say which kind are covered)")
     return _Reader(design).read()
 
 
@@ -198,6 +205,8 @@ class _Reader:
         n = amount or link.takes
         for move in each(ways):
             move.take(f"elements in {link.name}", n)
+            if link.room:
+                move.put(f"free threads of {link.room}", n)
             if link.flow in (Flow.CREDIT, Flow.STOP_AND_WAIT):
                 move.put(f"freed slots of {link.name}", n)
             yield move
@@ -212,6 +221,8 @@ class _Reader:
         plain = deepcopy(move)
         if link.flow in (Flow.CREDIT, Flow.STOP_AND_WAIT):
             plain.take(f"permits for {link.name}", n)
+        elif link.room:
+            plain.take(f"free threads of {link.room}", n)
         elif link.flow is not Flow.UNBOUNDED:
             assert most is not None
             plain.fits(queue, most - n)
@@ -465,6 +476,8 @@ class _Reader:
         link = self.design.links[step.target]
         if link.flow in (Flow.CREDIT, Flow.STOP_AND_WAIT):
             return [m.fits(f"permits for {link.name}", link.gives - 1) for m in each(ways)]
+        if link.room:
+            return [m.fits(f"free threads of {link.room}", link.gives - 1) for m in each(ways)]
         if link.flow is Flow.BLOCKING and link.capacity:
             return [m.has(f"elements in {link.name}", link.capacity - link.gives + 1)
                     for m in each(ways)]

@@ -256,9 +256,9 @@ def _lock_order(scope: Scope) -> Iterator[Change]:
 
 
 def _is_fixed(task: Task) -> bool:
-    """Whether the order of a script's steps is not to be changed: in a choice it is not one order,
-    and a slot belongs to what is written into it."""
-    return task.chooses or any(is_slots(step.target) for step in task.actions)
+    """Whether the order of a script's steps is not to be changed: in a choice it is not one order.
+    """
+    return task.chooses
 
 
 def _out_of_order(one: Step, other: Step) -> bool:

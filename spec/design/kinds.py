@@ -1,20 +1,20 @@
-"""Queues whose elements are of several kinds, written out as links and permits.
+"""Queues whose elements are of several kinds, written out as links that share their room.
 
 A link with ``kinds`` is, for each kind, a link of the elements of that kind, and for all of them
-together a pool of permits: its free slots. To write an element is to take a slot and then to write
-it, which can then always be done; to read one is to take it and then to give its slot back. So what
-follows knows ordinary links and pools only. A script that reads an element of whatever kind may
-give the kind a name, and write others of the same one.
+together a pool: its free slots, of which a write takes one and a read gives one back, in the same
+move. A script says which kinds it reads and writes, and may give a kind that it has read a name.
+Any other task passes an element on as what it is (see ``translate``): here it is only asked whether
+it can. So what follows knows links of one kind only.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from .language import Flow, Kind, Link, Pool, Step, StepKind, Task
 
-__all__ = ["Misfit", "Parts", "is_one_kind", "is_slots", "sorted_out"]
+__all__ = ["Misfit", "Parts", "is_one_kind", "is_slots", "slots_of", "sorted_out"]
 
 MOST_STEPS = 1_000
 """Steps of one script that are written out; a design may have fewer, as its reader tells."""
@@ -38,17 +38,27 @@ class Parts:
     pools: Mapping[str, Pool]
 
 
+Used = set[tuple[StepKind, str, str]]
+"""Who reads, or writes, which link of one kind."""
+
+
 def sorted_out(parts: Parts) -> Parts:
     """The same without kinds. Raises Misfit for the first thing that cannot be written out."""
     mixed = {name: link for name, link in parts.links.items() if link.kinds}
     for link in mixed.values():
         _check(link)
-    tasks = {}
+    tasks: dict[str, Task] = {}
+    used: Used = set()
     for name, task in parts.tasks.items():
         own = {n: link for n, link in mixed.items() if name in (*link.writers, *link.readers)}
         script = _script(task, own, parts.links) if own else task
+        if own and script.kind is not Kind.SCRIPT:
+            tasks[name] = task
+            used.update(_Passing(task, own, parts.links).used())
+            continue
         writer = _Writer(own)
         tasks[name] = replace(script, steps=tuple(writer.steps(script.steps, {})))
+        used.update((action.kind, name, action.target) for action in tasks[name].actions)
     links: dict[str, Link] = {}
     pools = dict(parts.pools)
     for name, link in parts.links.items():
@@ -56,20 +66,25 @@ def sorted_out(parts: Parts) -> Parts:
             links[name] = link
             continue
         for kind in link.kinds:
-            links[_of(name, kind)] = _one_kind(link, kind, tasks)
-        if link.capacity is not None:
-            pools[_slots(name)] = Pool(_slots(name), link.capacity, link.spot)
+            links[_of(link, kind)] = _one_kind(link, kind, used)
+        if _is_shared(link):
+            pools[_slots(name)] = Pool(_slots(name), link.capacity or 0, link.spot)
     return Parts(tasks, links, pools)
 
 
-def _of(link: str, kind: str) -> str:
+def _of(link: Link, kind: str) -> str:
     """The link of one kind; no name in a design has brackets of this sort."""
-    return f"{link} ({kind})"
+    return f"{link.name} ({kind})" if len(link.kinds) > 1 else link.name
 
 
 def is_one_kind(link: str) -> bool:
     """Whether a link is what was written out for one kind of another."""
     return link.endswith(")")
+
+
+def _is_shared(link: Link) -> bool:
+    """Whether elements of several kinds share the slots of a link."""
+    return len(link.kinds) > 1 and link.capacity is not None
 
 
 def _slots(link: str) -> str:
@@ -81,46 +96,99 @@ def is_slots(pool: str) -> bool:
     return pool.endswith(" (slots)")
 
 
-def _one_kind(link: Link, kind: str, tasks: Mapping[str, Task]) -> Link:
-    name = _of(link.name, kind)
-    used = {(action.kind, task.name) for task in tasks.values() for action in task.actions
-            if action.target == name}
+def slots_of(pool: str) -> str:
+    """The link whose free slots a pool is."""
+    return pool.removesuffix(" (slots)")
+
+
+def _one_kind(link: Link, kind: str, used: Used) -> Link:
+    name = _of(link, kind)
     return replace(
-        link, name=name, kinds=(),
-        writers=tuple(each for each in link.writers if (StepKind.WRITE, each) in used),
-        readers=tuple(each for each in link.readers if (StepKind.READ, each) in used))
+        link, name=name, kinds=(), kind=kind, of="" if name == link.name else link.name,
+        room=_slots(link.name) if _is_shared(link) else "",
+        writers=tuple(each for each in link.writers if (StepKind.WRITE, each, name) in used),
+        readers=tuple(each for each in link.readers if (StepKind.READ, each, name) in used))
 
 
 def _check(link: Link) -> None:
-    plain = replace(link, kinds=(), flow=Flow.BLOCKING, capacity=1)
-    if link.flow not in (Flow.BLOCKING, Flow.UNBOUNDED) or link.capacity == 0 or plain != Link(
-            link.name, link.writers, link.readers, link.spot):
-        raise Misfit(link, f"link {link.name!r} has kinds, so it must be a blocking or unbounded "
-                     "one with room, that is empty at the start and moves single elements",
-                     "Remove its other keys.")
     if not (link.writers and link.readers):
         raise Misfit(link, f"link {link.name!r} has kinds, so it needs somebody at both ends",
                      "Name a task in `from` and in `to`.")
+    if len(link.kinds) == 1:
+        return  # it is a link like any other
+    plain = replace(link, kinds=(), flow=Flow.BLOCKING, capacity=1, group="")
+    if link.flow not in (Flow.BLOCKING, Flow.UNBOUNDED) or link.capacity == 0 or plain != Link(
+            link.name, link.writers, link.readers, link.spot):
+        raise Misfit(link, f"link {link.name!r} has several kinds, so it must be a blocking or "
+                     "unbounded one with room, that is empty at the start and moves single "
+                     "elements", "Remove its other keys.")
 
 
 def _script(task: Task, own: Mapping[str, Link], links: Mapping[str, Link]) -> Task:
-    """The task as a script, if it has the same steps each time."""
+    """A source with one link, or a sink, as a script; any other task as it is."""
     reads = [name for name, link in links.items() if task.name in link.readers]
     writes = [name for name, link in links.items() if task.name in link.writers]
-    if task.kind is Kind.SCRIPT:
-        return task
-    if task.kind is Kind.SOURCE and len(writes) == 1:
+    if task.kind is Kind.SOURCE and len(writes) == 1 and not task.pool:
         steps = [Step(StepKind.WRITE, writes[0], spot=task.spot)]
     elif task.kind is Kind.SINK and not task.pool:
         steps = [Step(StepKind.EITHER, spot=task.spot, branches=tuple(
             (Step(StepKind.READ, name, spot=task.spot),) for name in reads))]
-    else:
+    elif task.kind in (Kind.TRANSITION, Kind.CALL):
         raise Misfit(task, f"the {task.kind.value} {task.name!r} is tied to {next(iter(own))!r}, "
                      "which has kinds", "Make it a script: that says which kind it reads and "
-                     "writes. (A source with one link may be tied to it, and a sink without a "
-                     "pool.)")
+                     "writes.")
+    else:
+        return task
     return replace(task, kind=Kind.SCRIPT, steps=tuple(steps))
 
+
+# --- tasks that pass elements on ----------------------------------------------------------------
+
+@dataclass(frozen=True)
+class _Passing:
+    """A task that is no script, and its links with kinds: an element goes on as what it is."""
+
+    task: Task
+    own: Mapping[str, Link]
+    links: Mapping[str, Link]
+
+    def used(self) -> Iterator[tuple[StepKind, str, str]]:
+        """The links of one kind that it reads and writes. Raises Misfit where an element of some
+        kind cannot go on."""
+        task = self.task
+        reads = [link for link in self.links.values() if task.name in link.readers]
+        writes = [link for link in self.links.values() if task.name in link.writers]
+        kinds = {kind: None for link in reads for kind in link.kinds or ("",)} or {"": None}
+        for link in reads:
+            yield from ((StepKind.READ, task.name, _of(link, kind)) for kind in link.kinds)
+        if task.kind is Kind.ZIP:  # it makes one of several, of whatever kind
+            kinds = {"": None}
+        for kind in kinds:
+            able = [link for link in writes if _carries(link, kind)]
+            self._goes_on(kind, writes, able)
+            for link in able:
+                yield from ((StepKind.WRITE, task.name, _of(link, each)) for each in link.kinds
+                            if kind in ("", each))
+
+    def _goes_on(self, kind: str, writes: Sequence[Link], able: Iterable[Link]) -> None:
+        """A route sends an element to one of the links that have its kind, another task to all."""
+        task, one_is_enough = self.task, self.task.kind in (Kind.ROUTE, Kind.SINK)
+        found = list(able)
+        grouped = {link.group for link in found if link.group}
+        lacking = [link for link in writes if link not in found and link.group not in grouped]
+        if not lacking or (one_is_enough and found):
+            return
+        raise Misfit(task, f"the {task.kind.value} {task.name!r} reads elements of kind {kind!r}, "
+                     f"which {' and '.join(repr(link.name) for link in lacking)} cannot carry",
+                     "Add the kind to the link's `kinds`, or make it a route, which sends each "
+                     "element to a link that has its kind.")
+
+
+def _carries(link: Link, kind: str) -> bool:
+    return not link.kinds or not kind or kind in link.kinds
+
+
+# --- scripts ------------------------------------------------------------------------------------
 
 Names = Mapping[str, str]
 """The kinds that a script has given a name to."""
@@ -143,7 +211,7 @@ class _Writer:
             link = self._link(step)
             after = steps[number + 1:]
             yield Step(StepKind.EITHER, spot=step.spot, final=step.final, branches=tuple(
-                (*self._read(step, link, kind),
+                (self._single(step, link, kind),
                  *self.steps(after, {**known, step.named: kind})) for kind in link.kinds))
             return
 
@@ -173,7 +241,7 @@ class _Writer:
             link = self._link(step)
             for _ in range(step.count):
                 self._count(step)
-                yield from self._once(step, link, self._kinds(step, link, known))
+                yield self._once(step, link, self._kinds(step, link, known))
         else:
             yield step
 
@@ -189,23 +257,15 @@ class _Writer:
         else:
             yield found
 
-    def _once(self, step: Step, link: Link, kinds: Sequence[str]) -> Iterator[Step]:
-        if step.kind is StepKind.READ:
-            ways = tuple(tuple(self._read(step, link, kind)) for kind in kinds)
-            yield from ways[0] if len(ways) == 1 else [
-                Step(StepKind.EITHER, branches=ways, spot=step.spot, final=step.final)]
-            return
-        if link.capacity is not None:
-            yield Step(StepKind.ACQUIRE, _slots(link.name), spot=step.spot, final=step.final)
-        ways = tuple((replace(step, target=_of(link.name, kind), count=1, of="", final=False),)
-                     for kind in kinds)
-        yield ways[0][0] if len(ways) == 1 else Step(
-            StepKind.BRANCH, branches=ways, spot=step.spot)
+    def _once(self, step: Step, link: Link, kinds: Sequence[str]) -> Step:
+        """One read, or one write, of an element of one of these kinds: there is room for an element
+        of each kind, or of none, so the kind that is written may be decided when there is."""
+        ways = tuple((self._single(step, link, kind),) for kind in kinds)
+        return ways[0][0] if len(ways) == 1 else Step(
+            StepKind.EITHER, branches=ways, spot=step.spot, final=step.final)
 
-    def _read(self, step: Step, link: Link, kind: str) -> Iterator[Step]:
-        yield replace(step, target=_of(link.name, kind), count=1, of="", named="")
-        if link.capacity is not None:
-            yield Step(StepKind.RELEASE, _slots(link.name), spot=step.spot)
+    def _single(self, step: Step, link: Link, kind: str) -> Step:
+        return replace(step, target=_of(link, kind), count=1, of="", named="")
 
     def _kinds(self, step: Step, link: Link, known: Names) -> Sequence[str]:
         """The kinds that a step may be about."""

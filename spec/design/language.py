@@ -6,7 +6,7 @@ from text and has checked everything that is checked here only by type.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
@@ -30,6 +30,8 @@ class Kind(Enum):
     ZIP = "zip"              # reads from all its links at once, writes to all its links
     BROADCAST = "broadcast"  # reads from its link, writes to all its links
     ROUTE = "route"          # reads from its link, writes to one of its links
+    WINDOW = "window"        # gathers elements, and writes one for all of them
+    ALIGN = "align"          # as a merge, but waits for a barrier from each input
     SCRIPT = "script"        # a blocking program: its steps, in order
     TRANSITION = "transition"  # of a Petri net: all it reads and all it writes, in one move
     CALL = "call"            # nested calls: each level occupies a thread and waits for the next
@@ -128,7 +130,9 @@ class Task:
     reads and writes in one move. ``count`` limits a source, or a script's repetitions;
     None goes on for ever. ``pool`` is where its threads come from (for calls: level by
     level); without one it has a thread to itself. ``takes`` and ``gives`` say, by link, how
-    many elements a transition reads and writes, where that is not what the link says.
+    many elements a transition reads and writes, where that is not what the link says. A window
+    closes when it has ``size`` elements, of which ``slide`` leave it, or ``early`` with fewer.
+    ``barrier`` is the kind of the elements that are aligned.
     """
 
     name: str
@@ -146,6 +150,10 @@ class Task:
     takes: Mapping[str, int] = field(default_factory=dict)
     gives: Mapping[str, int] = field(default_factory=dict)
     may: Mortality = Mortality.GOES_ON
+    size: int = 1
+    slide: int = 1
+    early: bool = False
+    barrier: str = ""
 
     @property
     def may_end(self) -> bool:
@@ -172,7 +180,9 @@ class Link:
     of freed slots that a credit link announces together, ``lossy`` the number of elements
     or permits that its channel may lose, ``initial`` what it holds at the start. Of the links
     with the same ``group`` that a task writes, each element goes to one, which it decides itself.
-    ``kinds`` are those of its elements, until they are written out (see ``kinds``).
+    ``kinds`` are those of its elements, until they are written out (see ``kinds``): then each link
+    has elements of one ``kind``, those of one queue have its name in ``of``, and if it is bounded,
+    the pool ``room`` of its free slots in common.
     """
 
     name: str
@@ -188,6 +198,18 @@ class Link:
     lossy: int = 0
     group: str = ""
     kinds: tuple[str, ...] = ()
+    kind: str = ""
+    of: str = ""
+    room: str = ""
+
+    @property
+    def queue(self) -> str:
+        """The name that the queue has in the file."""
+        return self.of or self.name
+
+    def carries(self, kind: str) -> bool:
+        """Whether an element of a kind can go on here; of no kind, it may become any."""
+        return not self.kind or not kind or self.kind == kind
 
 
 @dataclass(frozen=True)
@@ -228,8 +250,16 @@ class Design:
         found: dict[str, list[Link]] = {}
         for link in self._ends[0].get(task, ()):
             # No name has a colon, so no group is taken for a link.
-            found.setdefault(f"group: {link.group}" if link.group else link.name, []).append(link)
+            found.setdefault(f"group: {link.group}" if link.group else link.queue, []).append(link)
         return [tuple(links) for links in found.values()]
+
+    def gates(self, task: str) -> list[tuple[Link, ...]]:
+        """The queues that a task reads, each as its links, one for each kind of elements."""
+        return _by_queue(self._ends[1].get(task, ()))
+
+    def exits(self, task: str) -> list[tuple[Link, ...]]:
+        """The queues that a task writes, each as its links, one for each kind of elements."""
+        return _by_queue(self._ends[0].get(task, ()))
 
     @cached_property
     def _ends(self) -> tuple[dict[str, list[Link]], dict[str, list[Link]]]:
@@ -254,3 +284,10 @@ class Design:
     def given(self, link: Link) -> list[int]:
         """How many elements each writer of a link gives at once."""
         return [self.tasks[writer].gives.get(link.name, link.gives) for writer in link.writers]
+
+
+def _by_queue(links: Iterable[Link]) -> list[tuple[Link, ...]]:
+    found: dict[str, list[Link]] = {}
+    for link in links:
+        found.setdefault(link.queue, []).append(link)
+    return [tuple(each) for each in found.values()]

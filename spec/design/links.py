@@ -16,7 +16,7 @@ from ..notation.labels import counted
 from .language import Flow, Link
 from .rows import FAILED, Effect, Invariant, Place, Row
 
-__all__ = ["LinkPlaces", "Unbounded"]
+__all__ = ["LinkPlaces", "Unbounded", "free_threads"]
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,11 @@ class Unbounded:
 
     most: int
     abstract: bool
+
+
+def free_threads(pool: str) -> str:
+    """The name of a pool's place."""
+    return f"free threads of {pool}"
 
 
 @dataclass(frozen=True)
@@ -66,6 +71,11 @@ class LinkPlaces:
     def budget(self) -> str:
         """The place of the losses that may still happen."""
         return f"possible losses on {self.link.name}"
+
+    @property
+    def slots(self) -> str:
+        """The place of the free slots, where other links share them; else empty."""
+        return free_threads(self.link.room) if self.link.room else ""
 
     @property
     def is_credit(self) -> bool:
@@ -121,6 +131,8 @@ class LinkPlaces:
         change = {self.queue: -n}
         if self.is_credit:
             change[self.freed] = n
+        if self.slots:
+            change[self.slots] = n
         yield Effect({self.queue: n}, {}, change, words)
         if link.flow is Flow.UNBOUNDED and self.unbounded.abstract:
             full = self.capacity
@@ -138,6 +150,8 @@ class LinkPlaces:
         n = self.link.gives
         if self.is_credit:
             yield Effect(at_most={self.permits: n - 1})
+        elif self.slots:
+            yield Effect(at_most={self.slots: n - 1})
         elif self.link.flow is Flow.BLOCKING:
             yield Effect({self.queue: self.capacity - n + 1})
 
@@ -152,6 +166,8 @@ class LinkPlaces:
             return
         if self.is_credit:
             room = Effect({self.permits: n}, {}, {self.permits: -n, self.queue: n}, (words,))
+        elif self.slots:
+            room = Effect({self.slots: n}, {}, {self.slots: -n, self.queue: n}, (words,))
         else:
             room = Effect({}, {self.queue: self.capacity - n}, {self.queue: n}, (words,))
         yield room

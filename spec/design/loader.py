@@ -30,6 +30,7 @@ __all__ = ["load", "load_all", "load_tree", "only"]
 _COUNTED = {Flow.DROP_NEWEST, Flow.DROP_OLDEST, Flow.UNBOUNDED}
 MAX_GIVES = 16
 MAX_POSITIONS = 200
+MAX_EARLY = 100
 
 # The links a kind needs: (fewest inputs, most inputs, fewest outputs, most outputs).
 _MANY = 10**9
@@ -42,6 +43,8 @@ _DEGREES: Mapping[Kind, tuple[int, int, int, int]] = {
     Kind.ZIP: (2, _MANY, 1, _MANY),
     Kind.BROADCAST: (1, 1, 1, _MANY),
     Kind.ROUTE: (1, 1, 2, _MANY),
+    Kind.WINDOW: (1, 1, 1, _MANY),
+    Kind.ALIGN: (2, _MANY, 1, _MANY),
     Kind.SCRIPT: (0, _MANY, 0, _MANY),
     Kind.CALL: (0, 0, 0, 0),
     Kind.TRANSITION: (0, _MANY, 0, _MANY),
@@ -229,9 +232,11 @@ class _Loader:
     def _check_task(self, design: Design, task: Task) -> None:
         inputs, outputs = design.inputs(task.name), design.outputs(task.name)
         least_in, most_in, least_out, most_out = _DEGREES[task.kind]
-        written = len(outputs if task.kind is Kind.ROUTE else design.choices(task.name))
+        written = len(design.exits(task.name) if task.kind is Kind.ROUTE
+                      else design.choices(task.name))
         for count, least, most, what in (
-            (len(inputs), least_in, most_in, "to"), (written, least_out, most_out, "from"),
+            (len(design.gates(task.name)), least_in, most_in, "to"),
+            (written, least_out, most_out, "from"),
         ):
             if not least <= count <= most:
                 raise self._error(
@@ -247,10 +252,34 @@ class _Loader:
             raise self._error(task.spot, f"the call {task.name!r} is {task.depth} deep, but names "
                               f"{len(task.pool)} pools", "Name one pool, or one for each level.")
         if task.prefers:
-            names = [link.name for link in inputs]
+            names = list(dict.fromkeys(link.queue for link in inputs))
             self._known(task.prefers, names, "link to this task", task.spot)
+        if task.kind in (Kind.WINDOW, Kind.ALIGN):
+            self._check_gathering(design, task)
         if task.kind is Kind.SCRIPT:
             self._check_steps(design, task)
+
+    def _check_gathering(self, design: Design, task: Task) -> None:
+        """A window, or an align: what they wait for can come, and what they write is decided."""
+        if task.slide > task.size:
+            raise self._error(task.spot, f"the window {task.name!r} slides by {task.slide}, more "
+                              f"than its size of {task.size}",
+                              "Lower `slide`, or discard elements with a filter before it.")
+        if task.early and task.size > MAX_EARLY:
+            raise self._error(task.spot, f"the window {task.name!r} of {task.size} elements may "
+                              f"close early, which one of at most {MAX_EARLY} may",
+                              "Lower `size`; a few elements show the same.")
+        for links in design.choices(task.name) if task.kind is Kind.WINDOW else ():
+            if len(links) > 1:
+                raise self._error(task.spot, f"the window {task.name!r} cannot choose where to "
+                                  f"write ({', '.join(link.name for link in links)})",
+                                  "Let a route behind it do so.")
+        for links in design.gates(task.name) if task.kind is Kind.ALIGN else ():
+            if all(link.kind != task.barrier for link in links):
+                raise self._error(
+                    links[0].spot, f"{task.name!r} waits for a {task.barrier!r} from each input, "
+                    f"but {links[0].queue!r} has no elements of that kind",
+                    f"Give it `kinds:`, with {task.barrier!r} among them.")
 
     def _check_transition(
         self, task: Task, inputs: Sequence[Link], outputs: Sequence[Link]
@@ -379,7 +408,9 @@ def _task(name: str, node: Node, spot: Spot) -> Task:
         steps=_steps(get("steps")) or (),
         roots=_number(get("roots"), 1), depth=depth,
         takes=_amounts(get("takes")), gives=_amounts(get("gives")),
-        may=Mortality(_text(get("may"))),
+        may=Mortality(_text(get("may"))), size=_number(get("size"), 1),
+        slide=_number(get("slide"), _number(get("size"), 1)), early=_true(get("early")),
+        barrier=_text(get("barrier")),
     )
 
 

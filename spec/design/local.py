@@ -274,7 +274,7 @@ def _told(design: Design, space: Space, state: int, stuck: _Stuck) -> Finding:
         LOCAL, Outcome.VIOLATED, "exhaustive", space.states, len(space.source),
         int(space.graph.depth[-1]), steps=tuple(steps[:len(way)]),
         waits=tuple(waits), cycle=tuple(closed_cycle(waits)),
-        contents=tuple((p.of, last[p.name]) for p in space.table.places if p.role == "queue"),
+        contents=space.table.contents(last),
         changes=tuple(changes_of(space.table, trace)),
         meanwhile=Meanwhile(tuple(tasks), tuple(steps[len(way):]), loop),
         reason=f"{' and '.join(tasks)} never {'moves' if len(tasks) == 1 else 'move'} again, and "

@@ -34,7 +34,7 @@ Point = Mapping[str, int]
 
 _NUMBERS: Final = {
     "capacity", "batch", "initial", "gives", "takes", "lossy", "hand", "count", "threads", "depth",
-    "roots", "copies", "kinds",
+    "roots", "copies", "kinds", "size", "slide", "stop", "go", "lag",
 }
 """The keys whose value is a whole number."""
 _BY_LINK: Final = {"gives", "takes"}

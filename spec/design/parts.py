@@ -76,6 +76,11 @@ def parts(design: Design) -> list[Design]:
 def _tied_together(design: Design) -> Iterator[list[str]]:
     for link in design.links.values():
         yield [*link.writers, *link.readers]
+    sharing: dict[str, list[str]] = {}
+    for link in design.links.values():
+        if link.room:
+            sharing.setdefault(link.room, []).extend((*link.writers, *link.readers))
+    yield from sharing.values()
     for pool in design.pools:
         yield [
             task.name for task in design.tasks.values()

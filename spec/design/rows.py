@@ -18,7 +18,7 @@ Meeting = tuple[str, bool]
 """An end of a link without room: its name, and true for the writer's end."""
 
 Role = str
-"""What a place stands for: queue, permits, freed, hand, pool, left, position, turn, flag."""
+"""What a place stands for: queue, permits, freed, slots, hand, pool, left, position, turn, flag."""
 
 
 MAX_WAYS = 512
@@ -189,6 +189,11 @@ class Table:
             "may_end": int(self.may_end),
             "stopped": number[FAILED], "beat": number[self.beat],
         }
+
+    def contents(self, marking: Mapping[str, int]) -> tuple[tuple[str, int], ...]:
+        """How many elements each link holds, and each queue whose slots several links share."""
+        return (*((p.of, marking[p.name]) for p in self.places if p.role == "queue"),
+                *((p.of, p.most - marking[p.name]) for p in self.places if p.role == "slots"))
 
     def row_of(self, action: str, index: int) -> Row:
         """The row behind a step of the chapter: ``fire`` and ``befall`` share the table."""

@@ -91,7 +91,7 @@ def finding_of(design: Design, table: Table, rule: str, verdict: Verdict) -> Fin
         return make()
     steps, loop = tuple(steps_of(table, verdict.trace)), verdict.trace.loop
     marking = end_marking(table, verdict.trace)
-    contents = tuple((p.of, marking[p.name]) for p in table.places if p.role == "queue")
+    contents = table.contents(marking)
     if rule == "DESIGN-2" or (loop is not None and loop < len(steps)):
         return make(steps=steps, loop=loop, contents=contents,  # nobody waits for ever there
                     changes=tuple(changes_of(table, verdict.trace)))

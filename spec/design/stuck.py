@@ -104,6 +104,7 @@ class _State:
             for end in (*row.effect.change, *(link for link, _ in row.effect.meets)):
                 self._at.setdefault(end, set()).add(row.task)
         self._pools = {p.of: p.name for p in table.places if p.role == "pool"}
+        self._slots = {p.of: p.name for p in table.places if p.role == "slots"}
         self._order = {task: number for number, task in enumerate(design.tasks)}
 
     # --- what a task needs ------------------------------------------------------------------
@@ -163,6 +164,8 @@ class _State:
         never = room < max(0, row.effect.at_least.get(place.name, 0))
         if place.role == "pool":
             return ("a thread" if few else "an acquire"), place.of, never
+        if place.role == "slots":
+            return ("room", place.of, never) if few else None
         if place.role not in ("queue", "permits"):
             return None
         link = self.design.links[place.of]
@@ -238,7 +241,7 @@ class _State:
         """The tasks that ever change what is needed, in the order of the design."""
         what, where, _ = need
         ends = [self._pools[where]] if what in ("a thread", "an acquire") else [
-            where, LinkPlaces(self.design.links[where], Unbounded(1, abstract=True)).queue]
+            where, self._queue(where)]
         tasks = set().union(*(self._at.get(end, set()) for end in ends))
         return sorted(tasks, key=self._order.__getitem__)
 
@@ -253,11 +256,17 @@ class _State:
     def _gives(self, row: Row, need: Need) -> bool:
         """Whether the row would bring a link what is needed there."""
         what, where, _ = need
-        link = self.design.links[where]
-        if link.capacity == 0:
+        if where in self._slots:
+            return row.effect.change.get(self._slots[where], 0) > 0
+        if self.design.links[where].capacity == 0:
             return (where, what == "data") in row.effect.meets
-        change = row.effect.change.get(LinkPlaces(link, Unbounded(1, abstract=True)).queue, 0)
+        change = row.effect.change.get(self._queue(where), 0)
         return change > 0 if what == "data" else change < 0
+
+    def _queue(self, where: str) -> str:
+        """The place of a link's elements, or of the free slots that several links share."""
+        return self._slots.get(where) or LinkPlaces(
+            self.design.links[where], Unbounded(1, abstract=True)).queue
 
     def _keeps(self, task: str, need: Need) -> bool:
         """Whether the task has taken threads and will never give them back."""

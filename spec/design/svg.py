@@ -10,6 +10,7 @@ from itertools import pairwise
 from ..notation.labels import counted
 from ..verdicts.verdict import Outcome
 from .findings import DesignReport
+from .kinds import is_slots
 from .language import Design, Flow, Kind, Link, Merging, Routing, Task
 from .layout import Arrow, lay_out
 from .stuck import Blocked
@@ -143,13 +144,14 @@ class _Drawing:
 
     def _pool_boxes(self) -> dict[str, _Box]:
         """The pools below all else, each as near to its users as those before it let it."""
-        users: dict[str, list[float]] = {name: [] for name in self.design.pools}
+        users: dict[str, list[float]] = {
+            name: [] for name in self.design.pools if not is_slots(name)}
         for task in self.design.tasks.values():
             for name in _pools_of(task):
                 users[name].append(self.boxes[task.name].x + self.boxes[task.name].width / 2)
         middle = {name: sum(at) / len(at) if at else 0.0 for name, at in users.items()}
         x, found = float(MARGIN), {}
-        for name in sorted(self.design.pools, key=lambda name: middle[name]):
+        for name in sorted(users, key=lambda name: middle[name]):
             width = max(96.0, (len(name) + 4) * CHARACTER + 24)
             x = max(x, middle[name] - width / 2)
             found[name] = _Box(x, self.height + POOL_GAP, width)
@@ -243,7 +245,7 @@ class _Drawing:
         for arrow in self.arrows:
             line = _curve(self.paths[arrow.key])
             waits = [wait.task for wait, other in self._pairs
-                     if wait.where == self.link_of[arrow.key].name
+                     if wait.where in _names(self.link_of[arrow.key])
                      and {wait.task, other} == {arrow.start, arrow.end}]
             kind, marker = ("wait", "wait") if arrow.start in waits else ("link", "end")
             yield f'<path class="{kind}" marker-end="url(#{marker})" d="{line}"/>'
@@ -275,7 +277,7 @@ class _Drawing:
             link = self.link_of[arrow.key]
             (left, above), (right, below) = stretches[arrow.key]
             x, y = (left + right) / 2, (above + below) / 2
-            red = any(wait.where == link.name for wait in self.cycle)
+            red = any(wait.where in _names(link) for wait in self.cycle)
             yield from self._slots(link, x, y, red)
             label, falls = self._label(link), (below - above) * (right - left)
             slope = 0 if abs(below - above) < 12 else 1 if falls > 0 else -1
@@ -391,6 +393,11 @@ def _curve(points: Sequence[Point]) -> str:
 def _stretch(points: Sequence[Point]) -> tuple[Point, Point]:
     """The first stretch that is not upright, where the queue is drawn."""
     return next(pair for pair in pairwise(points) if pair[0][0] != pair[1][0])
+
+
+def _names(link: Link) -> tuple[str, str]:
+    """What waits call a link: by its kind, or, for its room, by its queue."""
+    return link.name, link.queue
 
 
 def _pools_of(task: Task) -> list[str]:

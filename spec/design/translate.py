@@ -15,7 +15,9 @@ from ..notation.errors import InputError
 from .language import (
     Design, Flow, Kind, Link, Merging, Mortality, Routing, Step, StepKind, Task,
 )
-from .links import LinkPlaces, Unbounded
+from .gathering import align, window
+from .kinds import is_slots, slots_of
+from .links import LinkPlaces, Unbounded, free_threads
 from .meetings import join_meetings
 from .programs import Positions
 from .rows import (
@@ -23,7 +25,7 @@ from .rows import (
     watched,
 )
 
-__all__ = ["Aim", "own_place", "position_of", "translate"]
+__all__ = ["Aim", "Builder", "Gate", "own_place", "position_of", "translate"]
 
 LOST = "an element was lost"
 BEAT = "the watched task's beat"
@@ -62,16 +64,14 @@ def translate(design: Design, aim: Aim) -> Table:
 
     Raises InputError for a design that can move in more ways than can be listed.
     """
-    builder = _Builder(design, aim)
+    builder = Builder(design, aim)
     for link in builder.links.values():
         builder.places.extend(link.places())
         builder.invariants.extend(link.invariants())
         builder.rows.extend(link.own_rows())
     for pool in design.pools.values():
-        builder.places.append(Place(
-            free_threads(pool.name), "pool", pool.name,
-            pool.threads, pool.threads, pool.threads, pool.threads,
-        ))
+        role, of = ("slots", slots_of(pool.name)) if is_slots(pool.name) else ("pool", pool.name)
+        builder.places.append(Place(free_threads(pool.name), role, of, *[pool.threads] * 4))
     for task in design.tasks.values():
         try:
             builder.put(task)
@@ -89,8 +89,8 @@ def translate(design: Design, aim: Aim) -> Table:
                          "Check a part of it at a time.") from None
 
 
-class _Builder:
-    """Collects places and rows."""
+class Builder:
+    """Collects places and rows: what the functions of each kind of task build with."""
 
     def __init__(self, design: Design, aim: Aim) -> None:
         self.design = design
@@ -130,21 +130,42 @@ class _Builder:
         """The links that a task reads."""
         return [self.links[link.name] for link in self.design.inputs(task.name)]
 
+    def gates(self, task: Task) -> list[Gate]:
+        """The queues that a task reads."""
+        return [Gate(tuple(self.links[link.name] for link in links))
+                for links in self.design.gates(task.name)]
+
     def outputs(self, task: Task) -> list[LinkPlaces]:
         """The links that a task writes."""
         return [self.links[link.name] for link in self.design.outputs(task.name)]
 
-    def ways(self, task: Task, reads: list[Effect]) -> list[_Way]:
-        """What a task may decide about an element: to which link of each choice it goes."""
+    def ways(self, task: Task, reads: Reads) -> list[_Way]:
+        """What a task may decide about an element of each kind: to which link of each choice it
+        goes. Kinds for which it can decide the same are not told apart."""
         choices = self.design.choices(task.name)
-        if prod(map(len, choices)) > MAX_WAYS:
-            raise TooManyWays
-        return [
-            _Way(_named(link for link, choice in zip(chosen, choices, strict=True)
-                        if len(choice) > 1), reads,
-                 list(together(*(self.links[link.name].write() for link in chosen))))
-            for chosen in product(*choices)
-        ]
+        found: dict[tuple[str, ...], _Way] = {}
+        for kind, effects in reads.items():
+            able = [[link for link in choice if link.carries(kind)] for choice in choices]
+            if prod(map(len, able)) + len(found) > MAX_WAYS:
+                raise TooManyWays
+            for chosen in product(*able):
+                key = tuple(link.name for link in chosen)
+                if key not in found:
+                    found[key] = _Way(_named(
+                        link for link, choice in zip(chosen, choices, strict=True)
+                        if len(choice) > 1), [], list(together(*(
+                            self.links[link.name].write() for link in chosen))))
+                found[key].reads.extend(effects)
+        return list(found.values())
+
+    def pass_on(self, task: Task, reads: Reads) -> None:
+        """Read and write in one move, or through the hand."""
+        ways = self.ways(task, reads)
+        hand = max(task.hand, 1 if task.pool or len(ways) > 1 else 0)
+        if hand:
+            _through_hand(self, task, ways, hand)
+        else:
+            self.add(task, together(ways[0].reads, ways[0].writes))
 
     def acquire(self, task: Task, holding: str) -> Effect:
         """Take a thread for what is then in the place ``holding``."""
@@ -176,8 +197,15 @@ class _Builder:
         return Effect({}, {place: most} if pool in self.scripted else {}, {place: change})
 
     def conserve_threads(self) -> None:
-        """A pool's threads are free or held, unless a script takes them by hand."""
+        """A pool's threads are free or held, unless a script takes them by hand. Slots are free, or
+        there is an element in them."""
         for pool in self.design.pools.values():
+            if is_slots(pool.name):
+                held = {link.queue: 1 for link in self.links.values()
+                        if link.link.room == pool.name}
+                self.invariants.append(
+                    Invariant({free_threads(pool.name): 1, **held}, pool.threads))
+                continue
             runs_script = any(pool.name in t.pool for t in self.design.tasks.values() if t.steps)
             if pool.name not in self.scripted and not runs_script:
                 weights = {free_threads(pool.name): 1, **self.holders[pool.name]}
@@ -212,11 +240,6 @@ def own_place(task: Task, what: str) -> str:
     return f"{task.name}: {what}"
 
 
-def free_threads(pool: str) -> str:
-    """The name of a pool's place."""
-    return f"free threads of {pool}"
-
-
 def _may_end(design: Design) -> bool:
     """A design may rest if it has work that can be finished and none that goes on for ever."""
     workers = [t for t in design.tasks.values()
@@ -224,7 +247,7 @@ def _may_end(design: Design) -> bool:
     return bool(workers) and all(task.may_end for task in workers)
 
 
-def _ceasing(to: _Builder, task: Task, places: int, rows: int) -> None:
+def _ceasing(to: Builder, task: Task, places: int, rows: int) -> None:
     """Let a task that is no script run only while it has not ceased to. What the crashed hold is
     nobody's work any more; where nothing moves, all who may cease have done so."""
     works = task.kind is Kind.SOURCE
@@ -247,69 +270,99 @@ def _ceasing(to: _Builder, task: Task, places: int, rows: int) -> None:
 
 # --- one function a kind ------------------------------------------------------------------
 
-def _source(to: _Builder, task: Task) -> None:
+Reads = Mapping[str, list[Effect]]
+"""By the kind of the element, or "" where it is not known, every way to read it."""
+
+
+@dataclass(frozen=True)
+class Gate:
+    """A queue that a task reads: a link, or several with elements of one kind each."""
+
+    links: tuple[LinkPlaces, ...]
+
+    @property
+    def name(self) -> str:
+        """The queue's name in the file."""
+        return self.links[0].link.queue
+
+    def reads(self) -> dict[str, list[Effect]]:
+        """Every way to read an element of each kind."""
+        return {link.link.kind: list(link.read()) for link in self.links}
+
+    def read(self) -> list[Effect]:
+        """Every way to read an element."""
+        return [effect for link in self.links for effect in link.read()]
+
+    def is_empty(self) -> Effect:
+        """Nothing can be read."""
+        whole = Effect()
+        for link in self.links:
+            whole = whole.then(link.is_empty())
+        return whole
+
+
+def _source(to: Builder, task: Task) -> None:
     spent = Effect()
     if task.count is not None:
         left = to.place(task, "elements left", "left", task.count, task.count, 0)
         spent = Effect({left: 1}, {}, {left: -1})
-    ways = to.ways(task, [spent])
+    ways = to.ways(task, {"": [spent]})
     if not task.pool and len(ways) == 1:
         to.add(task, together([spent], ways[0].writes))
         return
     made = [replace(spent, words=("makes an element",))]
-    _through_hand(to, task, to.ways(task, made), 1)
+    _through_hand(to, task, to.ways(task, {"": made}), 1)
 
 
-def _sink(to: _Builder, task: Task) -> None:
+def _sink(to: Builder, task: Task) -> None:
     for link in to.inputs(task):
         to.add(task, together([to.busy(task)], link.read()))
 
 
-def _all_inputs(to: _Builder, task: Task) -> None:
-    reads = list(together(*(link.read() for link in to.inputs(task))))
-    _pass_on(to, task, reads)
+def _one_input(to: Builder, task: Task) -> None:
+    (gate,) = to.gates(task)
+    to.pass_on(task, gate.reads())
 
 
-def _merge(to: _Builder, task: Task) -> None:
-    links = to.inputs(task)
-    to_itself = {link.link.name for link in links} & {o.link.name for o in to.outputs(task)}
+def _zip(to: Builder, task: Task) -> None:
+    to.pass_on(task, {"": list(together(*(gate.read() for gate in to.gates(task))))})
+
+
+def _merge(to: Builder, task: Task) -> None:
+    gates = to.gates(task)
+    to_itself = {gate.name for gate in gates} & {o.link.queue for o in to.outputs(task)}
     policy = Merging.ANY if to.aim.relaxed and not to_itself else task.merging
     if policy is Merging.ANY:
-        reads = [effect for link in links for effect in link.read()]
+        guarded = [(Effect(), gate) for gate in gates]
     elif policy is Merging.PREFERRED:
-        reads = list(_preferring(links, to.links[task.prefers]))
+        guarded = list(_preferring(gates, task.prefers))
     else:
-        reads = list(_in_turn(to, task, links))
-    _pass_on(to, task, reads)
+        guarded = list(_in_turn(to, task, gates))
+    reads: dict[str, list[Effect]] = {}
+    for allowed, gate in guarded:
+        for kind, effects in gate.reads().items():
+            reads.setdefault(kind, []).extend(together([allowed], effects))
+    to.pass_on(task, reads)
 
 
-def _preferring(links: list[LinkPlaces], first: LinkPlaces) -> Iterator[Effect]:
-    for link in links:
-        allowed = Effect() if link is first else first.is_empty()
-        yield from together([allowed], link.read())
+def _preferring(gates: list[Gate], first: str) -> Iterator[tuple[Effect, Gate]]:
+    preferred = next(gate for gate in gates if gate.name == first)
+    for gate in gates:
+        yield (Effect() if gate is preferred else preferred.is_empty()), gate
 
 
-def _in_turn(to: _Builder, task: Task, links: list[LinkPlaces]) -> Iterator[Effect]:
+def _in_turn(to: Builder, task: Task, gates: list[Gate]) -> Iterator[tuple[Effect, Gate]]:
     """Reads in turn: whoever has the turn and nothing to give loses it to the next."""
-    n = len(links)
+    n = len(gates)
     turn = to.place(task, "turn", "turn", 0, n - 1, n - 1)
     for holder in range(n):
         for skipped in range(n):
             chosen = (holder + skipped) % n
             then = (chosen + 1) % n
-            whose = Effect({turn: holder}, {turn: holder}, {turn: then - holder})
-            empty = [[links[(holder + i) % n].is_empty()] for i in range(skipped)]
-            yield from together([whose], *empty, links[chosen].read())
-
-
-def _pass_on(to: _Builder, task: Task, reads: list[Effect]) -> None:
-    """Read and write in one move, or through the hand."""
-    ways = to.ways(task, reads)
-    hand = max(task.hand, 1 if task.pool or len(ways) > 1 else 0)
-    if hand:
-        _through_hand(to, task, ways, hand)
-    else:
-        to.add(task, together(reads, ways[0].writes))
+            allowed = Effect({turn: holder}, {turn: holder}, {turn: then - holder})
+            for i in range(skipped):
+                allowed = allowed.then(gates[(holder + i) % n].is_empty())
+            yield allowed, gates[chosen]
 
 
 @dataclass(frozen=True)
@@ -326,7 +379,7 @@ def _named(links: Iterable[Link]) -> str:
     return " and ".join(link.name for link in links)
 
 
-def _through_hand(to: _Builder, task: Task, ways: list[_Way], hand: int) -> Effect:
+def _through_hand(to: Builder, task: Task, ways: list[_Way], hand: int) -> Effect:
     """Read, hold and write; where there is something to decide, what is held has been decided.
     The effect is that there is a free hand, and changes nothing."""
     if len(ways) == 1:
@@ -349,23 +402,26 @@ def _through_hand(to: _Builder, task: Task, ways: list[_Way], hand: int) -> Effe
     return Effect({free: 1})
 
 
-def _filter(to: _Builder, task: Task) -> None:
-    (link,) = to.inputs(task)
-    free = _through_hand(to, task, to.ways(task, list(link.read())), task.hand)
+def _filter(to: Builder, task: Task) -> None:
+    (gate,) = to.gates(task)
+    free = _through_hand(to, task, to.ways(task, gate.reads()), task.hand)
     discard = replace(free, words=("discards it",))
-    to.add(task, together([to.busy(task)], link.read(), [discard]))
+    to.add(task, together([to.busy(task)], gate.read(), [discard]))
 
 
-def _route(to: _Builder, task: Task) -> None:
-    (link,) = to.inputs(task)
+def _route(to: Builder, task: Task) -> None:
+    """One of the links that have the element's kind."""
+    (gate,) = to.gates(task)
     outputs = to.outputs(task)
-    reads = list(link.read())
-    if task.routing is Routing.ROOM:
-        anywhere = [effect for output in outputs for effect in output.write()]
-        _through_hand(to, task, [_Way("", reads, anywhere)], task.hand)
-        return
-    _through_hand(to, task, [_Way(output.link.name, reads, list(output.write()))
-                             for output in outputs], task.hand)
+    ways: dict[str, _Way] = {}
+    for kind, reads in gate.reads().items():
+        able = [output for output in outputs if output.link.carries(kind)]
+        choices = [able] if task.routing is Routing.ROOM else [[output] for output in able]
+        for some in choices:
+            name = _named(output.link for output in some)
+            writes = [effect for output in some for effect in output.write()]
+            ways.setdefault(name, _Way(name, [], writes)).reads.extend(reads)
+    _through_hand(to, task, list(ways.values()), task.hand)
 
 
 def position_of(task: Task) -> str:
@@ -373,7 +429,7 @@ def position_of(task: Task) -> str:
     return own_place(task, STEPS_LEFT)
 
 
-def _script(to: _Builder, task: Task) -> None:
+def _script(to: Builder, task: Task) -> None:
     """A program: its position counts the steps that are left, 0 when it has ended."""
     text = Positions.of(task)
     position = to.place(task, STEPS_LEFT, "position", text.start, text.total, text.rest)
@@ -419,7 +475,7 @@ def _next_round(
 
 
 def _step(
-    to: _Builder, task: Task, step: Step, number: int, at: Effect, onward: list[Effect]
+    to: Builder, task: Task, step: Step, number: int, at: Effect, onward: list[Effect]
 ) -> Iterator[Effect]:
     n = step.count
     if step.kind in (StepKind.ACQUIRE, StepKind.RELEASE):
@@ -437,7 +493,7 @@ def _step(
     return chain(together([at], act(), [more]), together([at], act(), [last], onward))
 
 
-def _impossible(to: _Builder, step: Step) -> Iterator[Effect]:
+def _impossible(to: Builder, step: Step) -> Iterator[Effect]:
     """Where a step cannot be done now: nothing for one that always can."""
     if step.kind is StepKind.READ:
         yield to.links[step.target].is_empty()
@@ -450,7 +506,7 @@ def _impossible(to: _Builder, step: Step) -> Iterator[Effect]:
                       to.design.pools[step.target].threads - step.count + 1})
 
 
-def _call(to: _Builder, task: Task) -> None:
+def _call(to: Builder, task: Task) -> None:
     """Nested calls: a call keeps its thread while it waits for the call that it makes."""
     n, depth = task.roots, task.depth
     levels = range(1, depth + 1)
@@ -485,16 +541,17 @@ def _call(to: _Builder, task: Task) -> None:
     row({done[1]: 1}, {idle: 1}, "answers the outside")
 
 
-def _transition(to: _Builder, task: Task) -> None:
+def _transition(to: Builder, task: Task) -> None:
     """All reads and all writes in one move, each with its own number of elements."""
     reads = (link.read(task.takes.get(link.link.name)) for link in to.inputs(task))
     writes = (link.write(task.gives.get(link.link.name)) for link in to.outputs(task))
     to.add(task, together(*reads, *writes))
 
 
-_KINDS: Mapping[Kind, Callable[[_Builder, Task], None]] = {
-    Kind.SOURCE: _source, Kind.SINK: _sink, Kind.MAP: _all_inputs, Kind.ZIP: _all_inputs,
-    Kind.BROADCAST: _all_inputs, Kind.FILTER: _filter, Kind.MERGE: _merge,
+_KINDS: Mapping[Kind, Callable[[Builder, Task], None]] = {
+    Kind.SOURCE: _source, Kind.SINK: _sink, Kind.MAP: _one_input, Kind.ZIP: _zip,
+    Kind.BROADCAST: _one_input, Kind.FILTER: _filter, Kind.MERGE: _merge,
     Kind.ROUTE: _route, Kind.SCRIPT: _script, Kind.CALL: _call, Kind.TRANSITION: _transition,
+    Kind.WINDOW: window, Kind.ALIGN: align,
 }
 

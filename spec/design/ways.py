@@ -57,7 +57,7 @@ def way_into(
         raise InternalError("a run that the equations led to is none of the design's",
                             "", "Please report this design.")
     waits = waits_in(design, table, marking)
-    contents = tuple((p.of, marking[p.name]) for p in table.places if p.role == "queue")
+    contents = table.contents(marking)
     return Finding("deadlock", Outcome.VIOLATED, _method(long), waits=tuple(waits),
                    cycle=tuple(closed_cycle(waits)), contents=contents,
                    legs=told_legs(table, net, legs), is_shortest=False)

@@ -188,6 +188,40 @@ class Kinds:
             "kind": "route", "hand": hand, "by": by, "pool": pool, "may": may, "copies": copies,
         })
 
+    def window(
+        self, name: str, size: Number, *, slide: Number | None = None, early: bool | None = None,
+        may: Literal["stop", "crash"] | None = None, copies: Number | None = None,
+    ) -> TaskName:
+        """Put down a window. It gathers elements, and writes one for all of them.
+
+        ``size``: How many elements it gathers before it writes one for all of them.
+        ``slide``: How many of them leave it then, the oldest ones; without it, all.
+        ``early``: Whether it may close with fewer, at any time: by a timer, or at the end.
+        ``may``: Whether it may cease to run: `stop` between two runs, or `crash` at any moment.
+        ``copies``: How many copies there are; without it, one.
+        """
+        return self._task(name, {
+            "kind": "window", "size": size, "slide": slide, "early": early, "may": may,
+            "copies": copies,
+        })
+
+    def align(
+        self, name: str, barrier: str, *, hand: Number | None = None,
+        may: Literal["stop", "crash"] | None = None, copies: Number | None = None,
+    ) -> TaskName:
+        """Put down a align. It passes elements on, but waits for a barrier from each link.
+
+        ``barrier``: The kind of elements of which it waits for one from each input; it reads
+            nothing more from one that has brought it.
+        ``hand``: How many elements the task can hold between reading and writing; 0 reads and
+            writes in one move.
+        ``may``: Whether it may cease to run: `stop` between two runs, or `crash` at any moment.
+        ``copies``: How many copies there are; without it, one.
+        """
+        return self._task(name, {
+            "kind": "align", "barrier": barrier, "hand": hand, "may": may, "copies": copies,
+        })
+
     def script(
         self, name: str, steps: Sequence[Step], *, count: Number | None = None,
         pool: str | None = None, may: Literal["stop", "crash"] | None = None,

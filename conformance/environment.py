@@ -54,10 +54,12 @@ GO_ADVICE = (
 EXTRAS = {
     "pyspark": "spark", "pyarrow": "spark", "pandas": "spark",
     "janus": "targets", "anyio": "targets", "trio": "targets",
-    "reactivex": "targets", "zmq": "targets",
-    "kazoo": "zookeeper",
+    "reactivex": "targets", "zmq": "targets", "pyzmq": "targets",
+    "aiolimiter": "targets", "limits": "targets", "token_bucket": "targets",
+    "datadog": "targets", "opentelemetry": "targets", "opentelemetry-sdk": "targets",
+    "kazoo": "zookeeper", "cvc5": "certify",
 }
-"""The modules that come with an extra, and which."""
+"""The modules that come with an extra, and the distributions with another name; and which."""
 
 _SYSTEM_JAVA: tuple[tuple[str, str], ...] = (
     ("/usr/lib/jvm", "*"), ("/usr/java", "*"), ("/opt/java", "*"),

@@ -42,6 +42,8 @@ CHAPTERS = {
     "flow.observed_rate": "what can be seen of a limit on a rate",
     "flow.rate_seen": "that a token bucket is what is seen of a limit on a rate",
     "flow.summaries": "what cannot go is rolled up, or waits in batches",
+    "flow.observed_summaries": "what can be seen of a stage that rolls up, or batches",
+    "flow.summaries_seen": "that such stages are what is seen of them",
     "flow.resending": "clients that submit again: the size of a queue, and what is dropped",
     "flow.workers": "a master with a queue, and workers that ask for jobs",
     "flow.leases": "jobs on lease: what a worker that dies had comes back",

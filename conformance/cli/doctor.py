@@ -40,6 +40,11 @@ PACKAGES = {
     "trio": "the target trio",
     "reactivex": "the targets reactivex and reactivex.buffered",
     "pyzmq": "the targets zmq.push, zmq.pub and zmq.conflate",
+    "aiolimiter": "the target aiolimiter",
+    "limits": "the targets limits.fixed_window and limits.moving_window",
+    "token_bucket": "the target token_bucket",
+    "opentelemetry-sdk": "the target opentelemetry.sum",
+    "datadog": "the target datadog.count",
     "kazoo": "a real ZooKeeper, whose server comes with pyspark",
 }
 """The distributions, and what each is for."""
@@ -157,7 +162,7 @@ def command(as_json: bool) -> int:
 def _show(findings: list[Finding], ready: bool) -> None:
     mark = {"there": "ok     ", "missing": "missing", "unfit": "unfit  "}
     for finding in findings:
-        click.echo(f"{mark[finding.state]}  {finding.name:<11} {finding.detail}  "
+        click.echo(f"{mark[finding.state]}  {finding.name:<17} {finding.detail}  "
                    f"({finding.purpose})")
         if finding.advice:
             click.echo(f"{'':21}{finding.advice}")

@@ -28,6 +28,7 @@ _FOLDERS: Final = (
     "jobs",
     "rate",
     "marks",
+    "summaries",
     "bookkeeper",
     "bookkeeper_memtable",
     "storm_input",

@@ -21,7 +21,7 @@ from checkvalve.spec.engines.monitor import Failure, Monitor
 from checkvalve.spec.flow.bucket import Bucket
 from checkvalve.spec.flow.observed_jobs import ObservedMaster
 from checkvalve.spec.flow.observed_link import ObservedLink
-from checkvalve.spec.flow.summaries import ObservedSummaries
+from checkvalve.spec.flow.observed_summaries import ObservedSummaries
 from checkvalve.spec.notation import bind
 
 __all__ = ["Watch"]
@@ -108,12 +108,12 @@ class Watch:
     # -- metrics ------------------------------------------------------------------------------
 
     def _measured(self, event: Event) -> None:
-        self._summaries(event.who, ("takes", ()))
+        self._summaries(event.who, ("takes", (("value", 1),)))
 
     def _summary(self, event: Event) -> None:
         self._sent[event.who] += 1
         self.values_sent += event.job
-        self._summaries(event.who, ("emits", (("weight", event.job),)))
+        self._summaries(event.who, ("emits", (("total", event.job),)))
 
     def _tick(self, event: Event) -> None:
         sent = self._sent.pop(event.who, 0)

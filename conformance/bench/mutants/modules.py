@@ -40,7 +40,7 @@ GROUPS: Final[Mapping[str, Group]] = {
          "test_*_reference", "test_awaits_suites", "test_bookkeeper_*", "test_coroutine_*",
          "test_job_server_example", "test_kafka_operators", "test_marks", "test_rate_limits",
          "test_reactive_targets", "test_scheduled_conditions", "test_scheduling_threads",
-         "test_storm_cluster_*", "test_storm_input_status", "test_virtual_loop"),
+         "test_storm_cluster_*", "test_storm_input_status", "test_summaries", "test_virtual_loop"),
         suites=True),
     "search": Group(
         ("spec.engines.search", "spec.engines.graph", "spec.engines.compiled",

@@ -1,0 +1,23 @@
+"""A stage that rolls up what cannot go, or batches it."""
+
+from ...suites.system import Shipped, System
+
+__all__ = ["SYSTEM"]
+
+SYSTEM = System(
+    name="summaries",
+    folder=__name__,
+    about="a stage that rolls up what cannot go, or batches it",
+    page="summaries-port.md",
+    shipped=(
+        Shipped("reference.summaries", "adapter:ReferenceSummaries",
+                "the reference of a stage that rolls up"),
+        Shipped("reference.batches", "adapter:ReferenceBatches",
+                "the reference of a stage that batches"),
+        Shipped("opentelemetry.sum", "libraries:OpenTelemetrySum",
+                "OpenTelemetry's counter, read as differences: rolls up"),
+        Shipped("datadog.count", "libraries:DatadogCount",
+                "the aggregation in Datadog's StatsD client: rolls up"),
+    ),
+    chapters=("flow.summaries",),
+)

@@ -1,0 +1,40 @@
+"""The port ``summaries``: values come, and permits, each of which takes an output."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ...ports.base import POSITIVE, Argument, Kind, Operation, Port, hello, is_count
+
+__all__ = ["PORT"]
+
+
+def _is_output(value: object) -> bool:
+    return value is None or isinstance(value, list) and all(is_count(each) for each in value)
+
+
+OUTPUT: Final = Kind("a list of integers from 0 up, or null", _is_output)
+TAKEN: Final = Kind("true or false", lambda value: isinstance(value, bool))
+
+_OPERATIONS: Final = (
+    hello("start a fresh stage, which holds nothing"),
+    Operation("offer", TAKEN, "a value comes from upstream; ok: whether the stage takes it, or "
+              "holds its source up, which then has to offer it again",
+              (Argument("value", POSITIVE, "the value"),)),
+    Operation("take", OUTPUT, "a permit comes from downstream, for one output; ok: the values of "
+              "the batch in their order, or the sum of all that is rolled up, alone in its list; "
+              "null where there is no output (the permit is lost then)"),
+)
+
+PORT: Final = Port(
+    name="summaries",
+    version=1,
+    meaning="a stage whose source and sink are the harness",
+    operations={each.name: each for each in _OPERATIONS},
+    settings=(Argument("capacity", POSITIVE, "the values that a batch has at most; whoever rolls "
+                       "up has no use for it"),),
+    policies={
+        "rolls up": "it takes whatever comes, and an output is one summary of it",
+        "batches": "it takes values until its batch is full, and an output is the batch",
+    },
+)

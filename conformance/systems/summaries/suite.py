@@ -1,0 +1,154 @@
+"""The suite ``summaries``: values come in bursts, and permits one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any, Final, NamedTuple
+
+from ....spec.flow.observed_summaries import ObservedBatches, ObservedSummaries
+from ....spec.notation.interpreter import Step
+from ...ports.base import Message, Session
+from ...suites.plain import PlainConversation, Seen
+from ...suites.suite import Act, Answer, Exchange, Suite, Watch
+
+__all__ = ["SUITE", "SummariesConversation"]
+
+HELD_MAX: Final = 8
+"""Values that a stage holds, at most: the next permit comes before another one."""
+
+_TOTAL_MAX: Final = 1 << HELD_MAX
+
+
+class Steps(NamedTuple):
+    """What the machine of a policy calls what is seen."""
+
+    takes: str
+    holds_up: str
+    emits: str
+    others: str
+    nothing: str
+
+
+STEPS: Final[Mapping[str, Steps]] = {
+    "rolls up": Steps("takes", "holds_up", "emits", "emits_several", "emits_nothing"),
+    "batches": Steps("collects", "makes_wait", "sends", "sends_others", "sends_nothing"),
+}
+
+
+class SummariesConversation(PlainConversation):
+    """One session with a stage; this is its source, and its sink.
+
+    Of the values that a stage can hold together, each is another power of two: so the sum of some
+    says which they are.
+    """
+
+    def __init__(self, session: Session, capacity: int, items_max: int) -> None:
+        super().__init__(session, "summaries", {"capacity": capacity})
+        self._batches = self.policy == "batches"
+        self._steps = STEPS[self.policy]
+        # Its policy is among what it can: a rule depends on it.
+        self.can |= {policy(self.policy)}
+        self._came = 0                          # values that were taken
+        self._held: list[int] = []              # of these, what no output was for yet
+
+    def request_of(self, act: Act) -> Message | None:
+        """See ``PlainConversation``."""
+        if act.do == "take":
+            return {"do": "take"}
+        value = 1 << self._came % HELD_MAX
+        return {"do": "offer", "value": value} if len(self._held) < HELD_MAX else None
+
+    def say(self, act: Act) -> Exchange:
+        """See ``Conversation``: what could be otherwise is what was held before."""
+        held = tuple(self._held)
+        exchange = super().say(act)
+        if exchange.outcome is None or act.do == "offer":
+            return exchange
+        return replace(exchange, possible=tuple(self._outputs(sum(held))))
+
+    def asked(self, request: Message) -> str:
+        """See ``PlainConversation``."""
+        if request["do"] == "take":
+            return "a permit comes"
+        return f"the value {request['value']} comes"
+
+    def possible(self, request: Message) -> Iterator[Answer]:
+        """See ``PlainConversation``."""
+        if request["do"] == "offer":
+            yield Answer("it is taken", _of(self._steps.takes, "value", request["value"]))
+            yield Answer("its source is held up", (self._steps.holds_up, ()))
+
+    def seen(self, request: Message, answer: Any) -> Seen:
+        """See ``PlainConversation``."""
+        if request["do"] == "offer":
+            if not answer:
+                return Seen(((self._steps.holds_up, ()),), "its source is held up")
+            self._came += 1
+            self._held.append(request["value"])
+            return Seen((_of(self._steps.takes, "value", request["value"]),), "it is taken")
+        if answer is None:
+            return Seen(((self._steps.nothing, ()),), "there is no output")
+        held, self._held = self._held, []
+        return Seen((self._step(held, answer),), self._words(answer))
+
+    def _step(self, held: list[int], output: list[int]) -> Step:
+        """What an output shows: how much it comes to, or else that it has another form."""
+        total = sum(output)
+        if total == sum(held) and output != (held if self._batches else [total]):
+            return self._steps.others, ()
+        return _of(self._steps.emits, "total", min(total, _TOTAL_MAX))
+
+    def _words(self, output: list[int]) -> str:
+        listed = ", ".join(map(str, output)) or "nothing"
+        return f"the batch {listed} goes" if self._batches else f"a summary goes: {listed}"
+
+    def _outputs(self, total: int) -> Iterator[Answer]:
+        emits = self._steps.emits
+        yield Answer("there is no output", (self._steps.nothing, ()))
+        yield Answer(f"an output goes that comes to {total}", _of(emits, "total", total))
+        yield Answer("an output goes that comes to another sum", _of(emits, "total", total + 1))
+        yield Answer("an output goes in another form", (self._steps.others, ()))
+
+
+def policy(name: str) -> str:
+    """What a target of a policy has, besides its operations: a rule may need it."""
+    return f"the policy {name}"
+
+
+def _of(action: str, name: str, number: int) -> Step:
+    return action, ((name, number),)
+
+
+def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
+    return {"K": _TOTAL_MAX, "m": capacity}
+
+
+_COME: Final = (("offer",),)
+_GONE: Final = (("offer",), ("take",))
+_ROLLS_UP: Final = ((policy("rolls up"),),)
+_BATCHES: Final = ((policy("batches"),),)
+
+SUITE: Final = Suite(
+    name="summaries",
+    version=1,
+    port="summaries",
+    watches=(Watch(ObservedSummaries), Watch(ObservedBatches)),
+    weights={"offer": 3, "take": 1},
+    needs={
+        "FLOW-56": _GONE,
+        "FLOW-120": _COME + _ROLLS_UP,
+        "FLOW-121": _COME + _BATCHES,
+        "FLOW-122": _GONE + _ROLLS_UP,
+        "FLOW-123": _COME + _BATCHES,
+        "FLOW-124": _GONE,
+        "FLOW-125": (("take",),),
+        "FLOW-126": _GONE + _BATCHES,
+    },
+    epilogue=(Act("take"), Act("offer"), Act("offer"), Act("take"), Act("take")),
+    constants=_constants,
+    converse=SummariesConversation,
+    capacities=(1, 2, 4),
+    telling={"FLOW-126": (2, 4)},
+    scene="A stage. Values of a batch, at most, if it batches: {capacity}.",
+)

@@ -1,0 +1,213 @@
+"""Stages that roll up, or batch, and one seeded bug each."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from ....reference.flow.stages import Groups, RolledUp
+from ...suites.twin import Twins
+from .adapter import ReferenceBatches, ReferenceSummaries
+
+__all__ = ["TWINS"]
+
+
+TWINS: Final = Twins("summaries", ReferenceSummaries, ("reference.summaries",))
+
+
+@TWINS.twin(
+    "summaries-latest-only", "FLOW-56", "a value takes the place of the summary",
+    "a gauge in the place of a counter: the last one wins")
+class LatestOnly(RolledUp[int, Any]):
+    """What came before is gone."""
+
+    def take(self, element: int) -> None:
+        self._summary.append(element)
+
+
+@TWINS.twin(
+    "summaries-cumulative", "FLOW-56", "an output stands for all that ever came",
+    "cumulative values that are read as differences, or the other way round")
+class Cumulative(RolledUp[int, Any]):
+    """The summary goes on after it has gone."""
+
+    _ever = 0
+
+    def make(self) -> Any:
+        self._ever += super().make()
+        return self._ever
+
+
+@TWINS.twin(
+    "summaries-forgets-when-asked-twice", "FLOW-56", "a permit in vain loses the next value",
+    "a flush that begins a new interval although the one before was empty")
+class ForgettingTheNext(RolledUp[int, Any]):
+    """What comes next is put into an interval that is over."""
+
+    _is_over = False
+
+    @property
+    def ready(self) -> bool:
+        self._is_over = not super().ready
+        return super().ready
+
+    def take(self, element: int) -> None:
+        if self._is_over:
+            element, self._is_over = 0, False
+        super().take(element)
+
+
+@TWINS.twin(
+    "summaries-holds-up", "FLOW-120", "whoever has rolled up a few values waits for a permit",
+    "a bound on what is rolled up, as if that took room")
+class HoldingUp(RolledUp[int, Any]):
+    """Three values are enough for it."""
+
+    _values = 0
+
+    @property
+    def wants(self) -> bool:
+        return self._values < 3
+
+    def take(self, element: int) -> None:
+        super().take(element)
+        self._values += 1
+
+    def make(self) -> Any:
+        self._values = 0
+        return super().make()
+
+
+@TWINS.twin(
+    "summaries-appends", "FLOW-122", "a list of all values in the place of a summary",
+    "conflate with a seed that is a list, which grows as long as nothing goes")
+class Appending(RolledUp[int, Any]):
+    """It has no bound."""
+
+    def take(self, element: int) -> None:
+        self._summary.append([*(self._summary[0] if self._summary else []), element])
+
+
+@TWINS.twin(
+    "summaries-sends-zero", "FLOW-125", "where nothing came, a summary of nothing goes",
+    "StatsD, which sends counters of 0 unless it is told to delete them")
+class SendingZero(RolledUp[int, Any]):
+    """Something goes with every permit."""
+
+    @property
+    def ready(self) -> bool:
+        return True
+
+    def make(self) -> Any:
+        return super().make() if self._summary else 0
+
+
+@TWINS.twin(
+    "summaries-starts-at-two", "FLOW-124", "a single value does not go",
+    "> 1 in the place of > 0")
+class StartingAtTwo(RolledUp[int, Any]):
+    """It waits for company, as long as that takes."""
+
+    _values = 0
+
+    @property
+    def ready(self) -> bool:
+        return self._values > 1
+
+    def take(self, element: int) -> None:
+        super().take(element)
+        self._values += 1
+
+    def make(self) -> Any:
+        self._values = 0
+        return super().make()
+
+
+@TWINS.twin(
+    "batch-waits-until-full", "FLOW-124", "only a full batch goes",
+    "a batch without a time limit: the last values of the day stay where they are",
+    of=ReferenceBatches, originals=("reference.batches",))
+class WaitingUntilFull(Groups[int]):
+    """Like groups of a fixed size."""
+
+    @property
+    def ready(self) -> bool:
+        return len(self._held) == self._size
+
+
+@TWINS.twin(
+    "batch-hesitates", "FLOW-121", "the source is held up a value early",
+    "off by one in the size of a batch",
+    of=ReferenceBatches, originals=("reference.batches",))
+class Hesitating(Groups[int]):
+    """The last place is never used."""
+
+    @property
+    def wants(self) -> bool:
+        return len(self._held) < max(1, self._size - 1)
+
+
+@TWINS.twin(
+    "batch-one-too-many", "FLOW-123", "a full batch takes one more",
+    "<= in the place of <",
+    of=ReferenceBatches, originals=("reference.batches",))
+class OneTooMany(Groups[int]):
+    """What is sent is larger than what was agreed."""
+
+    @property
+    def wants(self) -> bool:
+        return len(self._held) <= self._size
+
+
+@TWINS.twin(
+    "batch-drops-in-silence", "FLOW-123", "what comes while the batch is full is taken, and lost",
+    "a batch processor with a bounded queue, which drops what is too much",
+    of=ReferenceBatches, originals=("reference.batches",))
+class Dropping(Groups[int]):
+    """Nobody is held up, and nobody is told."""
+
+    @property
+    def wants(self) -> bool:
+        return True
+
+    def take(self, element: int) -> None:
+        if len(self._held) < self._size:
+            super().take(element)
+
+
+@TWINS.twin(
+    "batch-repeats-the-last", "FLOW-56", "the last value of a batch goes with the next one, too",
+    "a page that begins with the last element of the page before",
+    of=ReferenceBatches, originals=("reference.batches",))
+class RepeatingTheLast(Groups[int]):
+    """It is sent twice."""
+
+    def make(self) -> list[int]:
+        made = super().make()
+        if len(made) > 1:
+            self._held.append(made[-1])
+        return made
+
+
+@TWINS.twin(
+    "batch-newest-first", "FLOW-126", "the newest value of a batch comes first",
+    "a list that is filled and emptied at the same end",
+    of=ReferenceBatches, originals=("reference.batches",))
+class NewestFirst(Groups[int]):
+    """As of a stack."""
+
+    def make(self) -> list[int]:
+        return super().make()[::-1]
+
+
+@TWINS.twin(
+    "batch-merges", "FLOW-126", "two values that come in a row are one",
+    "what is rolled up where it should be batched",
+    of=ReferenceBatches, originals=("reference.batches",))
+class Merging(Groups[int]):
+    """Their sum is right."""
+
+    def take(self, element: int) -> None:
+        if len(self._held) > 1:
+            self._held[-1] += element
+        else:
+            super().take(element)

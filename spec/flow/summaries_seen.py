@@ -1,0 +1,110 @@
+"""Stages that roll up, and those that batch, as their sources and sinks see them.
+
+Theory. In ``summaries`` each value has weight 1, so what an output stands for is a number of
+values. A source that is held up sees it when it has another value, and a sink with a permit for
+which there is no output sees that. Values have no order there, so in what order a batch has them is
+not shown.
+
+Source: ``summaries``, ``observed_summaries``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from ..notation.views import Seen, View, see, shown
+from ..refinements import refines, refused
+from .observed_summaries import ObservedBatches, ObservedSummaries
+from .summaries import (
+    BATCHES, FEW, Appending, Batching, Forgetting, HoldingUp, Losing, Overfilling, Summaries,
+)
+
+__all__ = [
+    "EXPECTATIONS", "BatchesSeen", "EmittingNothing", "Hesitating", "SummariesSeen",
+    "WaitingForMore",
+]
+
+
+class SummariesSeen(View[Summaries]):
+    """Each value that is taken or has to wait, and each output, or that there is none."""
+
+    @shown
+    def take(self, before: Summaries, after: Summaries) -> Seen:
+        return see("takes", value=1)
+
+    @shown
+    def emit(self, before: Summaries, after: Summaries) -> Seen:
+        if before.size > 1:
+            return see("emits_several")
+        return see("emits", total=after.sent - before.sent)
+
+    def asked(self, machine: Summaries) -> Iterable[Seen | Sequence[Seen]]:
+        """There is always another value, and another permit."""
+        if not machine.may_take():
+            yield see("holds_up")
+        if not machine.may_emit():
+            yield see("emits_nothing")
+
+
+class BatchesSeen(View[Batching]):
+    """The same of batches, which are lists."""
+
+    @shown
+    def take(self, before: Batching, after: Batching) -> Seen:
+        return see("collects", value=1)
+
+    @shown
+    def emit(self, before: Batching, after: Batching) -> Seen:
+        return see("sends", total=after.sent - before.sent)
+
+    def asked(self, machine: Batching) -> Iterable[Seen | Sequence[Seen]]:
+        """There is always another value, and another permit."""
+        if not machine.may_take():
+            yield see("makes_wait")
+        if not machine.may_emit():
+            yield see("sends_nothing")
+
+
+class EmittingNothing(Summaries):
+    """A summary of nothing goes where nothing has come."""
+
+    def may_emit(self) -> bool:
+        """Something goes with every permit."""
+        return True
+
+
+class Hesitating(Batching):
+    """It holds its source up one value early."""
+
+    def may_take(self) -> bool:
+        """The last place is never used."""
+        return self.held < self.m - 1
+
+
+class WaitingForMore(Batching):
+    """Only a full batch goes."""
+
+    def may_emit(self) -> bool:
+        """The last values of a day stay where they are."""
+        return self.held == self.m
+
+
+SEEN = refines(Summaries, ObservedSummaries, "an output stands for all that came",
+               shows=SummariesSeen, seen_by={"K": "K"}, **FEW)
+BATCHED = refines(Batching, ObservedBatches, "a batch has all that came, and is bounded",
+                  shows=BatchesSeen, seen_by={"K": "K", "m": "m"}, **BATCHES)
+
+EXPECTATIONS = (
+    SEEN,
+    BATCHED,
+    refused(Losing, "FLOW-56", "a value that takes the place of another", like=SEEN, K=2),
+    refused(Forgetting, "FLOW-56", "an output that stands for one value only", like=SEEN, K=2),
+    refused(HoldingUp, "FLOW-120", "a stage that rolls up one value and then waits", like=SEEN,
+            K=2),
+    refused(Appending, "FLOW-122", "a list in the place of a summary", like=SEEN, K=2),
+    refused(EmittingNothing, "FLOW-125", "a summary of nothing", like=SEEN, K=1),
+    refused(Hesitating, "FLOW-121", "the last place of a batch is not used", like=BATCHED, K=3,
+            m=2),
+    refused(Overfilling, "FLOW-123", "a full batch takes one more", like=BATCHED, K=3, m=(1, 2)),
+    refused(WaitingForMore, "FLOW-124", "a batch waits until it is full", like=BATCHED, K=2, m=2),
+)

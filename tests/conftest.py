@@ -31,6 +31,22 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         for together in ("spark", "services"):
             if item.get_closest_marker(together) is not None:
                 item.add_marker(pytest.mark.xdist_group(together))
+    if config.getoption("loadgroup", False):
+        for item in items:
+            _say_the_group(item)
+
+
+def _say_the_group(item: pytest.Item) -> None:
+    """Say in a test's id of which group it is: by that xdist keeps a group together.
+
+    xdist 3.8 does so itself, in a field that pytest no longer reads from 9.2 on. Then groups are
+    silently spread over the workers, and what their tests share is made once in each
+    (github.com/pytest-dev/pytest-xdist/issues/1386).
+    """
+    groups = sorted({mark.args[0] for mark in item.iter_markers("xdist_group")})
+    name = getattr(item, "_id", None)
+    if groups and name is not None:
+        item._id = type(name).parse(f"{name}@{'_'.join(groups)}")  # type: ignore[attr-defined]
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -78,3 +78,12 @@ def test_a_lost_tree_is_told_with_what_to_do_when_python_starts(setup: ModuleTyp
     assert started() == ""
     shutil.rmtree(setup.TREES)
     assert "make core" in started() and started().count("\n") == 1
+
+
+@pytest.mark.xdist_group("a group of one")
+def test_the_id_of_a_test_says_its_group_where_several_workers_run(
+    request: pytest.FixtureRequest
+) -> None:
+    """Else what the tests of a group share is made in each worker, and nobody is told."""
+    workers = request.config.getoption("loadgroup", False)
+    assert request.node.nodeid.endswith("@a group of one") == workers

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from collections import deque
-from dataclasses import replace
 from functools import cache
 
 import pytest
@@ -134,7 +133,7 @@ def breach_of(suite: AnySuite, row: CaseRow) -> tuple[Run, Breach, int]:
 def instead(exchange: Exchange, position: int, answer: Answer) -> Exchange:
     """The exchange, up to the step that was refused, with another answer in its place."""
     shown = [step for step, _ in exchange.observed()][:position]
-    return replace(exchange, outcome=None, events=(*shown, answer.step, *answer.then))
+    return exchange._replace(outcome=None, events=(*shown, answer.step, *answer.then))
 
 
 def refusals(suite: AnySuite, run: Run, broken: Breach, capacity: int, answer: Answer) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Protocol
 
 from ...spec.notation.errors import InputError, TargetError
@@ -61,8 +62,9 @@ class CheckedSession:
         try:
             reply = self._transport.exchange(message | {"now": self._now_ms})
             checked = check_reply(self._name, port, operation, reply, self._tickets)
-            self._keep_to_its_word(operation, checked)
-            self._accepts(message, checked)
+            if "error" in checked or operation.name == "hello":
+                self._keep_to_its_word(operation, checked)
+                self._accepts(message, checked)
         except TargetError:
             self._broken = True
             self._transport.close(failed=True)
@@ -157,7 +159,7 @@ class _Call:
         self._adapter = adapter
 
     def exchange(self, message: Message) -> object:
-        return guarded(self._name, lambda: self._adapter.request(message))
+        return guarded(self._name, partial(self._adapter.request, message))
 
     def close(self, *, failed: bool) -> None:
         close = getattr(self._adapter, "close", None)

@@ -214,7 +214,8 @@ def check_request(port: Port, message: Mapping[str, Any]) -> Operation:
             f"the port {port.name} has no operation {excerpt(do)}",
             next_step=f"Use one of: {', '.join(port.operations)}.",
         )
-    _check_fields(f"{do} of the port {port.name}", operation.arguments, message)
+    if operation.arguments:
+        _check_fields(f"{do} of the port {port.name}", operation.arguments, message)
     if do == "hello":
         _check_fields(f"the settings of the port {port.name}", port.settings, message["settings"])
     return operation
@@ -267,12 +268,16 @@ def check_reply(
             next_step="Mend the adapter; docs/adapter-protocol.md has the replies in a table.",
         )
     assert isinstance(reply, dict)
-    known = {key: reply[key] for key in ("ok", "waiting", "error") if key in reply}
+    known: Message = {}
+    for key in _OUTCOMES:
+        if key in reply:
+            known[key] = reply[key]
     if "error" in known:
         # An error that does not say that nothing happened may have happened.
         known["definite"] = reply.get("definite", False)
+    events = reply.get("events")
     known["events"] = [
-        {"done": each["done"], "ok": each["ok"]} for each in reply.get("events", ())]
+        {"done": each["done"], "ok": each["ok"]} for each in events] if events else []
     return known
 
 
@@ -281,11 +286,13 @@ def _fault_of(
 ) -> str | None:
     if not isinstance(reply, dict):
         return "a reply is an object"
-    outcomes = [key for key in ("ok", "waiting", "error") if key in reply]
+    outcomes = _OUTCOMES.keys() & reply.keys()
     if len(outcomes) != 1:
         return "a reply has exactly one of ok, waiting and error"
-    fault = _OUTCOMES[outcomes[0]](port, operation, reply, tickets)
-    return fault or _fault_of_events(reply, operation, tickets)
+    fault = _OUTCOMES[outcomes.pop()](port, operation, reply, tickets)
+    if fault is not None or "events" not in reply:
+        return fault
+    return _fault_of_events(reply, operation, tickets)
 
 
 def _fault_of_ok(

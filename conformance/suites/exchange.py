@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple, Protocol
 
 from ...spec.notation.interpreter import Step
 from ...spec.notation.machine import Machine
@@ -76,8 +77,10 @@ class Answer(NamedTuple):
     instead_of: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class Exchange:
+_NOTHING: Final[Mapping[str, int]] = MappingProxyType({})
+
+
+class Exchange(NamedTuple):
     """One request with its reply, what the reply showed, and what it could have shown.
 
     ``outcome`` is what the reply itself shows (None: nothing happened), ``events`` what rode
@@ -97,16 +100,15 @@ class Exchange:
     possible: tuple[Answer, ...] = ()
     completions: tuple[Answer, ...] = ()
     judged: bool = True
-    measured: Mapping[str, int] = field(default_factory=dict)
+    measured: Mapping[str, int] = _NOTHING
 
-    def observed(self) -> Iterator[tuple[Step, bool]]:
+    def observed(self) -> Sequence[tuple[Step, bool]]:
         """What was seen, in the order in which it is judged; and whether it is an event."""
-        if self.outcome is not None and not self.vouches:
-            yield self.outcome, False
-        for event in self.events:
-            yield event, True
-        if self.outcome is not None and self.vouches:
-            yield self.outcome, False
+        outcome = [] if self.outcome is None else [(self.outcome, False)]
+        if not self.events:
+            return outcome
+        events = [(event, True) for event in self.events]
+        return events + outcome if self.vouches else outcome + events
 
 
 class Conversation(Protocol):

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import linecache
-import sys
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ...spec.engines.candidates import Candidates, CandidateSets
-from ...spec.engines.monitor import STATES_MAX, Failure, LostTrack, Monitor
-from ...spec.notation.bound import bind
+from ...spec.engines.candidates import Candidates
+from ...spec.engines.monitor import STATES_MAX, Failure, LostTrack, why_refused
 from ...spec.notation.errors import InternalError
 from ...spec.notation.interpreter import Step
 from ...spec.notation.rules import Rule
 from .exchange import Answer, Exchange, Watch
+from .standing import Watcher, at_stake, watchers_of
 
 if TYPE_CHECKING:
     from .suite import Suite
@@ -69,51 +66,36 @@ class Breach:
         return f"{step}: {self.detail}" if self.detail else step
 
 
-@lru_cache(maxsize=64)
-def _sets_of(
-    watch: Watch, constants: tuple[tuple[str, int], ...], candidates: int
-) -> CandidateSets:
-    """The candidate sets of a machine. Settings that it knows nothing of make no others."""
-    declared = watch.machine.constants_declared
-    known = tuple((name, value) for name, value in constants if name in declared)
-    return _sets(Watch(watch.machine), known, candidates)
-
-
-@lru_cache(maxsize=64)
-def _sets(
-    watch: Watch, constants: tuple[tuple[str, int], ...], candidates: int
-) -> CandidateSets:
-    for defining in watch.machine.__mro__:
-        # The monitor quotes the source, which in an archive only the loader can read.
-        names = vars(sys.modules[defining.__module__])
-        linecache.lazycache(str(names.get("__file__")), names)
-    return CandidateSets(bind(watch.machine, **dict(constants)), candidates)
-
-
-@lru_cache(maxsize=64)
-def _rule_ids(watch: Watch) -> frozenset[str]:
-    return frozenset(rule.id for rule in watch.rules())
-
-
 class _Eye:
-    """One machine that watches, while it is ``open``; it may have ``lost`` track."""
+    """One machine that watches, while it is ``open``; it may have ``lost`` track.
 
-    def __init__(
-        self, watch: Watch, constants: tuple[tuple[str, int], ...], candidates: int
-    ) -> None:
-        self.watch = watch
-        self.rule_ids = _rule_ids(watch)
-        self.actions = watch.machine.actions_declared
-        sets = _sets_of(watch, constants, candidates)
-        self.monitor = Monitor(sets.bound, sets=sets)
-        self.lost = self.monitor.overflowed
+    ``here`` are its candidates: once it has lost track, the last that it had.
+    """
+
+    __slots__ = ("here", "lost", "open", "watcher")
+
+    def __init__(self, watcher: Watcher, here: Candidates | None) -> None:
+        self.watcher = watcher
+        self.here = here
+        self.lost = here is None
         self.open = not self.lost
+
+    @property
+    def watch(self) -> Watch:
+        return self.watcher.watch
 
     def loses_track(self) -> None:
         self.lost, self.open = True, False
 
-    def knows(self, step: Step) -> bool:
-        return step[0] in self.actions
+    def observe(self, step: Step, before: int) -> Failure | None:
+        """Take a step that was seen after so many others. Raises ``LostTrack``."""
+        assert self.here is not None
+        sets = self.watcher.sets
+        after = sets.after(self.here, step)
+        if after is None:
+            return why_refused(sets.bound.interpreter, self.here.states, [step], before)
+        self.here = after
+        return None
 
 
 class Judge:
@@ -122,6 +104,9 @@ class Judge:
     ``exercised`` counts, by rule, the replies and events in whose place another one would
     have broken the rule; only if ``counting``, for it takes as long as judging does. A machine
     that could be in more than ``candidates`` states loses track, and judges no more.
+
+    While every machine explains the run they are ``together`` in one standing; after that each
+    is an eye of its own.
     """
 
     def __init__(
@@ -129,71 +114,95 @@ class Judge:
         counting: bool = False, candidates: int = STATES_MAX,
     ) -> None:
         constants = tuple(suite.constants(capacity, items_max).items())
-        self._eyes = [
-            _Eye(watch, constants, candidates) for watch in suite.watches
-            if counting or watch.adds is None or focus is None or watch.adds is focus
-        ]
-        self._focus = focus
+        watches = suite.watches if counting or focus is None else tuple([
+            watch for watch in suite.watches if watch.adds is None or watch.adds is focus])
+        self._watchers = watchers_of(watches, constants, candidates)
+        self._together = self._watchers.initial()
+        self._eyes: list[_Eye] = []
+        if self._together is None:
+            self._eyes = [_Eye(each, each.begins()) for each in self._watchers.every]
         self._counting = counting
+        self._seen = 0
+        self._sought = None if focus is None else focus.id
+        self._could_see = self._sought is None or any(
+            self._sought in ids for ids in self._watchers.ids)
         self.breaches: list[Breach] = []
         self.exercised: Counter[str] = Counter()
 
     @property
     def unjudged(self) -> frozenset[str]:
         """The ids of the rules whose machine lost track."""
-        return frozenset().union(*(eye.rule_ids for eye in self._eyes if eye.lost))
+        return frozenset().union(*(eye.watcher.rule_ids for eye in self._eyes if eye.lost))
 
     @property
     def blind(self) -> bool:
         """Whether nothing that is still to come could show a breach that is looked for."""
-        sought = self._focus
+        if self._together is not None:
+            return not self._could_see
         return not any(
-            eye.open and (sought is None or sought.id in eye.rule_ids) for eye in self._eyes)
+            eye.open and (self._sought is None or self._sought in eye.watcher.rule_ids)
+            for eye in self._eyes)
 
     def see(self, exchange: Exchange, step: int) -> None:
         """Take what an exchange showed; breaches are added to ``breaches``."""
         if self._counting:
-            self.exercised.update(self._at_stake(exchange.possible))
-        shown = list(exchange.observed())
+            self._count(exchange.possible)
+        shown = exchange.observed()
         for position, (observed, is_event) in enumerate(shown):
             answers = exchange.completions if is_event else exchange.possible
             if self._counting and is_event:
-                self.exercised.update(self._at_stake(answers))
-            held = [(eye, eye.monitor.here) for eye in self._eyes if eye.open]
-            for eye, rule, failure in self._observe(observed):
-                given = next((each.words for each in answers if each.step == observed), "")
-                self.breaches.append(Breach(
-                    rule, step, failure.observation, failure.conjunct, from_root(failure.where),
-                    _alternatives(answers, observed, held), position,
-                    given if len(shown) > 1 else "", is_added=eye.watch.adds is not None,
-                    is_apart=eye.watch.apart,
-                ))
+                self._count(answers)
+            if not self._all_explain(observed):
+                given = "" if len(shown) == 1 else next(
+                    (each.words for each in answers if each.step == observed), "")
+                self._look_closely(observed, answers, step, position, given)
+            self._seen += 1
 
-    def _at_stake(self, answers: Sequence[Answer]) -> set[str]:
-        """The ids of the rules that one of some answers would break: for each answer, those of
-        the first machine that refuses it."""
-        eyes = [(eye.actions, eye.monitor.sets.refused, eye.monitor.here, eye.watch.adds)
-                for eye in self._eyes if eye.open]
-        broken: set[Rule | None] = set()
-        for answer in answers:
-            step = answer.step
-            for actions, refused, here, adds in eyes:
-                if step[0] in actions and (rules := refused(here, step)) is not None:
-                    broken.update([adds] if adds else rules)
-                    break
-        return {rule.id for rule in broken if rule is not None}
+    def _count(self, answers: tuple[Answer, ...]) -> None:
+        """Count the rules that one of some answers would have broken."""
+        if self._together is not None:
+            broken = self._watchers.at_stake(self._together, answers)
+        else:
+            broken = at_stake([(eye.watcher, eye.here) for eye in self._eyes
+                               if eye.open and eye.here is not None], answers)
+        for rule_id in broken:
+            self.exercised[rule_id] += 1
+
+    def _all_explain(self, observed: Step) -> bool:
+        """Take a step, if all machines have explained the run, and explain this too."""
+        if self._together is None:
+            return False
+        after = self._watchers.after(self._together, observed)
+        if after is None:
+            self._eyes = [_Eye(each, here) for each, here in zip(
+                self._watchers.every, self._together.heres, strict=True)]
+        self._together = after
+        return after is not None
+
+    def _look_closely(
+        self, observed: Step, answers: Sequence[Answer], step: int, position: int, given: str
+    ) -> None:
+        """Take a step, one machine after the other."""
+        held = [(eye.watcher, eye.here) for eye in self._eyes
+                if eye.open and eye.here is not None]
+        for eye, rule, failure in self._observe(observed):
+            self.breaches.append(Breach(
+                rule, step, failure.observation, failure.conjunct, from_root(failure.where),
+                _alternatives(answers, observed, held), position, given,
+                is_added=eye.watch.adds is not None, is_apart=eye.watch.apart,
+            ))
 
     def _observe(self, observed: Step) -> list[tuple[_Eye, Rule, Failure]]:
         """What refuses a step: the first machine that does, and those that stand apart."""
         found: list[tuple[_Eye, Rule, Failure]] = []
         told = False
         for eye in self._eyes:
-            if not eye.open or not eye.knows(observed):
+            if not eye.open or observed[0] not in eye.watcher.actions:
                 continue
             if eye.watch.base is not None and not self._has_base(eye):
                 continue
             try:
-                failure = eye.monitor.observe([observed])
+                failure = eye.observe(observed, self._seen)
             except LostTrack:
                 eye.loses_track()
                 continue
@@ -222,23 +231,20 @@ class Judge:
         return not closed
 
 
-_Held = Sequence[tuple[_Eye, Candidates]]
-
-
 def _alternatives(
-    answers: Sequence[Answer], refused: Step, held: _Held
+    answers: Sequence[Answer], refused: Step, held: Sequence[tuple[Watcher, Candidates]]
 ) -> tuple[Answer, ...]:
     """Those answers that every machine would have taken instead of a step, in these states."""
     return tuple(
         answer for answer in answers
         if (not answer.instead_of or refused[0] in answer.instead_of)
-        and all(_takes(eye, answer, here) for eye, here in held)
+        and all(_takes(watcher, answer, here) for watcher, here in held)
     )
 
 
-def _takes(eye: _Eye, answer: Answer, here: Candidates) -> bool:
-    steps = [step for step in (answer.step, *answer.then) if eye.knows(step)]
-    return eye.monitor.sets.accepts(here, steps)
+def _takes(watcher: Watcher, answer: Answer, here: Candidates) -> bool:
+    steps = [step for step in (answer.step, *answer.then) if step[0] in watcher.actions]
+    return watcher.sets.accepts(here, steps)
 
 
 def from_root(where: str) -> str:

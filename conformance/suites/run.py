@@ -124,7 +124,7 @@ def _step(conversation: Conversation, judge: AnyJudge, run: Run, act: Act) -> bo
     exchange = conversation.say(act)
     run.acts.append(act)
     run.exchanges.append(exchange)
-    for name, value in exchange.measured.items():
+    for name, value in exchange.measured.items() if exchange.measured else ():
         run.measured[name] = max(value, run.measured.get(name, value))
     judge.see(exchange, len(run.acts) - 1)
     return exchange.judged

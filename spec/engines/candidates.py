@@ -12,6 +12,7 @@ grows anew from the sets that are still in use. So no answer depends on what is 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import Final
 
@@ -71,7 +72,7 @@ class _Memory:
         self.closures: dict[frozenset[Packed], Candidates] = {}  # by where they begin
         self.initial: Candidates | None = None
         self.entries = 0
-        self._kept = kept
+        self._most = math.inf if kept is None else kept
 
     @property
     def size(self) -> int:
@@ -80,7 +81,7 @@ class _Memory:
 
     def is_full(self) -> bool:
         """Whether more is remembered than shall be."""
-        return self._kept is not None and self.entries + self.effects.size > self._kept
+        return self.entries + self.effects.size > self._most
 
     def interning(self, packed: frozenset[Packed]) -> Candidates:
         """The set of some states: one object each time, if it is not large."""
@@ -94,13 +95,12 @@ class _Memory:
 
     def remembers(self, found: Candidates) -> bool:
         """Whether a set stays one object, to which a step may lead."""
-        return self._kept is None or len(found) <= _LARGE
+        return len(found.packed) <= _LARGE or self._most == math.inf
 
     def takes_over(self, here: Candidates) -> Candidates:
         """A set of another memory, as this one has it."""
         found = self.interning(frozenset(map(self.effects.pack, here.states)))
-        if self._kept is not None:  # what is in use must fit, however large
-            self._kept = max(self._kept, 2 * self.size)
+        self._most = max(self._most, 2 * self.size)  # what is in use must fit, however large
         return found
 
 
@@ -188,11 +188,13 @@ class CandidateSets:
         here, memory = self._current(here)
         if step in here._after:
             return here._after[step]
-        effects = memory.effects
-        reached = {
-            after for packed in here.packed
-            if (after := effects.step(packed, step)).__class__ is not Refusal}
-        found = self._closed(memory, reached) if reached else None  # type: ignore[arg-type]
+        step_of = memory.effects.step
+        reached: set[Packed] = set()
+        for packed in here.packed:
+            after = step_of(packed, step)
+            if after.__class__ is not Refusal:
+                reached.add(after)  # type: ignore[arg-type]
+        found = self._closed(memory, reached) if reached else None
         if found is None or memory.remembers(found):
             here._after[step] = found
             memory.entries += 1
@@ -202,8 +204,9 @@ class CandidateSets:
         here, memory = self._current(here)
         rules = set()
         found = None
+        refusal_of = memory.effects.refusal
         for packed in here.packed:
-            refusal = memory.effects.refusal(packed, step)
+            refusal = refusal_of(packed, step)
             if refusal is None:
                 break
             rules.add(refusal.rule)
@@ -256,7 +259,9 @@ class CandidateSets:
 
     def _current(self, here: Candidates) -> tuple[Candidates, _Memory]:
         """A set, as the memory of now has it."""
-        memory = self._roomy()
+        memory = self._memory
+        if memory.is_full():
+            memory = self._roomy()
         return here if here._memory is memory else memory.takes_over(here), memory
 
 

@@ -68,6 +68,8 @@ class Effects:
         self._numbers: list[dict[Any, int]] = [{} for _ in self._layout.names]
         self._values: list[list[Any]] = [[] for _ in self._layout.names]
         self._instance = _instance_of(interpreter, self._values)
+        self._functions = {name: action.function for name, action
+                           in interpreter.machine.actions_declared.items()}
         self._trees: dict[Step, _Node] = {}
         self.size = 0
 
@@ -134,11 +136,10 @@ class Effects:
         # Begins in the state, with nothing fetched.
         instance.packed, instance.reads = packed, []
         instance.__dict__.clear()
-        action = self._interpreter.machine.actions_declared[name]
         found: Writes | Refusal
         try:
             try:
-                action.function(instance, **dict(args))
+                self._functions[name](instance, **dict(args))
                 found = self._writes(packed)
             except Disabled as reason:
                 found = Refusal(reason.rule)

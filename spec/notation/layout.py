@@ -336,7 +336,22 @@ def _check_all(parts: list[Decl], constants: Constants) -> Callable[[Any], str]:
     integers = [part for part in parts if isinstance(part, IntDecl)]
     if parts and len(integers) == len(parts):
         return _check_integers(integers, each, constants)
+    if parts and all(part is parts[0] for part in parts):
+        return _check_alike(each)
     return lambda v: next(filter(None, (c(x) for c, x in zip(each, v, strict=True))), "")
+
+
+def _check_alike(each: list[Callable[[Any], str]]) -> Callable[[Any], str]:
+    """``_check_all`` for elements of one declaration: each value is looked at once."""
+    one, length = each[0], len(each)
+
+    def check(values: Any) -> str:
+        if len(values) != length:
+            raise ValueError("it has another length")
+        if not any(map(one, set(values))):
+            return ""
+        return next(filter(None, map(one, values)), "")
+    return check
 
 
 def _check_integers(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Final
 
 from ....spec.bookkeeper.observed_bookie import Kind, ObservedBookie
@@ -75,7 +74,7 @@ class BookieConversation(PlainConversation):
         exchange = super().say(act)
         if exchange.outcome is None or act.do == "gauge":
             return exchange
-        return replace(exchange, possible=(), completions=exchange.possible)
+        return exchange._replace(possible=(), completions=exchange.possible)
 
     def asked(self, request: Message) -> str:
         """See ``PlainConversation``."""

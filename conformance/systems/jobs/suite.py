@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any, Final
 
 from ....spec.flow.observed_jobs import ObservedMaster
@@ -49,7 +48,7 @@ class JobsConversation(PlainConversation):
         exchange = super().say(act)
         if exchange.outcome is None:
             return exchange
-        return replace(exchange, possible=(), completions=exchange.possible)
+        return exchange._replace(possible=(), completions=exchange.possible)
 
     def asked(self, request: Message) -> str:
         """See ``PlainConversation``."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final
 
 from ....spec.kafka.observed_timer import Law, ObservedTimer
@@ -71,7 +71,7 @@ class TimerConversation(PlainConversation):
         """See ``Conversation``: what could be otherwise is what runs, not what is asked for."""
         exchange = super().say(act)
         if act.do in _RUNNING:
-            return replace(exchange, possible=(), completions=exchange.possible)
+            return exchange._replace(possible=(), completions=exchange.possible)
         return exchange
 
     def act_for(self, request: Mapping[str, Any]) -> Act:

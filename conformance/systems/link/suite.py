@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any, Final
 
 from ....spec.flow.observed_link import ObservedLink
@@ -56,7 +55,7 @@ class LinkConversation(PlainConversation):
         exchange = super().say(act)
         if exchange.outcome is None or act.do == "process":
             return exchange
-        return replace(exchange, possible=(), completions=exchange.possible)
+        return exchange._replace(possible=(), completions=exchange.possible)
 
     def asked(self, request: Message) -> str:
         """See ``PlainConversation``."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Final
 
 from ....spec.flow.observed_counted import ObservedCountedLink
@@ -66,7 +65,7 @@ class CountedConversation(PlainConversation):
         exchange = super().say(act)
         if exchange.outcome is None or act.do == "process":
             return exchange
-        return replace(exchange, possible=(), completions=exchange.possible)
+        return exchange._replace(possible=(), completions=exchange.possible)
 
     def asked(self, request: Message) -> str:
         """See ``PlainConversation``."""

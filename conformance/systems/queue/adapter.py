@@ -88,8 +88,8 @@ class QueueAdapter:
         if do not in self.port.operations or not hasattr(self, do):
             raise Declined("unknown-operation")
         # ``by`` is for the reader of a trace: none of our queues treats callers differently.
-        arguments = {each.name: message[each.name]
-                     for each in self.port.operations[do].arguments if each.required}
+        takes = self.port.operations[do].arguments
+        arguments = {each.name: message[each.name] for each in takes if each.required}
         answer: Any = getattr(self, do)(**arguments)
         return {"waiting": answer.ticket} if isinstance(answer, Waits) else {"ok": answer}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, ClassVar, Final
 
 from ....spec.notation.errors import InputError
@@ -117,15 +118,16 @@ class QueueConversation:
         if error := refused(request, reply, asked):
             return error
         outcome, words = self._outcome(act, ticket, request, reply, number)
-        completions = tuple(self._completions()) if reply["events"] else ()
-        events = [self._event(event) for event in reply["events"]]
-        promise = self._take_promise()
-        told = "; ".join([words, *(more for _, more in events)])
+        shown = self._take_promise()
+        completions: tuple[Answer, ...] = ()
+        if reply["events"]:
+            completions = tuple(self._completions())
+            events = [self._event(event) for event in reply["events"]]
+            shown += tuple([step for step, _ in events])
+            words = "; ".join([words, *[more for _, more in events]])
         # What rides on a reply happened after it or shows late; only settle vouches for all.
-        return Exchange(
-            request, reply, f"{asked}: {told}", outcome,
-            (*promise, *(step for step, _ in events)), act.do == "settle", possible, completions,
-        )
+        return Exchange(request, reply, f"{asked}: {words}", outcome, shown, act.do == "settle",
+                        possible, completions)
 
     def _take_promise(self) -> tuple[Step, ...]:
         """What the target's policy promises: told to the machines once, at the beginning."""
@@ -171,7 +173,9 @@ class QueueConversation:
         """A request in words."""
         if "ticket_of" in request:
             return f"{request['do']} what began to wait in step {request['ticket_of'] + 1}"
-        words = " ".join(str(request[key]) for key in ("do", "item") if key in request)
+        words: str = request["do"]
+        if "item" in request:
+            words = f"{words} {request['item']}"
         return f"{words} by {request['by']}" if "by" in request else words
 
     # --- what a reply shows --------------------------------------------------------------
@@ -182,7 +186,7 @@ class QueueConversation:
         answer = reply.get("ok")
         if act.do == "offer":
             self._name(request["item"], "inside" if answer else "refused")
-            return _offer(bool(answer)), "accepted" if answer else "refused"
+            return (_ACCEPTED, "accepted") if answer else (_REFUSED, "refused")
         if act.do == "put":
             return self._put(request, reply, number)
         if act.do == "take" and "waiting" in reply:
@@ -249,16 +253,14 @@ class QueueConversation:
 
     def _possible(self, act: Act, ticket: Wait | None) -> Iterator[Answer]:
         if act.do == "offer":
-            yield Answer("accepted", _offer(True))
-            yield Answer("refused", _offer(False))
-        elif act.do in ("put", "take"):
-            if act.do == "put":
-                yield Answer("done at once", ("put_done", ()))
-            else:
-                yield from self._items("take_item")
-            yield Answer("waits", (f"{act.do}_waits", ()))
+            yield from _OFFERED
+        elif act.do == "put":
+            yield from _PUT
+        elif act.do == "take":
+            yield from self._items("take_item")
+            yield _TAKE_WAITS
         elif act.do == "poll":
-            yield Answer("empty", ("poll_empty", ()))
+            yield _POLL_EMPTY
             yield from self._items("poll_item")
         elif ticket is not None:
             yield Answer("undone", about("cancelled", ticket))
@@ -270,7 +272,7 @@ class QueueConversation:
             yield from self._completions()
 
     def _completions(self) -> Iterator[Answer]:
-        yield Answer("no further wait completes", ("settled", ()))
+        yield _SETTLED
         for ticket in self._out():
             if ticket.side == "put":
                 words = f"the put of a{ticket.number + 1} completes"
@@ -286,12 +288,31 @@ class QueueConversation:
         last = {fate: number for number, fate in enumerate(self._fates)}
         for number, fate in enumerate(self._fates):
             if fate in ("inside", "waiting") or last[fate] == number:
-                yield Answer(f"a{number + 1}", (action, (("item", number),)))
-        yield Answer("an item that nobody put in", (action, (("item", len(self._fates)),)))
+                yield _came(action, number)
+        yield _made_up(action, len(self._fates))
 
 
-def _offer(accepted: bool) -> Step:
-    return ("offer_accepted" if accepted else "offer_refused"), ()
+# Answers that are asked about all the time are made once.
+
+_ACCEPTED: Final[Step] = ("offer_accepted", ())
+_REFUSED: Final[Step] = ("offer_refused", ())
+_OFFERED: Final = (Answer("accepted", _ACCEPTED), Answer("refused", _REFUSED))
+_PUT: Final = (Answer("done at once", ("put_done", ())), Answer("waits", ("put_waits", ())))
+_TAKE_WAITS: Final = Answer("waits", ("take_waits", ()))
+_POLL_EMPTY: Final = Answer("empty", ("poll_empty", ()))
+_SETTLED: Final = Answer("no further wait completes", ("settled", ()))
+
+
+@lru_cache(maxsize=256)
+def _came(action: str, number: int) -> Answer:
+    """An item comes out."""
+    return Answer(f"a{number + 1}", (action, (("item", number),)))
+
+
+@lru_cache(maxsize=256)
+def _made_up(action: str, number: int) -> Answer:
+    """What comes out was never put in: it stands under a number that no producer has used."""
+    return Answer("an item that nobody put in", (action, (("item", number),)))
 
 
 def about(action: str, ticket: Wait) -> Step:

@@ -8,7 +8,6 @@ go through one conversation, so that each machine sees all of it in one order.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Protocol
 
 from ....spec.notation.interpreter import Step
@@ -113,12 +112,12 @@ class StreamConversation(PlainConversation):
         """See ``Conversation``: what could be otherwise is what comes, not what was asked."""
         exchange = super().say(act)
         measured = {name: most for side in self._sides for name, most in side.measured().items()}
-        exchange = replace(exchange, measured=measured)
+        exchange = exchange._replace(measured=measured)
         if exchange.outcome is None or self._flags(act.do):
             return exchange
         told = self._told
         shown = (exchange.outcome, *exchange.events)
-        return replace(exchange, outcome=told, events=shown[1:] if told else shown, possible=(),
+        return exchange._replace(outcome=told, events=shown[1:] if told else shown, possible=(),
                        completions=exchange.possible)
 
     def seen(self, request: Message, answer: Any) -> Seen:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
 from ....spec.flow.observed_summaries import ObservedBatches, ObservedSummaries
@@ -65,7 +64,7 @@ class SummariesConversation(PlainConversation):
         exchange = super().say(act)
         if exchange.outcome is None or act.do == "offer":
             return exchange
-        return replace(exchange, possible=tuple(self._outputs(sum(held))))
+        return exchange._replace(possible=tuple(self._outputs(sum(held))))
 
     def asked(self, request: Message) -> str:
         """See ``PlainConversation``."""

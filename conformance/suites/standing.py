@@ -1,0 +1,171 @@
+"""Where all machines that watch stand together, while every one of them explains the run.
+
+Theory of operation. Each machine that watches walks along its own candidate sets. What they say
+together of a step follows from where they stand together, and most runs of a suite come where
+another one was: on the reference two thirds of the steps. So a combination of sets is one object,
+which remembers where each step led all of them, and which rules some answers would have broken.
+Nothing is remembered of a step that one of them refuses, or at which one loses track: from there
+on they are looked at one by one (``judge``).
+"""
+
+from __future__ import annotations
+
+import linecache
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Final, TypeGuard
+
+from ...spec.engines.candidates import Candidates, CandidateSets, LostTrack
+from ...spec.notation.bound import bind
+from ...spec.notation.interpreter import Step
+from ...spec.notation.machine import Action
+from ...spec.notation.rules import Rule
+from .exchange import Answer, Watch
+
+__all__ = ["Standing", "Watcher", "Watchers", "at_stake", "watchers_of"]
+
+KEPT: Final = 50_000
+"""Combinations that are remembered of the same machines, about at most; then all are dropped."""
+
+_Constants = tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Watcher:
+    """One machine that watches with its constants: what is the same in all runs."""
+
+    watch: Watch
+    sets: CandidateSets
+
+    @cached_property
+    def rule_ids(self) -> frozenset[str]:
+        """The rules that can be seen to be broken through it."""
+        return frozenset(rule.id for rule in self.watch.rules())
+
+    @cached_property
+    def actions(self) -> Mapping[str, Action]:
+        """Its actions by name; a step of another name means nothing to it."""
+        return self.watch.machine.actions_declared
+
+    def begins(self) -> Candidates | None:
+        """Its states before anything was seen; None if these are too many."""
+        try:
+            return self.sets.initial
+        except LostTrack:
+            return None
+
+
+class Standing:
+    """A candidate set of each machine. ``Watchers`` makes them, one for each combination."""
+
+    __slots__ = ("after", "at_stake", "heres")
+
+    def __init__(self, heres: tuple[Candidates, ...]) -> None:
+        self.heres = heres
+        self.after: dict[Step, Standing] = {}
+        self.at_stake: dict[tuple[Answer, ...], frozenset[str]] = {}
+
+
+class Watchers:
+    """The machines that watch the runs of some settings, in their order."""
+
+    def __init__(self, every: Sequence[Watcher]) -> None:
+        self.every = tuple(every)
+        self.ids = tuple(each.rule_ids for each in every)
+        self._steps = tuple((each.actions, each.sets.after) for each in every)
+        self._known: dict[tuple[Candidates, ...], Standing] = {}
+        self._initial: Standing | None = None
+
+    def initial(self) -> Standing | None:
+        """Where they stand before anything was seen; None if one lost track there already."""
+        heres = tuple([each.begins() for each in self.every])
+        if not _all_there(heres):
+            return None
+        # Another set at the beginning: a machine has dropped what it remembered.
+        if self._initial is None or self._initial.heres != heres or len(self._known) > KEPT:
+            self._known.clear()
+            self._initial = self._at(heres)
+        return self._initial
+
+    def after(self, here: Standing, step: Step) -> Standing | None:
+        """Where a step leads them; None if one refuses it or loses track."""
+        found = here.after.get(step)
+        if found is None:
+            found = self._led(here, step)
+            if found is not None:
+                here.after[step] = found
+        return found
+
+    def at_stake(self, here: Standing, answers: tuple[Answer, ...]) -> frozenset[str]:
+        """The ids of the rules that one of some answers would break; see ``at_stake``."""
+        found = here.at_stake.get(answers)
+        if found is None:
+            found = here.at_stake[answers] = at_stake(
+                list(zip(self.every, here.heres, strict=True)), answers)
+        return found
+
+    def _led(self, here: Standing, step: Step) -> Standing | None:
+        name = step[0]
+        heres: list[Candidates] = []
+        try:
+            for (actions, after), candidates in zip(self._steps, here.heres, strict=True):
+                there = after(candidates, step) if name in actions else candidates
+                if there is None:
+                    return None
+                heres.append(there)
+        except LostTrack:
+            return None
+        return self._at(tuple(heres))
+
+    def _at(self, heres: tuple[Candidates, ...]) -> Standing:
+        found = self._known.get(heres)
+        if found is None:
+            found = self._known[heres] = Standing(heres)
+        return found
+
+
+def _all_there(heres: tuple[Candidates | None, ...]) -> TypeGuard[tuple[Candidates, ...]]:
+    return None not in heres
+
+
+def at_stake(
+    standing: Sequence[tuple[Watcher, Candidates]], answers: Sequence[Answer]
+) -> frozenset[str]:
+    """The ids of the rules that one of some answers would break: for each answer, those of the
+    first machine that refuses it."""
+    asked = [(each.actions, each.sets.refused, here, each.watch.adds) for each, here in standing]
+    broken: set[Rule | None] = set()
+    for answer in answers:
+        step = answer.step
+        for actions, refused, here, adds in asked:
+            if step[0] in actions and (rules := refused(here, step)) is not None:
+                broken.update([adds] if adds else rules)
+                break
+    return frozenset([rule.id for rule in broken if rule is not None])
+
+
+@lru_cache(maxsize=64)
+def watchers_of(
+    watches: tuple[Watch, ...], constants: _Constants, candidates: int
+) -> Watchers:
+    """The machines that watch, with those of some constants that they know; each machine may be
+    in ``candidates`` states at one time."""
+    return Watchers([Watcher(watch, _sets_of(watch, constants, candidates)) for watch in watches])
+
+
+def _sets_of(watch: Watch, constants: _Constants, candidates: int) -> CandidateSets:
+    """The candidate sets of a machine. Settings that it knows nothing of make no others."""
+    declared = watch.machine.constants_declared
+    known = tuple((name, value) for name, value in constants if name in declared)
+    return _sets(Watch(watch.machine), known, candidates)
+
+
+@lru_cache(maxsize=64)
+def _sets(watch: Watch, constants: _Constants, candidates: int) -> CandidateSets:
+    for defining in watch.machine.__mro__:
+        # The monitor quotes the source, which in an archive only the loader can read.
+        names = vars(sys.modules[defining.__module__])
+        linecache.lazycache(str(names.get("__file__")), names)
+    return CandidateSets(bind(watch.machine, **dict(constants)), candidates)

@@ -1,0 +1,46 @@
+"""The machines that watch a run, looked at together: they say what each says by itself."""
+
+from __future__ import annotations
+
+import pytest
+
+from checkvalve.conformance.suites import standing
+from checkvalve.conformance.suites.run import Run, capabilities, run_program
+from checkvalve.conformance.suites.suite import Program
+from checkvalve.conformance.systems.catalogue import suite_named
+from checkvalve.conformance.targets import resolve_target
+from checkvalve.spec.notation.rules import Rule
+
+TARGETS = [("queue", "reference"), ("queue", "zoo:last-in-first-out"), ("queue", "zoo:silent-drop"),
+           ("storm.input", "reference.storm.input"), ("timer", "zoo:timer-tick-early")]
+
+
+def runs(suite_name: str, target_name: str, programs: int = 6) -> list[Run]:
+    """Runs of a suite's programs, each rule in focus in turn."""
+    suite, target = suite_named(suite_name), resolve_target(target_name)
+    can = capabilities(suite, target, *suite.capacities)
+    found: list[Run] = []
+    for seed, rule in enumerate(suite.applicable(can)[:4]):
+        def attempt(program: Program, rule: Rule = rule) -> None:
+            found.append(run_program(suite, target, program, 2, focus=rule, count=True))
+        suite.explore(can, rule, seed, programs, attempt)
+    return found
+
+
+@pytest.mark.parametrize(("suite", "target"), TARGETS)
+def test_machines_together_say_what_each_says_by_itself(
+    suite: str, target: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same breaches and alternatives, and the same steps that could have been breaches."""
+    together = runs(suite, target)
+    assert any(run.breaches for run in together) == target.startswith("zoo:")
+    with monkeypatch.context() as patch:
+        patch.setattr(standing.Watchers, "initial", lambda self: None)
+        assert runs(suite, target) == together
+
+
+def test_no_verdict_depends_on_what_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where all is dropped before each run."""
+    before = runs("queue", "zoo:last-in-first-out")
+    monkeypatch.setattr(standing, "KEPT", -1)
+    assert runs("queue", "zoo:last-in-first-out") == before

@@ -82,7 +82,7 @@ def test_the_verdicts_on_the_examples_are_confirmed(path: Path) -> None:
     report = check_file(path)
     open_ones = any(link.capacity == 0 for link in report.design.links.values()) or any(
         task.may.value for task in report.design.tasks.values()) or any(
-        link.kind for link in report.design.links.values())
+        link.kind or link.stop for link in report.design.links.values())
     for finding in report.findings:
         found = opinion(report, finding.name)
         if found is None:

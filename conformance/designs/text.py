@@ -224,6 +224,7 @@ def _endless(finding: Finding) -> Iterator[str]:
 
 def _why_nobody(wait: Blocked) -> str:
     does = {"room": f"make room in {wait.where}", "data": f"bring data to {wait.where}",
+            "a go": f"call go for {wait.where} again, as the call was lost",
             "a thread": f"give back threads of {wait.where}",
             "an acquire": f"acquire {wait.where} before that"}[wait.what]
     if wait.never:

@@ -96,6 +96,8 @@ def system_of(design: Design) -> System:
     """The counters and moves of a design. Raises NotCovered."""
     if any(link.capacity == 0 for link in design.links.values()):
         raise NotCovered("a link of capacity 0, at which two tasks move as one")
+    if any(link.flow is Flow.STOP_GO for link in design.links.values()):
+        raise NotCovered("a link of flow stop-go")
     for task in design.tasks.values():
         if not hasattr(_Reader, f"do_{task.kind.value}"):
             raise NotCovered(f"the {task.kind.value} {task.name}")

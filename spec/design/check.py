@@ -73,7 +73,7 @@ def _expected(design: Design, finding: Finding) -> str | None:
 
 def _properties(design: Design) -> list[str]:
     names = ["deadlock", LOCAL, "bounded"]
-    if any(link.flow is Flow.FAIL for link in design.links.values()):
+    if any(link.overflow is Flow.FAIL for link in design.links.values()):
         names.append("failure")
     return names + [name for name in design.expect if name not in names]
 
@@ -109,7 +109,8 @@ def _first_time(design: Design, name: str, settings: Settings) -> Finding:
     else:
         able, aim = {Flow.DROP_NEWEST, Flow.DROP_OLDEST}, Aim(losses=True)
     links = design.links.values()
-    if not any(link.flow in able or (name == "loss" and link.lossy) for link in links):
+    if not any(link.overflow in able or (name == "loss" and link.lossy
+                                        and link.flow is not Flow.STOP_GO) for link in links):
         what = "fails when it is full" if name == "failure" else "drops or loses anything"
         return Finding(name, Outcome.HOLDS, f"by construction: no link {what}")
     return abstracting(design, aim, "DESIGN-2", settings)

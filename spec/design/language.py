@@ -45,6 +45,7 @@ class Flow(Enum):
     STOP_AND_WAIT = "stop-and-wait"  # credit of one element at a time
     DROP_NEWEST = "drop-newest"      # when full, the arriving element is dropped
     DROP_OLDEST = "drop-oldest"      # when full, the oldest element makes room
+    STOP_GO = "stop-go"              # nearly full, the reader calls stop, and later go
     FAIL = "fail"                    # when full, the whole design fails
     UNBOUNDED = "unbounded"          # there is always room
 
@@ -180,6 +181,8 @@ class Link:
     of freed slots that a credit link announces together, ``lossy`` the number of elements
     or permits that its channel may lose, ``initial`` what it holds at the start. Of the links
     with the same ``group`` that a task writes, each element goes to one, which it decides itself.
+    A stop-go link calls stop when there are more than ``stop`` elements, after which ``lag`` more
+    may come, and go when there are ``go`` again; ``full`` is its flow where they do not fit.
     ``kinds`` are those of its elements, until they are written out (see ``kinds``): then each link
     has elements of one ``kind``, those of one queue have its name in ``of``, and if it is bounded,
     the pool ``room`` of its free slots in common.
@@ -201,6 +204,15 @@ class Link:
     kind: str = ""
     of: str = ""
     room: str = ""
+    stop: int = 0
+    go: int = 0
+    lag: int = 0
+    full: Flow = Flow.FAIL
+
+    @property
+    def overflow(self) -> Flow:
+        """The flow that says what happens to an element that does not fit."""
+        return self.full if self.flow is Flow.STOP_GO else self.flow
 
     @property
     def queue(self) -> str:

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..notation.labels import counted
+from . import signals
 from .language import Flow, Link
 from .rows import FAILED, Effect, Invariant, Place, Row
 
@@ -107,6 +108,8 @@ class LinkPlaces:
         if self.is_credit:
             yield Place(self.permits, "permits", link.name, room - link.initial, room, room, room)
             yield Place(self.freed, "freed", link.name, 0, room, room, room)
+        if link.flow is Flow.STOP_GO:
+            yield from signals.places(self)
         if link.lossy:
             yield Place(self.budget, "budget", link.name, link.lossy, link.lossy,
                         link.lossy, link.lossy)
@@ -118,6 +121,8 @@ class LinkPlaces:
             if self.link.lossy:
                 weights[self.budget] = -1
             yield Invariant(weights, self.capacity - self.link.lossy)
+        if self.link.flow is Flow.STOP_GO:
+            yield signals.invariant(self)
 
     # --- reading ------------------------------------------------------------------------
 
@@ -152,6 +157,8 @@ class LinkPlaces:
             yield Effect(at_most={self.permits: n - 1})
         elif self.slots:
             yield Effect(at_most={self.slots: n - 1})
+        elif self.link.flow is Flow.STOP_GO:
+            yield signals.is_stopped(self)
         elif self.link.flow is Flow.BLOCKING:
             yield Effect({self.queue: self.capacity - n + 1})
 
@@ -163,6 +170,9 @@ class LinkPlaces:
         words = f"writes {_several(n)}to {link.name}"
         if self.meets:
             yield Effect(words=(words,), meets=frozenset({(link.name, True)}))
+            return
+        if link.flow is Flow.STOP_GO:
+            yield from signals.writes(self)
             return
         if self.is_credit:
             room = Effect({self.permits: n}, {}, {self.permits: -n, self.queue: n}, (words,))
@@ -206,7 +216,9 @@ class LinkPlaces:
         return f"finds {name} full and drops {dropped}"
 
     def own_rows(self) -> Iterator[Row]:
-        """What the link itself does: the reader's side announces freed slots."""
+        """What the link itself does: the reader's side announces freed slots, or calls go."""
+        if self.link.flow is Flow.STOP_GO:
+            yield from signals.own_rows(self)
         if not self.is_credit:
             return
         link, b = self.link, self.link.batch

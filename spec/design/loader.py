@@ -177,8 +177,12 @@ class _Loader:
             batch=_number(get("batch"), 1), initial=_number(get("initial"), 0),
             gives=_number(get("gives"), 1), takes=_number(get("takes"), 1),
             lossy=_number(get("lossy"), 0), group=_text(get("group")),
-            kinds=_kinds(get("kinds")),
+            kinds=_kinds(get("kinds")), stop=_number(get("stop"), 0),
+            go=_number(get("go"), _number(get("stop"), 0)), lag=_number(get("lag"), 0),
+            full=Flow(_text(get("full")) or "fail"),
         )
+        if flow is Flow.STOP_GO and "capacity" not in node.value:
+            link = replace(link, capacity=link.stop + link.lag + 1)
         self._check_link(node, link)
         return link
 
@@ -195,6 +199,8 @@ class _Loader:
         if link.capacity == 0 and set(link.writers) & set(link.readers):
             raise self._error(_spot(node, "capacity"), f"link {link.name!r} has no room, and a "
                               "task cannot meet itself", "Give it a capacity.")
+        if link.flow is Flow.STOP_GO:
+            self._check_signals(node, link)
         if link.flow in _COUNTED and link.gives > MAX_GIVES:
             raise self._error(
                 _spot(node, "gives"), f"link {link.name!r} writes {link.gives} elements at once, "
@@ -207,6 +213,20 @@ class _Loader:
                 "Lower `initial` or raise `capacity`.",
             )
 
+    def _check_signals(self, node: Node, link: Link) -> None:
+        """A mark that can be passed, and one below it; one element at a time."""
+        if link.capacity is not None and link.capacity <= link.stop:
+            raise self._error(_spot(node, "stop"), f"link {link.name!r} calls stop when there are "
+                              f"more than {link.stop} elements, but has room for {link.capacity}",
+                              "Lower `stop` below `capacity`.")
+        if link.go > link.stop:
+            raise self._error(_spot(node, "go"), f"link {link.name!r} calls go at {link.go} "
+                              f"elements, above its mark `stop: {link.stop}`", "Lower `go`.")
+        if link.gives != 1 or link.initial > link.stop:
+            raise self._error(link.spot, f"link {link.name!r} has flow stop-go, so it is written "
+                              "one element at a time, and starts below its mark",
+                              "Remove `gives`, or lower `initial`.")
+
     def _check_open_end(self, node: Node, link: Link) -> None:
         """Nobody writes, or nobody reads: a place of a net that is only emptied, or filled."""
         if not (link.writers or link.readers):
@@ -214,7 +234,8 @@ class _Loader:
         if "name" not in node.value:
             raise self._error(node.spot, "a link with nobody at one end must have a name",
                               "Give it a `name:`.")
-        if link.capacity == 0 or link.flow in (Flow.CREDIT, Flow.STOP_AND_WAIT):
+        if link.capacity == 0 or link.flow in (Flow.CREDIT, Flow.STOP_AND_WAIT,
+                                                Flow.STOP_GO):
             raise self._error(node.spot, f"link {link.name!r} needs somebody at both ends",
                               "Name a task in `from` and in `to`, or make it a blocking link with "
                               "room.")
@@ -350,7 +371,7 @@ class _Loader:
             raise self._error(step.spot, f"link {link.name!r} has no room, so whether a reader is "
                               "there cannot be asked beforehand", "Give it a capacity, or use "
                               "`timeout:` instead of `else:`.")
-        if link.flow not in (Flow.BLOCKING, Flow.CREDIT, Flow.STOP_AND_WAIT):
+        if link.flow not in (Flow.BLOCKING, Flow.CREDIT, Flow.STOP_AND_WAIT, Flow.STOP_GO):
             raise self._error(step.spot, f"link {link.name!r} can always be written, as its flow "
                               f"is {link.flow.value}, so `else` is never taken", "Remove `else:`.")
 

@@ -144,7 +144,7 @@ def _of_part(spaces: Spaces, place: int) -> Finding:
 
 def _may_end(design: Design) -> bool:
     """Whether there are states in which nothing moves, and which are not stuck."""
-    return any(link.flow is Flow.FAIL for link in design.links.values()) or translate(
+    return any(link.overflow is Flow.FAIL for link in design.links.values()) or translate(
         design, Aim()).may_end
 
 

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from .ahead import Ahead, dead_rows
 from .language import Design, Kind
 from .links import LinkPlaces, Unbounded
+from .signals import lost_go
 from .rows import Meeting, Place, Row, Table
 from .translate import position_of
 from .waits import SHARED
@@ -29,12 +30,13 @@ from .waits import SHARED
 __all__ = ["Blocked", "closed_cycle", "waits_in"]
 
 Need = tuple[str, str, bool]
-"""What is needed ("room", "data", "a thread", "an acquire"), of which link or pool, and whether
-it is more than can ever be."""
+"""What is needed ("room", "data", "a go", "a thread", "an acquire"), of which link or pool, and
+whether it is more than can ever be."""
 
 WORDS = {
     "room": ("room in {}", "which only {} can make"),
     "data": ("data in {}", "which only {} can bring"),
+    "a go": ("a go for {}", "which only {} can call"),
     "a thread": ("a thread of {}", "all of which are with {}"),
     "an acquire": ("somebody to acquire {}", "which only {} can do"),
 }
@@ -42,8 +44,9 @@ WORDS = {
 
 @dataclass(frozen=True)
 class Blocked:
-    """A task that waits for ``what`` in ``where``: room or data in a link, a thread of a pool,
-    or an acquire of a pool to which it gives back more than anybody has taken.
+    """A task that waits for ``what`` in ``where``: room or data in a link, a go for one whose call
+    was lost, a thread of a pool, or an acquire of a pool to which it gives back more than
+    anybody has taken.
 
     ``on`` are the tasks that could end the wait, ``gone`` those that no longer can: they have
     ended, or are past the step that would have. ``never`` says that nobody ever could: more is
@@ -169,6 +172,8 @@ class _State:
         if place.role not in ("queue", "permits"):
             return None
         link = self.design.links[place.of]
+        if place.role == "permits" and self.marking.get(lost_go(link.name)):
+            return ("a go", link.name, never)
         if place.role == "queue" and few:
             return ("data", link.name, never) if set(row.tasks) & {*link.readers} else None
         return ("room", link.name, never) if set(row.tasks) & {*link.writers} else None
@@ -218,6 +223,8 @@ class _State:
     def told(self, task: str, need: Need) -> Blocked:
         """The wait of a task for what it needs."""
         what, where, never = need
+        if what == "a go":
+            return Blocked(task, what, where, ())
         if never:
             return Blocked(task, what, where, (), never=True)
         on, gone = self._who(need)

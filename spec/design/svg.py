@@ -320,6 +320,8 @@ class _Drawing:
         extra = [] if link.flow in (Flow.BLOCKING, Flow.UNBOUNDED) else [link.flow.value]
         if link.flow is Flow.CREDIT and link.batch > 1:
             extra.append(f"batch {link.batch}")
+        if link.flow is Flow.STOP_GO:
+            extra.append(f"stops above {link.stop}, goes on at {link.go}")
         if (link.gives, link.takes) != (1, 1):
             extra.append(f"{link.gives} in, {link.takes} out")
         if link.initial and held is None:

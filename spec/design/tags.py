@@ -139,7 +139,7 @@ class _Tagging:
                 raise NotTold(f"{row.task} reads what it wrote to {link.name}")
             if row.effect.loses and any(n > 1 for n in self.design.given(link)):
                 raise NotTold(f"some of several elements written to {link.name} may be dropped")
-            if queue in row.effect.overflows and link.flow is Flow.DROP_OLDEST:
+            if queue in row.effect.overflows and link.overflow is Flow.DROP_OLDEST:
                 takes[queue], puts[queue] = 1, 1
         return takes, puts
 

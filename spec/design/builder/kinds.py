@@ -19,7 +19,8 @@ Step = Mapping[str, Any]
 """A step of a script; ``steps`` has functions that make them."""
 
 FlowName = Literal[
-    "blocking", "credit", "stop-and-wait", "drop-newest", "drop-oldest", "fail", "unbounded",
+    "blocking", "credit", "stop-and-wait", "stop-go", "drop-newest", "drop-oldest", "fail",
+    "unbounded",
 ]
 """What happens when a link is full."""
 
@@ -288,6 +289,8 @@ class Kinds:
     def link(
         self, writer: str | Sequence[str], reader: str | Sequence[str], *,
         name: str | None = None, capacity: Number | None = None, flow: FlowName | None = None,
+        stop: Number | None = None, go: Number | None = None, lag: Number | None = None,
+        full: Literal["fail", "drop-newest", "drop-oldest"] | None = None,
         batch: Number | None = None, initial: Number | None = None, gives: Number | None = None,
         takes: Number | None = None, lossy: Number | None = None, group: str | None = None,
         kinds: Number | Sequence[str] | None = None, connect: Connection | None = None,
@@ -299,11 +302,15 @@ class Kinds:
         ``name``: A name; without one, `from->to`.
         ``capacity``: How many elements fit; with 0, writer and reader must meet.
         ``flow``: What happens when it is full.
+        ``stop``: Stop-go: the reader calls stop when there are more elements than this.
+        ``go``: Stop-go: it calls go when there are as few again; without it, as `stop`.
+        ``lag``: Stop-go: how many elements may still come after the one that made it call stop.
+        ``full``: Stop-go: what happens to an element for which there is no room.
         ``batch``: Credit: how many freed slots are announced together.
         ``initial``: How many elements it holds at the start.
         ``gives``: How many elements are written at once.
         ``takes``: How many elements are read at once.
-        ``lossy``: How many elements or permits its channel may lose.
+        ``lossy``: How many elements, permits or calls its channel may lose.
         ``group``: Of the links of a task with the same group, each element goes to one, which
             it decides itself.
         ``kinds``: The kinds of its elements: their names, or how many there are; who reads one
@@ -312,8 +319,9 @@ class Kinds:
         """
         return self._link({
             "from": writer, "to": reader, "name": name, "capacity": capacity, "flow": flow,
-            "batch": batch, "initial": initial, "gives": gives, "takes": takes, "lossy": lossy,
-            "group": group, "kinds": kinds, "connect": connect,
+            "stop": stop, "go": go, "lag": lag, "full": full, "batch": batch, "initial": initial,
+            "gives": gives, "takes": takes, "lossy": lossy, "group": group, "kinds": kinds,
+            "connect": connect,
         })
 
     def pool(

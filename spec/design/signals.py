@@ -2,11 +2,11 @@
 
 FLOW-40 in numbers of elements instead of ticks (see ``spec/flow/squelch.py``): once there are more
 than ``stop`` elements, at most ``lag`` more are written before the call works: what is under way,
-and what the writer sends until it hears. In R * (F + B) ticks at R elements a tick the one that passed
-the mark is the first of those, so the lag is one less. Who writes less than that while the call is
-under way has heard it before: then the rest of the lag runs out by itself. When it has run out and
-there are ``go`` elements or fewer, the reader calls go. A lost stop is made good when the link is
-empty enough to call go; a lost go by nothing.
+and what the writer sends until it hears. In R * (F + B) ticks at R elements a tick the one that
+passed the mark is the first of those, so the lag is one less. Who writes less than that while the
+call is under way has heard it before: then the rest of the lag runs out by itself. When it has run
+out and there are ``go`` elements or fewer, the reader calls go. A lost stop is made good when the
+link is empty enough to call go; a lost go by nothing.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ SHELL := /bin/sh
 .DEFAULT_GOAL := help
 BIN := .venv/bin
 
-.PHONY: help gate test lint types unit bench bench-designs bench-finders bench-peers bench-storm bench-purgatory races fuzz differential oracles election failover bookie pages witnesses explanations repairs mutants doctor wheel ci clean core dev programs
+.PHONY: help gate test lint types unit bench bench-designs bench-finders bench-peers bench-storm bench-purgatory certificates races fuzz differential oracles election failover bookie pages witnesses explanations repairs mutants doctor wheel ci clean core dev programs
 
 help: ## List the targets.
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 10
@@ -43,6 +43,9 @@ bench-storm: core ## Two workers over TCP: tuples a second, and the halt-lag.
 bench-purgatory: core ## Kafka's new and old purgatory, and asyncio's timers (7 min); quick: ARGS=--quick
 	@mkdir -p build && $(BIN)/python -m checkvalve.conformance.bench.purgatory \
 	    --json build/purgatory.json --svg build/purgatory.svg $(ARGS)
+
+certificates: dev ## Every verdict on the examples, certified, and forgeries refused (minutes); ARGS="FILE..."
+	@$(BIN)/python -m checkvalve.conformance.bench.certificates $(ARGS)
 
 fuzz: core ## Mutated designs, configurations, fixtures, chapters and replies; ARGS="--seed 7"
 	@$(BIN)/python -m checkvalve.conformance.bench.fuzz $(ARGS)

@@ -13,12 +13,14 @@ from typing import Any
 import pytest
 from random_designs import random_design, richer
 
+from checkvalve.conformance.bench.certificates import Tally, certified
 from checkvalve.conformance.cli import root
 from checkvalve.conformance.cli.outcome import run
-from checkvalve.conformance.designs import check_design, check_file
+from checkvalve.conformance.designs import check_design, check_file, load_designs
 from checkvalve.conformance.designs.certificates import problem_of
 from checkvalve.spec.certify.checker import Opinion, check_certificate
-from checkvalve.spec.certify.moves import Move, NotCovered, System, system_of
+from checkvalve.spec.certify.moves import system_of
+from checkvalve.spec.certify.system import Move, NotCovered, System
 from checkvalve.spec.design.certificates import certificate
 from checkvalve.spec.design.check import Settings
 from checkvalve.spec.design.counters import AIM, Counters
@@ -29,7 +31,10 @@ from checkvalve.spec.design.translate import translate
 from checkvalve.spec.verdicts.verdict import Budget, Outcome
 
 REPOSITORY = Path(__file__).resolve().parent.parent
-EXAMPLES = sorted((REPOSITORY / "examples" / "designs").glob("*.yaml"))
+EXAMPLES = sorted(path for folder in ("designs", "formats")
+                  for path in (REPOSITORY / "examples" / folder).iterdir())
+UNREAD = {"barriers-aligned-live", "router-by-kind-deadlocked"}
+"""Examples with what the checker does not read: tasks that pass kinds on, and barriers."""
 RING = """
 checkvalve: 1
 name: ring
@@ -75,38 +80,37 @@ def opinion(report: DesignReport, name: str) -> Opinion | None:
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
-def test_the_verdicts_on_the_examples_are_confirmed(path: Path) -> None:
-    """Every proof, run and bound; not covered are links of capacity 0, tasks that may stop, and
-    those that pass on kinds or gather. What no certificate is made of can be read off the design,
-    or needs an argument about all states."""
-    report = check_file(path)
-    open_ones = any(link.capacity == 0 for link in report.design.links.values()) or any(
-        task.may.value for task in report.design.tasks.values()) or any(
-        link.kind or link.stop for link in report.design.links.values())
-    for finding in report.findings:
-        found = opinion(report, finding.name)
-        if found is None:
-            assert finding.name != "deadlock"
-            assert finding.outcome is Outcome.HOLDS or finding.name in ("bounded", "ordered")
-        elif found.confirmed is None:
-            assert open_ones
-        else:
-            assert found.confirmed, (finding.name, found.why)
+def test_every_verdict_on_the_examples_is_certified(path: Path) -> None:
+    """Each has a certificate that the checker confirms, and none that was tampered with is; but for
+    the few designs with something that the checker refuses by its name."""
+    tally = Tally()
+    for design in load_designs(str(path)):
+        certified(check_design(design), tally)
+        if not is_read(design):
+            assert path.stem in UNREAD
+            return
+    assert not tally.wrong and tally.certified == tally.known > 0
+    assert tally.forged > 2 * tally.known
 
 
-def test_every_kind_of_run_is_confirmed_on_random_designs() -> None:
-    """Local deadlock, loss and failure; the form of each is that of the schema."""
-    seen: dict[str, int] = {}
-    for seed in range(24):
-        design = replace(random_design(Random(seed)), expect={"loss": "holds"})
-        report = check_design(design, Budget(max_states=1_000))
-        for name in ("local deadlock", "loss", "failure"):
-            if not any(each.name == name for each in report.findings):
-                continue
-            found = opinion(report, name)
-            assert found is None or found.confirmed is not False, (seed, name, found)
-            seen[name] = seen.get(name, 0) + bool(found and found.confirmed)
-    assert seen["local deadlock"] > 2 and seen["loss"] > 2
+def is_read(design: Design) -> bool:
+    """Whether the checker knows all that the design has."""
+    try:
+        system_of(design)
+    except NotCovered:
+        return False
+    return True
+
+
+def test_every_verdict_on_random_designs_is_certified() -> None:
+    """Of every kind, with losses, order and starvation; what is unknown has no certificate."""
+    tally = Tally()
+    for seed in range(14):
+        design = random_design(Random(seed))
+        starving = f"starvation: {next(iter(design.tasks))}"
+        asked = dict.fromkeys(("loss", "ordered", starving), "holds")
+        certified(check_design(replace(design, expect=asked), Budget(max_states=1_000)), tally)
+    assert not tally.wrong and tally.certified == tally.known > 50
 
 
 def test_a_run_that_starves_a_task_is_refuted_once_it_is_changed() -> None:
@@ -132,16 +136,6 @@ def test_who_is_said_to_be_stuck_and_may_move_is_refuted() -> None:
         evidence = {**document["evidence"], **change}
         assert check_certificate(
             {**document, "evidence": evidence}, report.design).confirmed is False
-
-
-def test_the_verdicts_on_random_designs_are_confirmed() -> None:
-    """What is proved or run into is never refuted, and nearly always covered."""
-    opinions = []
-    for seed in range(25):
-        report = check_design(random_design(Random(seed)), Budget(max_states=3_000))
-        opinions += [found for name in ("deadlock", "bounded") if (found := opinion(report, name))]
-    assert not [found.why for found in opinions if found.confirmed is False]
-    assert sum(found.confirmed is True for found in opinions) > 30
 
 
 @pytest.mark.parametrize("text", [RING, SCRIPTED, PREFERRING], ids=["ring", "lock", "preferring"])
@@ -175,13 +169,17 @@ def _other_counter(document: dict[str, Any]) -> None:
     document["evidence"]["parts"][0]["sums"][0]["weights"]["nobody"] = 1
 
 
+def _fewer_states(document: dict[str, Any]) -> None:
+    document["evidence"]["parts"] = [{"task": "a", "states": 2}]
+
+
 def _strong_clause(document: dict[str, Any]) -> None:
     document["evidence"]["parts"][0]["clauses"].append(
         [{"weights": {"elements in c->a": 1}, "at_most": 0}])
 
 
 @pytest.mark.parametrize("spoil", [
-    _other_total, _no_sums, _other_weight, _no_parts, _other_counter, _strong_clause])
+    _other_total, _no_sums, _other_weight, _no_parts, _other_counter, _strong_clause, _fewer_states])
 def test_a_certificate_that_was_changed_is_refuted(spoil: Callable[[Any], None]) -> None:
     """A sum that is none, one that is missing, a clause that a move ends."""
     report = check_design(RING)
@@ -263,9 +261,9 @@ def test_both_readings_of_a_design_are_the_same() -> None:
 
 def test_the_checker_imports_no_engine() -> None:
     """Of the design language it knows the data types, and nothing that translates or decides."""
-    allowed = {"design.language", "notation.errors", "confluence", "moves", "run", "solver",
-               "visited"}
-    for path in (REPOSITORY / "spec" / "certify").glob("*.py"):
+    folder = REPOSITORY / "spec" / "certify"
+    allowed = {"design.language", "notation.errors", *(path.stem for path in folder.glob("*.py"))}
+    for path in folder.glob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.ImportFrom) and node.level:
                 assert node.module in allowed, f"{path.name} imports {node.module}"

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from checkvalve.spec.design.language import Design
     from checkvalve.spec.verdicts.verdict import Budget
 
+    from ..designs.certificates import Written
+
 __all__ = ["command"]
 
 USUAL_SECONDS = 60.0
@@ -66,9 +68,10 @@ def command(
     if budget.max_seconds is None:
         budget = replace(budget, max_seconds=USUAL_SECONDS)
     reports: list[DesignReport] = []
+    written: list[Written] = []
     for group in loaded:
         one = partial(_checked, engine=engine, budget=budget, explain=explain,
-                      drawings=drawings, certificates=certificates)
+                      drawings=drawings, certificates=certificates, written=written)
         if len(group) == 1:
             reports.append(one(group[0], repair=repair, say=not as_json))
         else:
@@ -84,14 +87,16 @@ def command(
     else:
         good = sum(report.as_expected for report in reports)
         click.echo(f"{good} of {counted(len(reports), 'design')} as expected")
+        if certificates is not None:
+            _show_written(written, certificates)
     return code
 
 
 def _checked(
     design: Design, *, engine: Engine, budget: Budget, drawings: Path | None,
-    certificates: Path | None, explain: bool, repair: bool, say: bool,
+    certificates: Path | None, written: list[Written], explain: bool, repair: bool, say: bool,
 ) -> DesignReport:
-    """The report on one design, told as soon as it is known."""
+    """The report on one design, told as soon as it is known; ``written`` has its certificates."""
     from checkvalve.spec.design.check import Settings
 
     from ..designs import check_design
@@ -104,7 +109,7 @@ def _checked(
     if say:
         _show(report, drawing, explain)  # the verdict does not wait for the repair
     if certificates is not None:
-        _certify(report, certificates, running, say)
+        written += _certify(report, certificates, running, say)
     return _repaired(report, running, say=say) if repair else report
 
 
@@ -152,11 +157,19 @@ def _document(reports: list[DesignReport], code: int) -> dict[str, object]:
     }
 
 
-def _certify(report: DesignReport, folder: Path, budget: Budget, say: bool) -> None:
+def _certify(report: DesignReport, folder: Path, budget: Budget, say: bool) -> list[Written]:
     from ..designs.certificates import write_certificates
-    for path in write_certificates(report, folder, budget.deadline):
-        if say:
-            click.echo(f"  Certificate: {path}")
+    written = write_certificates(report, folder, budget.deadline)
+    for each in written if say else ():
+        click.echo(f"  Certificate: {each.path}" if each.path else
+                   f"  No certificate of {each.property}: {each.why}")
+    return written
+
+
+def _show_written(written: list[Written], folder: Path) -> None:
+    """How many of the known verdicts have a certificate, as one number."""
+    good = sum(each.path is not None for each in written)
+    click.echo(f"{good} of {counted(len(written), 'known verdict')} certified in {folder}")
 
 
 def _show(report: DesignReport, drawing: Path | None, explain: bool) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from checkvalve.spec.notation.errors import InputError
 
@@ -12,24 +13,39 @@ if TYPE_CHECKING:
     from checkvalve.spec.design.findings import DesignReport
     from checkvalve.spec.verdicts.deadline import Deadline
 
-__all__ = ["MAX_BYTES", "problem_of", "read_certificate", "write_certificates"]
+__all__ = ["MAX_BYTES", "Written", "problem_of", "read_certificate", "write_certificates"]
 
 MAX_BYTES = 256 * 1024 * 1024
 """The largest certificate that is read."""
 
 
-def write_certificates(report: DesignReport, folder: Path, deadline: Deadline) -> list[Path]:
-    """Write a certificate of each verdict that has one, as ``NAME.PROPERTY.json``."""
-    from checkvalve.spec.design.certificates import certificate
+@dataclass(frozen=True)
+class Written:
+    """What became of the certificate of one verdict: where it is, or else ``why`` there is none."""
+
+    property: str
+    path: Path | None
+    why: str = ""
+
+
+def write_certificates(report: DesignReport, folder: Path, deadline: Deadline) -> list[Written]:
+    """Write a certificate of each verdict that is known, as ``NAME.PROPERTY.json``."""
+    from checkvalve.spec.design.certificates import Certificates, Uncertified
+    from checkvalve.spec.verdicts.verdict import Outcome
 
     from ..files import write_whole
-    written = []
+    makes, written = Certificates(report, deadline), []
     for finding in report.findings:
-        document = certificate(report, finding, deadline)
-        if document is not None:
-            path = folder / f"{report.design.name}.{finding.name.replace(': ', '-')}.json"
-            write_whole(path, json.dumps(document, ensure_ascii=False) + "\n")
-            written.append(path)
+        if finding.outcome is Outcome.UNKNOWN:
+            continue
+        try:
+            document = makes.of(finding)
+        except Uncertified as why:
+            written.append(Written(finding.name, None, str(why)))
+            continue
+        path = folder / f"{report.design.name}.{finding.name.replace(': ', '-')}.json"
+        write_whole(path, json.dumps(document, ensure_ascii=False) + "\n")
+        written.append(Written(finding.name, path))
     return written
 
 
@@ -37,7 +53,7 @@ def read_certificate(path: Path) -> dict[str, Any]:
     """Read a certificate. Raises InputError for what is not one."""
     text = _text(path)
     try:
-        document = json.loads(text)
+        document = json.loads(text, parse_float=_no_number, parse_constant=_no_number)
     except (ValueError, RecursionError) as error:
         raise InputError(f"this is not JSON: {error}", str(path), _NEXT) from None
     problem = problem_of(document)
@@ -48,6 +64,10 @@ def read_certificate(path: Path) -> dict[str, Any]:
 
 
 _NEXT = "Name a file that `checkvalve check --certificates DIR` has written."
+
+
+def _no_number(text: str) -> NoReturn:
+    raise ValueError(f"{text[:40]} is no whole number, and a certificate has no others")
 
 
 def _text(path: Path) -> str:

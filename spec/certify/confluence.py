@@ -9,14 +9,36 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .moves import Move, System, can_move, state_of
 from .run import Refuted, run_of
+from .system import Move, System, can_move, state_of
 
-__all__ = ["decided_by_one_run", "is_stuck"]
+__all__ = ["decided_by_one_run", "goes_round"]
 
 
-def decided_by_one_run(system: System, proof: Mapping[str, Any], first: str) -> None:
-    """Check that the run of a proof decides the part of the task ``first``. Raises Refuted."""
+def decided_by_one_run(system: System, proof: Mapping[str, Any]) -> None:
+    """Check that the run of a proof decides its part. Raises Refuted."""
+    _has_no_choice(system)
+    state, steps = run_of(system, proof)
+    returns = steps > 0 and state == state_of(system)
+    ends = not any(can_move(move, state) for move in system.moves) and not system.is_stuck(state)
+    if not (returns or ends):
+        raise Refuted("the run neither comes back nor ends at rest")
+
+
+def goes_round(system: System, proof: Mapping[str, Any]) -> None:
+    """Check that the run of a proof makes every move of the part and comes back: then every move
+    is ahead wherever any run has come to. Raises Refuted."""
+    _has_no_choice(system)
+    state, steps = run_of(system, proof)
+    if not steps or state != state_of(system):
+        raise Refuted("the run does not come back")
+    made = {tuple(sorted(step.items())) for leg in proof["legs"] for step in leg["then"]}
+    changes = [tuple(sorted(move.change.items())) for move in system.steps]
+    if len(set(changes)) < len(changes) or made != set(changes):
+        raise Refuted("the run does not make every move")
+
+
+def _has_no_choice(system: System) -> None:
     asks: dict[tuple[str, bool], list[Move]] = {}
     for move in system.moves:
         for side, counters in ((True, move.need), (False, move.room)):
@@ -28,12 +50,7 @@ def decided_by_one_run(system: System, proof: Mapping[str, Any], first: str) -> 
                 other is not move and not _apart(move, other, spots)
                 for counter, by in move.change.items()
                 for other in asks.get((counter, by < 0), ())):
-            raise Refuted(f"in the part of {first} a move may take what another needs")
-    state, steps = run_of(system, proof)
-    returns = steps > 0 and state == state_of(system)
-    ends = not any(can_move(move, state) for move in system.moves) and not is_stuck(system, state)
-    if not (returns or ends):
-        raise Refuted(f"the run of the part of {first} neither comes back nor ends at rest")
+            raise Refuted("a move may take what another needs")
 
 
 def _spots(system: System) -> dict[str, str]:
@@ -63,12 +80,3 @@ def _apart(one: Move, other: Move, spots: Mapping[str, str]) -> bool:
     here = {spots[c]: c for c, n in one.need.items() if c in spots and n > 0}
     there = {spots[c]: c for c, n in other.need.items() if c in spots and n > 0}
     return any(here[place] != there[place] for place in here.keys() & there.keys())
-
-
-def is_stuck(system: System, state: Mapping[str, int]) -> bool:
-    """Whether nothing can move, and work is left."""
-    if any(can_move(move, state) for move in system.moves):
-        return False
-    return not system.ends or any(
-        counter.rest is not None and state[name] > counter.rest
-        for name, counter in system.counters.items())

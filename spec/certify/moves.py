@@ -5,97 +5,26 @@ another on the same counters. From that come what must be there before, how much
 be, and what has changed afterwards. This is an independent reading of docs/design-language.md:
 where it differs from what the engines make of a design, no certificate is accepted.
 
-Not covered are links without room (``capacity: 0``), where two tasks move as one.
+At links without room (``capacity: 0``) two tasks move as one (see ``meetings``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from copy import deepcopy
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
 
 from ..design.language import (
     Design, Flow, Kind, Link, Merging, Mortality, Routing, Step, StepKind, Task,
 )
+from .meetings import meeting_at
+from .system import Counter, Move, NotCovered, System, Ways, each
 
-__all__ = ["Counter", "Move", "NotCovered", "System", "system_of"]
-
-
-class NotCovered(Exception):
-    """The design has something that this reading does not know."""
-
-
-@dataclass
-class Move:
-    """What must be there (``need``), how much may be (``room``), and what is added (``add``), by
-    counter; ``fails`` where the design gives up, ``wastes`` where something is dropped, and
-    ``chance`` where it merely may happen. ``task`` is who does it; a link that announces is nobody.
-    """
-
-    need: dict[str, int] = field(default_factory=dict)
-    room: dict[str, int] = field(default_factory=dict)
-    add: dict[str, int] = field(default_factory=dict)
-    fails: bool = False
-    wastes: bool = False
-    chance: bool = False
-    task: str = ""
-
-    def has(self, counter: str, number: int) -> Move:
-        """The counter holds at least so many now."""
-        before = number - self.add.get(counter, 0)
-        self.need[counter] = max(self.need.get(counter, 0), before)
-        return self
-
-    def fits(self, counter: str, number: int) -> Move:
-        """The counter holds at most so many now."""
-        before = number - self.add.get(counter, 0)
-        self.room[counter] = min(self.room.get(counter, before), before)
-        return self
-
-    def put(self, counter: str, number: int) -> Move:
-        """Add so many (fewer than none: take them)."""
-        self.add[counter] = self.add.get(counter, 0) + number
-        return self
-
-    def take(self, counter: str, number: int) -> Move:
-        """Take so many, which must be there."""
-        return self.has(counter, number).put(counter, -number)
-
-    def goes(self, here: str, there: str) -> Move:
-        """Leave one place for another, each of which is a counter of 0 or 1."""
-        self.has(here, 1)
-        return self if here == there else self.put(here, -1).put(there, 1)
-
-    @property
-    def change(self) -> dict[str, int]:
-        """What is different afterwards."""
-        return {counter: by for counter, by in self.add.items() if by}
-
-
-@dataclass(frozen=True)
-class Counter:
-    """A number from 0 to ``most`` (None: without end); ``rest`` of it may be left at the end."""
-
-    start: int
-    most: int | None
-    rest: int | None = None
-
-
-@dataclass
-class System:
-    """A part of a design as counters and moves; ``ends`` says whether it may ever be done, and
-    ``idle`` are the moves that change nothing but drop something."""
-
-    counters: dict[str, Counter] = field(default_factory=dict)
-    moves: list[Move] = field(default_factory=list)
-    idle: list[Move] = field(default_factory=list)
-    ends: bool = False
+__all__ = ["may_be_done", "system_of"]
 
 
 def system_of(design: Design) -> System:
     """The counters and moves of a design. Raises NotCovered."""
-    if any(link.capacity == 0 for link in design.links.values()):
-        raise NotCovered("a link of capacity 0, at which two tasks move as one")
     if any(link.flow is Flow.STOP_GO for link in design.links.values()):
         raise NotCovered("a link of flow stop-go")
     for task in design.tasks.values():
@@ -106,14 +35,6 @@ def system_of(design: Design) -> System:
             raise NotCovered(f"the {task.kind.value} {task.name}, which passes elements of several "
                              "kinds on (scripts that say which kind are covered)")
     return _Reader(design).read()
-
-
-Ways = Iterable[Move]
-
-
-def each(ways: Ways) -> Iterator[Move]:
-    """Copies, so that what follows one way does not follow another."""
-    return (deepcopy(move) for move in ways)
 
 
 class _Reader:
@@ -131,24 +52,27 @@ class _Reader:
         for pool in self.design.pools.values():
             self.counter(f"free threads of {pool.name}", pool.threads, pool.threads)
         for task in self.design.tasks.values():
-            before = len(self.found.moves), set(self.found.counters)
+            before = len(self.found.moves), len(self.found.counters)
             getattr(self, f"do_{task.kind.value}")(task)
             if task.may.value and task.kind is not Kind.SCRIPT:
                 self.ceasing(task, *before)
             for move in self.found.moves[before[0]:]:
-                move.task = task.name
+                move.tasks = (task.name,)
+        for link in self.design.links.values():
+            if link.capacity == 0:
+                self.found.moves = meeting_at(link.name, self.found.moves)
         working = [t for t in self.design.tasks.values()
                    if t.kind in (Kind.SOURCE, Kind.SCRIPT, Kind.CALL)]
-        self.found.ends = bool(working) and all(map(_may_be_done, working))
+        self.found.ends = bool(working) and all(map(may_be_done, working))
         possible = list(filter(self.may_ever, self.found.moves))
-        self.found.moves = [m for m in possible if m.change or m.fails or not m.wastes]
-        self.found.idle = [m for m in possible if not (m.change or m.fails) and m.wastes]
+        self.found.moves = [move for move in possible if not move.is_idle]
+        self.found.idle = [move for move in possible if move.is_idle]
         return self.found
 
-    def ceasing(self, task: Task, moves: int, counters: set[str]) -> None:
+    def ceasing(self, task: Task, moves: int, counters: int) -> None:
         """It does all that only while it runs, and may cease to: between two elements, or, if it
         crashes, with what it holds. A source that has made all is done of itself."""
-        own = [name for name in self.found.counters if name not in counters]
+        own = list(islice(self.found.counters, counters, None))
         held = [name for name in own if name.endswith("in the hand")]
         left = [name for name in own if name.endswith("elements left")]
         running = self.counter(f"{task.name}: running", 1, 1,
@@ -156,7 +80,7 @@ class _Reader:
         for move in self.found.moves[moves:]:
             move.need[running] = 1
         crashes = task.may is Mortality.CRASH
-        ends = [Move().take(running, 1)]
+        ends = [Move(chance=True).take(running, 1)]
         for name in held if not crashes else ():
             ends[0].fits(name, 0)
         for name in left:
@@ -185,6 +109,8 @@ class _Reader:
 
     def link(self, link: Link) -> None:
         """The counters of a link, and how freed slots are announced."""
+        if link.capacity == 0:
+            return
         queue, most = f"elements in {link.name}", link.capacity
         forsaken = link.readers and all(self.design.tasks[r].may.value for r in link.readers)
         self.counter(queue, link.initial, None if link.flow is Flow.UNBOUNDED else most,
@@ -206,7 +132,11 @@ class _Reader:
         """The same, and then the link is read: so many elements, or as many as it says itself."""
         n = amount or link.takes
         for move in each(ways):
-            move.take(f"elements in {link.name}", n)
+            if link.capacity == 0:
+                move.meets |= {(link.name, False)}
+                yield move
+                continue
+            move.take(f"elements in {link.name}", n).passes(f"elements in {link.name}", -n)
             if link.room:
                 move.put(f"free threads of {link.room}", n)
             if link.flow in (Flow.CREDIT, Flow.STOP_AND_WAIT):
@@ -220,7 +150,11 @@ class _Reader:
 
     def _written(self, link: Link, move: Move, n: int) -> Iterator[Move]:
         queue, most = f"elements in {link.name}", link.capacity
-        plain = deepcopy(move)
+        plain = move.copy()
+        if most == 0:
+            plain.meets |= {(link.name, True)}
+            yield plain
+            return
         if link.flow in (Flow.CREDIT, Flow.STOP_AND_WAIT):
             plain.take(f"permits for {link.name}", n)
         elif link.room:
@@ -229,26 +163,34 @@ class _Reader:
             assert most is not None
             plain.fits(queue, most - n)
         plain.put(queue, n)
-        yield plain
         if link.lossy:
-            lossy = deepcopy(plain).take(f"possible losses on {link.name}", 1).put(queue, -1)
+            lossy = plain.copy().take(f"possible losses on {link.name}", 1).put(queue, -1)
             lossy.wastes = lossy.chance = True
-            yield lossy
+            yield lossy.passes(queue, n - 1)
+        yield plain.passes(queue, n)
         if link.flow is Flow.FAIL:
             assert most is not None
-            failing = deepcopy(move).has(queue, most - n + 1)
-            failing.fails = True
+            failing = move.copy().has(queue, most - n + 1)
+            failing.fails, failing.over = True, move.over | {queue}
             yield failing
         if link.flow in (Flow.DROP_NEWEST, Flow.DROP_OLDEST):
             assert most is not None
             for held in range(max(0, most - n + 1), most + 1):
-                full = deepcopy(move).has(queue, held).fits(queue, held).put(queue, most - held)
-                full.wastes = True
-                yield full
+                full = move.copy().has(queue, held).fits(queue, held).put(queue, most - held)
+                full.wastes, full.over = True, move.over | {queue}
+                if link.flow is Flow.DROP_OLDEST:
+                    yield full.passes(queue, most - held - n, lost=True).passes(queue, n)
+                else:
+                    yield full.passes(queue, most - held)
 
     def empty(self, link: Link, ways: Ways) -> Iterator[Move]:
         """The same, where the link has less than is read at once."""
-        return (m.fits(f"elements in {link.name}", link.takes - 1) for m in each(ways))
+        for move in each(ways):
+            if link.capacity == 0:
+                move.unless |= {link.name}
+                yield move
+            else:
+                yield move.fits(f"elements in {link.name}", link.takes - 1)
 
     # --- tasks --------------------------------------------------------------------------------
 
@@ -298,7 +240,7 @@ class _Reader:
             self.found.moves += self.write_all(task, reads)
         elif len(ways) == 1:
             self.hold(task, reads, hand)
-            put = [Move().take(f"{task.name}: elements in the hand", 1)]
+            put = [self.out_of(f"{task.name}: elements in the hand")]
             self.give(task, self.write_all(task, put))
         else:
             always = [link for link in ways[0] if all(link in way for way in ways)]
@@ -314,15 +256,21 @@ class _Reader:
         taken = self.thread(task.pool[0], reads, -1) if task.pool else reads
         for name, links in ways:
             held = self.counter(f"{task.name}: elements for {name} in the hand", 0, hand, 0)
-            self.found.moves += [m.take(free, 1).put(held, 1) for m in each(taken)]
-            put = [Move().take(held, 1).put(free, 1)]
+            self.found.moves += [m.take(free, 1).put(held, 1).passes(held, 1)
+                                 for m in each(taken)]
+            put = [self.out_of(held).put(free, 1)]
             self.give(task, self.write_all(task, put, links))
 
     def hold(self, task: Task, reads: list[Move], hand: int) -> None:
         """Take a thread, do these reads, and hold one element more."""
         held = self.counter(f"{task.name}: elements in the hand", 0, hand, 0)
         taken = self.thread(task.pool[0], reads, -1) if task.pool else reads
-        self.found.moves += [m.fits(held, hand - 1).put(held, 1) for m in each(taken)]
+        self.found.moves += [m.fits(held, hand - 1).put(held, 1).passes(held, 1)
+                             for m in each(taken)]
+
+    def out_of(self, held: str) -> Move:
+        """Take one element out of a hand."""
+        return Move().take(held, 1).passes(held, -1)
 
     def give(self, task: Task, ways: list[Move]) -> None:
         """The thread is given back."""
@@ -398,7 +346,7 @@ class _Reader:
         if task.routing is Routing.ROOM:
             self.hold(task, reads, task.hand)
             for link in outputs:
-                put = [Move().take(f"{task.name}: elements in the hand", 1)]
+                put = [self.out_of(f"{task.name}: elements in the hand")]
                 self.give(task, list(self.writing(link, put)))
             return
         self.decide(task, reads, task.hand, [(link.name, [link]) for link in outputs])
@@ -421,7 +369,7 @@ class _Reader:
                          None if final or task.may.value else 1)
         if task.may.value:
             stopping = at[1:] if task.may is Mortality.CRASH else at[-1:]
-            self.found.moves += [Move().goes(here, at[0]) for here in stopping]
+            self.found.moves += [Move(chance=True).goes(here, at[0]) for here in stopping]
         self._walk(task, steps, at, total, 0)
 
     def _walk(
@@ -543,7 +491,7 @@ class _Reader:
             add += self.thread(pool, [done.put(at("finished", level), 1)], 1)
 
 
-def _may_be_done(task: Task) -> bool:
+def may_be_done(task: Task) -> bool:
     """Whether a task may have nothing to do any more."""
     return task.count is not None or bool(task.may.value) or any(_finals(task.steps))
 
@@ -575,14 +523,3 @@ def _positions(steps: Sequence[Step]) -> int:
         for branch in step.branches:
             count += _positions(_singly(branch)[1:] if step.kind is StepKind.EITHER else branch)
     return count
-
-
-def state_of(system: System) -> dict[str, int]:
-    """The counters at the start."""
-    return {name: counter.start for name, counter in system.counters.items()}
-
-
-def can_move(move: Move, state: Mapping[str, int]) -> bool:
-    """Whether a move is possible in a state."""
-    return all(state[c] >= n for c, n in move.need.items()) and all(
-        state[c] <= n for c, n in move.room.items())

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .moves import Move, System, can_move, state_of
+from .system import Move, System, can_move, state_of
 
 __all__ = ["Refuted", "run_of"]
 

@@ -6,9 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ..notation.errors import InputError
-from .moves import Counter
+from .system import Counter
 
-__all__ = ["Question"]
+__all__ = ["Question", "Term"]
+
+Term = Any
+"""Something that is true or false."""
 
 Inequality = tuple[Mapping[str, int], int]
 """The weighted sum of some counters is at most so much."""
@@ -61,6 +64,39 @@ class Question:
             self._solver.assertFormula(self._terms.mkTerm(self._kind.OR, *told))
         else:
             self._solver.assertFormula(told[0] if told else self._terms.mkFalse())
+
+    def choice(self) -> Term:
+        """Something that may be true or false."""
+        self._fresh += 1
+        return self._terms.mkConst(self._terms.getBooleanSort(), f"choice{self._fresh}")
+
+    def no(self, term: Term) -> Term:
+        """The contrary."""
+        return term.notTerm()
+
+    def all(self, terms: Sequence[Term]) -> Term:
+        """All of these are true."""
+        if len(terms) < 2:
+            return terms[0] if terms else self._terms.mkTrue()
+        return self._terms.mkTerm(self._kind.AND, *terms)
+
+    def any(self, terms: Sequence[Term]) -> Term:
+        """One of these is true."""
+        if len(terms) < 2:
+            return terms[0] if terms else self._terms.mkFalse()
+        return self._terms.mkTerm(self._kind.OR, *terms)
+
+    def less(self, counter: str, number: int) -> Term:
+        """The counter is less than that."""
+        return self._terms.mkTerm(self._kind.LT, self._counter[counter], self._number(number))
+
+    def more(self, counter: str, number: int) -> Term:
+        """The counter is more than that."""
+        return self._terms.mkTerm(self._kind.GT, self._counter[counter], self._number(number))
+
+    def any_of(self, terms: Sequence[Term]) -> None:
+        """One of these is true."""
+        self._solver.assertFormula(self.any(terms))
 
     def has_no_answer(self) -> bool:
         """Whether cvc5 proves that there are none."""

@@ -114,7 +114,8 @@ class Finding:
     an entry for each engine that was asked, in their order. ``bounds`` are proved: so many
     elements at most are ever in each of these links, and in those of ``reached`` sometimes so
     many. ``changes`` are those of each step (and then of each step ``meanwhile``), by the names of
-    ``counters``. What is ``expected`` is None where nobody said what it should be.
+    ``counters``. What is ``expected`` is None where nobody said what it should be. ``between`` are
+    the sender and the receiver whose order is lost.
     """
 
     name: str
@@ -139,6 +140,7 @@ class Finding:
     legs: tuple[ToldLeg, ...] = ()
     reached: frozenset[str] = frozenset()
     meanwhile: Meanwhile | None = None
+    between: tuple[str, str] | None = None
 
     @property
     def length(self) -> int:

@@ -55,14 +55,18 @@ def _of_pair(design: Design, sender: str, receiver: str, settings: Settings) -> 
     finite = with_ends(design)
     if finite is None:
         return _unknown(f"{told} passes an unbounded link")
+    plain = translate(finite, Aim())
     try:
-        table = tagged(finite, translate(finite, Aim()), sender, receiver)
+        table = tagged(finite, plain, sender, receiver)
     except NotTold as why:
         return _unknown(f"{told}: {why}")
     verdict = search(table, RULE, settings)
     found = finding_of(finite, table, RULE, verdict)
     if verdict.outcome is Outcome.VIOLATED:
-        return replace(found, contents=(), changes=(), reason=(
+        counted = {place.name for place in plain.places}
+        changes = tuple({name: by for name, by in step.items() if name.split(" = ")[0] in counted}
+                        for step in found.changes)
+        return replace(found, contents=(), changes=changes, between=(sender, receiver), reason=(
             f"{receiver} reads the second of two elements of {sender} before the first"))
     if verdict.outcome is Outcome.UNKNOWN:
         return replace(found, reason=f"{told}: {found.reason}; next, give it more time or states, "

@@ -1,0 +1,178 @@
+"""Runs that end with an accident, and runs that are repeated for ever.
+
+A task that starves has a run that comes back to a state; it is *fair* if each move that could be
+made in all of its states is made in it. A link that grows has a run that comes back to all that was
+there, and more in some links that have no bound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ..design.language import Design
+from .moves import system_of
+from .run import Refuted, run_of
+from .states import states_of
+from .system import Counter, Move, System, can_move
+from .visited import resting_of, upstream
+
+__all__ = ["drops", "fails", "grows", "starves", "stuck_for_ever"]
+
+State = dict[str, int]
+
+
+def _after(state: State, move: Move) -> State:
+    return {**state, **{name: state[name] + by for name, by in move.change.items()}}
+
+
+def _with_idle(system: System) -> System:
+    return System(system.counters, system.steps, system.idle, system.ends)
+
+
+# --- runs that end with an accident -------------------------------------------------------------
+
+def drops(evidence: Mapping[str, Any], design: Design) -> str:
+    """After all steps but the last, that one drops or loses something."""
+    return _last(evidence, design, "drops or loses an element")
+
+
+def fails(evidence: Mapping[str, Any], design: Design) -> str:
+    """After all steps but the last, the design gives up."""
+    return _last(evidence, design, "makes the design fail")
+
+
+def _last(evidence: Mapping[str, Any], design: Design, told: str) -> str:
+    system, steps = _with_idle(system_of(design)), evidence["steps"]
+    if not steps:
+        raise Refuted("the run has no step")
+    state, _ = run_of(system, {"steps": steps[:-1]})
+    if not any(can_move(move, state) and move.change == dict(steps[-1]) and
+               (move.fails if told.endswith("fail") else move.wastes) for move in system.moves):
+        raise Refuted(f"the last step of the run is none that {told}")
+    return f"a run of {len(steps):,} steps, of which the last {told}"
+
+
+# --- runs that are repeated for ever -------------------------------------------------------------
+
+def starves(evidence: Mapping[str, Any], part: Design, task: str) -> str:
+    """A fair run in which the task moves no more, though not everything is done."""
+    system = _with_idle(system_of(part))
+    states, taken = _round(system, evidence, {task})
+    if any(map(system.is_rest, states)):
+        raise Refuted("everything is done in the end of the run")
+    for move in system.moves:
+        if not move.chance and not any(move is each for each in taken) and all(
+                can_move(move, state) for state in states):
+            who = " and ".join(move.tasks) or "a link"
+            raise Refuted(f"the run is not fair: a move of {who} stays possible")
+    if evidence["loop"] == len(evidence["steps"]):
+        return f"a run of {len(evidence['steps']):,} steps, after which nobody has to move"
+    return (f"a fair run, of which the last {len(states):,} steps can be repeated for ever without "
+            f"a step of {task}")
+
+
+def stuck_for_ever(evidence: Mapping[str, Any], design: Design) -> str:
+    """A run to a state from which some tasks never move again, and others for ever."""
+    system, tasks = _with_idle(system_of(design)), set(evidence["stuck"])
+    if not tasks <= design.tasks.keys() or not tasks:
+        raise Refuted("those who are stuck are no tasks of the design")
+    if not evidence["at"] <= evidence["loop"] < len(evidence["steps"]):
+        raise Refuted("the run has no steps that are repeated while they are stuck")
+    _, taken = _round(system, evidence, tasks)
+    if all(move.is_idle for move in taken):
+        raise Refuted("nothing moves while they are stuck")
+    start, _ = run_of(system, {"steps": evidence["steps"][:evidence["at"]]})
+    lasting = [move for move in system.moves if not move.chance or tasks & {*move.tasks}]
+    later = states_of(_from(start, System(system.counters, lasting, [], system.ends)))
+    if later.allow_any(move for move in lasting if tasks & {*move.tasks}).any():
+        raise Refuted(f"one of {', '.join(sorted(tasks))} may move again")
+    for task in tasks:
+        if _has_finished(system, design, start, task):
+            raise Refuted(f"{task} is not stuck: it has finished")
+    return (f"{len(later):,} states after the run, in none of which {' or '.join(sorted(tasks))} "
+            "can move, and a run of the others that can be repeated for ever")
+
+
+def _from(state: State, system: System) -> System:
+    """The same, which begins there."""
+    return replace(system, counters={
+        name: Counter(state[name], counter.most, counter.rest)
+        for name, counter in system.counters.items()})
+
+
+def _has_finished(system: System, design: Design, state: State, task: str) -> bool:
+    """Whether a task has ceased, or holds nothing and has nothing to take, and whoever it reads
+    from neither."""
+    if state.get(f"{task}: running") == 0:
+        return True
+    above = upstream(design, task)
+    ends = system.ends or any(design.tasks[each].kind.value in ("source", "script")
+                              for each in above)
+    return ends and all(_rests(system, design, state, each) for each in above)
+
+
+def _rests(system: System, design: Design, state: State, task: str) -> bool:
+    names = resting_of(system, design, task)
+    return names is not None and all(
+        (rest := system.counters[name].rest) is None or state[name] <= rest for name in names)
+
+
+def grows(evidence: Mapping[str, Any], design: Design) -> str:
+    """A run that comes back to all that was there, and to more in links that have no bound: each
+    step asks such links for no less than they then have, so it can be made again and again."""
+    system = _with_idle(system_of(design))
+    steps, loop = evidence["steps"], evidence["loop"]
+    if not 0 <= loop < len(steps):
+        raise Refuted("the run has no steps that are repeated")
+    before, _ = run_of(system, {"steps": steps[:loop]})
+    states, _ = _walk(system, before, steps[loop:], set(), loop)
+    after = states[-1]
+    more = {name for name in after if after[name] > before[name]}
+    if not more or any(after[name] != before[name] for name in after.keys() - more):
+        raise Refuted("the repeated steps do not come back to what was there, and more")
+    if any(system.counters[name].most is not None for name in more):
+        raise Refuted("the repeated steps add to what has a bound")
+    # Made again, each step finds as much as the first time, or more: where it wants no more than
+    # so much of what grows, it is possible no longer.
+    unmoved = _without_room_for(system, more)
+    _walk(unmoved, before, steps[loop:], set(), loop)
+    return (f"a run of which the last {len(steps) - loop:,} steps can be repeated for ever, with "
+            f"more in {len(more):,} unbounded links each time")
+
+
+def _without_room_for(system: System, names: set[str]) -> System:
+    """The same, without the moves for which there may be too much in one of these counters."""
+    return replace(system, moves=[
+        move for move in system.moves if not names & move.room.keys()])
+
+
+def _round(
+    system: System, evidence: Mapping[str, Any], without: set[str]
+) -> tuple[list[State], list[Move]]:
+    """The states of the part of a run that is repeated, and the moves that it may be made of, none
+    of which is of these tasks."""
+    steps, loop = evidence["steps"], evidence["loop"]
+    if not 0 <= loop <= len(steps):
+        raise Refuted("the run has no such step from which it repeats")
+    state, _ = run_of(system, {"steps": steps[:loop]})
+    states, taken = _walk(system, state, steps[loop:], without, loop)
+    if len(states) > 1 and states.pop() != state:
+        raise Refuted("the run does not come back to where it repeats from")
+    return states, taken
+
+
+def _walk(
+    system: System, state: State, steps: Sequence[Mapping[str, int]], without: set[str], first: int
+) -> tuple[list[State], list[Move]]:
+    """The states from here on, and all moves that the steps may be, none of which is of these."""
+    states, taken = [state], list[Move]()
+    for number, step in enumerate(steps, start=first + 1):
+        ways = [move for move in system.moves if not move.fails and not without & {*move.tasks}
+                and move.change == dict(step) and can_move(move, states[-1])]
+        if not ways:
+            raise Refuted(f"step {number} of the run is not possible")
+        taken += ways
+        states.append(_after(states[-1], ways[0]))
+    return states, taken

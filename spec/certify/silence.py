@@ -1,0 +1,158 @@
+"""Whether some tasks can be stuck for ever while others go on, asked of cvc5.
+
+Say a task is stuck for ever. Go on, without accidents, until as many moves as possible are *dead*:
+never possible again. From there on every other move is *live*: wherever one goes, it is possible
+again later. Then this is so, whatever the design:
+
+1. Who takes from a counter that only the dead add to is dead, for it would run empty; and so is who
+   adds to one that has an end, and from which only the dead take.
+2. A dead move asks for all that is asked by no live one: else it would be possible with that one.
+3. A dead move lacks something. Say that of all it asks for, the live can take away again one thing
+   at most. Then one thing it asks for never comes, or it would be possible once: that one is lacked
+   from now on. Who would bring it is dead, and who asks for as much is dead, too.
+
+If no numbers that keep all sums and clauses agree with that, nothing is ever stuck alone. It must
+be known besides that the whole is never stuck (so not all moves are dead), never ends, and has no
+task that may stop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+
+from .solver import Question, Term
+from .system import Move, System
+
+__all__ = ["may_be_silent"]
+
+Guard = tuple[str, int, bool]
+"""A counter, and at least (true) or at most so many of it."""
+
+
+def may_be_silent(system: System, ask: Question) -> bool:
+    """Whether cvc5 finds numbers and dead moves that agree with all this; ``ask`` has the ranges,
+    sums and clauses."""
+    return _Silence(system, ask).is_possible()
+
+
+class _Silence:
+    """The moves, by what they add to and take from, and a Boolean for each: that it is dead."""
+
+    def __init__(self, system: System, ask: Question) -> None:
+        self.ask = ask
+        self.counters = system.counters
+        self.moves = [move for move in system.steps if not move.chance]
+        self.dead = [ask.choice() for _ in self.moves]
+        self.never: dict[Guard, Term] = {}
+        self.changing: dict[tuple[str, bool], list[int]] = {}
+        self.asking: dict[tuple[str, bool], list[tuple[int, int]]] = {}
+        for number, move in enumerate(self.moves):
+            for name, by in move.change.items():
+                self.changing.setdefault((name, by > 0), []).append(number)
+            for name, amount, least in _guards(move):
+                self.asking.setdefault((name, least), []).append((amount, number))
+
+    def is_possible(self) -> bool:
+        """Ask."""
+        ask = self.ask
+        for number, move in enumerate(self.moves):
+            self._supplied(number, move)
+            self._as_others(number, move)
+            self._lacks(number, move)
+        going = [ask.no(dead) for dead, move in zip(self.dead, self.moves, strict=True)
+                 if not move.is_idle]
+        ask.any_of(going)
+        of_task: dict[str, list[Term]] = {}
+        for dead, move in zip(self.dead, self.moves, strict=True):
+            for task in move.tasks:
+                of_task.setdefault(task, []).append(dead)
+        ask.any_of([ask.all(dead) for dead in of_task.values()])
+        return not ask.has_no_answer()
+
+    def _others(self, name: str, more: bool) -> list[int]:
+        return self.changing.get((name, more), [])
+
+    def _supplied(self, number: int, move: Move) -> None:
+        """Rule 1."""
+        for name, by in move.change.items():
+            if by < 0 or self.counters[name].most is not None:
+                givers = self._others(name, by < 0)
+                self.ask.any_of([*(self.ask.no(self.dead[giver]) for giver in givers),
+                                 self.dead[number]])
+
+    def _as_others(self, number: int, move: Move) -> None:
+        """Rule 2: who asks for all that this one asks for, and maybe more."""
+        guards = list(_guards(move))
+        if not guards:
+            self.ask.any_of([self.ask.no(self.dead[number])])
+            return
+        rare = min(guards, key=lambda guard: len(self.asking[guard[0], guard[2]]))
+        for _, other in self.asking[rare[0], rare[2]]:
+            if other != number and all(_asks(self.moves[other], guard) for guard in guards):
+                self.ask.any_of([self.ask.no(self.dead[number]), self.dead[other]])
+
+    def _lacks(self, number: int, move: Move) -> None:
+        """Rule 3."""
+        ask, guards, alive = self.ask, list(_guards(move)), self.ask.no(self.dead[number])
+        lacked = [ask.less(name, amount) if least else ask.more(name, amount)
+                  for name, amount, least in guards]
+        taken = []  # for each that the live can take away again: that they can
+        for name, _, least in guards:
+            takers = [other for other in self._others(name, not least) if other != number]
+            if takers:
+                taken.append(ask.any([ask.no(self.dead[other]) for other in takers]))
+        for_ever = [ask.all([here, self._never(guard)])
+                    for here, guard in zip(lacked, guards, strict=True)]
+        several = [ask.all([one, other]) for one, other in combinations(taken, 2)]
+        ask.any_of([alive, *for_ever, ask.all([ask.any(several), ask.any(lacked)])])
+
+    def _never(self, guard: Guard) -> Term:
+        """That this is lacked from now on, with all that follows from it."""
+        if guard not in self.never:
+            self.never[guard] = self.ask.choice()
+            no = self.ask.no(self.never[guard])
+            for each in self._without(guard):
+                self.ask.any_of([no, each])
+        return self.never[guard]
+
+    def _without(self, guard: Guard) -> Iterator[Term]:
+        """What follows if this is lacked from now on."""
+        name, amount, least = guard
+        for other, who in self.asking[name, least]:
+            if _is_as_much(guard, other):
+                yield self.dead[who]
+        for giver in self._others(name, least):
+            if self._brings(self.moves[giver], guard):
+                yield self.dead[giver]
+            else:  # bit by bit, if nobody takes it away
+                takers = self._others(name, not least)
+                yield self.ask.any([self.dead[giver], *map(self.ask.no, (
+                    self.dead[taker] for taker in takers))])
+
+    def _brings(self, move: Move, guard: Guard) -> bool:
+        """Whether what is asked for is there after a move."""
+        name, amount, least = guard
+        by = move.change[name]
+        if least:
+            return max(0, move.need.get(name, 0)) + by >= amount
+        ends = [end for end in (self.counters[name].most, move.room.get(name)) if end is not None]
+        return bool(ends) and min(ends) + by <= amount
+
+
+def _guards(move: Move) -> Iterator[Guard]:
+    for name, amount in move.need.items():
+        if amount > 0:
+            yield name, amount, True
+    for name, amount in move.room.items():
+        yield name, amount, False
+
+
+def _asks(move: Move, guard: Guard) -> bool:
+    amount = (move.need if guard[2] else move.room).get(guard[0])
+    return amount is not None and _is_as_much(guard, amount)
+
+
+def _is_as_much(guard: Guard, amount: int) -> bool:
+    """Whether who asks for this amount asks for what the guard does, or more."""
+    return amount >= guard[1] if guard[2] else amount <= guard[1]

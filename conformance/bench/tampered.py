@@ -1,8 +1,8 @@
 """Certificates that were tampered with: each says something that its design does not bear out.
 
-What is changed makes a certificate wrong whatever the design is: a run that ends a step too soon, a
-sum with another total, a part without a proof, or the contrary verdict with as much as anybody could
-claim for it.
+What is changed makes a certificate wrong whatever the design is: a run that ends a step too soon,
+a sum with another total, a part without a proof, or the contrary verdict with as much as anybody
+could claim for it.
 """
 
 from __future__ import annotations

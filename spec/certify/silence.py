@@ -54,7 +54,7 @@ class _Silence:
                 self.asking.setdefault((name, least), []).append((amount, number))
 
     def is_possible(self) -> bool:
-        """Ask."""
+        """Whether cvc5 finds an answer to all of the rules at once."""
         ask = self.ask
         for number, move in enumerate(self.moves):
             self._supplied(number, move)

@@ -71,7 +71,7 @@ class Question:
         return self._terms.mkConst(self._terms.getBooleanSort(), f"choice{self._fresh}")
 
     def no(self, term: Term) -> Term:
-        """The contrary."""
+        """It is not true; nothing is said of anything else."""
         return term.notTerm()
 
     def all(self, terms: Sequence[Term]) -> Term:

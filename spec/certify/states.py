@@ -158,7 +158,7 @@ class _Search:
         self.steps: list[tuple[Numbers, Numbers, Numbers]] = []
 
     def found(self) -> States:
-        """All of them."""
+        """The table of all that can be reached, level by level."""
         import numpy as np
         start = np.array([[c.start for c in self.system.counters.values()]], dtype=np.int32)
         self._numbers_of(start)

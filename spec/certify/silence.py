@@ -74,7 +74,7 @@ class _Silence:
         return self.changing.get((name, more), [])
 
     def _supplied(self, number: int, move: Move) -> None:
-        """Rule 1."""
+        """The first rule: who uses what only the dead give is dead."""
         for name, by in move.change.items():
             if by < 0 or self.counters[name].most is not None:
                 givers = self._others(name, by < 0)
@@ -82,7 +82,7 @@ class _Silence:
                                  self.dead[number]])
 
     def _as_others(self, number: int, move: Move) -> None:
-        """Rule 2: who asks for all that this one asks for, and maybe more."""
+        """The second rule: who asks for all that this one asks for, and maybe more."""
         guards = list(_guards(move))
         if not guards:
             self.ask.any_of([self.ask.no(self.dead[number])])
@@ -93,7 +93,7 @@ class _Silence:
                 self.ask.any_of([self.ask.no(self.dead[number]), self.dead[other]])
 
     def _lacks(self, number: int, move: Move) -> None:
-        """Rule 3."""
+        """The third rule: what a dead move lacks, and whether it lacks that for ever."""
         ask, guards, alive = self.ask, list(_guards(move)), self.ask.no(self.dead[number])
         lacked = [ask.less(name, amount) if least else ask.more(name, amount)
                   for name, amount, least in guards]

@@ -88,7 +88,8 @@ def _bounds(evidence: Document) -> Iterator[tuple[str, Document]]:
     for bound in evidence.get("bounds", ())[:1]:
         more = evidence["bounds"][1:]
         yield "a bound too few", {"bounds": more}
-        yield "too small a bound", {"bounds": [{**bound, "most": 0}, *more]}
+        if bound["most"]:
+            yield "too small a bound", {"bounds": [{**bound, "most": 0}, *more]}
         yield "another sum", {"bounds": [{**bound, "weights": {"nobody": 1}}, *more]}
 
 

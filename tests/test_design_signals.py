@@ -10,7 +10,8 @@ from typing import NamedTuple
 import pytest
 from test_design_copies import states
 
-from checkvalve.spec.certify.moves import NotCovered, system_of
+from checkvalve.spec.certify.moves import system_of
+from checkvalve.spec.certify.system import NotCovered
 from checkvalve.spec.design.check import Settings, check
 from checkvalve.spec.design.loader import load
 from checkvalve.spec.notation.errors import InputError

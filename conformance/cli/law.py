@@ -28,7 +28,7 @@ USUAL_SECONDS = 5.0
 @click.command("law")
 @click.argument("design", metavar="DESIGN")
 @click.option("--property", "name", default="deadlock", show_default=True,
-              help="What is asked about: deadlock, bounded, loss, failure, starvation: TASK.")
+              help="What is asked about: deadlock, bounded, live, loss, failure, starvation: TASK.")
 @click.option("--set", "given", multiple=True, metavar="NAME=VALUE",
               help="A parameter's value, in place of the file's: n=4, or n=1..8 for each.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")

@@ -7,12 +7,13 @@
 | bounded | DESIGN-2 | unbounded links counted up to a number that only growth can reach |
 | ordered | DESIGN-2 | two marked elements of a sender (``order``) |
 | loss, failure | DESIGN-2 | a place whose limit is passed by the first loss (failure) |
+| live | DESIGN-3 | reads, writes and sources flip a bit, for ever or not (``live``) |
 | starvation | DESIGN-3 | the watched task's steps flip a bit, for ever or not |
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
 from ..verdicts.deadline import Deadline, OutOfTime
@@ -23,6 +24,7 @@ from .explain import marking_of, told_waits
 from .findings import DesignReport, Finding, GraphCycle
 from .language import Design, Flow
 from .links import Unbounded
+from .live import LIVE, decide_live, going_round
 from .local import LOCAL, Spaces, decide_local
 from .occupancy import largest
 from .order import ORDERED, decide_order
@@ -90,6 +92,8 @@ def _decide(
             finding = decide_local(spaces)
         elif name == ORDERED:
             finding = decide_order([part.design for part in sections], settings)
+        elif name == LIVE:
+            finding = decide_live([part.design for part in sections], settings)
         elif name == "bounded":
             finding = largest(_bounded(design, settings), design, spaces)
         elif name in ("loss", "failure"):
@@ -125,17 +129,10 @@ def _starvation(design: Design, task: str, settings: Settings) -> Finding:
         return replace(found, outcome=Outcome.UNKNOWN, method="search, of a coarser design",
                        reason="an unbounded link makes fairness undecided here")
     if found.outcome is Outcome.VIOLATED and found.loop is not None:
-        return replace(found, reason=_who_starves(part, task, found.steps[found.loop:]))
+        others = going_round(part, found.steps[found.loop:])
+        return replace(found, reason=f"{task} takes no step while these go round for ever: {others}"
+                       if others else f"{task} takes no step any more, and neither does anybody")
     return found
-
-
-def _who_starves(part: Design, task: str, repeated: Sequence[str]) -> str:
-    """Who goes round meanwhile, by the steps that are repeated."""
-    moves = [move for step in repeated for move in step.split("; ")]
-    others = [name for name in part.tasks if any(move.startswith(f"{name} ") for move in moves)]
-    if not others:
-        return f"{task} takes no step any more, and neither does anybody else"
-    return f"{task} takes no step while these go round for ever: {', '.join(others)}"
 
 
 def _bounded(design: Design, settings: Settings) -> Finding:

@@ -51,7 +51,9 @@ class Net(Machine):
     rest = table((0,))       # the design may rest with this much in each place …
     may_end = const(0)       # … if it may rest at all
     stopped = const(0)       # the place whose token says that the design has given up
-    beat = const(0)          # DESIGN-3: the place that the watched task flips
+    beat = const(0)          # DESIGN-3: the place that the watched steps flip …
+    wanted = const(0)        # … which is asked for while this place holds …
+    least = const(0)         # … as many as this
 
     marking = array(one_of(start), integer(0, each(most), init=each(start)))
 
@@ -88,14 +90,15 @@ class Net(Machine):
         """The limit of an unbounded link is one that only a growing link can pass."""
         return all(self.marking[p] <= self.limit[p] for p in range(len(self.start)))
 
-    @leads_to("DESIGN-3", SHOULD, "The watched task goes on for ever.",
+    @leads_to("DESIGN-3", SHOULD, "The watched task goes on for ever, as long as it should.",
               source="libraries#akka-cycles: the unfair cycle",
               phase=upto(2))
     def goes_on(self, phase: int) -> tuple[bool, bool]:
         """Each of its steps is followed by another, unless everything is done."""
         return (
-            self.marking[self.beat] == phase,
-            self.marking[self.beat] != phase or self.may_rest(),
+            self.marking[self.beat] == phase and self.marking[self.wanted] >= self.least,
+            self.marking[self.beat] != phase or self.marking[self.wanted] < self.least
+            or self.may_rest(),
         )
 
 

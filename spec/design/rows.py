@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from math import prod
@@ -157,7 +157,8 @@ class Table:
 
     ``offers`` are the rows before those that meet were joined, and ``joined`` those after it;
     both have the steps that change nothing but drop an element. ``holders`` are, for each
-    pool's place, those places of tasks whose every token holds a thread of it.
+    pool's place, those places of tasks whose every token holds a thread of it. The steps that flip
+    ``beat`` are asked for while the place ``wanted`` holds ``least`` tokens.
     """
 
     places: tuple[Place, ...]
@@ -168,6 +169,8 @@ class Table:
     offers: tuple[Row, ...] = ()
     joined: tuple[Row, ...] = ()
     holders: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    wanted: str = FAILED
+    least: int = 0
 
     def constants(self) -> dict[str, Any]:
         """The constants of :class:`~checkvalve.spec.design.net.Net` for this table."""
@@ -188,6 +191,7 @@ class Table:
             "rest": tuple(place.rest for place in self.places),
             "may_end": int(self.may_end),
             "stopped": number[FAILED], "beat": number[self.beat],
+            "wanted": number[self.wanted], "least": self.least,
         }
 
     def contents(self, marking: Mapping[str, int]) -> tuple[tuple[str, int], ...]:
@@ -201,10 +205,10 @@ class Table:
         return self.rows[index if action == "fire" else fair + index]
 
 
-def watched(rows: Sequence[Row], task: str, beat: str) -> Iterator[Row]:
-    """The rows with those of ``task`` doubled, so that each flips the place ``beat``."""
+def watched(rows: Sequence[Row], steps: Callable[[Row], bool], beat: str) -> Iterator[Row]:
+    """The rows with those of ``steps`` doubled, so that each flips the place ``beat``."""
     for row in rows:
-        if task not in row.tasks or not row.own:
+        if not steps(row):
             yield row
             continue
         for before in (0, 1):

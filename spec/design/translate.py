@@ -39,7 +39,9 @@ class Aim:
     """What the table is made to show.
 
     ``losses`` and ``failures`` make the first loss, or failure, pass a limit; ``watch``
-    follows the steps of one task; ``unbounded`` says how unbounded links are counted.
+    follows the steps of one task, and ``emptied`` those that take from a place, while the place
+    ``wanted`` (or the one that is emptied) holds at least ``least``; ``unbounded`` says how
+    unbounded links are counted.
     ``relaxed`` lets every merge take any input: that has all the runs of the other policies
     and is stuck in the same states (a merge that writes to its own input is left as it is:
     whether that link has room then depends on the input it takes). ``idle_drops`` keeps the
@@ -51,12 +53,26 @@ class Aim:
     losses: bool = False
     failures: bool = False
     watch: str = ""
+    emptied: str = ""
+    wanted: str = ""
+    least: int = 0
     relaxed: bool = False
 
     @property
     def idle_drops(self) -> bool:
         """See above."""
-        return self.losses or bool(self.watch)
+        return self.losses or self.watches
+
+    @property
+    def watches(self) -> bool:
+        """Whether some steps are followed."""
+        return bool(self.watch or self.emptied)
+
+    def follows(self, row: Row) -> bool:
+        """Whether a row is one of those steps, which a link does not take by itself."""
+        if self.watch:
+            return self.watch in row.tasks and row.own
+        return row.own and row.effect.change.get(self.emptied, 0) < 0
 
 
 def translate(design: Design, aim: Aim) -> Table:
@@ -225,14 +241,15 @@ class Builder:
             once = Effect({}, {LOST: 0}, {LOST: 1})
             places.append(Place(LOST, "flag", "", 0, 1, 1, 0))
             rows = [replace(r, effect=r.effect.then(once)) if r.effect.loses else r for r in rows]
-        if self.aim.watch:
+        if self.aim.watches:
             places.append(Place(BEAT, "beat", self.aim.watch, 0, 1, 1, 1))
-            rows = list(watched(rows, self.aim.watch, BEAT))
+            rows = list(watched(rows, self.aim.follows, BEAT))
         ordered = sorted(rows, key=lambda row: not row.effect.fair)
         return Table(tuple(places), tuple(ordered), tuple(self.invariants),
-                     _may_end(self.design), BEAT if self.aim.watch else FAILED, offers,
+                     _may_end(self.design), BEAT if self.aim.watches else FAILED, offers,
                      tuple(joined), {free_threads(name): frozenset(held)
-                                     for name, held in self.holders.items()})
+                                     for name, held in self.holders.items()},
+                     self.aim.wanted or self.aim.emptied or FAILED, self.aim.least)
 
 
 def own_place(task: Task, what: str) -> str:

@@ -343,6 +343,7 @@ class Kinds:
         ordered: Literal["holds", "violated"] | Mapping[str, str] | None = None,
         loss: Literal["holds", "violated"] | Mapping[str, str] | None = None,
         failure: Literal["holds", "violated"] | Mapping[str, str] | None = None,
+        live: Literal["holds", "violated"] | Mapping[str, str] | None = None,
         starvation: Mapping[str, Any] | None = None,
     ) -> None:
         """Say which verdicts are wanted.
@@ -353,9 +354,12 @@ class Kinds:
         ``ordered``: Whoever reads a sender's elements reads them in their order.
         ``loss``: No element is dropped or lost.
         ``failure``: No link with flow `fail` ever overflows.
+        ``live``: Every source goes on, and every accepted element is read and written on, if
+            whatever can run does run in the end.
         ``starvation``: By task: it goes on for ever, if whatever can run does run in the end.
         """
         self._expect({
             "deadlock": deadlock, "local_deadlock": local_deadlock, "bounded": bounded,
-            "ordered": ordered, "loss": loss, "failure": failure, "starvation": starvation,
+            "ordered": ordered, "loss": loss, "failure": failure, "live": live,
+            "starvation": starvation,
         })

@@ -100,6 +100,8 @@ class InMemory:
         self._clients: list[_Client] = []
         self._by_session: dict[int, int] = {}
         self._inbox: list[tuple[int, Delivery]] = []
+        self._next: int | None = None
+        self._is_next_known = False
 
     # -- the port -----------------------------------------------------------------------------
 
@@ -109,7 +111,7 @@ class InMemory:
             raise CoordinationMisuse(f"a timeout is an integer from 1 ms up, not {timeout!r}")
         self._clients.append(_Client(timeout, Link(self._delay), Link(self._delay)))
         handle = len(self._clients) - 1
-        self._clients[handle].connect_at = self.now + self._delay()
+        self._client(handle).connect_at = self.now + self._delay()
         return handle
 
     def close(self, handle: int) -> None:
@@ -154,31 +156,38 @@ class InMemory:
         if now < self.now:
             raise CoordinationMisuse(f"time does not go back from {self.now} to {now}")
         while (instant := self.next_instant()) is not None and instant <= now:
+            self._is_next_known = False
             self.now = max(self.now, instant)
             for handle in range(len(self._clients)):
                 self._run_server_for(handle)
                 self._run_client(handle)
+            self._is_next_known = False  # whoever was told of a transaction may have asked
         self.now = now
 
     def next_instant(self) -> int | None:
-        """When something is due next; None: never, unless somebody does something."""
-        instants = (self._instants_of(client) for client in self._clients)
-        return min((when for some in instants for when in some if when is not None), default=None)
+        """When something is due next; None: never, unless somebody does something.
 
-    def _instants_of(self, client: _Client) -> list[int | None]:
+        It is asked for much more often than anything changes.
+        """
+        if not self._is_next_known:
+            known = [when for client in self._clients
+                     if (when := self._next_of(client)) is not None]
+            self._next, self._is_next_known = min(known, default=None), True
+        return self._next
+
+    def _next_of(self, client: _Client) -> int | None:
         found = [client.deadline if self.is_running else None]
         if self._reaches_server(client):
             found.append(client.up.next_arrival())
-        if client.is_paused:
-            return found
-        if client.state is _State.CONNECTED and not client.is_closed:
-            if client.quiet_since is not None:
-                found.append(client.quiet_since + client.patience)
-            if not client.is_cut_off:
-                found.append(client.down.next_arrival())
-        if self.is_running and not client.is_cut_off:
-            found.append(client.connect_at)
-        return found
+        if not client.is_paused:
+            if client.state is _State.CONNECTED and not client.is_closed:
+                if client.quiet_since is not None:
+                    found.append(client.quiet_since + client.patience)
+                if not client.is_cut_off:
+                    found.append(client.down.next_arrival())
+            if self.is_running and not client.is_cut_off:
+                found.append(client.connect_at)
+        return min([when for when in found if when is not None], default=None)
 
     # -- the server's side --------------------------------------------------------------------
 
@@ -369,7 +378,7 @@ class InMemory:
 
     def stop(self) -> None:
         """See ``FaultyCoordination.stop``."""
-        self.is_running = False
+        self.is_running = self._is_next_known = False
         for handle, client in enumerate(self._clients):
             client.deadline = None
             self.server.forget(client.session)
@@ -377,7 +386,7 @@ class InMemory:
 
     def restart(self) -> None:
         """See ``FaultyCoordination.restart``."""
-        self.is_running = True
+        self.is_running, self._is_next_known = True, False
         self._boot += 1
         for client in self._clients:
             if client.session in self.server.sessions:
@@ -394,9 +403,14 @@ class InMemory:
 
     def is_alive(self, handle: int) -> bool:
         """Whether the server still knows the session, whatever its client believes."""
-        return self._client(handle).session in self.server.sessions
+        return self._at(handle).session in self.server.sessions
 
     def _client(self, handle: int) -> _Client:
+        """A client, of which whoever asks for it may change what is due next."""
+        self._is_next_known = False
+        return self._at(handle)
+
+    def _at(self, handle: int) -> _Client:
         if not 0 <= handle < len(self._clients):
             raise CoordinationMisuse(f"there is no session {handle!r}")
         return self._clients[handle]

@@ -21,16 +21,25 @@ settings.register_profile(
 settings.load_profile("repeatable")
 
 
+SHARING = frozenset({
+    "test_design_pursuit", "test_design_repairs", "test_fixture_format", "test_house_rules",
+    "test_mutants", "test_rules_reach", "test_sources", "test_storm_cluster_port",
+    "test_storm_cluster_tcp", "test_suite_parts", "test_wheel"})
+"""Files whose tests share what takes seconds to make. Each runs in one worker, which makes it."""
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Keep all tests on Spark in one worker, which pays for one session of it; and all with real
-    servers, which they share."""
+    """Keep all tests on Spark in one worker, which pays for one session of it; all with real
+    servers, which they share; and those of a file that share something else."""
     if not config.pluginmanager.hasplugin("xdist"):
         return
     for item in items:
         for together in ("spark", "services"):
             if item.get_closest_marker(together) is not None:
                 item.add_marker(pytest.mark.xdist_group(together))
+        if item.path.stem in SHARING and item.get_closest_marker("xdist_group") is None:
+            item.add_marker(pytest.mark.xdist_group(item.path.stem))
     if config.getoption("loadgroup", False):
         for item in items:
             _say_the_group(item)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import shlex
 import sys
-from functools import cache
 from pathlib import Path
 from statistics import median
 
@@ -23,7 +22,9 @@ from checkvalve.conformance.suites.twin import Twin
 from checkvalve.conformance.systems.catalogue import SYSTEMS, system_of, zoo
 from checkvalve.conformance.systems.pages import stale_pages
 from checkvalve.conformance.targets import resolve_target
-from checkvalve.conformance.zoo.hunt import KILLED, Trophy, hunt
+from checkvalve.conformance.zoo.hunt import KILLED
+
+from trophies import trophy_of
 
 ROOT = Path(__file__).resolve().parent.parent
 STEPS_MAX = 12
@@ -32,12 +33,6 @@ each_system = pytest.mark.parametrize("system", SYSTEMS.values(), ids=SYSTEMS)
 each_reference = pytest.mark.parametrize(
     ("suite", "reference"),
     [(system.name, each.name) for system in SYSTEMS.values() for each in system.references])
-
-
-@cache
-def trophy_of(name: str) -> Trophy:
-    """What the hunt for a twin came to, with its first failure."""
-    return hunt(zoo()[name], enough=1)
 
 
 def rows(suite: str, target: str, seed: int, programs: int = 2) -> list[CaseRow]:

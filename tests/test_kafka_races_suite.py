@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import threading
-from functools import cache
 
 import pytest
 
@@ -18,12 +17,12 @@ from checkvalve.conformance.systems.catalogue import port_named, suite_named
 from checkvalve.conformance.systems.kafka_races.adapter import Kit, ReferenceRaces
 from checkvalve.conformance.systems.kafka_races.scenes import SCENES
 from checkvalve.conformance.systems.kafka_races.search import search_races
-from checkvalve.conformance.systems.kafka_races.twins import TWINS as ZOO
 from checkvalve.conformance.targets import resolve_target
-from checkvalve.conformance.zoo.hunt import Trophy, hunt
 from checkvalve.spec.chapters import chapters
 from checkvalve.spec.kafka.observed_races import ObservedRaces
 from checkvalve.spec.notation.errors import InputError, TargetError
+
+from trophies import trophy_of
 
 SUITE, TARGET = "kafka.races", "reference.kafka.races"
 LARGE = {"two keys", "two overflows", "two in a bucket", "an empty list", "a partition",
@@ -31,11 +30,7 @@ LARGE = {"two keys", "two overflows", "two in a bucket", "an empty list", "a par
          "a callback that raises", "cancel against cascade", "completion against expiry"}
 """Scenes with too many schedules for a test; ``make races`` searches all of them."""
 
-
-@cache
-def trophy_of(name: str) -> Trophy:
-    """What the hunt for a twin came to."""
-    return hunt(ZOO[name], enough=1)
+hunted = pytest.mark.xdist_group(f"zoo of {SUITE}")
 
 
 @pytest.mark.parametrize("name", SCENES)
@@ -56,6 +51,7 @@ def test_the_suite_judges_by_rules_of_the_chapters() -> None:
         written.items())
 
 
+@hunted
 def test_a_run_leaves_no_thread_behind() -> None:
     """Not even where a twin ends in a deadlock."""
     fixture = trophy_of("kafka-5970-group-lock").fixture
@@ -84,6 +80,7 @@ def test_a_target_that_reports_nonsense_is_told_so(change: dict[str, object]) ->
                     (*program, Act("settle")), 1)
 
 
+@hunted
 def test_a_fixture_of_another_scene_is_refused() -> None:
     """What no scene contains cannot be asked for."""
     fixture = trophy_of("kafka-1989-not-cancelled").fixture
@@ -94,6 +91,7 @@ def test_a_fixture_of_another_scene_is_refused() -> None:
         replay(read_fixture(json.dumps(document), "here"), resolve_target(TARGET))
 
 
+@hunted
 def test_a_fixture_tells_where_the_threads_stand() -> None:
     """A deadlock names the locks, the lines and the threads."""
     fixture = trophy_of("kafka-5970-group-lock").fixture

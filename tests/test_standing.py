@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from checkvalve.conformance.campaigns.case import RunSettings, plan, run_case
 from checkvalve.conformance.suites import standing
 from checkvalve.conformance.suites.run import Run, capabilities, run_program
 from checkvalve.conformance.suites.suite import Program
@@ -44,3 +47,12 @@ def test_no_verdict_depends_on_what_is_remembered(monkeypatch: pytest.MonkeyPatc
     before = runs("queue", "zoo:last-in-first-out")
     monkeypatch.setattr(standing, "KEPT", -1)
     assert runs("queue", "zoo:last-in-first-out") == before
+
+
+def test_a_row_without_counts_is_the_same_otherwise() -> None:
+    """A hunt asks for breaches alone, and finds those of a user's run."""
+    for case in plan("queue", cases=6, seed=3)[::2]:
+        counted, plain = (run_case("queue", "zoo:youngest-put-first", case, RunSettings(
+            programs=6, counting=counting)) for counting in (True, False))
+        assert counted.exercised != plain.exercised
+        assert replace(counted, exercised=plain.exercised) == plain

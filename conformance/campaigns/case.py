@@ -40,6 +40,8 @@ class RunSettings:
     machine that judges may be in at one time; one that could be in more has lost track.
     ``shrinks`` is how many runs a case spends at most on a shorter failure. ``rehearsal`` is the
     target on which programs are tried before one is run; empty: none, and all are run.
+    ``counting``: rows say how often each rule could have been broken. A hunt, which asks for
+    breaches alone, does without, in up to half the time; all else in its rows is the same.
     """
 
     capacity: int | None = None
@@ -48,6 +50,7 @@ class RunSettings:
     candidates: int = STATES_MAX
     shrinks: int = RUNS_MAX
     rehearsal: str = ""
+    counting: bool = True
 
     def __post_init__(self) -> None:
         _require(0 <= self.shrinks <= RUNS_MAX, "shrinks", 0, RUNS_MAX)
@@ -182,8 +185,8 @@ class _Search:
     def _attempt(self, program: Program, focus: Rule) -> None:
         try:
             run = run_program(
-                self.suite, self.target, program, self.capacity, focus=focus, count=True,
-                candidates=self.settings.candidates)
+                self.suite, self.target, program, self.capacity, focus=focus,
+                count=self.settings.counting, candidates=self.settings.candidates, every=True)
         except TargetError as error:
             self.failure = error
             return
@@ -286,8 +289,8 @@ class _Search:
 
     def _run(self, rule: Rule, program: Program, every: bool = False) -> Run:
         return run_program(
-            self.suite, self.target, program, self.capacity, focus=rule, count=every,
-            candidates=self.settings.candidates)
+            self.suite, self.target, program, self.capacity, focus=rule,
+            candidates=self.settings.candidates, every=every)
 
     def _fails(self, rule: Rule, program: Program) -> Program | None:
         run = self._run(rule, program)

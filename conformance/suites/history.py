@@ -78,10 +78,10 @@ class HistorySuite:
 
     def judge(
         self, capacity: int, items_max: int, focus: Rule | None, counting: bool = False,
-        candidates: int = STATES_MAX,
+        candidates: int = STATES_MAX, every: bool = False,
     ) -> AnyJudge:
         """See ``AnySuite``."""
-        return self.judging(capacity, focus, counting, candidates)
+        return self.judging(capacity, focus, counting or every, candidates)
 
     def explore(
         self, can: Collection[str], focus: Rule, seed: int, examples: int,

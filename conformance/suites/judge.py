@@ -111,10 +111,10 @@ class Judge:
 
     def __init__(
         self, suite: Suite, capacity: int, items_max: int, focus: Rule | None,
-        counting: bool = False, candidates: int = STATES_MAX,
+        counting: bool = False, candidates: int = STATES_MAX, every: bool = False,
     ) -> None:
         constants = tuple(suite.constants(capacity, items_max).items())
-        watches = suite.watches if counting or focus is None else tuple([
+        watches = suite.watches if counting or every or focus is None else tuple([
             watch for watch in suite.watches if watch.adds is None or watch.adds is focus])
         self._watchers = watchers_of(watches, constants, candidates)
         self._together = self._watchers.initial()

@@ -91,15 +91,16 @@ def capabilities(suite: AnySuite, target: Target, *capacities: int) -> Collectio
 def run_program(
     suite: AnySuite, target: Target, program: Sequence[Act], capacity: int, *,
     focus: Rule | None = None, count: bool = False, candidates: int = STATES_MAX,
+    every: bool = False,
 ) -> Run:
     """Run a program on a fresh instance, until it ends or no machine is left to judge.
 
     ``focus`` is the rule that is looked for (None: any); ``count`` fills ``exercised``, at
-    the price of half the speed; ``candidates`` is as for ``AnySuite.judge``. Raises
-    ``TargetFailed`` when the target fails to answer.
+    the price of half the speed; ``candidates`` and ``every`` are as for ``AnySuite.judge``.
+    Raises ``TargetFailed`` when the target fails to answer.
     """
     items_max = -(-max(ITEMS_MAX, len(program) + 2) // _ROUND) * _ROUND
-    judge = suite.judge(capacity, items_max, focus, count, candidates)
+    judge = suite.judge(capacity, items_max, focus, count, candidates, every)
     run = Run(breaches=judge.breaches, exercised=judge.exercised)
     session = target.open()
     try:

@@ -139,11 +139,13 @@ class AnySuite(Protocol):
 
     def judge(
         self, capacity: int, items_max: int, focus: Rule | None, counting: bool = False,
-        candidates: int = STATES_MAX,
+        candidates: int = STATES_MAX, every: bool = False,
     ) -> AnyJudge:
         """A judge for one run; ``focus`` is the rule that is looked for (None: any).
 
-        ``candidates`` bounds the states in which each of its machines may be at one time.
+        ``counting``: what could have broken each rule. ``candidates`` bounds the states in which
+        each of its machines may be at one time. ``every`` machine watches, as where it counts;
+        else those do that can show a breach of ``focus``, or one that comes before it.
         """
         ...
 
@@ -240,12 +242,12 @@ class Suite:
 
     def judge(
         self, capacity: int, items_max: int, focus: Rule | None, counting: bool = False,
-        candidates: int = STATES_MAX,
+        candidates: int = STATES_MAX, every: bool = False,
     ) -> AnyJudge:
         """See ``AnySuite``."""
         from .judge import Judge
 
-        return Judge(self, capacity, items_max, focus, counting, candidates)
+        return Judge(self, capacity, items_max, focus, counting, candidates, every)
 
     def explore(
         self, can: Collection[str], focus: Rule, seed: int, examples: int,

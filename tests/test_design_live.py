@@ -56,8 +56,8 @@ def wishes(part: Design) -> Iterator[Wish]:
         only_writes = part.outputs(name) and not part.inputs(name)
         if task.kind is Kind.SOURCE or (task.kind is Kind.SCRIPT and only_writes):
             left = f"{name}: elements left" if task.kind is Kind.SOURCE and task.count else ""
-            yield left, 1, lambda move, name=name: move.task == name
-    for link in part.links.values():
+            yield left, 1, lambda move, name=name: name in move.tasks
+    for link in (link for link in part.links.values() if link.capacity != 0):
         queue = f"elements in {link.name}"
         yield queue, min(part.taken(link)), lambda move, q=queue: move.change.get(q, 0) < 0
     for name in system_of(part).counters:

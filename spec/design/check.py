@@ -61,15 +61,16 @@ def check(design: Design, settings: Settings | None = None) -> DesignReport:
 
 
 def _expected(design: Design, finding: Finding) -> str | None:
-    """The verdict that is wanted: *holds* where nothing is said. But a design that is known to
-    get stuck, or of which these tasks are known to starve, may do so in any way, and what nobody
-    asked for may stay unknown."""
+    """The verdict that is wanted: *holds* where nothing is said. But a design that is known to get
+    stuck, or not to be live, or of which these tasks are known to starve, may do so in any way, and
+    what nobody asked for may stay unknown."""
     said = design.expect.get(finding.name)
     if said is not None or finding.name != LOCAL:
         return said or "holds"
     stuck = finding.meanwhile.tasks if finding.meanwhile else ()
     starve = all(design.expect.get(f"starvation: {task}") == "violated" for task in stuck)
-    known = design.expect.get("deadlock") == "violated" or bool(stuck and starve)
+    known = "violated" in (design.expect.get("deadlock"), design.expect.get(LIVE)) or bool(
+        stuck and starve)
     return None if known or finding.outcome is Outcome.UNKNOWN else "holds"
 
 

@@ -25,7 +25,8 @@ def most_telling(
 ) -> Program:
     """The one of some programs that tells most.
 
-    In its rehearsal nothing is broken besides the rule in focus, and that one could be. Of such
+    In its rehearsal the rule in focus could be broken, and if that can be had, nothing is broken
+    besides it: a queue that drops cannot be seen to drop the right item without a breach. Of such
     programs it is the one that exercises most, where a rule counts the more the fewer of the
     programs exercise it; then the shortest, and then the first.
     """
@@ -36,7 +37,7 @@ def most_telling(
         run = runs[at]
         goes_on = all(breach.rule == focus for breach in run.breaches)
         exercised = [rule for rule, steps in run.exercised.items() if steps]
-        return (goes_on, focus.id in exercised, sum(1 / often[rule] for rule in exercised),
+        return (focus.id in exercised, goes_on, sum(1 / often[rule] for rule in exercised),
                 -len(run.acts), -at)
 
     return drafts[max(range(len(drafts)), key=worth)]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, ClassVar
 
 from ....reference.drivers.asyncio_closing import ClosableQueue, Closed
+from ....reference.drivers.giving_way import NeverGaveWay, calls_counted
 from ...adapters.base import Declined, missing
 from ...adapters.loop_adapter import Held, LoopAdapter
 from ...ports.base import Message, Port
@@ -19,6 +21,10 @@ __all__ = [
 
 CALLBACKS_MAX = 500
 """Callbacks after which a loop does not come to rest any more: a dozen calls need a tenth."""
+
+CALLS_MAX = 20_000
+"""Calls of functions within one request, after which a join has not given way: so many callbacks
+make fewer."""
 
 
 class Spoilt:
@@ -66,6 +72,7 @@ class ReferenceClosing(LoopAdapter):
     policy: ClassVar[str] = "wait"
     kind: ClassVar[type[Any]] = ClosableQueue
     told: tuple[type[Exception], ...] = (Closed,)
+    _joins = False
 
     # -- for subclasses -----------------------------------------------------------------------
 
@@ -93,6 +100,7 @@ class ReferenceClosing(LoopAdapter):
     def start(self, settings: Mapping[str, Any]) -> None:
         """See ``PortAdapter``."""
         self.begin_anew()
+        self._joins = False
         with self._loop.running():
             self.queue = self.make(settings["capacity"])
 
@@ -118,10 +126,17 @@ class ReferenceClosing(LoopAdapter):
 
     def _join(self, by: str) -> list[Message]:
         async def joins(call: Held) -> None:
-            await self.queue.join()
-            self.note(call, "over")
+            try:
+                await self.queue.join()
+            except NeverGaveWay:
+                self._count_anew()
+                self._events.append({"by": LOOP, "does": "spins"})
+            else:
+                self.note(call, "over")
 
-        self.call(by, joins)
+        self._joins = True
+        with self._watched():
+            self.call(by, joins)
         return self._seen()
 
     def _done(self) -> list[Message]:
@@ -150,14 +165,33 @@ class ReferenceClosing(LoopAdapter):
 
     def settle(self) -> list[Message]:    # type: ignore[override]
         """See the port. A loop that does not come to rest is told of."""
-        with self._loop.running():
+        with self._watched(), self._loop.running():
             ran = self._loop.ran
             self._loop.run_while(lambda: self._loop.ran - ran < CALLBACKS_MAX)
             if self._loop.ready():
                 self._events.append({"by": LOOP, "does": "spins"})
         return self._seen()
 
+    def run(self, steps: int) -> list[Message]:
+        """See the port."""
+        with self._watched():
+            return super().run(steps)
+
+    def close(self) -> None:
+        """See ``LoopAdapter``."""
+        with self._watched():
+            super().close()
+
     # -- within -------------------------------------------------------------------------------
+
+    @contextmanager
+    def _watched(self) -> Iterator[None]:
+        """Where somebody joins: a join that goes round and round is ended, and told of."""
+        if not self._joins:
+            yield
+            return
+        with calls_counted(CALLS_MAX) as self._count_anew:
+            yield
 
     def _puts(self, by: str, item: Any) -> list[Message]:
         async def puts(call: Held) -> None:

@@ -187,7 +187,7 @@ class ForgetsWhatWasCut(ClosableQueue[Any]):
 @TWINS.twin(
     "join-spins", "JOIN-3",
     "an event that was set and not cleared lets a join look again and again",
-    "janus #715: a race of set and clear; there it did not even let others run")
+    "janus #715, but for a wait in each round, which lets others run")
 class Spins(ClosableQueue[Any]):
     """The event is set by a callback, and cleared at once by who puts in between."""
 
@@ -207,6 +207,18 @@ class Spins(ClosableQueue[Any]):
         while self.undone:
             await self.finished.wait()
             await asyncio.sleep(0)
+
+
+@TWINS.twin(
+    "join-never-gives-way", "JOIN-3",
+    "a join waits for an event that is set already, again and again, and nothing else runs",
+    "janus #715: set by call_soon_threadsafe, after it was cleared by the next put")
+class NeverGivesWay(Spins):
+    """A wait for an event that is set does not wait."""
+
+    async def join(self) -> None:
+        while self.undone:
+            await self.finished.wait()
 
 
 # ---- what cannot be put ---------------------------------------------------------------------

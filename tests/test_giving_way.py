@@ -1,0 +1,45 @@
+"""Coroutines that never come back to their loop are ended by a count of calls."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+
+import pytest
+from checkvalve.reference.drivers.giving_way import NeverGaveWay, calls_counted
+from checkvalve.reference.drivers.virtual_loop import VirtualLoop
+
+
+async def waits_for_what_is_there(rounds: list[int]) -> None:
+    """Go round for ever: the event is set, so waiting for it does not wait."""
+    event = asyncio.Event()
+    event.set()
+    while True:
+        await event.wait()
+        rounds.append(len(rounds))
+
+
+def rounds_of(most: int) -> int:
+    """How often that goes round before it is ended."""
+    loop, rounds = VirtualLoop(), list[int]()
+    with loop.running(), calls_counted(most):
+        task = loop.begin(waits_for_what_is_there(rounds))
+    assert isinstance(task.exception(), NeverGaveWay)
+    return len(rounds)
+
+
+def test_a_coroutine_that_goes_round_is_ended_at_the_same_call_each_time() -> None:
+    """Also where it would run for ever."""
+    assert rounds_of(2000) == rounds_of(2000) > 100
+
+
+def test_counting_begins_anew_after_it_was_caught_and_ends_with_its_block() -> None:
+    """So that what goes round next is ended as well; and who profiled before profiles again."""
+    outer = sys.getprofile()
+    with calls_counted(1000) as anew:
+        for _ in range(2):
+            with pytest.raises(NeverGaveWay):
+                while True:
+                    len("")
+            anew()
+    assert sys.getprofile() is outer

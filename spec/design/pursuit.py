@@ -30,6 +30,10 @@ MAX_AMOUNT = 2**53
 """Amounts up to here are exact in floating point."""
 MAX_LEGS, MAX_MOVES = 1_000_000, 5_000_000
 """What one pursuit may come to."""
+MAX_WHOLE = 100
+"""Moves of a net of which whole amounts are asked for, where the least ones are fractions."""
+MAX_NODES = 1_000
+"""Problems that are solved for whole amounts."""
 RECENT = 3
 """Moves at the end of a path whose followers are looked at when it is changed."""
 DENOMINATORS = (1, 60, 10_000)
@@ -43,22 +47,33 @@ def amounts(net: Counters, state: Sequence[int]) -> list[int] | None:
     """How often each move is made on a way to the state, as few as possible in all; None where
     no amounts lead there, or none in whole numbers were found."""
     import numpy as np
-    from scipy.optimize import linprog
+    from scipy.optimize import linprog, milp
     able = [n for n, move in enumerate(net.moves) if move.change and not move.fails]
     wanted = [here - counter.start for here, counter in zip(state, net.counters, strict=True)]
     if not able or max(map(abs, wanted), default=0) > MAX_AMOUNT:
         return None
-    solved = linprog(np.ones(len(able)), A_eq=_changes(net, able), b_eq=np.array(wanted, float),
-                     method="highs")
-    if solved.x is None or solved.x.max() > MAX_AMOUNT:
-        return None
-    found = [0] * len(net.moves)
-    for n, amount in zip(able, solved.x, strict=True):
-        found[n] = round(float(amount))
-    for n, amount in enumerate(found):
+    changes, ones = _changes(net, able), np.ones(len(able))
+    for whole in (False, True) if len(able) <= MAX_WHOLE else (False,):
+        solved = milp(ones, constraints=(changes, wanted, wanted), integrality=ones,
+                      options={"node_limit": MAX_NODES}) if whole else \
+            linprog(ones, A_eq=changes, b_eq=np.array(wanted, float), method="highs")
+        if solved.x is None or solved.x.max() > MAX_AMOUNT:
+            return None
+        found = [0] * len(net.moves)
+        for n, amount in zip(able, solved.x, strict=True):
+            found[n] = round(float(amount))
+        if _leads(net, found, wanted):
+            return found
+    return None
+
+
+def _leads(net: Counters, amounts: Sequence[int], wanted: Sequence[int]) -> bool:
+    """Whether so many moves of each kind change the counters as wanted."""
+    left = list(wanted)
+    for n, amount in enumerate(amounts):
         for place, by in net.moves[n].change.items() if amount else ():
-            wanted[place] -= amount * by
-    return None if any(wanted) else found
+            left[place] -= amount * by
+    return not any(left)
 
 
 def _changes(net: Counters, able: Sequence[int]) -> Any:

@@ -15,6 +15,8 @@ from .options import budget_options, parameters_given
 from .outcome import EXPECTED, UNKNOWN
 
 if TYPE_CHECKING:
+    from checkvalve.spec.design.law_proof import Side, ToldRun
+    from checkvalve.spec.design.sizes import Sizes
     from checkvalve.spec.verdicts.verdict import Budget
 
     from ..designs.laws import Found
@@ -23,6 +25,10 @@ __all__ = ["command"]
 
 USUAL_SECONDS = 5.0
 """What one design of the grid may take unless --max-seconds says otherwise."""
+PROVING_SECONDS = 30.0
+"""What the proof may take unless --max-seconds says otherwise."""
+MAX_TOLD = 3
+"""Smallest points that are told."""
 
 
 @click.command("law")
@@ -39,25 +45,29 @@ def command(
     """Find a formula for the values of its parameters with which DESIGN keeps a property.
 
     Every design of the ranges in `parameters` is decided; the shortest formula that says the same
-    is looked for, and tried on 40 designs beyond the ranges. It is observed, and not proved.
+    is looked for, and tried on 40 designs beyond the ranges. That nothing gets stuck where it is
+    true, and everything where it is false, is then proved for all values, or said to be observed.
+    The formula is solved for the capacities in it, with the smallest that suffice.
 
     Exit code 0 if there is a formula that nothing contradicts, 2 if not, 64 for a file that is
-    not a design, or whose parameters have no range. Each design may take 5 s, unless --max-seconds
-    says otherwise.
+    not a design, or whose parameters have no range. Each design may take 5 s and the proof 30 s,
+    unless --max-seconds says otherwise.
     """
     from ..designs.laws import law_of
 
+    proving = budget.max_seconds or PROVING_SECONDS
     if budget.max_seconds is None:
         budget = replace(budget, max_seconds=USUAL_SECONDS)
-    found = law_of(design, name, parameters_given(given), budget)
-    stands = found.law is not None and not found.against and not found.unknown
+    found = law_of(design, name, parameters_given(given), budget, proving)
     if as_json:
         click.echo(json.dumps(_document(design, name, found), indent=1, ensure_ascii=False))
     else:
         for line in _lines(design, name, found):
             click.echo(line)
-    return EXPECTED if stands else UNKNOWN
+    return EXPECTED if found.stands else UNKNOWN
 
+
+# --- for people ------------------------------------------------------------------------------
 
 def _lines(file: str, name: str, found: Found) -> Iterator[str]:
     yield f"{file}  {', '.join(found.names)}: {counted(found.points, 'design')}"
@@ -80,16 +90,77 @@ def _lines(file: str, name: str, found: Found) -> Iterator[str]:
     if found.against:
         yield (f"  ?   It is wrong at {len(found.against)} of {found.beyond} tried beyond the "
                f"ranges: {found.against[0]}. Widen the ranges.")
-    else:
+    elif found.proof is None:
         yield f"  True of {found.beyond} tried beyond the ranges, too. Observed, not proved."
+    else:
+        yield f"  True of {found.beyond} tried beyond the ranges, too."
+        yield from _side("Where it is true, no design gets stuck", found.proof.holds)
+        yield from _side("Where it is false, each of them can", found.proof.violated)
+    if found.sizes is not None and not found.against:
+        yield from _smallest(found.sizes)
 
+
+def _side(what: str, side: Side) -> Iterator[str]:
+    if not side.proved:
+        yield f"  {what}: observed, not proved ({side.reason})."
+        return
+    yield f"  {what}: proved for {_domain(side)}."
+    if side.runs:
+        run = max(side.runs, key=lambda run: run.generality)
+        yield f"    {counted(len(side.runs), 'run')} in all, such as: {_run(run)}"
+
+
+def _domain(side: Side) -> str:
+    """The values that a side is proved for, in words."""
+    from checkvalve.spec.design.regions import MOST
+    domain = side.domain
+    few = [f"{name} = {low}..{high}" for name, (low, high) in domain.ranges.items()
+           if name in domain.bounded]
+    all_of = [f"{name} >= {low}" for name, (low, _) in domain.ranges.items()
+              if name not in domain.bounded]
+    return " and ".join([*([", ".join(few)] if few else []), *(
+        [f"every {', '.join(all_of)} (up to {MOST:,})"] if all_of else [])])
+
+
+def _run(run: ToldRun) -> str:
+    legs = [f"({'; '.join(steps)}){'' if str(times) == '1' else f' × ({times})'}"
+            for steps, times in run.legs]
+    return ", then ".join(legs) or "it is stuck at the start"
+
+
+def _smallest(sizes: Sizes) -> Iterator[str]:
+    yield f"  For one capacity each: {'; '.join(sizes.solved)}."
+    told = ["(" + ", ".join(f"{name}={value}" for name, value in point.items()) + ")"
+            for point in sizes.points[:MAX_TOLD]]
+    more = len(sizes.points) - len(told)
+    asked = ", ".join(f"{name}={value}" for name, value in sizes.given.items())
+    yield (f"  Smallest that suffice{f' with {asked}' if asked else ''}, checked: {', '.join(told)}"
+           f"{f', and {more} more' if more else ''}")
+
+
+# --- for programs ----------------------------------------------------------------------------
 
 def _document(file: str, name: str, found: Found) -> dict[str, Any]:
-    law = found.law
+    law, proof, sizes = found.law, found.proof, found.sizes
     return {
         "file": file, "property": name, "parameters": list(found.names), "designs": found.points,
         "holds": found.holds, "unknown": found.unknown,
         "law": None if law is None else str(law) if law.atoms else str(found.holds > 0).lower(),
         "needed": 0 if law is None else law.needed, "beyond": found.beyond,
-        "against": list(found.against), "proved": False,
+        "against": list(found.against), "proved": proof is not None and proof.is_whole,
+        "sides": None if proof is None else {
+            "holds": _side_document(proof.holds), "violated": _side_document(proof.violated)},
+        "smallest": None if sizes is None else {
+            "capacities": list(sizes.names), "solved": list(sizes.solved),
+            "given": dict(sizes.given), "points": [dict(point) for point in sizes.points]},
+    }
+
+
+def _side_document(side: Side) -> dict[str, Any]:
+    return {
+        "proved": side.proved, "reason": side.reason,
+        "values": {name: [low, side.domain.top(name)]
+                   for name, (low, _) in side.domain.ranges.items()},
+        "runs": [[{"steps": list(steps), "times": str(times)} for steps, times in run.legs]
+                 for run in side.runs],
     }

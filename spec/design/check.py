@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from ..notation.errors import InputError
 from ..verdicts.deadline import Deadline, OutOfTime
 from ..verdicts.verdict import Outcome, Trace
 from .bounds import bounds
@@ -34,7 +35,9 @@ from .searching import Engine, Settings, abstracting, finding_of, not_the_search
 from .stuck import Blocked
 from .translate import Aim, translate
 
-__all__ = ["Engine", "Part", "Settings", "check", "decide_deadlock", "parts"]
+__all__ = [
+    "Engine", "Part", "Settings", "check", "decide_deadlock", "decide_one", "parts",
+]
 
 GROWTHS = (8, 40, 200)
 
@@ -58,6 +61,23 @@ def check(design: Design, settings: Settings | None = None) -> DesignReport:
     complete = all(section.graph.complete for section in sections) and None not in told
     cycles = [cycle for cycles in told if cycles is not None for cycle in cycles]
     return DesignReport(design, tuple(findings), tuple(cycles), complete)
+
+
+def decide_one(design: Design, name: str, settings: Settings | None = None) -> Finding:
+    """The finding on one property that is asked of the design, without all others.
+
+    Raises InputError for one that nobody asks for.
+    """
+    if name not in _properties(design):
+        raise InputError(f"nobody asks for the property {name[:60]!r} of this design", design.file,
+                         f"Name it in `expect`. Decided are: {', '.join(_properties(design))}.")
+    settings = settings or Settings()
+    settings = replace(settings, budget=settings.budget.start())
+    found = parts(design)
+    sections = [Part.of(part, deadline=settings.budget.deadline.share(2 * (len(found) - place)))
+                for place, part in enumerate(found)]
+    spaces = Spaces(sections, settings, LOCAL in design.expect)
+    return _decide(design, sections, spaces, name, settings)
 
 
 def _expected(design: Design, finding: Finding) -> str | None:

@@ -8,7 +8,8 @@ the more its factors come to.
 
 Z3 gives a formula for a few points; a point that it gets wrong joins them, until there is none
 (counterexample-guided synthesis). So the points that were needed are few, and all others confirm
-it. What comes out was *observed*, and is proved for no other value.
+it. What comes out was *observed*; whether it is true of all other values is proved elsewhere (see
+``law_proof``).
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from itertools import combinations
 from math import gcd
 from typing import Any, Final, Literal
 
-__all__ = ["Atom", "Law", "Observed", "find_law"]
+__all__ = ["Atom", "Law", "Observed", "Point", "Term", "find_law", "times"]
 
 LENGTHS: Final = range(1, 10)
 """What all factors of a formula may come to, the shortest first."""
@@ -48,8 +49,8 @@ class Atom:
         return self.slack(point) >= 0
 
     def __str__(self) -> str:
-        left = [_times(factor, term) for term, factor in self.factors if factor > 0]
-        right = [_times(-factor, term) for term, factor in self.factors if factor < 0]
+        left = [times(factor, term) for term, factor in self.factors if factor > 0]
+        right = [times(-factor, term) for term, factor in self.factors if factor < 0]
         sign, rest = (">", self.least - 1) if self.least == 1 and right else (">=", self.least)
         if rest > 0 or not right:
             right.append(str(rest))
@@ -117,7 +118,8 @@ def _value(term: Term, point: Point) -> int:
     return values[0]
 
 
-def _times(factor: int, term: Term) -> str:
+def times(factor: int, term: Term) -> str:
+    """So many times a term, as it is written."""
     kind, names = term
     shown = {
         "one": names[0], "product": "*".join(names), "gcd": f"gcd({', '.join(names)})",

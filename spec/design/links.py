@@ -194,6 +194,8 @@ class LinkPlaces:
         if link.flow is Flow.FAIL:
             words = (f"overflows {link.name}, which fails",)
             yield Effect({self.queue: room - n + 1}, {}, {FAILED: 1}, words, overflows=here)
+        if link.flow not in (Flow.DROP_NEWEST, Flow.DROP_OLDEST, Flow.UNBOUNDED):
+            return
         for beyond in range(1, n + 1):
             before = room - n + beyond
             if before < 0:
@@ -203,7 +205,7 @@ class LinkPlaces:
             if link.flow in (Flow.DROP_NEWEST, Flow.DROP_OLDEST):
                 words = (self._drop(n, beyond),)
                 yield Effect(exactly, exactly, change, words, loses=True, overflows=here)
-            elif link.flow is Flow.UNBOUNDED and self.unbounded.abstract:
+            elif self.unbounded.abstract:
                 words = (f"writes {_several(n)}to {link.name}",)
                 yield Effect(exactly, exactly, change, words, abstract=True, overflows=here)
 

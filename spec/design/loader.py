@@ -18,13 +18,14 @@ from .kinds import Misfit, Parts, sorted_out
 from .language import (
     Design, Flow, Kind, Link, Merging, Mortality, Pool, Routing, Step, StepKind, Task,
 )
-from .parameters import points, resolved
+from .parameters import Point, points, resolved
 from .schema import check_shape
 from .programs import length
 from .source import Node, Spot, parse
+from .symbols import whole
 from .translate import Aim, translate
 
-__all__ = ["load", "load_all", "load_tree", "only"]
+__all__ = ["load", "load_all", "load_point", "load_tree", "only"]
 
 # Flow kinds whose translation has a row for each number of elements that do not fit.
 _COUNTED = {Flow.DROP_NEWEST, Flow.DROP_OLDEST, Flow.UNBOUNDED}
@@ -81,19 +82,21 @@ def load_tree(
     root: Node, file: str, given: Mapping[str, str] | None = None, assumed: Sequence[str] = ()
 ) -> list[Design]:
     """As ``load_all``, of a tree; whoever read that took for granted what is ``assumed``."""
-    found = []
-    for point in points(root, file, given or {}):
-        if has_copies(root):
-            tree = expanded(root, point, file)
-            check_shape(tree, file, "expanded")
-        else:
-            tree = resolved(root, point, file)
-            check_shape(tree, file)
-        found.append(replace(_Loader(tree, file).design(), parameters=tuple(point.items()),
-                             assumed=tuple(assumed)))
+    found = [replace(load_point(root, point, file), assumed=tuple(assumed))
+             for point in points(root, file, given or {})]
     columns = zip(*(each.parameters for each in found), strict=True)
     swept = [place for place, values in enumerate(columns) if len(set(values)) > 1]
     return [_named(design, swept) for design in found]
+
+
+def load_point(root: Node, point: Point, file: str, known: bool = False) -> Design:
+    """The design of a tree for these values of its parameters, which may be symbols (see
+    ``symbols``) where the shape of the tree is ``known`` to be right."""
+    copied = has_copies(root)
+    tree = expanded(root, point, file) if copied else resolved(root, point, file)
+    if not known:
+        check_shape(tree, file, "expanded" if copied else "resolved")
+    return replace(_Loader(tree, file).design(), parameters=tuple(point.items()))
 
 
 def _named(design: Design, swept: Sequence[int]) -> Design:
@@ -115,7 +118,7 @@ class _Loader:
         tasks = {name: _task(name, node, _spot(top["tasks"], name))
                  for name, node in _entries(top["tasks"])}
         pools = {
-            name: Pool(name, int(node.value["threads"].value), _spot(top["pools"], name))
+            name: Pool(name, whole(node.value["threads"].value), _spot(top["pools"], name))
             for name, node in _entries(top.get("pools"))
         }
         links = self._links(top["links"].value if "links" in top else [], tasks)
@@ -398,7 +401,7 @@ def _text(node: Node | None) -> str:
 
 
 def _number(node: Node | None, default: int) -> int:
-    return default if node is None else int(node.value)
+    return default if node is None else whole(node.value)
 
 
 def _spot(node: Node, key: str) -> Spot:
@@ -423,7 +426,7 @@ def _task(name: str, node: Node, spot: Spot) -> Task:
     count = get("count")
     return Task(
         name=name, kind=kind, spot=spot, hand=_number(get("hand"), int(decides)),
-        count=None if count is None else int(count.value),
+        count=None if count is None else whole(count.value),
         merging=Merging(_text(get("policy")) or "any"), prefers=_text(get("prefers")),
         routing=Routing(_text(get("by")) or "content"), pool=_pools(get("pool"), kind, depth),
         steps=_steps(get("steps")) or (),
@@ -436,7 +439,7 @@ def _task(name: str, node: Node, spot: Spot) -> Task:
 
 
 def _amounts(node: Node | None) -> dict[str, int]:
-    return {name: int(child.value) for name, child in _entries(node)}
+    return {name: whole(child.value) for name, child in _entries(node)}
 
 
 def _pools(node: Node | None, kind: Kind, depth: int) -> tuple[str, ...]:

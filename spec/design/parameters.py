@@ -22,7 +22,9 @@ from ..notation.errors import InputError
 from .schema import check_shape
 from .source import Node
 
-__all__ = ["MAX_POINTS", "Point", "computed", "expected", "points", "resolved", "value_of"]
+__all__ = [
+    "MAX_POINTS", "Point", "computed", "expected", "point_with", "points", "resolved", "value_of",
+]
 
 MAX_POINTS: Final = 1_000
 """Designs that one file may stand for."""
@@ -51,14 +53,7 @@ def points(root: Node, file: str, given: Mapping[str, str]) -> list[Point]:
     what is no number, and for more than ``MAX_POINTS`` choices.
     """
     check_shape(root, file, "parameters")
-    declared = _declared(root)
-    for name in given:
-        if name not in declared:
-            known = f"Its parameters are: {', '.join(declared)}." if declared else (
-                "Give it some: `parameters: {n: 4}`.")
-            raise InputError(f"the design has no parameter called {name[:40]!r}", file, known)
-    nodes = {name: replace(node, value=given.get(name, node.value))
-             for name, node in declared.items()}
+    nodes = _nodes(root, file, given)
     sizes = {name: _range_of(node, name, file) for name, node in nodes.items()}
     count = prod(len(values) for values in sizes.values() if values is not None)
     if count > MAX_POINTS:
@@ -67,6 +62,19 @@ def points(root: Node, file: str, given: Mapping[str, str]) -> list[Point]:
                          f"{file}:{swept.spot}", "Narrow the ranges, as with `--set n=1..8`.")
     return [_point(nodes, dict(zip(sizes, chosen, strict=True)), file)
             for chosen in product(*(values or [None] for values in sizes.values()))]
+
+
+def point_with(
+    root: Node, file: str, given: Mapping[str, str], values: Mapping[str, Any]
+) -> Point:
+    """The point at which some parameters have these ``values``, which may be symbols (see
+    ``symbols``); the others have what follows from them, or the first of their range."""
+    chosen: dict[str, Any] = {}
+    nodes = _nodes(root, file, given)
+    for name, node in nodes.items():
+        found = None if name in values else _range_of(node, name, file)
+        chosen[name] = values.get(name) if found is None else found[0]
+    return _point(nodes, chosen, file)
 
 
 def resolved(root: Node, point: Point, file: str) -> Node:
@@ -94,6 +102,18 @@ def _declared(root: Node) -> dict[str, Node]:
     """The parameters as they are written."""
     node = root.value.get("parameters") if isinstance(root.value, dict) else None
     return {} if node is None else dict(node.value)
+
+
+def _nodes(root: Node, file: str, given: Mapping[str, str]) -> dict[str, Node]:
+    """The parameters with what they are: what is ``given``, or what the file says."""
+    declared = _declared(root)
+    for name in given:
+        if name not in declared:
+            known = f"Its parameters are: {', '.join(declared)}." if declared else (
+                "Give it some: `parameters: {n: 4}`.")
+            raise InputError(f"the design has no parameter called {name[:40]!r}", file, known)
+    return {name: replace(node, value=given.get(name, node.value))
+            for name, node in declared.items()}
 
 
 def _range_of(node: Node, name: str, file: str) -> range | None:
@@ -242,7 +262,7 @@ def _comparisons(tree: ast.Compare, point: Point) -> Iterator[bool]:
         yield _COMPARED[type(compare)](left, right)
 
 
-def _bounded(value: Any) -> int:
-    if abs(value) > _MAX_NUMBER:
+def _bounded(value: int) -> int:
+    if not -_MAX_NUMBER <= value <= _MAX_NUMBER:
         raise _Wrong("a number in it is too large")
-    return int(value)
+    return value

@@ -12,11 +12,12 @@ from typing import Final
 
 from ...notation.errors import InputError
 from ..language import Design
-from ..loader import load_all, load_tree
+from ..loader import load_tree
+from ..source import parse
 from . import dot, flink, flux, graphml, kafka_streams, pnml
 from .draft import Reading
 
-__all__ = ["FORMATS", "Format", "format_of", "load_any"]
+__all__ = ["FORMATS", "Format", "format_of", "load_any", "read_any"]
 
 
 @dataclass(frozen=True)
@@ -65,13 +66,18 @@ def load_any(
     ``given`` has values of parameters (see ``loader``). Raises InputError, with file, line and
     column, for what is no design, and for what its format says that a design cannot express.
     """
+    reading = read_any(text, file)
+    return load_tree(reading.root, file, given, reading.assumed)
+
+
+def read_any(text: str, file: str = "<text>") -> Reading:
+    """The tree that a text stands for, in whatever format it is; raises as ``load_any``."""
     text = text.removeprefix("\ufeff")
     own = format_of(text, file)
     if own is None:
-        return load_all(text, file, given)
+        return Reading(parse(text, file), ())
     try:
-        reading = own.read(text, file)
+        return own.read(text, file)
     except RecursionError:
         raise InputError(f"this {own.name} file is nested too deep", file,
                          "Check the brackets.") from None
-    return load_tree(reading.root, file, given, reading.assumed)

@@ -1,0 +1,37 @@
+"""Questions to Z3 about whole numbers, as text, each in a context of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+__all__ = ["Unanswered", "answered"]
+
+EFFORT: Final = 20_000_000
+"""What the solver may do for one answer, in its own units (some seconds)."""
+
+
+class Unanswered(Exception):
+    """The solver gave up."""
+
+
+def answered(
+    told: Sequence[str], names: Iterable[str], effort: int = EFFORT
+) -> dict[str, int] | None:
+    """Values of these names that make all of it true, None if there are none.
+
+    Raises Unanswered where the solver does not know.
+    """
+    import z3
+    context = z3.Context()  # what else was asked in this process changes no answer here
+    solver = z3.Solver(ctx=context)
+    solver.set("rlimit", effort)
+    solver.from_string("\n".join(told))
+    answer = solver.check()
+    if answer == z3.unknown:
+        raise Unanswered(solver.reason_unknown())
+    if answer == z3.unsat:
+        return None
+    model = solver.model()
+    return {name: model.eval(z3.Int(name, context), model_completion=True).as_long()
+            for name in names}

@@ -189,3 +189,20 @@ def test_what_has_no_kinds_is_refused(change: tuple[str, str], told: str) -> Non
     assert change[0] in text
     with pytest.raises(InputError, match=told):
         load(text.replace(*change), "d.yaml")
+
+
+def test_the_order_of_several_kinds_is_left_open() -> None:
+    """They are counted kind by kind; of one kind that goes one way it is known."""
+    text = """
+checkvalve: 1
+name: in order
+tasks:
+  sender: {kind: script, steps: [{write: inbox, of: a}, {write: inbox, of: b}]}
+  reader: {kind: script, steps: [{read: inbox}]}
+links: [{from: sender, to: reader, capacity: 2, name: inbox, kinds: [a, b]}]
+expect: {ordered: holds}
+"""
+    found = check(load(text)).finding("ordered")
+    assert found.outcome is Outcome.UNKNOWN and "inbox, whose elements are counted" in found.reason
+    one = check(load(text.replace("of: b", "of: a"))).finding("ordered")
+    assert one.outcome is Outcome.HOLDS

@@ -52,6 +52,10 @@ def decide_order(parts: list[Design], settings: Settings) -> Finding:
 
 def _of_pair(design: Design, sender: str, receiver: str, settings: Settings) -> Finding:
     told = f"what {sender} sends to {receiver}"
+    mixed = next((link.of for link in _ahead(design, sender) if link.of), "")
+    if mixed:
+        return _unknown(f"{told} may pass {mixed}, whose elements are counted kind by kind, and "
+                        "not in the order in which they came; next, ask it of one kind")
     finite = with_ends(design)
     if finite is None:
         return _unknown(f"{told} passes an unbounded link")

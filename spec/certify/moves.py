@@ -11,30 +11,44 @@ At links without room (``capacity: 0``) two tasks move as one (see ``meetings``)
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
-from itertools import islice
+from dataclasses import dataclass, field, replace
+from itertools import islice, product
 
 from ..design.language import (
     Design, Flow, Kind, Link, Merging, Mortality, Routing, Step, StepKind, Task,
 )
+from . import signals
 from .meetings import meeting_at
+from .scripts import finals, may_be_done, positions, singly
 from .system import Counter, Move, NotCovered, System, Ways, each
 
-__all__ = ["may_be_done", "system_of"]
+__all__ = ["system_of"]
 
 
 def system_of(design: Design) -> System:
     """The counters and moves of a design. Raises NotCovered."""
-    if any(link.flow is Flow.STOP_GO for link in design.links.values()):
-        raise NotCovered("a link of flow stop-go")
     for task in design.tasks.values():
         if not hasattr(_Reader, f"do_{task.kind.value}"):
             raise NotCovered(f"the {task.kind.value} {task.name}")
-        ties = (*design.inputs(task.name), *design.outputs(task.name))
-        if task.kind not in (Kind.SCRIPT, Kind.SINK) and any(link.kind for link in ties):
-            raise NotCovered(f"the {task.kind.value} {task.name}, which passes elements of several "
-                             "kinds on (scripts that say which kind are covered)")
     return _Reader(design).read()
+
+
+Reads = dict[str, list[Move]]
+"""Moves by the kind of the element that they read ("" where it is not known)."""
+
+
+@dataclass
+class _Way:
+    """What may be done with an element once it was read: write all links of one of these rows."""
+
+    name: str
+    links: list[list[Link]]
+    reads: list[Move] = field(default_factory=list)
+
+
+def _carries(link: Link, kind: str) -> bool:
+    """Whether an element of a kind may be in a link."""
+    return link.kind in ("", kind) or not kind
 
 
 class _Reader:
@@ -73,7 +87,7 @@ class _Reader:
         """It does all that only while it runs, and may cease to: between two elements, or, if it
         crashes, with what it holds. A source that has made all is done of itself."""
         own = list(islice(self.found.counters, counters, None))
-        held = [name for name in own if name.endswith("in the hand")]
+        held = [name for name in own if name.endswith(("in the hand", "in the window"))]
         left = [name for name in own if name.endswith("elements left")]
         running = self.counter(f"{task.name}: running", 1, 1,
                                0 if task.kind is Kind.SOURCE else None)
@@ -127,6 +141,9 @@ class _Reader:
                                         .take(lost, link.batch))
         if link.lossy:
             self.counter(f"possible losses on {link.name}", link.lossy, link.lossy)
+        if link.flow is Flow.STOP_GO:
+            self.found.counters |= signals.counters_of(link)
+            self.found.moves += signals.calls_of(link)
 
     def reading(self, link: Link, ways: Ways, amount: int = 0) -> Iterator[Move]:
         """The same, and then the link is read: so many elements, or as many as it says itself."""
@@ -154,6 +171,9 @@ class _Reader:
         if most == 0:
             plain.meets |= {(link.name, True)}
             yield plain
+            return
+        if link.flow is Flow.STOP_GO:
+            yield from signals.written(link, move)
             return
         if link.flow in (Flow.CREDIT, Flow.STOP_AND_WAIT):
             plain.take(f"permits for {link.name}", n)
@@ -206,18 +226,42 @@ class _Reader:
             ways = list(self.writing(link, ways, task.gives.get(link.name, 0)))
         return list(ways)
 
-    def decisions(self, task: Task) -> list[list[Link]]:
-        """The links that an element may go to: all that are in no group, and one of each group."""
-        found: list[list[Link]] = [[]]
-        seen: set[str] = set()
-        outputs = self.design.outputs(task.name)
-        for link in outputs:
-            if link.group and link.group in seen:
-                continue
-            seen.add(link.group)
-            options = [o for o in outputs if o.group == link.group] if link.group else [link]
-            found = [[*before, option] for before in found for option in options]
+    def decisions(self, task: Task, kind: str) -> Iterator[tuple[str, list[Link]]]:
+        """The links that an element of a kind may go to: one of each group of links, and of each
+        queue the one for its kind; with what tells the way from others."""
+        groups: dict[str, list[Link]] = {}
+        for link in self.design.outputs(task.name):
+            groups.setdefault(f"group {link.group}" if link.group else link.of or link.name,
+                              []).append(link)
+        able = [[link for link in group if _carries(link, kind)] for group in groups.values()]
+        for links in product(*able):
+            yield " and ".join(link.name for link, group in zip(
+                links, groups.values(), strict=True) if len(group) > 1), list(links)
+
+    def queues(self, task: Task) -> dict[str, list[Link]]:
+        """The queues that a task reads, each as its links, one for each kind of elements."""
+        found: dict[str, list[Link]] = {}
+        for link in self.design.inputs(task.name):
+            found.setdefault(link.of or link.name, []).append(link)
         return found
+
+    def by_kind(self, links: Iterable[Link], ways: Ways) -> Reads:
+        """The same, and then one of these links is read: by the kind that is read."""
+        found, before = dict[str, list[Move]](), list(ways)
+        for link in links:
+            found.setdefault(link.kind, []).extend(self.reading(link, before))
+        return found
+
+    def one_of_each(self, task: Task) -> Reads:
+        """Read an element of each queue of a task."""
+        ways, kind = [Move()], ""
+        queues = list(self.queues(task).values())
+        for links in queues:
+            found = self.by_kind(links, ways)
+            if len(queues) == 1:
+                return found
+            ways = [move for moves in found.values() for move in moves]
+        return {kind: ways}
 
     def thread(self, pool: str, ways: Ways, by: int) -> list[Move]:
         """The same, and then threads are taken (fewer than none) or given back."""
@@ -232,45 +276,38 @@ class _Reader:
                 move.put(name, by)
         return found
 
-    def passing(self, task: Task, reads: list[Move]) -> None:
+    def passing(self, task: Task, reads: Reads) -> None:
         """What is read is written in the same move, or held in the hand in between."""
-        ways = self.decisions(task)
+        ways: dict[tuple[str, ...], _Way] = {}
+        for kind, moves in reads.items():
+            for name, links in self.decisions(task, kind):
+                way = ways.setdefault(tuple(link.name for link in links), _Way(name, [links]))
+                way.reads += moves
         hand = max(task.hand, 1 if task.pool or len(ways) > 1 else 0)
-        if not hand:
-            self.found.moves += self.write_all(task, reads)
-        elif len(ways) == 1:
-            self.hold(task, reads, hand)
-            put = [self.out_of(f"{task.name}: elements in the hand")]
-            self.give(task, self.write_all(task, put))
+        if hand:
+            self.by_hand_of(task, hand, list(ways.values()))
         else:
-            always = [link for link in ways[0] if all(link in way for way in ways)]
-            self.decide(task, reads, hand, [
-                (" and ".join(link.name for link in way if link not in always), way)
-                for way in ways])
+            for way in ways.values():
+                self.found.moves += self.write_all(task, way.reads, way.links[0])
 
-    def decide(
-        self, task: Task, reads: list[Move], hand: int, ways: list[tuple[str, list[Link]]]
-    ) -> None:
-        """Take a thread, do these reads, and hold what is for these links, and then write them."""
-        free = self.counter(f"{task.name}: free hands", hand, hand)
-        taken = self.thread(task.pool[0], reads, -1) if task.pool else reads
-        for name, links in ways:
-            held = self.counter(f"{task.name}: elements for {name} in the hand", 0, hand, 0)
-            self.found.moves += [m.take(free, 1).put(held, 1).passes(held, 1)
-                                 for m in each(taken)]
-            put = [self.out_of(held).put(free, 1)]
-            self.give(task, self.write_all(task, put, links))
-
-    def hold(self, task: Task, reads: list[Move], hand: int) -> None:
-        """Take a thread, do these reads, and hold one element more."""
-        held = self.counter(f"{task.name}: elements in the hand", 0, hand, 0)
-        taken = self.thread(task.pool[0], reads, -1) if task.pool else reads
-        self.found.moves += [m.fits(held, hand - 1).put(held, 1).passes(held, 1)
-                             for m in each(taken)]
-
-    def out_of(self, held: str) -> Move:
-        """Take one element out of a hand."""
-        return Move().take(held, 1).passes(held, -1)
+    def by_hand_of(self, task: Task, hand: int, ways: list[_Way]) -> None:
+        """Take a thread, read, hold what was read, and then write it; of several ways to do that
+        one is decided on when it is read."""
+        free = f"{task.name}: free hands"
+        if len(ways) > 1:
+            self.counter(free, hand, hand)
+        for way in ways:
+            told = f" for {way.name}" if len(ways) > 1 else ""
+            held = self.counter(f"{task.name}: elements{told} in the hand", 0, hand, 0)
+            taken = self.thread(task.pool[0], way.reads, -1) if task.pool else way.reads
+            put = Move().take(held, 1).passes(held, -1)
+            for move in each(taken):
+                move.take(free, 1) if len(ways) > 1 else move.fits(held, hand - 1)
+                self.found.moves.append(move.put(held, 1).passes(held, 1))
+            if len(ways) > 1:
+                put.put(free, 1)
+            for links in way.links:
+                self.give(task, self.write_all(task, [put], links))
 
     def give(self, task: Task, ways: list[Move]) -> None:
         """The thread is given back."""
@@ -281,8 +318,8 @@ class _Reader:
         start = Move()
         if task.count is not None:
             start.take(self.counter(f"{task.name}: elements left", task.count, task.count, 0), 1)
-        if task.pool or len(self.decisions(task)) > 1:
-            self.passing(task, [start])
+        if task.pool or len(list(self.decisions(task, ""))) > 1:
+            self.passing(task, {"": [start]})
         else:
             self.found.moves += self.write_all(task, [start])
 
@@ -296,8 +333,8 @@ class _Reader:
         return Move().has(f"free threads of {task.pool[0]}", 1) if task.pool else Move()
 
     def do_map(self, task: Task) -> None:
-        """Reads all its links, and writes all."""
-        self.passing(task, self.read_all(task, [Move()]))
+        """Reads an element of each queue, and writes all links."""
+        self.passing(task, self.one_of_each(task))
 
     do_zip = do_broadcast = do_map
 
@@ -306,50 +343,96 @@ class _Reader:
         self.found.moves += self.write_all(task, self.read_all(task, [Move()]))
 
     def do_merge(self, task: Task) -> None:
-        """Reads one of its links, as its policy says."""
-        links = self.design.inputs(task.name)
-        reads: list[Move] = []
+        """Reads one of its queues, as its policy says."""
+        queues, reads = self.queues(task), dict[str, list[Move]]()
         if task.merging is Merging.FAIR:
-            reads = self._in_turn(task, links)
-        for link in links if task.merging is not Merging.FAIR else ():
-            ways: Ways = [Move()]
-            if task.merging is Merging.PREFERRED and link.name != task.prefers:
-                ways = self.empty(self.design.links[task.prefers], ways)
-            reads += self.reading(link, ways)
+            allowed = list(self._in_turn(task, list(queues.values())))
+        else:
+            prefers = task.merging is Merging.PREFERRED
+            allowed = [(links, self.all_empty(queues[task.prefers], [Move()])
+                        if prefers and name != task.prefers else [Move()])
+                       for name, links in queues.items()]
+        for links, ways in allowed:
+            for kind, moves in self.by_kind(links, ways).items():
+                reads.setdefault(kind, []).extend(moves)
         self.passing(task, reads)
 
-    def _in_turn(self, task: Task, links: list[Link]) -> list[Move]:
+    def all_empty(self, links: Iterable[Link], ways: Ways) -> list[Move]:
+        """The same, where none of these links has as much as is read at once."""
+        for link in links:
+            ways = list(self.empty(link, ways))
+        return list(ways)
+
+    def _in_turn(
+        self, task: Task, queues: list[list[Link]]
+    ) -> Iterator[tuple[list[Link], list[Move]]]:
         places = [self.counter(f"{task.name}: turn = {n}", int(n == 0), 1, 1)
-                  for n in range(len(links))]
-        found: list[Move] = []
-        for here in range(len(links)):
-            for passed in range(len(links)):
-                chosen = (here + passed) % len(links)
-                ways: Ways = [Move().goes(places[here], places[(chosen + 1) % len(links)])]
+                  for n in range(len(queues))]
+        for here in range(len(queues)):
+            for passed in range(len(queues)):
+                chosen = (here + passed) % len(queues)
+                ways = [Move().goes(places[here], places[(chosen + 1) % len(queues)])]
                 for n in range(passed):
-                    ways = self.empty(links[(here + n) % len(links)], ways)
-                found += self.reading(links[chosen], ways)
-        return found
+                    ways = self.all_empty(queues[(here + n) % len(queues)], ways)
+                yield queues[chosen], ways
 
     def do_filter(self, task: Task) -> None:
         """Holds each element, and then writes it; or has read it for nothing."""
-        self.passing(task, self.read_all(task, [Move()]))
-        discards = self.read_all(task, [self.moment(task)])
+        self.passing(task, self.one_of_each(task))
         held, free = f"{task.name}: elements in the hand", f"{task.name}: free hands"
-        self.found.moves += [
-            m.has(free, 1) if free in self.found.counters else m.fits(held, task.hand - 1)
-            for m in discards]
+        for link in self.design.inputs(task.name):
+            self.found.moves += [
+                m.has(free, 1) if free in self.found.counters else m.fits(held, task.hand - 1)
+                for m in self.reading(link, [self.moment(task)])]
 
     def do_route(self, task: Task) -> None:
-        """Holds each element, and writes it to one link."""
-        outputs, reads = self.design.outputs(task.name), self.read_all(task, [Move()])
-        if task.routing is Routing.ROOM:
-            self.hold(task, reads, task.hand)
-            for link in outputs:
-                put = [self.out_of(f"{task.name}: elements in the hand")]
-                self.give(task, list(self.writing(link, put)))
-            return
-        self.decide(task, reads, task.hand, [(link.name, [link]) for link in outputs])
+        """Holds each element, and writes it to one link that has its kind: as the element says, or
+        where there is room."""
+        ways: dict[str, _Way] = {}
+        for kind, moves in self.one_of_each(task).items():
+            able = [link for link in self.design.outputs(task.name) if _carries(link, kind)]
+            for some in [able] if task.routing is Routing.ROOM else [[link] for link in able]:
+                name = " and ".join(link.name for link in some)
+                ways.setdefault(name, _Way(name, [[link] for link in some])).reads.extend(moves)
+        self.by_hand_of(task, task.hand, list(ways.values()))
+
+    # --- tasks that gather ----------------------------------------------------------------------
+
+    def do_window(self, task: Task) -> None:
+        """Keeps elements, and writes one for as many as it keeps, or, if it may, for fewer."""
+        kept = self.counter(f"{task.name}: elements in the window", 0, task.size, task.size - 1)
+        for link in self.design.inputs(task.name):
+            self.found.moves += [move.fits(kept, task.size - 1).put(kept, 1).passes(kept, 1)
+                                 for move in self.reading(link, [Move()])]
+        closing = [Move().has(kept, task.size).put(kept, -task.slide).passes(kept, -task.slide)]
+        closing += [Move().fits(kept, held).take(kept, held).passes(kept, -held)
+                    for held in range(1, task.size if task.early else 1)]
+        for _, links in self.decisions(task, ""):
+            self.found.moves += self.write_all(task, closing, links)
+
+    def do_align(self, task: Task) -> None:
+        """Passes elements on, but none from a queue of which it has the barrier; when it has one of
+        each and its hands are empty, it writes one."""
+        queues, reads = self.queues(task), dict[str, list[Move]]()
+        before = len(self.found.counters)
+        barriers = {name: self.counter(f"{task.name}: barrier of {name}", 0, 1, 0)
+                    for name in queues}
+        for name, links in queues.items():
+            for kind, moves in self.by_kind(links, [Move().fits(barriers[name], 0)]).items():
+                if kind == task.barrier:
+                    self.found.moves += [move.put(barriers[name], 1) for move in moves]
+                else:
+                    reads.setdefault(kind, []).extend(moves)
+        if reads:
+            self.passing(task, reads)
+        whole = Move()
+        for name in islice(self.found.counters, before, None):
+            if name.endswith("in the hand"):
+                whole.fits(name, 0)
+        for name in barriers.values():
+            whole.take(name, 1)
+        for _, links in self.decisions(task, task.barrier):
+            self.found.moves += self.write_all(task, [whole], links)
 
     # --- scripts and calls ----------------------------------------------------------------------
 
@@ -359,8 +442,8 @@ class _Reader:
         if task.pool:
             steps = [Step(StepKind.ACQUIRE, task.pool[0]), *steps,
                      Step(StepKind.RELEASE, task.pool[0])]
-        total = _positions(steps)
-        final = {total - n for n, ends in enumerate(_finals(steps)) if ends}
+        total = positions(steps)
+        final = {total - n for n, ends in enumerate(finals(steps)) if ends}
         order = [0, *sorted(final), *(n for n in range(1, total + 1) if n not in final)]
         at = [self.counter(f"{task.name}: steps left = {order.index(left)}", int(left == total), 1,
                            1 if left == 0 or left in final else 0) for left in range(total + 1)]
@@ -376,9 +459,9 @@ class _Reader:
         self, task: Task, steps: Sequence[Step], at: list[str], here: int, end: int
     ) -> int:
         """Steps that begin at one position and lead to another; what is left behind them."""
-        last = here - _positions(steps)
+        last = here - positions(steps)
         for step in steps:
-            behind = here - _positions([step])
+            behind = here - positions([step])
             there = end if behind == last else behind
             if step.kind in (StepKind.EITHER, StepKind.BRANCH):
                 self._choice(task, step, at, here, there)
@@ -393,7 +476,7 @@ class _Reader:
         left = here - 1
         for branch in step.branches:
             if step.kind is StepKind.EITHER:
-                first, *rest = _singly(branch)
+                first, *rest = singly(branch)
                 self._step(task, first, at, here, left if rest else there)
                 left = self._walk(task, rest, at, left, there)
             else:
@@ -428,6 +511,8 @@ class _Reader:
             return [m.fits(f"permits for {link.name}", link.gives - 1) for m in each(ways)]
         if link.room:
             return [m.fits(f"free threads of {link.room}", link.gives - 1) for m in each(ways)]
+        if link.flow is Flow.STOP_GO:
+            return [signals.stopped(link, m) for m in each(ways)]
         if link.flow is Flow.BLOCKING and link.capacity:
             return [m.has(f"elements in {link.name}", link.capacity - link.gives + 1)
                     for m in each(ways)]
@@ -489,37 +574,3 @@ class _Reader:
                            .put(at("queued", level + 1), 1))
                 done = Move().take(at("blocked", level), 1).take(at("finished", level + 1), 1)
             add += self.thread(pool, [done.put(at("finished", level), 1)], 1)
-
-
-def may_be_done(task: Task) -> bool:
-    """Whether a task may have nothing to do any more."""
-    return task.count is not None or bool(task.may.value) or any(_finals(task.steps))
-
-
-def _finals(steps: Sequence[Step]) -> Iterator[bool]:
-    """For each position of these steps, from the first on, whether a script may stay there."""
-    for step in steps:
-        yield step.final
-        for branch in step.branches:
-            yield from _finals(_singly(branch)[1:] if step.kind is StepKind.EITHER else branch)
-        yield from _finals(step.timeout or ())
-        yield from _finals(step.otherwise or ())
-
-
-def _singly(branch: Sequence[Step]) -> list[Step]:
-    """A branch of which the first step is done once, and what is left of it afterwards."""
-    first, *rest = branch
-    if first.kind in (StepKind.READ, StepKind.WRITE) and first.count > 1:
-        return [replace(first, count=1), replace(first, count=first.count - 1), *rest]
-    return [first, *rest]
-
-
-def _positions(steps: Sequence[Step]) -> int:
-    """In how many places a script can be that does these steps: one for each, but the beginning of
-    a branch of ``either`` is where that stands itself."""
-    count = 0
-    for step in steps:
-        count += 1 + _positions(step.timeout or ()) + _positions(step.otherwise or ())
-        for branch in step.branches:
-            count += _positions(_singly(branch)[1:] if step.kind is StepKind.EITHER else branch)
-    return count

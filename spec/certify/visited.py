@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from ..design.language import Design
-from .moves import may_be_done
 from .run import Refuted
+from .scripts import may_be_done
 from .states import States, states_of
 from .system import Move, System
 

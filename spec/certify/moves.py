@@ -17,9 +17,9 @@ from itertools import islice, product
 from ..design.language import (
     Design, Flow, Kind, Link, Merging, Mortality, Routing, Step, StepKind, Task,
 )
-from . import signals
 from .meetings import meeting_at
 from .scripts import finals, may_be_done, positions, singly
+from .signals import calls_of, counters_of, stopped, written
 from .system import Counter, Move, NotCovered, System, Ways, each
 
 __all__ = ["system_of"]
@@ -142,8 +142,8 @@ class _Reader:
         if link.lossy:
             self.counter(f"possible losses on {link.name}", link.lossy, link.lossy)
         if link.flow is Flow.STOP_GO:
-            self.found.counters |= signals.counters_of(link)
-            self.found.moves += signals.calls_of(link)
+            self.found.counters |= counters_of(link)
+            self.found.moves += calls_of(link)
 
     def reading(self, link: Link, ways: Ways, amount: int = 0) -> Iterator[Move]:
         """The same, and then the link is read: so many elements, or as many as it says itself."""
@@ -173,7 +173,7 @@ class _Reader:
             yield plain
             return
         if link.flow is Flow.STOP_GO:
-            yield from signals.written(link, move)
+            yield from written(link, move)
             return
         if link.flow in (Flow.CREDIT, Flow.STOP_AND_WAIT):
             plain.take(f"permits for {link.name}", n)
@@ -512,7 +512,7 @@ class _Reader:
         if link.room:
             return [m.fits(f"free threads of {link.room}", link.gives - 1) for m in each(ways)]
         if link.flow is Flow.STOP_GO:
-            return [signals.stopped(link, m) for m in each(ways)]
+            return [stopped(link, m) for m in each(ways)]
         if link.flow is Flow.BLOCKING and link.capacity:
             return [m.has(f"elements in {link.name}", link.capacity - link.gives + 1)
                     for m in each(ways)]

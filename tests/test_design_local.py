@@ -10,11 +10,13 @@ from random_designs import random_design
 
 from checkvalve.conformance.designs import check_design
 from checkvalve.spec.design.check import Settings
+from checkvalve.spec.design.alone import Halted
 from checkvalve.spec.design.findings import Finding
 from checkvalve.spec.design.language import Design, Flow
-from checkvalve.spec.design.local import LOCAL, Spaces, on_all_states
+from checkvalve.spec.design.local import LOCAL, Spaces, finish, on_all_states
 from checkvalve.spec.design.parts import Part, parts
 from checkvalve.spec.design.silent import ask_equations
+from checkvalve.spec.design.space import trace_along
 from checkvalve.spec.design.standstill import standstill
 from checkvalve.spec.notation.errors import InputError
 from checkvalve.spec.verdicts.verdict import Budget, Outcome
@@ -125,11 +127,25 @@ def test_who_comes_after_a_source_that_is_done_is_not_stuck() -> None:
 
 
 def test_large_capacities_need_no_states() -> None:
-    """But where the whole can get stuck, the argument says nothing."""
+    """Whether the whole can get stuck or not."""
     found = local(LARGE)
     assert found.outcome is Outcome.HOLDS and not found.states
     loop = LARGE.replace("from: again, to: ship", "from: again, to: check")
-    assert check_design(loop, Budget(max_states=500)).finding(LOCAL).outcome is Outcome.UNKNOWN
+    report = check_design(loop, Budget(max_states=500))
+    assert report.finding("deadlock").outcome is not Outcome.HOLDS
+    found = report.finding(LOCAL)
+    assert found.outcome is Outcome.HOLDS and not found.states
+
+
+def test_runs_find_a_part_that_gets_stuck_where_there_are_too_many_states() -> None:
+    """The way there, who is stuck, and a run of the others that can be repeated."""
+    locked = TWO_CLIENTS.replace("{read: answer}, {read: answer}", "{read: answer}, {read: never}")
+    report = check_design(locked + "  - {name: never, from: [], to: b, capacity: 1}\n",
+                          Budget(max_states=2))
+    found = report.finding(LOCAL)
+    assert found.outcome is Outcome.VIOLATED and found.meanwhile is not None
+    assert not found.is_shortest and found.meanwhile.tasks == ("b",)
+    assert {step.split()[0] for step in found.meanwhile.steps} == {"a", "store"}
 
 
 def test_others_may_go_on_as_long_as_they_leave_out_who_would_stop_them() -> None:
@@ -154,7 +170,7 @@ def test_both_ways_agree_with_the_plain_algorithm_on_random_designs() -> None:
     """The same verdict and the same depth; and no argument ever says that none stops alone where
     one does."""
     seen = {True: 0, False: 0}
-    proved = 0
+    proved = stopping = 0
     for seed in range(45):
         for design in _small_parts(seed):
             try:
@@ -175,7 +191,32 @@ def test_both_ways_agree_with_the_plain_algorithm_on_random_designs() -> None:
             assert plain is None or ends or not any(total), seed
             proved += any(total)
             seen[plain is None] += 1
-    assert min(seen.values()) > 5 and proved > 5
+            may_fail = any(link.flow is Flow.FAIL for link in design.links.values())
+            if not may_fail and ask_equations(design, may_stop=True).total:
+                assert plain is None, seed
+                stopping += ends
+    assert min(seen.values()) > 5 and proved > 5 and stopping > 5
+
+
+def test_runs_are_right_about_random_designs() -> None:
+    """Whoever they say is stuck is so in every state that follows, and the others come round."""
+    found = 0
+    for seed in range(20):
+        for design in _small_parts(seed):
+            try:
+                graph = PlainGraph(design, 150)
+            except InputError:
+                continue
+            plain = plain_local(graph) if graph.whole else None
+            way = Halted(graph.table, finish(design, graph.table)).look_for((), 3_000)
+            assert plain is not None or not graph.whole or way is None, seed
+            if way is None:
+                continue
+            found += 1
+            run = [each.state for each in trace_along(graph.table, [*way.way, *way.on]).steps]
+            start = len(way.way) + way.loop - 1
+            assert start < 0 or run[start] == run[-1], seed
+    assert found > 2
 
 
 def _small_parts(seed: int) -> list[Design]:

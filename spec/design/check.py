@@ -56,7 +56,9 @@ def check(design: Design, settings: Settings | None = None) -> DesignReport:
     for name in _properties(design):
         finding = _decide(design, sections, spaces, name, settings)
         findings.append(replace(finding, expected=_expected(design, finding)))
-        spaces.never_ends |= name == "deadlock" and finding.outcome is Outcome.HOLDS
+        if name == "deadlock":
+            spaces.never_ends = finding.outcome is Outcome.HOLDS
+            spaces.way = finding.steps
     told = [_told_cycles(section, deadline) for section in sections]
     complete = all(section.graph.complete for section in sections) and None not in told
     cycles = [cycle for cycles in told if cycles is not None for cycle in cycles]

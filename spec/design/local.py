@@ -11,22 +11,28 @@ of the others never ends. Where every run ends, that end is a state in which not
 the property ``deadlock`` tells it.
 
 Where all states can be visited, that is decided as it is said here, backwards over the steps
-between them. Else there is one argument (``standstill``). Say that a task is stuck for ever. Go on
-to a state in which as many tasks as possible are silent. If no task can be silent without all of
-them, nothing moves there any more. So where no reachable state is stuck, and none is at rest or has
-failed, no task is ever stuck for ever. Where some state is, the argument says nothing: others may
-go on for ever as long as they leave it out.
+between them. Before that there are two arguments. The first is for a design that never comes to an
+end (``standstill``). Say that a task is stuck for ever. Go on to a state in which as many tasks as
+possible are silent. If no task can be silent without all of them, nothing moves there any more. So
+where no reachable state is stuck, and none is at rest or has failed, no task is ever stuck for
+ever. Where some state is, that says nothing: others may go on for ever as long as they leave it
+out. Then it is asked what follows in a run that never ends (``silent``): a task that is stuck for
+ever stops others, and they stop others, and if that reaches all there is no such run.
+
+Where there are too many states, runs are tried that get a part stuck (``alone``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ..notation.labels import counted
 from ..verdicts.deadline import OutOfTime
 from ..verdicts.verdict import Outcome
+from .alone import Alone, Finished, Halted
 from .bounds import bounds
 from .confluence import goes_round
 from .counters import changes_of
@@ -34,10 +40,10 @@ from .explain import marking_of, steps_of
 from .findings import Finding, Meanwhile
 from .language import Design, Flow, Kind, Mortality, Task
 from .parts import Part
-from .rows import FAILED
+from .rows import FAILED, Place, Table
 from .searching import Settings
 from .silent import ask_equations
-from .space import Space, TooLarge, space_of
+from .space import Space, TooLarge, space_of, trace_along
 from .standstill import Standstill, standstill
 from .stuck import closed_cycle, waits_in
 from .translate import Aim, translate
@@ -46,14 +52,17 @@ from .waits import SHARED
 if TYPE_CHECKING:
     from .space import Marks
 
-__all__ = ["LOCAL", "Spaces", "decide_local", "on_all_states", "with_ends"]
+__all__ = ["LOCAL", "Spaces", "decide_local", "finish", "on_all_states", "with_ends"]
 
 LOCAL = "local deadlock"
 """The name of the property."""
-UNASKED = 200_000
-"""States that are visited where the design's author does not ask."""
+UNASKED = 1_000_000
+"""States that are visited where the design's author does not ask, of all parts together."""
 MAX_ROWS = 1_000
 """Ways to move of a part whose states are visited: each is compiled."""
+MAX_TRIED = 2_000
+"""Ways to move of a part that runs are tried on."""
+ENGINES_THAT_TRY = ("auto", "runs")
 
 
 class Spaces:
@@ -65,7 +74,10 @@ class Spaces:
         self.asked = asked
         self.never_ends = False
         """Whether it is known that no reachable state of the design is stuck."""
+        self.way: Sequence[str] = ()
+        """The labels of a run into a deadlock of one part, if one is known."""
         self._known: dict[int, Space | str] = {}
+        self._unasked = UNASKED
 
     def of(self, place: int) -> Space | str:
         """All states of a part, or why they are not known."""
@@ -80,15 +92,20 @@ class Spaces:
         if len(self.sections[place].table.rows) > MAX_ROWS:
             return f"more than {MAX_ROWS:,} ways to move are too many to visit all states"
         if not self.asked:
-            most = min(budget.max_states or UNASKED, UNASKED)
+            if self._unasked <= 0:
+                return f"{UNASKED:,} states of other parts were visited, which nobody asked for"
+            most = min(budget.max_states or UNASKED, self._unasked)
             budget = replace(budget.share(3), max_states=most)
         try:
             finite = with_ends(design)
             if finite is None:
                 return "an unbounded link has no end that a sum would show"
-            return space_of(translate(finite, Aim()), budget)
+            found = space_of(translate(finite, Aim()), budget)
         except (TooLarge, OutOfTime) as late:
+            self._unasked -= budget.max_states or 0
             return str(late)
+        self._unasked -= found.states
+        return found
 
 
 def with_ends(design: Design) -> Design | None:
@@ -127,25 +144,50 @@ def _of_part(spaces: Spaces, place: int) -> Finding:
     if not ceasing and goes_round(design, watch):
         return Finding(LOCAL, Outcome.HOLDS, "no step takes what another needs, and a run that "
                        "comes back makes every step")
-    if not spaces.never_ends or _may_end(design) or ceasing:
-        answer = Standstill(False, tuple(ceasing or design.tasks))
-    else:
-        answer = standstill(design, watch)
-        if not answer.total:
-            answer = ask_equations(design, watch)
+    answer, argument = _argued(design, spaces.never_ends, ceasing, watch)
     if answer.total:
-        return Finding(LOCAL, Outcome.HOLDS,
-                       "if one task stops for ever all can come to stop, which is excluded")
+        return Finding(LOCAL, Outcome.HOLDS, argument)
     found = on_all_states(spaces, place)
     if found.outcome is Outcome.UNKNOWN:
-        return replace(found, reason=_open(answer, found.reason))
+        tried = _tried(spaces, place)
+        return tried or replace(found, reason=_open(answer, found.reason))
     return found
 
 
-def _may_end(design: Design) -> bool:
-    """Whether there are states in which nothing moves, and which are not stuck."""
-    return any(link.overflow is Flow.FAIL for link in design.links.values()) or translate(
-        design, Aim()).may_end
+def _argued(
+    design: Design, never_ends: bool, ceasing: Sequence[str], watch: Callable[[], None]
+) -> tuple[Standstill, str]:
+    """What is known of who may stop alone without looking at states, and by what argument."""
+    fails = any(link.overflow is Flow.FAIL for link in design.links.values())
+    if ceasing or fails:
+        return Standstill(False, tuple(ceasing or design.tasks)), ""
+    if not never_ends or translate(design, Aim()).may_end:
+        return ask_equations(design, watch, may_stop=True), (
+            "once one task is stuck for ever, no run of the others goes on for ever")
+    answer = standstill(design, watch)
+    if not answer.total:
+        answer = ask_equations(design, watch)
+    return answer, "if one task stops for ever all can come to stop, which is excluded"
+
+
+def _tried(spaces: Spaces, place: int) -> Finding | None:
+    """A violation that runs come to which try to get a part stuck; None if they find none."""
+    settings = spaces.settings
+    design = with_ends(spaces.sections[place].design)
+    if settings.engine not in ENGINES_THAT_TRY or design is None:
+        return None
+    table = translate(design, Aim())
+    if len(table.rows) > MAX_TRIED:
+        return None
+    try:
+        watch = settings.budget.deadline.share(2).watch("trying runs that get a part stuck")
+        found = Halted(table, finish(design, table), watch).look_for(spaces.way)
+    except OutOfTime:
+        return None
+    if found is None:
+        return None
+    told = _told(design, table, found)
+    return replace(told, method="found by trying runs that get a part stuck", is_shortest=False)
 
 
 def on_all_states(spaces: Spaces, place: int) -> Finding:
@@ -156,7 +198,9 @@ def on_all_states(spaces: Spaces, place: int) -> Finding:
     stuck = _Stuck(design, space)
     first = stuck.first()
     if first is not None:
-        return _told(design, space, first, stuck)
+        return replace(
+            _told(design, space.table, stuck.alone(first)), states=space.states,
+            transitions=len(space.source), depth=int(space.graph.depth[-1]))
     return Finding(LOCAL, Outcome.HOLDS, "exhaustive", space.states, len(space.source),
                    int(space.graph.depth[-1]))
 
@@ -179,11 +223,16 @@ class _Stuck:
         rows = space.table.rows
         fair = np.array([row.effect.fair for row in rows], dtype=np.bool_)
         self.steps = fair[space.via]
-        self.endless = space.endless(self.steps)
-        failed = space.markings[:, space.number[FAILED]] > 0
-        self._ready = self.endless & ~failed
-        self._rests: dict[str, Marks] = {}
-        self.of = {task: found for task in design.tasks if (found := self._stuck(task)).any()}
+        self._finish = _Finish(design, space.table)
+        goals = space.leading_to([self._able(task) for task in design.tasks], self.steps)
+        never = {task: ~goal for task, goal in zip(design.tasks, goals, strict=True)}
+        self.of = {task: found for task, states in never.items()
+                   if states.any() and (found := self._stuck(task, states)).any()}
+
+    @cached_property
+    def endless(self) -> Marks:
+        """The states from which some run never ends."""
+        return self.space.endless(self.steps)
 
     def first(self) -> int | None:
         """The first state, breadth first, in which a task is stuck and the others go on."""
@@ -196,50 +245,84 @@ class _Stuck:
         """Those who are stuck for ever in a state."""
         return [task for task, found in self.of.items() if found[state]]
 
-    def _stuck(self, task: str) -> Marks:
-        """The states in which a task is, and from which the others go on."""
+    def _able(self, task: str) -> Marks:
+        """The states in which a task can move."""
         space = self.space
         mine = [n for n, row in enumerate(space.table.rows) if row.own and task in row.tasks]
         able = space.able(mine)
         for row in space.table.joined:  # those that only drop an element are steps, too
             if row.own and task in row.tasks and row.effect.loses and not row.effect.change:
                 able |= space.allows(row)
-        never = ~space.leading_to(able, self.steps) & self._ready
-        return never & ~self._finished(task) if never.any() else never
+        return able
+
+    def _stuck(self, task: str, never: Marks) -> Marks:
+        """Of the states in which a task never moves again, those in which it has not finished, and
+        from which the others go on."""
+        failed = self.space.markings[:, self.space.number[FAILED]] > 0
+        found = never & ~failed & ~self._finished(task)
+        return found & self.endless if found.any() else found
 
     def _finished(self, task: str) -> Marks:
-        finished = self._has_all(task)
-        running = self.space.number.get(f"{task}: running")
-        if running is not None:
-            finished |= self.space.markings[:, running] == 0  # it has stopped, or crashed
-        return finished
-
-    def _has_all(self, task: str) -> Marks:
-        """The states in which nothing is left for it, and nothing comes any more."""
         import numpy as np
-        found, ends = np.ones(self.space.states, dtype=np.bool_), self.space.table.may_end
-        for name in _upstream(self.design, task):
-            found &= self._rest(self.design.tasks[name])
-            ends = ends or self.design.tasks[name].kind in (Kind.SOURCE, Kind.SCRIPT)
-        return found if ends else np.zeros_like(found)
-
-    def _rest(self, task: Task) -> Marks:
-        """The states in which a task holds nothing and has nothing to take."""
-        import numpy as np
-        if task.name in self._rests:
-            return self._rests[task.name]
-        found = np.ones(self.space.states, dtype=np.bool_)
-        if task.kind in (Kind.SOURCE, Kind.SCRIPT, Kind.CALL) and not task.may_end:
-            found[:] = False
-        reads = {link.name for link in self.design.inputs(task.name)}
-        if task.kind is Kind.SCRIPT:
-            reads = set()  # it has ended, whatever there would still be to read
-        for number, place in enumerate(self.space.table.places):
-            its = place.of == task.name and place.role not in SHARED | {"flag", "budget", "beat"}
-            if its or (place.role == "queue" and place.of in reads):
-                found &= self.space.markings[:, number] <= place.rest
-        self._rests[task.name] = found
+        found = np.zeros(self.space.states, dtype=np.bool_)
+        for places in self._finish.of(task):
+            these = np.ones(self.space.states, dtype=np.bool_)
+            for name, most in places.items():
+                these &= self.space.markings[:, self.space.number[name]] <= most
+            found |= these
         return found
+
+    def alone(self, state: int) -> Alone:
+        """The shortest way to a state, who is stuck in it, and how the others go on."""
+        return Alone(tuple(self.space.graph.path(state)), tuple(self.tasks_in(state)),
+                     *_goes_on(self.space, state, self))
+
+
+def finish(design: Design, table: Table) -> Finished:
+    """Whether a task has finished in a marking of a design's table."""
+    return _Finish(design, table).is_true
+
+
+class _Finish:
+    """When a task has nothing left to do: in which places there may be how much."""
+
+    def __init__(self, design: Design, table: Table) -> None:
+        self._design, self._may_end = design, table.may_end
+        self._queues = {place.of: place for place in table.places if place.role == "queue"}
+        self._running = {f"{task}: running" for task in design.tasks} & {
+            place.name for place in table.places}
+        self._own: dict[str, list[Place]] = {}
+        for place in table.places:
+            if place.role not in SHARED | {"flag", "budget", "beat"}:
+                self._own.setdefault(place.of, []).append(place)
+        self._known: dict[str, Sequence[Mapping[str, int]]] = {}
+
+    def is_true(self, marking: Mapping[str, int], task: str) -> bool:
+        """Whether a task has finished in a marking."""
+        return any(all(marking[name] <= most for name, most in places.items())
+                   for places in self.of(task))
+
+    def of(self, task: str) -> Sequence[Mapping[str, int]]:
+        """Ways to have finished, each as the most that is left in some places."""
+        if task not in self._known:
+            self._known[task] = tuple(self._ways(task))
+        return self._known[task]
+
+    def _ways(self, task: str) -> Iterator[Mapping[str, int]]:
+        if f"{task}: running" in self._running:
+            yield {f"{task}: running": 0}  # it has stopped, or crashed
+        above = [self._design.tasks[name] for name in _upstream(self._design, task)]
+        ends = self._may_end or any(each.kind in (Kind.SOURCE, Kind.SCRIPT) for each in above)
+        goes_on = any(each.kind in (Kind.SOURCE, Kind.SCRIPT, Kind.CALL) and not each.may_end
+                      for each in above)
+        if ends and not goes_on:  # nothing is left for it, and nothing comes any more
+            yield {place.name: place.rest for each in above for place in self._places(each)}
+
+    def _places(self, task: Task) -> Iterator[Place]:
+        yield from self._own.get(task.name, ())
+        if task.kind is not Kind.SCRIPT:  # that has ended, whatever there would still be to read
+            yield from (self._queues[link.name] for link in self._design.inputs(task.name)
+                        if link.name in self._queues)
 
 
 def _upstream(design: Design, task: str) -> list[str]:
@@ -261,28 +344,25 @@ def _upstream(design: Design, task: str) -> list[str]:
 
 # --- how it comes about -------------------------------------------------------------------------
 
-def _told(design: Design, space: Space, state: int, stuck: _Stuck) -> Finding:
-    """The shortest way there, who waits for whom, and what goes on meanwhile."""
-    tasks = stuck.tasks_in(state)
-    way = space.graph.path(state)
-    on, loop = _goes_on(space, state, stuck)
-    trace = space.trace([*way, *on])
-    last = marking_of(space.table, trace.steps[len(way) - 1].state if way else trace.initial)
-    waits = [wait for wait in waits_in(design, space.table, last) if wait.task in tasks]
-    steps = steps_of(space.table, trace)
+def _told(design: Design, table: Table, alone: Alone) -> Finding:
+    """The way there, who waits for whom, and what goes on meanwhile."""
+    way, tasks = alone.way, alone.tasks
+    trace = trace_along(table, [*way, *alone.on])
+    last = marking_of(table, trace.steps[len(way) - 1].state if way else trace.initial)
+    waits = [wait for wait in waits_in(design, table, last) if wait.task in tasks]
+    steps = steps_of(table, trace)
+    others = {task for n in alone.on[alone.loop:] for task in table.rows[n].tasks}
     return Finding(
-        LOCAL, Outcome.VIOLATED, "exhaustive", space.states, len(space.source),
-        int(space.graph.depth[-1]), steps=tuple(steps[:len(way)]),
+        LOCAL, Outcome.VIOLATED, "exhaustive", steps=tuple(steps[:len(way)]),
         waits=tuple(waits), cycle=tuple(closed_cycle(waits)),
-        contents=space.table.contents(last),
-        changes=tuple(changes_of(space.table, trace)),
-        meanwhile=Meanwhile(tuple(tasks), tuple(steps[len(way):]), loop),
+        contents=table.contents(last),
+        changes=tuple(changes_of(table, trace)),
+        meanwhile=Meanwhile(tasks, tuple(steps[len(way):]), alone.loop),
         reason=f"{' and '.join(tasks)} never {'moves' if len(tasks) == 1 else 'move'} again, and "
-               f"{counted(len({t for n in on[loop:] for t in space.table.rows[n].tasks}), 'task')} "
-               "can go on for ever")
+               f"{counted(len(others), 'task')} can go on for ever")
 
 
-def _goes_on(space: Space, state: int, stuck: _Stuck) -> tuple[list[int], int]:
+def _goes_on(space: Space, state: int, stuck: _Stuck) -> tuple[tuple[int, ...], int]:
     """A run from a state that never ends: its rows, and from which of them on it repeats."""
     import numpy as np
     first = np.searchsorted(space.source, np.arange(space.states + 1))
@@ -294,4 +374,4 @@ def _goes_on(space: Space, state: int, stuck: _Stuck) -> tuple[list[int], int]:
                     if stuck.steps[n] and stuck.endless[space.target[n]])
         rows.append(int(space.via[step]))
         state = int(space.target[step])
-    return rows, seen[state]
+    return tuple(rows), seen[state]

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 
 from .rows import Table
 
-__all__ = ["STEPS", "Runs", "Tried"]
+__all__ = ["NEVER", "STEPS", "Runs", "Tried"]
 
 STEPS, RUNS = 1_200_000, 1_000
 """Steps of all runs together, which take some seconds, and the most runs."""
@@ -98,10 +98,63 @@ class Runs:
             tried.stuck = self.shortened(tried.stuck)
         return tried
 
+    def drawn(self, steps: int, seed: int = 0) -> Iterator[tuple[int, ...]]:
+        """The rows of one run after another, until so many ``steps`` were made in all."""
+        draw, made = random.Random(seed), 0
+        for number in range(RUNS):
+            if made >= steps:
+                return
+            run, _ = self._one(draw, number % 4)
+            made += max(1, len(run.rows))
+            yield tuple(run.rows)
+
+    def comes_round(
+        self, marking: Sequence[int], rank: Sequence[float], most: int
+    ) -> tuple[tuple[int, ...], int] | None:
+        """A run from a marking, in which always the row of the lowest rank moves, to where it
+        repeats itself: its rows, and from which of them on. None where it ends, needs a row whose
+        rank is ``NEVER``, or is longer than ``most``."""
+        run = _Run(list(marking), {
+            row for row in range(len(self._needs)) if self.can_move(marking, row)})
+        kept, first, again = list(marking), 0, 1
+        while run.ready and len(run.rows) < most:
+            row = min(run.ready, key=rank.__getitem__)
+            if rank[row] == NEVER:
+                return None
+            self._move(run, row)
+            if run.marking == kept:
+                return tuple(run.rows), first
+            if len(run.rows) == again:
+                kept, first, again = list(run.marking), again, 2 * again
+        return None
+
+    # --- single runs ----------------------------------------------------------------------
+
+    def start(self) -> list[int]:
+        """The marking at the start, as one that may be changed."""
+        return list(self._start)
+
+    def change(self, marking: list[int], row: int) -> None:
+        """Let a row move that can."""
+        for place, by in self._changes[row]:
+            marking[place] += by
+
+    def after(self, rows: Sequence[int]) -> list[int]:
+        """The marking after a run."""
+        marking = self.start()
+        for row in rows:
+            self.change(marking, row)
+        return marking
+
+    def can_move(self, marking: Sequence[int], row: int) -> bool:
+        """Whether the guards of a row hold."""
+        return all(marking[place] >= n for place, n in self._needs[row]) and all(
+            marking[place] <= n for place, n in self._rooms[row])
+
     def _one(self, draw: random.Random, kind: int) -> tuple[_Run, bool]:
         """A run, and whether it got stuck."""
         run = _Run(list(self._start), {
-            row for row in range(len(self._needs)) if self._can_move(self._start, row)})
+            row for row in range(len(self._needs)) if self.can_move(self._start, row)})
         phases = 1 + draw.randrange(PHASES)
         for phase in range(phases):
             is_last = phase == phases - 1
@@ -142,18 +195,13 @@ class Runs:
         return
 
     def _move(self, run: _Run, row: int) -> None:
-        for place, change in self._changes[row]:
-            run.marking[place] += change
+        self.change(run.marking, row)
         run.rows.append(row)
         for other in self._after[row]:
-            if self._can_move(run.marking, other):
+            if self.can_move(run.marking, other):
                 run.ready.add(other)
             else:
                 run.ready.discard(other)
-
-    def _can_move(self, marking: Sequence[int], row: int) -> bool:
-        return all(marking[place] >= n for place, n in self._needs[row]) and all(
-            marking[place] <= n for place, n in self._rooms[row])
 
     def _is_stuck(self, marking: Sequence[int]) -> bool:
         """Whether work is left where nothing can move."""
@@ -164,14 +212,18 @@ class Runs:
 
     # --- shortening -----------------------------------------------------------------------
 
-    def shortened(self, rows: tuple[int, ...]) -> tuple[int, ...]:
-        """The run without stretches that it does not need, while there are steps left."""
+    def shortened(
+        self, rows: tuple[int, ...], ends: Callable[[Sequence[int]], bool] | None = None
+    ) -> tuple[int, ...]:
+        """The run without stretches that it does not need to end as is wanted (stuck, if nothing
+        is said), while there are steps left."""
         left, size = SHORTENING, max(1, len(rows) // 2)
+        ends = ends or self._ends_stuck
         while size and left > 0:
             place = 0
             while place < len(rows) and left > 0:
                 fewer = rows[:place] + rows[place + size:]
-                made = self._ends_stuck(fewer)
+                made = self._made(fewer, ends)
                 left -= abs(made)
                 if made > 0:
                     rows = fewer
@@ -180,15 +232,15 @@ class Runs:
             size //= 2
         return rows
 
-    def _ends_stuck(self, rows: Sequence[int]) -> int:
-        """How many steps a run made; negative, where it ends early or does not get stuck."""
-        marking = list(self._start)
+    def _ends_stuck(self, marking: Sequence[int]) -> bool:
+        return self._is_stuck(marking) and not any(
+            self.can_move(marking, row) for row in range(len(self._needs)))
+
+    def _made(self, rows: Sequence[int], ends: Callable[[Sequence[int]], bool]) -> int:
+        """How many steps a run made; negative, where it is not possible or ends otherwise."""
+        marking = self.start()
         for made, row in enumerate(rows):
-            if not self._can_move(marking, row):
+            if not self.can_move(marking, row):
                 return -made - 1
-            for place, change in self._changes[row]:
-                marking[place] += change
-        if not self._is_stuck(marking) or any(
-                self._can_move(marking, row) for row in range(len(self._needs))):
-            return -len(rows) - 1
-        return len(rows) + 1
+            self.change(marking, row)
+        return len(rows) + 1 if ends(marking) else -len(rows) - 1

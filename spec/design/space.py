@@ -25,10 +25,12 @@ if TYPE_CHECKING:
     Numbers = npt.NDArray[np.int64]
     Marks = npt.NDArray[np.bool_]
 
-__all__ = ["Space", "TooLarge", "space_of"]
+__all__ = ["Space", "TooLarge", "space_of", "trace_along"]
 
 ATTEMPTS = 30_000
 """Steps that the interpreter tries before native code takes over."""
+BITS, BLOCK = 60, 50_000
+"""Sets of states that are followed at once, and states that are looked at together."""
 CELLS = 400_000_000
 """Numbers in the matrix: the states times the places, four bytes each."""
 
@@ -68,8 +70,10 @@ class Space:
     def able(self, rows: Sequence[int]) -> Marks:
         """The states in which one of these rows of the table can move."""
         import numpy as np
-        found = np.zeros(self.states, dtype=np.bool_)
-        found[self.source[np.isin(self.via, rows)]] = True
+        found, these = np.zeros(self.states, dtype=np.bool_), np.zeros(
+            len(self.table.rows), dtype=np.bool_)
+        these[list(rows)] = True
+        found[self.source[these[self.via]]] = True
         return found
 
     def allows(self, row: Row) -> Marks:
@@ -82,18 +86,39 @@ class Space:
             found &= self.markings[:, self.number[place]] <= most
         return found
 
-    def leading_to(self, goal: Marks, steps: Marks) -> Marks:
-        """The states from which some of these steps lead to one of these states."""
+    def leading_to(self, goals: Sequence[Marks], steps: Marks) -> list[Marks]:
+        """For each of these sets of states, those from which some of these steps lead to it.
+
+        A state is later than most of those that lead to it, so all sets are followed at once, a bit
+        for each, from the last states to the first, again and again until nothing changes.
+        """
         import numpy as np
-        order = np.argsort(self.target[steps], kind="stable")
-        before = self.source[steps][order]
-        first = np.searchsorted(self.target[steps][order], np.arange(self.states + 1))
-        seen, edge = goal.copy(), np.flatnonzero(goal)
-        while len(edge):
-            found = before[_ranges(first[edge], first[edge + 1])]
-            edge = np.unique(found[~seen[found]])
-            seen[edge] = True
-        return seen
+        return [found for first in range(0, len(goals), BITS)
+                for found in self._led(goals[first:first + BITS], np.flatnonzero(steps))]
+
+    def _led(self, goals: Sequence[Marks], steps: Numbers) -> list[Marks]:
+        import numpy as np
+        bits = np.zeros(self.states, dtype=np.uint64)
+        for number, goal in enumerate(goals):
+            bits[goal] |= np.uint64(1 << number)
+        target, count = self.target[steps], np.bincount(self.source[steps], minlength=self.states)
+        moving = np.flatnonzero(count)
+        first = np.concatenate([[0], np.cumsum(count[moving])])
+        ends = np.unique(np.concatenate([
+            np.searchsorted(moving, np.flatnonzero(np.diff(self.graph.depth)) + 1),
+            np.arange(0, len(moving), BLOCK), [len(moving)]]))
+        blocks = [(int(a), int(b)) for a, b in zip(ends[:-1], ends[1:], strict=True)][::-1]
+        changed = bool(len(moving))
+        while changed:
+            changed = False
+            for a, b in blocks:
+                led = np.bitwise_or.reduceat(
+                    bits[target[first[a]:first[b]]], first[a:b] - first[a])
+                here = moving[a:b]
+                more = bits[here] | led
+                changed = changed or not np.array_equal(more, bits[here])
+                bits[here] = more
+        return [(bits & np.uint64(1 << number)) != 0 for number in range(len(goals))]
 
     def endless(self, steps: Marks) -> Marks:
         """The states from which a run of these steps never ends."""
@@ -110,21 +135,22 @@ class Space:
             edge = found[left[found] == 0]
         return left > 0
 
-    def trace(self, path: Sequence[int]) -> Trace:
-        """The run that takes these rows of the table from the start; each is tried by the
-        interpreter's transition, so a run that is none is an error of ours."""
-        from ..notation import bind
-        from .net import Net
-        interpreter = bind(Net, **self.table.constants()).interpreter
-        start, steps = interpreter.initial(), []
-        state = start
-        for number in path:
-            name, args = interpreter.steps()[number]
-            after = interpreter.step(state, name, args)
-            assert after is not None, f"the run stops at {self.table.rows[number].label}"
-            state = after
-            steps.append(TraceStep(name, args, Slots(interpreter.layout, state)))
-        return Trace(Slots(interpreter.layout, start), tuple(steps))
+
+def trace_along(table: Table, path: Sequence[int]) -> Trace:
+    """The run that takes these rows of the table from the start; each is tried by the
+    interpreter's transition, so a run that is none is an error of ours."""
+    from ..notation import bind
+    from .net import Net
+    interpreter = bind(Net, **table.constants()).interpreter
+    start, steps = interpreter.initial(), []
+    state, moves = start, interpreter.steps()
+    for number in path:
+        name, args = moves[number]
+        after = interpreter.step(state, name, args)
+        assert after is not None, f"the run stops at {table.rows[number].label}"
+        state = after
+        steps.append(TraceStep(name, args, Slots(interpreter.layout, state)))
+    return Trace(Slots(interpreter.layout, start), tuple(steps))
 
 
 def _ranges(first: Numbers, last: Numbers) -> Numbers:

@@ -26,11 +26,11 @@ from .ahead import NOBODYS
 from .counters import AIM, NO_MOST
 from .language import Design, Flow, Kind, Link, Task
 from .rows import Row, Table
-from .supply import Lack, gives, guards
+from .supply import Giving, Lack, gives, guards
 from .translate import translate
 from .waits import SHARED
 
-__all__ = ["Agent", "Silence", "Standstill", "standstill"]
+__all__ = ["Agent", "Guard", "Silence", "Standstill", "standstill"]
 
 EFFORT = 400_000
 """How often a set may be closed by one more row, before the question is given up."""
@@ -42,6 +42,8 @@ Agent = str
 """A task, or a link that announces freed slots by itself."""
 Supply = tuple[str, int]
 """A place, and 1 for what raises it or -1 for what lowers it."""
+Guard = tuple[str, int, bool]
+"""A place, a number, and true where the place must hold at least that many (else at most)."""
 
 
 @dataclass(frozen=True)
@@ -212,34 +214,41 @@ class Silence:
             len(self.agents[number]) == 1 for number in self.moves[agent])
 
     def reasons_of_row(
-        self, agent: Agent, row: Row
-    ) -> dict[tuple[str, int, bool], frozenset[Agent]] | None:
+        self, agent: Agent, row: Row, when: Giving = Giving.ALWAYS
+    ) -> dict[Guard, frozenset[Agent]] | None:
         """For each guard of a row on links and pools: who is silent if it never holds. None
         where all of them may hold at some time, and yet never at once.
 
         What only the agent uses up is there to stay, once it is there. So all guards hold at once
         in the end if each does at some time, of which one may be used up by others.
         """
-        found: dict[tuple[str, int, bool], frozenset[Agent]] = {}
-        passing = 0
-        for place, needed, up in guards(row):
-            if self.role[place] not in SHARED:
-                continue  # its own: as it is, some row of it is allowed
-            users = self.giving.get((place, -1 if up else 1), ())
-            passing += any(agent not in self.agents[user] for user in users)
-            found[place, needed, up] = frozenset(
+        shared = [guard for guard in guards(row) if self.role[guard[0]] in SHARED]
+        own = [guard for guard in guards(row) if guard not in shared]
+        if len(self.passing(agent, shared)) > 1 or self.passing(agent, own):
+            return None  # of what is nobody else's, some row of it is allowed
+        return {
+            (place, needed, up): frozenset(
                 other for giver in self.giving.get((place, 1 if up else -1), ())
                 for other in self.agents[giver]
-                if self._gives_if_it_moves(other, Lack(place, needed, up)))
-        return None if passing > 1 else found
+                if self._gives_if_it_moves(other, Lack(place, needed, up), when))
+            for place, needed, up in shared}
 
-    def _gives_if_it_moves(self, agent: Agent, lack: Lack) -> bool:
+    def passing(self, agent: Agent, lacks: Iterable[Guard]) -> set[Guard]:
+        """Those guards of an agent that may hold and then no more, because others use up what
+        they ask for."""
+        return {
+            (place, needed, up) for place, needed, up in lacks
+            if any(agent not in self.agents[user]
+                   for user in self.giving.get((place, -1 if up else 1), ()))}
+
+    def _gives_if_it_moves(self, agent: Agent, lack: Lack, when: Giving) -> bool:
         """Whether an agent that is not silent gives this, as long as it is lacked."""
         if any(len(self.agents[number]) > 1 for number in self.moves[agent]):
             return False
         own = [place for place in self.table.places
                if place.of == agent and place.role not in NOBODYS]
-        return gives(lack, [self.rows[number] for number in self.moves[agent]], own, self.most)
+        return gives(
+            lack, [self.rows[number] for number in self.moves[agent]], own, self.most, when)
 
 
 def _agents(row: Row, number: int) -> tuple[Agent, ...]:

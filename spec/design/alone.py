@@ -140,12 +140,12 @@ class Halted:
             having.setdefault(row.label, []).append(n)
         marking, rows = self._runs.start(), []
         for label in labels:
-            row = next((n for n in having.get(label, ())
-                        if self._runs.can_move(marking, n)), None)
-            if row is None:
+            number = next((n for n in having.get(label, ())
+                           if self._runs.can_move(marking, n)), None)
+            if number is None:
                 return None
-            self._runs.change(marking, row)
-            rows.append(row)
+            self._runs.change(marking, number)
+            rows.append(number)
         return tuple(rows)
 
     def _on_the_way(self, rows: tuple[int, ...]) -> Alone | None:

@@ -56,8 +56,13 @@ __all__ = ["LOCAL", "Spaces", "decide_local", "finish", "on_all_states", "with_e
 
 LOCAL = "local deadlock"
 """The name of the property."""
+ALL_STOP = "if one task stops for ever all can come to stop, which is excluded"
+NO_RUN = "once one task is stuck for ever, no run of the others goes on for ever"
+"""The two arguments that need no states."""
 UNASKED = 1_000_000
 """States that are visited where the design's author does not ask, of all parts together."""
+SHOWN = 200_000
+"""States of a part on which a verdict rests that an argument would give as well."""
 MAX_ROWS = 1_000
 """Ways to move of a part whose states are visited: each is compiled."""
 MAX_TRIED = 2_000
@@ -84,6 +89,11 @@ class Spaces:
         if place not in self._known:
             self._known[place] = self._find(place)
         return self._known[place]
+
+    def is_small(self, place: int) -> bool:
+        """Whether a part has so few states that all were visited, which can be certified."""
+        space = self.of(place)
+        return not isinstance(space, str) and space.states <= SHOWN
 
     def _find(self, place: int) -> Space | str:
         design, budget = self.sections[place].design, self.settings.budget
@@ -145,7 +155,7 @@ def _of_part(spaces: Spaces, place: int) -> Finding:
         return Finding(LOCAL, Outcome.HOLDS, "no step takes what another needs, and a run that "
                        "comes back makes every step")
     answer, argument = _argued(design, spaces.never_ends, ceasing, watch)
-    if answer.total:
+    if answer.total and (argument == ALL_STOP or not spaces.is_small(place)):
         return Finding(LOCAL, Outcome.HOLDS, argument)
     found = on_all_states(spaces, place)
     if found.outcome is Outcome.UNKNOWN:
@@ -162,12 +172,11 @@ def _argued(
     if ceasing or fails:
         return Standstill(False, tuple(ceasing or design.tasks)), ""
     if not never_ends or translate(design, Aim()).may_end:
-        return ask_equations(design, watch, may_stop=True), (
-            "once one task is stuck for ever, no run of the others goes on for ever")
+        return ask_equations(design, watch, may_stop=True), NO_RUN
     answer = standstill(design, watch)
     if not answer.total:
         answer = ask_equations(design, watch)
-    return answer, "if one task stops for ever all can come to stop, which is excluded"
+    return answer, ALL_STOP
 
 
 def _tried(spaces: Spaces, place: int) -> Finding | None:

@@ -153,7 +153,8 @@ def _violation(finding: Finding) -> Iterator[str]:
         around = " -> ".join([*(wait.task for wait in finding.cycle), finding.cycle[0].task])
         yield f"  The circle: {around}"
     yield from _endless(finding)
-    if finding.name in ("ordered", "live") or finding.name.startswith("starvation: "):
+    told = finding.name.partition(": ")[0]
+    if told in ("ordered", "live", "duplication", "starvation"):
         yield f"  {finding.reason}."
     if finding.meanwhile is not None:
         yield from _goes_on(finding.meanwhile)

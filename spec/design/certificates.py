@@ -19,6 +19,7 @@ from .counters import Counters
 from .findings import DesignReport, Finding, ToldLeg
 from .language import Design, Flow, Mortality
 from .lemmas import Inequality
+from .duplication import DUPLICATION
 from .live import LIVE
 from .local import LOCAL
 from .order import ORDERED, doubtful_pairs
@@ -61,7 +62,7 @@ class Certificates:
         """The certificate of a finding, as one JSON document. Raises Uncertified."""
         if finding.outcome is Outcome.UNKNOWN:
             raise Uncertified("nothing is known")
-        if finding.name == LIVE:
+        if finding.name in (DUPLICATION, LIVE):
             raise Uncertified("its checker has no word for this property")
         try:
             evidence = (_run(finding) if finding.outcome is Outcome.VIOLATED

@@ -6,6 +6,7 @@
 | local deadlock | | all states of each part, backwards (``local``) |
 | bounded | DESIGN-2 | unbounded links counted up to a number that only growth can reach |
 | ordered | DESIGN-2 | two marked elements of a sender (``order``) |
+| duplication | DESIGN-2 | all copies of a marked element (``duplication``) |
 | loss, failure | DESIGN-2 | a place whose limit is passed by the first loss (failure) |
 | live | DESIGN-3 | reads, writes and sources flip a bit, for ever or not (``live``) |
 | starvation | DESIGN-3 | the watched task's steps flip a bit, for ever or not |
@@ -21,6 +22,7 @@ from ..verdicts.deadline import Deadline, OutOfTime
 from ..verdicts.verdict import Outcome, Trace
 from .bounds import bounds
 from .deadlock import decide_deadlock, told_all
+from .duplication import DUPLICATION, decide_duplication
 from .explain import marking_of, told_waits
 from .findings import DesignReport, Finding, GraphCycle
 from .language import Design, Flow
@@ -115,6 +117,8 @@ def _decide(
             finding = decide_local(spaces)
         elif name == ORDERED:
             finding = decide_order([part.design for part in sections], settings)
+        elif name == DUPLICATION:
+            finding = decide_duplication([part.design for part in sections], settings)
         elif name == LIVE:
             finding = decide_live([part.design for part in sections], settings)
         elif name == "bounded":

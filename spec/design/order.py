@@ -20,7 +20,7 @@ from .searching import Settings, finding_of, search
 from .tags import NotTold, tagged
 from .translate import Aim, translate
 
-__all__ = ["ORDERED", "decide_order", "doubtful_pairs"]
+__all__ = ["ORDERED", "ahead_of", "decide_order", "doubtful_pairs"]
 
 ORDERED = "ordered"
 """The name of the property."""
@@ -52,7 +52,7 @@ def decide_order(parts: list[Design], settings: Settings) -> Finding:
 
 def _of_pair(design: Design, sender: str, receiver: str, settings: Settings) -> Finding:
     told = f"what {sender} sends to {receiver}"
-    mixed = next((link.of for link in _ahead(design, sender) if link.of), "")
+    mixed = next((link.of for link in ahead_of(design, sender) if link.of), "")
     if mixed:
         return _unknown(f"{told} may pass {mixed}, whose elements are counted kind by kind, and "
                         "not in the order in which they came; next, ask it of one kind")
@@ -89,14 +89,14 @@ def doubtful_pairs(design: Design) -> Iterator[tuple[str, str]]:
     senders = [t.name for t in design.tasks.values()
                if t.kind in (Kind.SOURCE, Kind.SCRIPT) and design.outputs(t.name)]
     for sender in senders:
-        ahead = _ahead(design, sender)
+        ahead = ahead_of(design, sender)
         for task in dict.fromkeys(reader for link in ahead for reader in link.readers):
             if design.tasks[task].kind in (Kind.SINK, Kind.SCRIPT) and not _one_way(
                     design, sender, task, ahead):
                 yield sender, task
 
 
-def _ahead(design: Design, sender: str) -> list[Link]:
+def ahead_of(design: Design, sender: str) -> list[Link]:
     """The links that what a task sends may pass."""
     found: dict[str, Link] = {}
     waiting = design.outputs(sender)

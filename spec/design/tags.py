@@ -21,9 +21,11 @@ from itertools import product
 from .language import Design, Flow, Kind
 from .rows import Effect, Place, Row, Table
 
-__all__ = ["LATE", "NotTold", "tagged"]
+__all__ = ["LATE", "MERGED", "TWICE", "NotTold", "tagged"]
 
 LATE = "the second was received before the first"
+TWICE = "a copy was received after another"
+MERGED = "two copies were in one store"
 FIRST, SECOND = "the first", "the second"
 MAX_ROWS = 1_200
 """Ways to move, each of which is compiled: some ten seconds."""
@@ -59,15 +61,23 @@ class _Option:
                        {**self.change, place: there - here}, self.moves, self.stays)
 
 
-def tagged(design: Design, table: Table, sender: str, receiver: str) -> Table:
-    """The table in which two elements of ``sender`` are followed to ``receiver``; the place
-    ``LATE`` passes its limit where the second arrives first. Raises NotTold."""
-    return _Tagging(design, table, sender, receiver).table()
+def tagged(
+    design: Design, table: Table, sender: str, receiver: str, wrong: str = LATE
+) -> Table:
+    """The table in which elements of ``sender`` are followed to ``receiver``: two, and the place
+    ``LATE`` passes its limit where the second arrives first; or one, with all its copies, and it is
+    ``TWICE`` or ``MERGED`` that does (of copies in one store the last is followed). Raises
+    NotTold."""
+    return _Tagging(design, table, sender, receiver, wrong).table()
 
 
 class _Tagging:
-    def __init__(self, design: Design, table: Table, sender: str, receiver: str) -> None:
+    def __init__(
+        self, design: Design, table: Table, sender: str, receiver: str, wrong: str
+    ) -> None:
         self.design, self.plain = design, table
+        self.wrong = wrong
+        self.tags = (FIRST, SECOND) if wrong == LATE else (FIRST,)
         self.sender, self.receiver = sender, receiver
         self.stores: dict[str, _Store] = {}
         for place in table.places:
@@ -86,12 +96,14 @@ class _Tagging:
             rows += self._ways(row)
             if len(rows) > MAX_ROWS:
                 raise NotTold(f"there are more than {MAX_ROWS:,} ways for two elements to move")
-        places = [*self.plain.places, Place(LATE, "flag", "", 0, 1, 1, 0)]
-        for tag in (FIRST, SECOND):
+        places = list(self.plain.places)
+        for flag in (LATE,) if self.wrong == LATE else (TWICE, MERGED):
+            places.append(Place(flag, "flag", "", 0, 1, 1, int(flag != self.wrong)))
+        for tag in self.tags:
             places.append(Place(_sent(tag), "flag", "", 0, 1, 1, 1))
             places += [Place(_where(tag, store.place), "tag", "", 0, store.room, store.room,
                              store.room) for store in self.stores.values()]
-        places.append(Place(_received(SECOND), "flag", "", 0, 1, 1, 1))
+        places.append(Place(_received(self.tags[-1]), "flag", "", 0, 1, 1, 1))
         rows.sort(key=lambda row: not row.effect.fair)
         return replace(self.plain, places=tuple(places), rows=tuple(rows), invariants=())
 
@@ -100,6 +112,9 @@ class _Tagging:
     def _ways(self, row: Row) -> Iterator[Row]:
         takes, puts = self._moved(row)
         first = list(self._options(FIRST, row, takes, puts))
+        if SECOND not in self.tags:
+            yield from self._of_one(row, first, takes, puts)
+            return
         second = list(self._options(SECOND, row, takes, puts))
         for one, other in product(first, second):
             if one.moves and other.moves and not takes:
@@ -112,6 +127,27 @@ class _Tagging:
             told = replace(effect, words=(*effect.words, *words))
             if row.task == self.receiver and self._ends(row.task, takes, puts):
                 yield from self._received(replace(row, effect=told), one, other)
+            else:
+                yield replace(row, effect=told)
+
+    def _of_one(
+        self, row: Row, options: Iterable[_Option], takes: Mapping[str, int],
+        puts: Mapping[str, int],
+    ) -> Iterator[Row]:
+        """The row by where the copies of one element are."""
+        came = _received(FIRST)
+        for option in options:
+            effect = _merged(row.effect, option)
+            if not _possible(effect):
+                continue
+            if not option.moves:
+                yield replace(row, effect=effect)
+                continue
+            told = replace(effect, words=(*effect.words, "(the element)"))
+            if row.task == self.receiver and self._ends(row.task, takes, puts):
+                again = replace(effect, words=(*effect.words, "(the element, again)"))
+                yield replace(row, effect=_with(told, came, 0, 1))
+                yield replace(row, effect=_with(_with(again, came, 1, 0), TWICE, 0, 1))
             else:
                 yield replace(row, effect=told)
 
@@ -216,7 +252,8 @@ class _Tagging:
                     break
                 left = max(0, copy - full)
                 keeps = tag is SECOND and left > 0
-                yield counted.at(where, copy, 1 if here.mixed else left if keeps else there)
+                other = counted.at(where, copy, 1 if here.mixed else left if keeps else there)
+                yield other if SECOND in self.tags or not left else other.at(MERGED, 0, 1)
 
 
 def _sent(tag: str) -> str:

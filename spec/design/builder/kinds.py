@@ -341,6 +341,7 @@ class Kinds:
         local_deadlock: Literal["holds", "violated"] | Mapping[str, str] | None = None,
         bounded: Literal["holds", "violated"] | Mapping[str, str] | None = None,
         ordered: Literal["holds", "violated"] | Mapping[str, str] | None = None,
+        duplication: Literal["holds", "violated"] | Mapping[str, str] | None = None,
         loss: Literal["holds", "violated"] | Mapping[str, str] | None = None,
         failure: Literal["holds", "violated"] | Mapping[str, str] | None = None,
         live: Literal["holds", "violated"] | Mapping[str, str] | None = None,
@@ -352,6 +353,7 @@ class Kinds:
         ``local_deadlock``: No part is ever stuck for ever while the rest goes on.
         ``bounded``: No unbounded link grows for ever.
         ``ordered``: Whoever reads a sender's elements reads them in their order.
+        ``duplication``: Nobody reads an element of a sender more than once.
         ``loss``: No element is dropped or lost.
         ``failure``: No link with flow `fail` ever overflows.
         ``live``: Every source goes on, and every accepted element is read and written on, if
@@ -360,6 +362,6 @@ class Kinds:
         """
         self._expect({
             "deadlock": deadlock, "local_deadlock": local_deadlock, "bounded": bounded,
-            "ordered": ordered, "loss": loss, "failure": failure, "live": live,
-            "starvation": starvation,
+            "ordered": ordered, "duplication": duplication, "loss": loss, "failure": failure,
+            "live": live, "starvation": starvation,
         })

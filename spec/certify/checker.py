@@ -21,12 +21,19 @@ from .repeated import drops, fails, grows, starves, stuck_for_ever
 from .run import Refuted, run_of
 from .system import NotCovered, System
 from .visited import (
-    largest_in, never_in, never_locked_in, never_starves_in, never_stuck_in,
+    largest_in, never_ceases_in, never_in, never_locked_in, never_stuck_in,
 )
+from .wanted import Wanted, wanted_of, wanted_of_task
 
 __all__ = ["Opinion", "check_certificate"]
 
 Proof = Mapping[str, Any]
+PROOFS: Mapping[str, set[str]] = {
+    "deadlock": {"sums", "legs", "states"}, "local deadlock": {"sums", "legs", "states"},
+    "bounded": {"states"}, "ordered": {"marked"}, "loss": {"sums", "states"},
+    "failure": {"sums", "states"}, "live": {"sums", "states"}, "starvation": {"states"},
+}
+"""The kinds of proof that show each property; any other one shows nothing of it."""
 
 
 @dataclass(frozen=True)
@@ -67,8 +74,19 @@ def _violated(name: str, evidence: Mapping[str, Any], design: Design) -> str:
         return loses_order(evidence, _part_of(design, evidence["sender"]))
     if name in ("loss", "failure"):
         return (drops if name == "loss" else fails)(evidence, design)
+    if name == "live":
+        return starves(evidence, *_wanted_in(design, evidence["without"]))
     task = name.removeprefix("starvation: ")
-    return starves(evidence, _part_of(design, task), task)
+    return starves(evidence, _part_of(design, task), wanted_of_task(task))
+
+
+def _wanted_in(design: Design, without: Mapping[str, str]) -> tuple[Design, Wanted]:
+    """What a run is said to go on without, if that is asked of a live design, and its part."""
+    for part in _parts(design):
+        for wanted in wanted_of(part, system_of(part)):
+            if without in ({"task": wanted.task}, {"counter": wanted.counter}):
+                return part, wanted
+    raise Refuted(f"nobody asks of a live design that {next(iter(without.values()))} goes on")
 
 
 def _stuck_after(evidence: Mapping[str, Any], design: Design) -> str:
@@ -127,6 +145,8 @@ def _holds(name: str, evidence: Mapping[str, Any], design: Design) -> str:
 
 
 def _of_part(name: str, proof: Proof, part: Design, shown: _Shown) -> None:
+    if not PROOFS[name.split(": ")[0]] & proof.keys():
+        raise Refuted(f"such a proof shows nothing about {name}")
     if "marked" in proof:
         shown.states += keeps_order(part, proof["marked"])
         shown.visited += 1
@@ -153,7 +173,9 @@ def _by_states(name: str, system: System, part: Design, most: int) -> int:
     if name in ("loss", "failure"):
         told = "drops or loses an element" if name == "loss" else "makes the design fail"
         return never_in(system, most, _accidents(name, system), told)
-    return never_starves_in(system, name.removeprefix("starvation: "), most)
+    if name == "live":
+        return never_ceases_in(system, list(wanted_of(part, system)), most)
+    return never_ceases_in(system, [wanted_of_task(name.removeprefix("starvation: "))], most)
 
 
 def _by_laws(name: str, system: System, part: Design, proof: Proof) -> Laws:
@@ -164,6 +186,8 @@ def _by_laws(name: str, system: System, part: Design, proof: Proof) -> Laws:
         if any(task.may.value for task in part.tasks.values()):
             raise NotCovered("sums, of tasks that are stuck where a task may stop")
         shown = laws.exclude_silence()
+    elif name == "live":
+        shown = not any(wanted_of(part, system))
     else:
         shown = laws.exclude_moves(_accidents(name, system))
     if not shown:

@@ -94,6 +94,8 @@ class _Marking:
     def __init__(self, design: Design, system: System, sender: str, receiver: str) -> None:
         if any(link.capacity == 0 for link in design.links.values()):
             raise NotCovered("order at a link of capacity 0")
+        if any(link.of for link in design.links.values()):
+            raise NotCovered("order in a queue with several kinds of elements")
         self.design, self.sender, self.receiver = design, sender, receiver
         self.moves = [move for move in system.steps if not move.fails]
         self.names = list(system.counters)

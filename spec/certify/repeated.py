@@ -7,7 +7,7 @@ there, and more in some links that have no bound.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,6 +17,7 @@ from .run import Refuted, run_of
 from .states import states_of
 from .system import Counter, Move, System, can_move
 from .visited import resting_of, upstream
+from .wanted import Wanted
 
 __all__ = ["drops", "fails", "grows", "starves", "stuck_for_ever"]
 
@@ -56,12 +57,15 @@ def _last(evidence: Mapping[str, Any], design: Design, told: str) -> str:
 
 # --- runs that are repeated for ever -------------------------------------------------------------
 
-def starves(evidence: Mapping[str, Any], part: Design, task: str) -> str:
-    """A fair run in which the task moves no more, though not everything is done."""
+def starves(evidence: Mapping[str, Any], part: Design, wanted: Wanted) -> str:
+    """A fair run in which something is asked for and done no more, though not everything is done.
+    """
     system = _with_idle(system_of(part))
-    states, taken = _round(system, evidence, {task})
+    states, taken = _round(system, evidence, wanted.is_done_by)
     if any(map(system.is_rest, states)):
         raise Refuted("everything is done in the end of the run")
+    if not all(map(wanted.is_asked, states)):
+        raise Refuted(f"{wanted} is not asked for in the end of the run")
     for move in system.moves:
         if not move.chance and not any(move is each for each in taken) and all(
                 can_move(move, state) for state in states):
@@ -70,7 +74,7 @@ def starves(evidence: Mapping[str, Any], part: Design, task: str) -> str:
     if evidence["loop"] == len(evidence["steps"]):
         return f"a run of {len(evidence['steps']):,} steps, after which nobody has to move"
     return (f"a fair run, of which the last {len(states):,} steps can be repeated for ever without "
-            f"a step of {task}")
+            f"{wanted}")
 
 
 def stuck_for_ever(evidence: Mapping[str, Any], design: Design) -> str:
@@ -80,7 +84,7 @@ def stuck_for_ever(evidence: Mapping[str, Any], design: Design) -> str:
         raise Refuted("those who are stuck are no tasks of the design")
     if not evidence["at"] <= evidence["loop"] < len(evidence["steps"]):
         raise Refuted("the run has no steps that are repeated while they are stuck")
-    _, taken = _round(system, evidence, tasks)
+    _, taken = _round(system, evidence, lambda move: bool(tasks & {*move.tasks}))
     if all(move.is_idle for move in taken):
         raise Refuted("nothing moves while they are stuck")
     start, _ = run_of(system, {"steps": evidence["steps"][:evidence["at"]]})
@@ -127,7 +131,7 @@ def grows(evidence: Mapping[str, Any], design: Design) -> str:
     if not 0 <= loop < len(steps):
         raise Refuted("the run has no steps that are repeated")
     before, _ = run_of(system, {"steps": steps[:loop]})
-    states, _ = _walk(system, before, steps[loop:], set(), loop)
+    states, _ = _walk(system, before, steps[loop:], _nobody, loop)
     after = states[-1]
     more = {name for name in after if after[name] > before[name]}
     if not more or any(after[name] != before[name] for name in after.keys() - more):
@@ -137,7 +141,7 @@ def grows(evidence: Mapping[str, Any], design: Design) -> str:
     # Made again, each step finds as much as the first time, or more: where it wants no more than
     # so much of what grows, it is possible no longer.
     unmoved = _without_room_for(system, more)
-    _walk(unmoved, before, steps[loop:], set(), loop)
+    _walk(unmoved, before, steps[loop:], _nobody, loop)
     return (f"a run of which the last {len(steps) - loop:,} steps can be repeated for ever, with "
             f"more in {len(more):,} unbounded links each time")
 
@@ -148,11 +152,15 @@ def _without_room_for(system: System, names: set[str]) -> System:
         move for move in system.moves if not names & move.room.keys()])
 
 
+def _nobody(move: Move) -> bool:
+    return False
+
+
 def _round(
-    system: System, evidence: Mapping[str, Any], without: set[str]
+    system: System, evidence: Mapping[str, Any], without: Callable[[Move], bool]
 ) -> tuple[list[State], list[Move]]:
     """The states of the part of a run that is repeated, and the moves that it may be made of, none
-    of which is of these tasks."""
+    of which is of these."""
     steps, loop = evidence["steps"], evidence["loop"]
     if not 0 <= loop <= len(steps):
         raise Refuted("the run has no such step from which it repeats")
@@ -164,13 +172,14 @@ def _round(
 
 
 def _walk(
-    system: System, state: State, steps: Sequence[Mapping[str, int]], without: set[str], first: int
+    system: System, state: State, steps: Sequence[Mapping[str, int]],
+    without: Callable[[Move], bool], first: int,
 ) -> tuple[list[State], list[Move]]:
     """The states from here on, and all moves that the steps may be, none of which is of these."""
     states, taken = [state], list[Move]()
     for number, step in enumerate(steps, start=first + 1):
-        ways = [move for move in system.moves if not move.fails and not without & {*move.tasks}
-                and move.change == dict(step) and can_move(move, states[-1])]
+        ways = [move for move in system.moves if not move.fails and move.change == dict(step)
+                and can_move(move, states[-1]) and not without(move)]
         if not ways:
             raise Refuted(f"step {number} of the run is not possible")
         taken += ways

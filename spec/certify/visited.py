@@ -6,7 +6,7 @@ states there are at most.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ..design.language import Design
@@ -14,12 +14,13 @@ from .run import Refuted
 from .scripts import may_be_done
 from .states import States, states_of
 from .system import Move, System
+from .wanted import Wanted
 
 if TYPE_CHECKING:
     from .states import Marks
 
 __all__ = [
-    "largest_in", "never_in", "never_locked_in", "never_starves_in", "never_stuck_in", "upstream",
+    "largest_in", "never_in", "never_ceases_in", "never_locked_in", "never_stuck_in", "upstream",
 ]
 
 
@@ -52,19 +53,32 @@ def largest_in(system: System, most: int) -> tuple[int, Mapping[str, int]]:
 
 # --- for ever -----------------------------------------------------------------------------------
 
-def never_starves_in(system: System, task: str, most: int) -> int:
-    """There is no fair run in which the task moves no more, though not everything is done.
+def never_ceases_in(system: System, wanted: Sequence[Wanted], most: int) -> int:
+    """There is no fair run in which one of these is asked for and done no more, though not
+    everything is done; how many states there are.
 
     A set of states that lead to each other can be gone round for ever. That is fair if each move
     which must be made in the end, for it is always possible there, is made there; so all that can
     be is in the largest such sets.
     """
-    import numpy as np
+    if not wanted:
+        return 0
     states = states_of(system, most, edges=True)
+    for each in wanted:
+        _goes_on(states, system, each)
+    return len(states)
+
+
+def _goes_on(states: States, system: System, wanted: Wanted) -> None:
+    import numpy as np
     going = np.ones(len(states), dtype=np.bool_)
     if system.ends:
         going &= ~states.within(system.counters)
-    others = np.array([task not in move.tasks for move in states.moves], dtype=np.bool_)
+    if wanted.asking:
+        going &= states.table[:, states.column[wanted.asking]] >= wanted.least
+    if wanted.until:
+        going &= states.table[:, states.column[wanted.until]] == 0
+    others = np.array([not wanted.is_done_by(move) for move in states.moves], dtype=np.bool_)
     steps = others[states.via] if len(states.via) else np.zeros(0, dtype=np.bool_)
     group, inner = states.circles(going, steps)
     fair = np.zeros(len(states), dtype=np.bool_)
@@ -78,8 +92,7 @@ def never_starves_in(system: System, task: str, most: int) -> int:
         made[group[states.source[inner & (states.via == number)]]] = True
         fair &= ~always | made
     if fair.any():
-        raise Refuted(f"there is a fair run in which {task} moves no more")
-    return len(states)
+        raise Refuted(f"there is a fair run without {wanted}")
 
 
 def never_locked_in(system: System, design: Design, most: int) -> int:

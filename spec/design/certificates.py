@@ -62,7 +62,7 @@ class Certificates:
         """The certificate of a finding, as one JSON document. Raises Uncertified."""
         if finding.outcome is Outcome.UNKNOWN:
             raise Uncertified("nothing is known")
-        if finding.name in (DUPLICATION, LIVE):
+        if finding.name == DUPLICATION:
             raise Uncertified("its checker has no word for this property")
         try:
             evidence = (_run(finding) if finding.outcome is Outcome.VIOLATED
@@ -95,7 +95,7 @@ class Certificates:
             return self._alone(finding, number, part) or _visited(finding, part)
         if finding.name == ORDERED:
             return {"marked": [list(pair) for pair in doubtful_pairs(part)]}
-        if finding.name in ("loss", "failure") and not finding.states:
+        if finding.name in ("loss", "failure", LIVE) and not finding.states:
             return {"sums": [], "clauses": []}  # no link of its is able to
         return _visited(finding, part)
 
@@ -149,11 +149,11 @@ def _visited(finding: Finding, part: Design) -> dict[str, Any]:
     counts an unbounded link only so far, and has no number for what that stands for.)"""
     if not finding.states:
         raise Uncertified("it rests on an argument that has no certificate yet")
-    if finding.states > MAX_STATES:
+    if finding.states > MAX_STATES and finding.name != LIVE:
         raise Uncertified(f"it rests on {counted(finding.states, 'state')}, and the checker visits "
                           f"{MAX_STATES:,} at most")
     grows = any(link.flow is Flow.UNBOUNDED for link in part.links.values())
-    return {"states": MAX_STATES if grows else finding.states}
+    return {"states": MAX_STATES if grows else min(finding.states, MAX_STATES)}
 
 
 def _sums_of_bounds(design: Design) -> dict[str, Any] | None:
@@ -187,7 +187,10 @@ def _run(finding: Finding) -> dict[str, Any]:
         at = len(finding.steps)
         return {"steps": steps, "at": at, "loop": at + finding.meanwhile.loop,
                 "stuck": list(finding.meanwhile.tasks)}
-    return {"steps": steps, "loop": len(steps) if finding.loop is None else finding.loop}
+    loop = len(steps) if finding.loop is None else finding.loop
+    if finding.name == LIVE:
+        return {"steps": steps, "loop": loop, "without": dict([finding.without])}
+    return {"steps": steps, "loop": loop}
 
 
 def _in_json(legs: Sequence[ToldLeg]) -> list[dict[str, Any]]:

@@ -115,7 +115,8 @@ class Finding:
     elements at most are ever in each of these links, and in those of ``reached`` sometimes so
     many. ``changes`` are those of each step (and then of each step ``meanwhile``), by the names of
     ``counters``. What is ``expected`` is None where nobody said what it should be. ``between`` are
-    the sender and the receiver whose order is lost.
+    the sender and the receiver whose order is lost; ``without`` is what does not go on in a design
+    that is not live: a ``task``, or taking from a ``counter``.
     """
 
     name: str
@@ -141,6 +142,7 @@ class Finding:
     reached: frozenset[str] = frozenset()
     meanwhile: Meanwhile | None = None
     between: tuple[str, str] | None = None
+    without: tuple[str, str] = ("", "")
 
     @property
     def length(self) -> int:

@@ -64,7 +64,8 @@ def _one(part: Design, asked: _Asked, settings: Settings) -> Finding:
         others = going_round(part, found.steps[found.loop:]) if found.loop is not None else ""
         meanwhile = (f" while these go round for ever: {others}" if others
                      else ": nothing moves any more")
-        return replace(found, reason=f"{asked.told}{meanwhile}")
+        without = ("task", asked.aim.watch) if asked.aim.watch else ("counter", asked.aim.emptied)
+        return replace(found, reason=f"{asked.told}{meanwhile}", without=without)
     if found.outcome is Outcome.UNKNOWN and found.reason:
         return replace(found, reason=f"not decided is whether {asked.told}: {found.reason}")
     return found

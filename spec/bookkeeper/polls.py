@@ -24,7 +24,7 @@ from typing import Any
 from ..expectations import expect, prove
 from ..notation import MUST, Machine, action, always, boolean, const, integer, leads_to, require
 
-__all__ = ["EXPECTATIONS", "ForgettingPolls", "GivingBack", "Impatient", "Polls"]
+__all__ = ["EXPECTATIONS", "ForgettingPolls", "GivingBack", "Impatient", "KeepingSome", "Polls"]
 
 LATENT = "bookkeeper#latent"
 
@@ -123,6 +123,12 @@ class GivingBack(Polls):
         self.polls -= 1
         self.leaving += 1
 
+    @always("BK-42", MUST, "A poll that has given its permit back has none while it waits.",
+            source=LATENT)
+    def polls_hold_nothing(self) -> bool:
+        """However many there are."""
+        return self.held == 0
+
     @action(fair=True)
     def leave(self) -> None:
         """It has it, and is a read like others."""
@@ -130,6 +136,15 @@ class GivingBack(Polls):
         self.leaving -= 1
         self.free -= 1
         self.serving += 1
+
+
+class KeepingSome(GivingBack):
+    """A poll keeps its permit after all."""
+
+    def hold(self) -> None:
+        """As if it were to be answered at once."""
+        self.free -= 1
+        self.held += 1
 
 
 class ForgettingPolls(Polls):
@@ -151,11 +166,18 @@ EXPECTATIONS = (
     expect(GivingBack, "BK-41", "holds", "polls without permits hold up nobody", **GRID),
     prove(Polls, "BK-40", "permits are conserved, for all limits", for_all=("K", "G")),
     expect(GivingBack, "BK-40", "holds", "permits that polls give back are conserved", **GRID),
+    prove(GivingBack, "BK-40", "permits that polls give back are conserved, for all limits",
+          for_all=("K", "G"), lemmas=("BK-42",)),
+    prove(GivingBack, "BK-42", "polls hold no permit, for all limits", for_all=("K", "G"),
+          lemmas=("BK-40",)),
+    expect(KeepingSome, "BK-42", "violated", "a poll that keeps its permit although it waits"),
     expect(ForgettingPolls, "BK-40", "violated", "bookkeeper#latent: a poll that is rejected keeps "
            "its permit"),
 )
 
 UNSEEN = {
+    "BK-42":
+        "What a poll holds is inside the server; that reads go on although polls wait shows it.",
     "BK-41":
         "To the observer of a server a poll is in progress until it is answered, and a read may "
         "wait for as many as the limit; that it waits for ever is about runs without an end.",

@@ -5,8 +5,8 @@ client loses patience. As merged it is in progress meanwhile, and so the observe
 (``observed_bookie``) counts it. Polls come on one channel and other reads on another, which waits
 where no permit is free. The server rests where no read that waits can have a permit.
 
-Polls that give their permits back are beyond that observer, to whom all reads are in progress
-until they are answered.
+A poll that gives its permit back is, to whoever counts permits, a read that comes when it has
+something to send: so it is shown, and what comes before that is not.
 
 Source: ``polls``, ``observed_bookie``.
 """
@@ -17,12 +17,15 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import NamedTuple
 
+from ..notation import action, require
 from ..notation.views import Seen, View, see, shown
 from ..refinements import refines, refused
 from .observed_bookie import Kind, ObservedBookie
-from .polls import ForgettingPolls, Impatient, Polls
+from .polls import ForgettingPolls, GivingBack, Impatient, Polls
 
-__all__ = ["EXPECTATIONS", "ForgettingSeen", "ImpatientSeen", "PollsSeen"]
+__all__ = [
+    "EXPECTATIONS", "ForgettingSeen", "GivingBackSeen", "ImpatientSeen", "PassingBy", "PollsSeen",
+]
 
 POLLING, READING = 0, 1
 
@@ -95,6 +98,37 @@ class ImpatientSeen(PollsSeen):
         return self.end()
 
 
+class GivingBackSeen(PollsSeen):
+    """Where polls have no permit: each is seen when it asks for one again, and has it."""
+
+    @shown
+    def poll(self, before: Polls, after: Polls) -> Iterable[Seen]:
+        return []
+
+    @shown
+    def confirm(self, before: Polls, after: Polls) -> Iterable[Seen]:
+        return []
+
+    @shown
+    def leave(self, before: Polls, after: Polls) -> Iterable[Seen]:
+        request = self.history.named
+        self.history = self.history._replace(
+            named=request + 1, reads=(*self.history.reads, request))
+        return [see("receive", channel=POLLING, kind=Kind.READ), see("starts", request=request)]
+
+
+class PassingBy(GivingBack):
+    """What was a poll does not stand in line for its permit."""
+
+    @action(fair=True)
+    def leave(self) -> None:
+        """Also where a read waits."""
+        require(self.leaving > 0 and self.free > 0)
+        self.leaving -= 1
+        self.free -= 1
+        self.serving += 1
+
+
 class ForgettingSeen(PollsSeen):
     """Where the pool rejects a poll, which is answered with an error."""
 
@@ -108,10 +142,18 @@ SEEN = refines(
     seen_by={"N": 2, "J": "K", "Q": "K", "R": 3}, room=("self.named < self.R",),
     K=(1, 2), G=(1, 2))
 
+RETURNED = refines(
+    GivingBack, ObservedBookie, "polls that come back are reads with permits like others",
+    shows=GivingBackSeen, seen_by={"N": 2, "J": "K", "Q": "K", "R": 3},
+    room=("self.named < self.R",), K=(1, 2), G=(1, 2))
+
 EXPECTATIONS = (
     SEEN,
     refines(Impatient, ObservedBookie, "a poll may end with nothing", shows=ImpatientSeen,
             seen_by={"N": 2, "J": "K", "Q": "K", "R": 3}, room=("self.named < self.R",), K=1, G=1),
+    RETURNED,
+    refused(PassingBy, "BK-53", "a poll that has something to send passes a read that waits",
+            like=RETURNED, K=1, G=1),
     refused(ForgettingPolls, "BK-51", "bookkeeper#latent: a poll that is rejected keeps its permit",
             like=replace(SEEN, machine=ForgettingPolls, shows=ForgettingSeen), K=1, G=1),
 )

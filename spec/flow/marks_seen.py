@@ -80,6 +80,8 @@ EXPECTATIONS = (
     refused(GoingOnEarly, "FLOW-115", "go is said above the low mark", like=SEEN, H=2, L=0, R=0),
     expect(CallingTooLate, "FLOW-40", "violated", "who calls a tick late is overrun", R=(1, 2), F=1,
            B=0, H=1, C=lambda R, F, B, H: (H + R * (F + B),)),
+    expect(CallingTooLate, "FLOW-127", "violated", "who calls a tick late holds more than is known",
+           R=(1, 2), F=1, B=0, H=1, C=4),
     refused(CallingTooLate, "FLOW-112", "a squelch that comes a tick late", like=CALLED, R=(1, 2),
             F=1, B=0, H=1, C=4),
 )

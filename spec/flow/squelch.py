@@ -27,12 +27,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..expectations import expect
+from ..expectations import expect, prove
 from ..notation import (
-    CLAIM, MUST, Machine, action, always, array, boolean, const, integer, require, upto,
+    CLAIM, MUST, Machine, action, always, array, assume, boolean, const, integer, require, upto,
 )
 
-__all__ = ["EXPECTATIONS", "AtFullRate", "AtTheMark", "Squelch"]
+__all__ = ["EXPECTATIONS", "AtFullRate", "AtTheMark", "Roomy", "Squelch"]
 
 DROPPING = "003#dropping"
 
@@ -78,11 +78,30 @@ class Squelch(Machine):
         """It holds what there is room for."""
         return self.held <= self.C
 
+    @always("FLOW-127", MUST, "A receiver that has called holds, with what is under way, no more "
+            "than its mark and what was sent since, or was under way then.",
+            source=f"{DROPPING}; 003#E14")
+    def what_comes_is_known(self) -> bool:
+        """Of B ticks in which the sender has not heard, some are over."""
+        heard_in = self.B + 1 - max(1, self.stops_in)
+        most = self.H + self.R * (self.F + heard_in)
+        coming = sum(self.under_way[age] for age in range(self.F))
+        return self.held <= self.H if self.stops_in > self.B else self.held + coming <= most
+
     @always("FLOW-41", CLAIM, "R places for each tick of the signal's delay are enough.",
             source=f"{DROPPING}; 003#E14")
     def the_signals_delay_is_enough(self) -> bool:
         """Counted above the mark, as the mail does."""
         return self.held <= self.H + self.R * self.B
+
+
+class Roomy(Squelch):
+    """A receiver with as much room as it needs."""
+
+    @assume
+    def there_is_enough(self) -> bool:
+        """For all that comes after the mark was passed."""
+        return self.C >= self.H + self.R * (self.F + self.B)
 
 
 class AtTheMark(Squelch):
@@ -133,6 +152,12 @@ EXPECTATIONS = (
     expect(AtFullRateAtTheMark, "FLOW-40", "violated",
            "one place less at full rate too, if it is called at the mark",
            where=AT, **WIDE, C=_around),
+    expect(Squelch, "FLOW-127", "holds", "what comes after the call is known", **SMALL, C=8),
+    *(prove(Roomy, rule, about, for_all=("H", "C", "B"), lemmas=lemmas, R=range(1, 5),
+            F=range(1, 6)) for rule, about, lemmas in (
+        ("FLOW-127", "what comes after the call is known, for all marks and delays", ()),
+        ("FLOW-40", "never overrun where C >= H + R (F + B), for all marks and delays",
+         ("FLOW-127",)))),
     expect(Squelch, "FLOW-41", "violated",
            "003#E14: what is under way to the receiver needs room as well", **SMALL, C=8),
 )

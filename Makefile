@@ -5,7 +5,7 @@ SHELL := /bin/sh
 .DEFAULT_GOAL := help
 BIN := .venv/bin
 
-.PHONY: help gate test lint types unit bench bench-designs bench-finders bench-peers bench-storm bench-purgatory certificates races fuzz differential oracles election failover bookie pages witnesses explanations repairs mutants doctor wheel ci clean core dev programs
+.PHONY: help gate test lint types unit bench bench-designs bench-finders bench-peers bench-storm bench-purgatory certificates races fuzz differential oracles election failover bookie pages needs witnesses explanations repairs mutants doctor wheel ci clean core dev programs
 
 help: ## List the targets.
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 10
@@ -62,6 +62,9 @@ bookie: core ## A real server with clients that never read and a disk that stall
 pages: core ## Write what comes from records: tables of README.md and docs/, the builder's methods.
 	@$(BIN)/python -m checkvalve.conformance.systems.pages
 	@$(BIN)/python -m checkvalve.conformance.designs.builder_source
+
+needs: dev ## With which operations each rule can be tested, read off the observers.
+	@$(BIN)/python -m checkvalve.conformance.bench.needs $(ARGS)
 
 witnesses: dev ## For each rule a small change of its machine that breaks it.
 	@$(BIN)/python -m checkvalve.conformance.bench.witnesses $(ARGS)

@@ -60,7 +60,7 @@ def _program(
     random: Random, suite: Suite, can: Collection[str], focus: Rule, alone: bool
 ) -> Iterator[Act]:
     names = [name for name in suite.weights if name == "settle" or name in can]
-    needed = {group[0] for group in suite.needs[focus.id] if len(group) == 1} | {"settle"}
+    needed = {group[0] for group in suite.groups(focus) if len(group) == 1} | {"settle"}
     # What makes the test of the rule whole is as little to be left out as what it needs.
     needed |= {each.takes[0] for each in suite.fuller.get(focus.id, ()) if len(each.takes) == 1}
     kept = [name for name in names if name in needed or random.random() >= _LEFT_OUT]

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any, ClassVar, NamedTuple
 
 from ...spec.notation.errors import InputError
 from ...spec.notation.interpreter import Step
 from ..ports.base import Message, Session, excerpt
 from .asking import greet, refused
 from .exchange import Act, Answer, Exchange
+from .says import Table
 
 __all__ = ["PlainConversation", "Seen"]
 
@@ -24,7 +25,15 @@ class Seen(NamedTuple):
 
 
 class PlainConversation:
-    """One session; a subclass knows the port. See ``Conversation``."""
+    """One session; a subclass knows the port. See ``Conversation``.
+
+    What a request and its one answer stand for, ``says`` tells; where that depends on more than the
+    two, or an answer has several steps, the subclass overrides what comes from it.
+    """
+
+    says: ClassVar[Table] = {}
+    acts: ClassVar[Collection[str]] = ()
+    """Operations that are steps themselves: what could be otherwise comes after that one."""
 
     def __init__(
         self, session: Session, port: str, settings: Mapping[str, int], now: int = 0
@@ -43,15 +52,22 @@ class PlainConversation:
 
     def asked(self, request: Message) -> str:
         """A request in words."""
-        raise NotImplementedError
+        return self.says[request["do"]].asked.format_map(request)
 
     def possible(self, request: Message) -> Iterator[Answer]:
         """The answers that there could be to a request."""
-        raise NotImplementedError
+        return self.says[request["do"]].could(self, request)
 
     def seen(self, request: Message, answer: Any) -> Seen:
         """What an answer shows; it is called once for each, in order."""
-        raise NotImplementedError
+        said = self.says[request["do"]].of(answer)
+        fields = {**request, said.gives: answer}
+        shown = Seen((said.step(fields),), said.seen.format_map(fields))
+        self.note(request, answer)
+        return shown
+
+    def note(self, request: Message, answer: Any) -> None:
+        """Remember what later requests depend on."""
 
     # --- for the engine ------------------------------------------------------------------
 
@@ -69,10 +85,11 @@ class PlainConversation:
         if error := refused(request, reply, asked):
             return error
         steps, words = self.seen(request, reply["ok"])
+        acts = request["do"] in self.acts
         return Exchange(
             request, reply, f"{asked}: {words}", steps[0] if steps else None, steps[1:],
-            possible=possible,
-            completions=possible if len(steps) > 1 else ())
+            possible=() if acts else possible,
+            completions=possible if acts or len(steps) > 1 else ())
 
     def act_for(self, request: Mapping[str, Any]) -> Act | None:
         """See ``Conversation``."""

@@ -21,6 +21,7 @@ from ..ports.base import Session
 from .exchange import (
     Act, Answer, Conversation, Course, Exchange, Fuller, Measure, Program, Watch,
 )
+from .needs import Groups, needs_of
 
 if TYPE_CHECKING:
     from .judge import Breach
@@ -169,8 +170,9 @@ def _capacity_alone(capacity: int) -> Mapping[str, int]:
 class Suite:
     """A suite that holds a conversation; see ``AnySuite``.
 
-    ``needs`` has, for each rule, groups of operations: the rule applies to a target that can do
-    at least one operation of every group.
+    ``needs`` has, for some rules, groups of operations: the rule applies to a target that can do
+    at least one operation of every group. For all others the groups are those that the observers
+    say themselves (``needs_of``); here stands what takes more than they know.
 
     Cases take the ``capacities`` in turn; ``settings`` are those of ``hello`` that go with a
     capacity, and ``scene`` puts them into words; cases that look for a rule of ``telling`` take
@@ -194,12 +196,12 @@ class Suite:
     port: str
     watches: tuple[Watch, ...]
     weights: Mapping[str, int]
-    needs: Mapping[str, tuple[tuple[str, ...], ...]]
     epilogue: Program
     constants: Callable[[int, int], Mapping[str, int]]
     converse: Callable[[Session, int, int], Conversation]
     scene: str
     settings: Callable[[int], Mapping[str, int]] = _capacity_alone
+    needs: Mapping[str, Groups] = field(default_factory=dict)
     capacities: tuple[int, ...] = (1, 2, 3)
     telling: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     plainer: Mapping[str, str] = field(default_factory=dict)
@@ -230,8 +232,13 @@ class Suite:
     def missing(self, rule: Rule, can: Collection[str]) -> tuple[str, ...]:
         """See ``AnySuite``."""
         return tuple(
-            " or ".join(group) for group in self.needs[rule.id]
+            " or ".join(group) for group in self.groups(rule)
             if not any(name in can for name in group))
+
+    def groups(self, rule: Rule) -> Groups:
+        """The groups of operations of which a rule needs one each."""
+        found = self.needs.get(rule.id)
+        return needs_of(self.name).get(rule.id, ()) if found is None else found
 
     def machines(self, rule: Rule) -> tuple[type[Machine], ...]:
         """See ``AnySuite``."""

@@ -164,7 +164,7 @@ SUITE: Final = Suite(
              "run": 4, "settle": 2},
     needs={
         "QUEUE-1": _PUT, "QUEUE-6": _PASS, "QUEUE-7": _PASS, "QUEUE-8": _PASS,
-        "CLOSE-1": (*_PUT, *_END), "CLOSE-2": (("take",), *_END), "CLOSE-3": (*_PUT, *_END),
+        "CLOSE-1": (*_PUT, *_END), "CLOSE-3": (*_PUT, *_END),
         "CLOSE-4": (*_PASS, ("close",)), "CLOSE-5": (*_PASS, ("cut",)), "CLOSE-6": (*_PASS, *_END),
         "JOIN-1": _JOIN, "JOIN-2": _JOIN, "JOIN-3": (("settle",),),
         "FAIL-1": (*_PASS, ("spoil",)),

@@ -117,19 +117,12 @@ def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
     return {"K": CALLS_MAX}
 
 
-_ALL: Final = (("wait",), ("open",), ("settle",))
-
 SUITE: Final = SweepingSuite(
     name=PORT.name,
     version=1,
     port=PORT.name,
     watches=(Watch(Gate),),
     weights={"wait": 6, "open": 2, "shut": 3, "break": 1, "interrupt": 2, "run": 4, "settle": 2},
-    needs={
-        "GATE-1": (("wait",), ("settle",)), "GATE-2": _ALL, "GATE-3": _ALL,
-        "GATE-4": (("wait",), ("break",), ("settle",)), "GATE-5": (("wait",), ("break",)),
-        "GATE-6": (("wait",), ("interrupt",), ("settle",)),
-    },
     epilogue=(Act("settle"), Act("wait"), Act("open"), Act("settle")),
     constants=_constants,
     converse=GateConversation,

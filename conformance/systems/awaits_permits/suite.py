@@ -143,7 +143,6 @@ SUITE: Final = SweepingSuite(
     watches=(Watch(Permits), Watch(OrderlyPermits, adds=IN_TURN, base=Permits)),
     weights={"acquire": 5, "release": 3, "interrupt": 3, "run": 4, "locked": 1, "settle": 1},
     needs={
-        "PERMIT-1": (("acquire",),),
         "PERMIT-2": (*_ALL, ("locked",)),
         "PERMIT-3": _ALL,
         "PERMIT-4": (*_ALL, ("interrupt",)),

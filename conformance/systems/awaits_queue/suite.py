@@ -115,10 +115,6 @@ class AwaitsConversation(QueueConversation):
             yield Answer("a cancelled one is undone", about("cancelled", ticket))
 
 
-def _told(group: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple("interrupt" if name == "cancel" else name for name in group)
-
-
 _FIRST: Final = (Act("interrupt", 0),)
 _WOKEN_AND_STOPPED: Final = (
     ("take", "take", "offer", _FIRST, "settle"),
@@ -143,8 +139,7 @@ SUITE: Final = SweepingSuite(
     ),
     weights={"offer": 2, "poll": 2, "put": 3, "take": 3, "run": 4, "proceed": 2, "interrupt": 3,
              "settle": 1, "size": 1},
-    needs={rule: tuple(map(_told, groups)) for rule, groups in QUEUE.needs.items()
-           if rule != "QUEUE-17"},
+    needs={"QUEUE-7": QUEUE.needs["QUEUE-7"]},
     epilogue=QUEUE.epilogue,
     constants=constants,
     converse=AwaitsConversation,

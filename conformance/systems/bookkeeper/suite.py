@@ -9,7 +9,7 @@ from ....spec.bookkeeper.observed_bookie import Kind, ObservedBookie
 from ....spec.notation.interpreter import Step
 from ...ports.base import Message, Session
 from ...suites.plain import PlainConversation, Seen
-from ...suites.suite import Act, Answer, Exchange, Suite, Watch
+from ...suites.suite import Act, Answer, Suite, Watch
 from .port import EVENTS
 
 __all__ = ["SUITE", "BookieConversation"]
@@ -42,6 +42,8 @@ _OF_REQUESTS: Final = EVENTS[:4]
 class BookieConversation(PlainConversation):
     """One session with a server; this is its network, its storage, and its clock."""
 
+    acts = ("receive", "done", "turn", "hang_up", "tick")
+
     def __init__(self, session: Session, capacity: int, items_max: int) -> None:
         super().__init__(session, "bookkeeper", _settings(capacity))
         self._kinds: list[str] = []                 # of the requests so far
@@ -68,13 +70,6 @@ class BookieConversation(PlainConversation):
         if not self._reading[channel] or len(self._kinds) + len(kinds) > REQUESTS_MAX:
             return None
         return {"do": "receive", "channel": channel, "kinds": kinds}
-
-    def say(self, act: Act) -> Exchange:
-        """See ``Conversation``: what could be otherwise is what the server does."""
-        exchange = super().say(act)
-        if exchange.outcome is None or act.do == "gauge":
-            return exchange
-        return exchange._replace(possible=(), completions=exchange.possible)
 
     def asked(self, request: Message) -> str:
         """See ``PlainConversation``."""
@@ -186,7 +181,6 @@ def _first(do: str) -> tuple[tuple[Act, ...]]:
     return ((Act(do, 0),),)
 
 
-_READ: Final = (("receive",),)
 _DONE: Final = (("receive",), ("done",))
 _SLOW: Final = (*_DONE, ("turn",))
 
@@ -197,18 +191,11 @@ SUITE: Final = Suite(
     watches=(Watch(ObservedBookie),),
     weights={"receive": 6, "done": 6, "turn": 3, "tick": 3, "gauge": 1, "hang_up": 1},
     needs={
-        "BK-2": _READ,
-        "BK-3": (*_READ, ("gauge",)),
         "BK-50": _DONE,
         "BK-51": _DONE,
         "BK-52": _DONE,
         "BK-53": _DONE,
-        "BK-54": _READ,
-        "BK-55": _READ,
         "BK-56": _DONE,
-        "BK-57": _DONE,
-        "BK-58": _SLOW,
-        "BK-59": _SLOW,
         "BK-60": (*_SLOW, ("tick",)),
         "BK-61": _SLOW,
     },

@@ -9,7 +9,7 @@ from ....spec.bookkeeper.observed_memtable import ObservedMemtable
 from ....spec.notation.interpreter import Step
 from ...ports.base import Message, Session
 from ...suites.plain import PlainConversation, Seen
-from ...suites.suite import Act, Answer, Exchange, Suite, Watch
+from ...suites.suite import Act, Answer, Suite, Watch
 
 __all__ = ["SUITE", "MemtableConversation"]
 
@@ -25,6 +25,8 @@ _REST: Final[Step] = ("rests", ())
 
 class MemtableConversation(PlainConversation):
     """One session with a memtable; this is who brings entries, and the disk."""
+
+    acts = ("add", "flushed")
 
     def __init__(self, session: Session, capacity: int, items_max: int) -> None:
         super().__init__(session, "bookkeeper.memtable", _settings(capacity))
@@ -53,13 +55,6 @@ class MemtableConversation(PlainConversation):
         if self._waiting or self._lengths[entry] > 2 * self._size - held:
             return None     # it would not be known any more, perhaps, when there is room
         return {"do": "add", "entry": entry, "length": self._lengths[entry]}
-
-    def say(self, act: Act) -> Exchange:
-        """See ``Conversation``: what could be otherwise is what the memtable does."""
-        exchange = super().say(act)
-        if exchange.outcome is None:
-            return exchange
-        return exchange._replace(possible=(), completions=exchange.possible)
 
     def asked(self, request: Message) -> str:
         """See ``PlainConversation``."""
@@ -141,26 +136,12 @@ def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
     return {"L": capacity, "M": 2 * capacity + 1, "R": ENTRIES_MAX}
 
 
-_ADDED: Final = (("add",),)
-_FLUSHED: Final = (("add",), ("flushed",))
-
 SUITE: Final = Suite(
     name="bookkeeper.memtable",
     version=1,
     port="bookkeeper.memtable",
     watches=(Watch(ObservedMemtable),),
     weights={"add": 5, "flushed": 3},
-    needs={
-        "BK-22": _ADDED,
-        "BK-23": _ADDED,
-        "BK-24": _FLUSHED,
-        "BK-70": _ADDED,
-        "BK-71": _FLUSHED,
-        "BK-72": _ADDED,
-        "BK-73": _ADDED,
-        "BK-74": _ADDED,
-        "BK-75": _ADDED,
-    },
     epilogue=(*(Act("add", 1), Act("flushed")) * 2, Act("flushed")),
     constants=_constants,
     converse=MemtableConversation,

@@ -9,7 +9,7 @@ from ....spec.flow.observed_jobs import ObservedMaster
 from ....spec.notation.interpreter import Step
 from ...ports.base import Message, Session
 from ...suites.plain import PlainConversation, Seen
-from ...suites.suite import Act, Answer, Exchange, Suite, Watch
+from ...suites.suite import Act, Answer, Suite, Watch
 
 __all__ = ["SUITE", "JobsConversation"]
 
@@ -24,6 +24,8 @@ _ANOTHER: Final[Step] = ("another_leaves", ())
 
 class JobsConversation(PlainConversation):
     """One session with a master; this is its clients, and its workers."""
+
+    acts = ("submit", "ask", "done")
 
     def __init__(self, session: Session, capacity: int, items_max: int) -> None:
         super().__init__(session, "jobs", _settings(capacity))
@@ -42,13 +44,6 @@ class JobsConversation(PlainConversation):
         # A worker with a job has sent no ask since; what still comes was sent before.
         late = worker in self._busy or (act.pick % PICKS >= _LATE and self._got[worker] > 0)
         return {"do": "ask", "worker": worker, "got": self._got[worker] - late}
-
-    def say(self, act: Act) -> Exchange:
-        """See ``Conversation``: what could be otherwise is what the master does."""
-        exchange = super().say(act)
-        if exchange.outcome is None:
-            return exchange
-        return exchange._replace(possible=(), completions=exchange.possible)
 
     def asked(self, request: Message) -> str:
         """See ``PlainConversation``."""
@@ -114,22 +109,12 @@ def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
     return {"K": capacity, "W": WORKERS}
 
 
-_FILLED: Final = (("submit",),)
-_GIVEN: Final = (("submit",), ("ask",))
-
 SUITE: Final = Suite(
     name="jobs",
     version=1,
     port="jobs",
     watches=(Watch(ObservedMaster),),
     weights={"submit": 5, "ask": 4, "done": 3},
-    needs={
-        "FLOW-50": _GIVEN,
-        "FLOW-51": _GIVEN,
-        "FLOW-52": _FILLED,
-        "FLOW-53": _FILLED,
-        "FLOW-54": _GIVEN,
-    },
     epilogue=(Act("ask", 0), Act("ask", 1), Act("done", 0), Act("done", 1), Act("ask", 0),
               Act("ask", 1)),
     constants=_constants,

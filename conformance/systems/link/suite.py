@@ -10,7 +10,7 @@ from ....spec.flow.observed_link import ObservedLink
 from ....spec.notation.interpreter import Step
 from ...ports.base import Message, Session
 from ...suites.plain import PlainConversation, Seen
-from ...suites.suite import Act, Answer, Exchange, Suite, Watch
+from ...suites.suite import Act, Answer, Suite, Watch
 
 __all__ = ["SUITE", "LinkConversation"]
 
@@ -27,6 +27,8 @@ _CONSUMER: Final = ("processes", "processes_another")
 
 class LinkConversation(PlainConversation):
     """One session with both ends of a link; this is the network between them."""
+
+    acts = ("offer", "permit", "data")
 
     def __init__(self, session: Session, capacity: int, items_max: int) -> None:
         super().__init__(session, "link", _settings(capacity))
@@ -49,13 +51,6 @@ class LinkConversation(PlainConversation):
         if act.do == "data":
             return {"do": "data", "element": self._data[0]} if self._data else None
         return {"do": "process"} if self._arrived > self._processed else None
-
-    def say(self, act: Act) -> Exchange:
-        """See ``Conversation``: what could be otherwise is what the ends do, not what they get."""
-        exchange = super().say(act)
-        if exchange.outcome is None or act.do == "process":
-            return exchange
-        return exchange._replace(possible=(), completions=exchange.possible)
 
     def asked(self, request: Message) -> str:
         """See ``PlainConversation``."""
@@ -147,25 +142,12 @@ def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
     return {"C": capacity, "b": BATCHES[capacity], "K": ELEMENTS_MAX}
 
 
-_SENDING: Final = (("offer",),)
-_PROCESSING: Final = (("offer",), ("data",), ("process",))
-
 SUITE: Final = Suite(
     name="link",
     version=1,
     port="link",
     watches=(Watch(ObservedLink),),
     weights={"offer": 3, "permit": 4, "data": 5, "process": 5},
-    needs={
-        "FLOW-3": (*_PROCESSING, ("permit",)),
-        "FLOW-5": _PROCESSING,
-        "FLOW-6": _SENDING,
-        "FLOW-7": _PROCESSING,
-        "FLOW-8": _SENDING,
-        "FLOW-9": _PROCESSING,
-        "FLOW-10": _SENDING,
-        "FLOW-11": _PROCESSING,
-    },
     epilogue=(Act("offer", 2), *(Act("data"), Act("process"), Act("permit")) * 3),
     constants=_constants,
     converse=LinkConversation,

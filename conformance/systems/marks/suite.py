@@ -9,7 +9,7 @@ from ....spec.flow.observed_marks import ObservedMarks
 from ....spec.notation.interpreter import Step
 from ...ports.base import Message, Session
 from ...suites.plain import PlainConversation, Seen
-from ...suites.suite import Act, Answer, Exchange, Suite, Watch
+from ...suites.suite import Act, Answer, Suite, Watch
 
 __all__ = ["SUITE", "MarksConversation"]
 
@@ -24,6 +24,8 @@ _SIGNALS: Final = ("says_stop", "says_go", "rests")
 
 class MarksConversation(PlainConversation):
     """One session with a receiver; this is its sender, and who takes from it."""
+
+    acts = ("arrive",)
 
     def __init__(self, session: Session, capacity: int, items_max: int) -> None:
         super().__init__(session, "marks", _settings(capacity))
@@ -42,13 +44,6 @@ class MarksConversation(PlainConversation):
         if self._stopped and self._late + count > _UNDER_WAY or self._held + count > self._most:
             return None
         return {"do": "arrive", "count": count}
-
-    def say(self, act: Act) -> Exchange:
-        """See ``Conversation``: what could be otherwise is what the receiver says and gives."""
-        exchange = super().say(act)
-        if exchange.outcome is None or act.do == "take":
-            return exchange
-        return exchange._replace(possible=(), completions=exchange.possible)
 
     def asked(self, request: Message) -> str:
         """See ``PlainConversation``."""
@@ -94,24 +89,12 @@ def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
     return {"H": 2 * capacity, "L": capacity, "M": 6 * capacity + _UNDER_WAY}
 
 
-_ARRIVED: Final = (("arrive",),)
-_TAKEN: Final = (("arrive",), ("take",))
-
 SUITE: Final = Suite(
     name="marks",
     version=1,
     port="marks",
     watches=(Watch(ObservedMarks),),
     weights={"arrive": 4, "take": 3},
-    needs={
-        "FLOW-112": _ARRIVED,
-        "FLOW-113": _ARRIVED,
-        "FLOW-114": _TAKEN,
-        "FLOW-115": _TAKEN,
-        "FLOW-116": _ARRIVED,
-        "FLOW-117": _TAKEN,
-        "FLOW-118": _TAKEN,
-    },
     epilogue=(Act("take", 0), Act("take", 1), Act("arrive", 0), Act("take", 3), Act("arrive", 2),
               Act("take", 5), Act("take", 5)),
     constants=_constants,

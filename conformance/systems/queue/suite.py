@@ -326,7 +326,7 @@ def constants(capacity: int, items_max: int) -> Mapping[str, int]:
     return {"C": capacity, "K": items_max, "T": TAKES_MAX, "W": WAITERS_MAX}
 
 
-_IN, _OUT = ("offer", "put"), ("poll", "take")
+_OUT: Final = ("poll", "take")
 
 SUITE: Final = Suite(
     name="queue",
@@ -341,18 +341,7 @@ SUITE: Final = Suite(
     ),
     weights={"offer": 2, "poll": 2, "put": 3, "take": 3, "settle": 1, "cancel": 3, "size": 1},
     needs={
-        "QUEUE-1": (_IN,),
-        "QUEUE-2": (("offer",),),
-        "QUEUE-3": (_IN, _OUT),
-        "QUEUE-4": (_IN, ("poll",)),
-        "QUEUE-5": (_IN, _OUT),
-        "QUEUE-6": (_IN, _OUT),
         "QUEUE-7": (("put",), _OUT, (policy("wait"),)),
-        "QUEUE-8": (("take",), _IN),
-        "QUEUE-9": (("cancel",), ("put", "take")),
-        "QUEUE-10": (("cancel",), ("put", "take"), _IN, _OUT),
-        "QUEUE-11": (("size",), _IN),
-        "QUEUE-12": (("put", "take"), _IN, _OUT),
         "QUEUE-17": (tuple(map(policy, PROMISES)), ("offer",), ("poll",)),
     },
     epilogue=(Act("settle"), *(Act("poll"),) * 5, Act("settle")),

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 from ....spec.flow.observed_rate import ObservedRate, ObservedRefusals
-from ....spec.notation.interpreter import Step
 from ...ports.base import Message, Session
 from ...suites.plain import PlainConversation, Seen
-from ...suites.suite import Act, Answer, Suite, Watch
+from ...suites.says import on, says, table
+from ...suites.suite import Act, Suite, Watch
 
 __all__ = ["SUITE", "RateConversation"]
 
@@ -26,6 +26,13 @@ TICKS: Final = 3
 class RateConversation(PlainConversation):
     """One session with a limit; this is everybody who asks, and the clock."""
 
+    says = table(
+        ObservedRate,
+        on("take", "somebody asks for {permits}", says(True, "passes", "all are given"),
+           says(False, "is_turned_away", "none is given")),
+        on("tick", "{ticks} ticks pass", says(True, "tick", "time goes on")),
+    )
+
     def __init__(self, session: Session, capacity: int, items_max: int) -> None:
         super().__init__(session, "rate", _settings(capacity))
         self._depth = capacity
@@ -38,26 +45,12 @@ class RateConversation(PlainConversation):
 
     def asked(self, request: Message) -> str:
         """See ``PlainConversation``."""
-        if request["do"] == "tick":
-            return "a tick passes" if request["ticks"] == 1 else f"{request['ticks']} ticks pass"
-        return f"somebody asks for {request['permits']}"
-
-    def possible(self, request: Message) -> Iterator[Answer]:
-        """See ``PlainConversation``."""
-        if request["do"] == "take":
-            yield Answer("all are given", _of("passes", request))
-            yield Answer("none is given", _of("is_turned_away", request))
+        return "a tick passes" if request.get("ticks") == 1 else super().asked(request)
 
     def seen(self, request: Message, answer: Any) -> Seen:
-        """See ``PlainConversation``."""
-        if request["do"] == "tick":
-            return Seen((("tick", ()),) * request["ticks"], "time goes on")
-        return (Seen((_of("passes", request),), "all are given") if answer
-                else Seen((_of("is_turned_away", request),), "none is given"))
-
-
-def _of(action: str, request: Message) -> Step:
-    return action, (("permits", request["permits"]),)
+        """See ``PlainConversation``: a tick is a step."""
+        shown = super().seen(request, answer)
+        return shown._replace(steps=shown.steps * request.get("ticks", 1))
 
 
 def _settings(capacity: int) -> Mapping[str, int]:
@@ -74,7 +67,6 @@ SUITE: Final = Suite(
     port="rate",
     watches=(Watch(ObservedRate), Watch(ObservedRefusals, apart=True)),
     weights={"take": 3, "tick": 1},
-    needs={"FLOW-80": (("take",),), "FLOW-81": (("take",),)},
     epilogue=(Act("tick", 2), Act("take", 0), Act("take", 1), Act("tick", 0), Act("take", 0)),
     constants=_constants,
     converse=RateConversation,

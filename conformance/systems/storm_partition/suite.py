@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
-from ....spec.notation.interpreter import Step
 from ....spec.storm.spouts.observed_partition import ObservedPartition
 from ...ports.base import Message, Session
-from ...suites.plain import PlainConversation, Seen
-from ...suites.suite import Act, Answer, Fuller, Suite, Watch
+from ...suites.plain import PlainConversation
+from ...suites.says import ANY, Says, on, says, table
+from ...suites.suite import Act, Fuller, Suite, Watch
 
 __all__ = ["OFFSETS_MAX", "SUITE", "PartitionConversation"]
 
@@ -23,13 +23,25 @@ _POLICIES: Final = ((2, 2, 2, 8), (-1, 0, 0, 0), (0, 3, 0, 0))
 """Retries, outstanding messages, and the first and the longest delay before a retry, which go
 with a fetch size of 1, 2, 3, and again."""
 
-_STEP_OF: Final = {"restart": "restarted", "reassign": "reassigned", "truncate": "truncated",
-                   "compact": "compacted", "wait": "waits", "commit": "committed_at",
-                   "close": "closed_at"}
-_DONE: Final = {
-    "append": "done", "ack": "taken", "fail": "taken", "restart": "started again",
-    "reassign": "done", "truncate": "gone", "compact": "gone", "wait": "done",
-}
+def _offsets(conversation: PartitionConversation) -> range:
+    """Those that the log has had, and the next."""
+    return range(min(conversation.end + 1, OFFSETS_MAX))
+
+
+def _positions(conversation: PartitionConversation) -> range:
+    return range(len(_offsets(conversation)) + 1)
+
+
+def _emits(action: str) -> tuple[Says, Says]:
+    return (says(None, "nothing", "nothing"),
+            says(ANY, action, "{offset}", "{offset} is emitted", gives="offset", among=_offsets,
+                 most=OFFSETS_MAX - 1, beyond="stray"))
+
+
+def _records(action: str) -> Says:
+    # A position beyond all that the log can have stands for itself as the highest one.
+    return says(ANY, action, "{position}", "position {position}", gives="position",
+                among=_positions, most=OFFSETS_MAX)
 
 
 class PartitionConversation(PlainConversation):
@@ -39,10 +51,26 @@ class PartitionConversation(PlainConversation):
     fail) or in the log (truncate, compact), and how many to append.
     """
 
+    says = table(
+        ObservedPartition,
+        on("append", "append {first} to {last}", says(True, "appended", "done")),
+        on("next", "next", *_emits("emitted")),
+        on("split", "next, as two tuples", *_emits("split")),
+        on("ack", "ack {offset}", says(True, "ack", "taken")),
+        on("fail", "fail {offset}", says(True, "fail", "taken")),
+        on("commit", "commit", _records("committed_at")),
+        on("close", "close and start again", _records("closed_at")),
+        on("restart", "crash and restart", says(True, "restarted", "started again")),
+        on("reassign", "the leader changes", says(True, "reassigned", "done")),
+        on("truncate", "retention removes all up to {offset}", says(True, "truncated", "gone")),
+        on("compact", "compaction removes {offset}", says(True, "compacted", "gone")),
+        on("wait", "{milliseconds} ms pass", says(True, "waits", "done")),
+    )
+
     def __init__(self, session: Session, capacity: int, items_max: int) -> None:
         super().__init__(session, "storm.partition", _settings(capacity))
         self._is_waiting_of_use = _settings(capacity)["delay"] > 0
-        self._end = 0
+        self.end = 0                            # the log has had the offsets below
         self._gone: set[int] = set()
         self._under_way: dict[int, int] = {}    # with the tuples that are left
 
@@ -50,7 +78,7 @@ class PartitionConversation(PlainConversation):
         """See ``PlainConversation``."""
         if act.do == "append":
             count = act.pick % 3 + 1
-            return {"do": "append", "count": count} if self._end + count <= OFFSETS_MAX else None
+            return {"do": "append", "count": count} if self.end + count <= OFFSETS_MAX else None
         if act.do in ("ack", "fail"):
             return _on_one(act, sorted(self._under_way))
         if act.do == "wait":
@@ -58,63 +86,28 @@ class PartitionConversation(PlainConversation):
             return {"do": "wait", "milliseconds": milliseconds} if (
                 self._is_waiting_of_use) else None
         if act.do in ("truncate", "compact"):
-            return _on_one(act, [each for each in range(self._end) if each not in self._gone])
+            return _on_one(act, [each for each in range(self.end) if each not in self._gone])
         return {"do": act.do}
 
     def asked(self, request: Message) -> str:
         """See ``PlainConversation``."""
-        do = str(request["do"])
-        if do == "append":
-            last = self._end + request["count"] - 1
-            return f"append {self._end}" + (f" to {last}" if last > self._end else "")
-        words = {
-            "truncate": "retention removes all up to {}", "compact": "compaction removes {}",
-            "restart": "crash and restart", "close": "close and start again",
-            "reassign": "the leader changes", "split": "next, as two tuples",
-            "wait": "{} ms pass",
-        }.get(do, do + (" {}" if "offset" in request else ""))
-        return words.format(request.get("offset", request.get("milliseconds")))
+        if request.get("count") == 1:
+            return f"append {self.end}"
+        last = self.end + request.get("count", 0) - 1
+        return super().asked({**request, "first": self.end, "last": last})
 
-    def possible(self, request: Message) -> Iterator[Answer]:
+    def note(self, request: Message, answer: Any) -> None:
         """See ``PlainConversation``."""
-        if request["do"] in ("next", "split"):
-            yield Answer("nothing", ("nothing", ()))
-            for offset in range(min(self._end + 1, OFFSETS_MAX)):
-                yield Answer(str(offset), _emitted(request, offset))
-        elif request["do"] in ("commit", "close"):
-            for position in range(min(self._end + 1, OFFSETS_MAX) + 1):
-                yield Answer(str(position), _position(request["do"], position))
-
-    def seen(self, request: Message, answer: Any) -> Seen:
-        """See ``PlainConversation``."""
-        do = str(request["do"])
-        if do in ("next", "split"):
-            return self._next(request, answer)
-        if do in ("commit", "close"):
-            if do == "close":
-                self._under_way.clear()
-            return Seen((_position(do, answer),), f"position {answer}")
-        self._note(request)
-        name = _STEP_OF.get(do, do)
-        arguments = tuple((key, request[key]) for key in ("offset", "count", "milliseconds")
-                          if key in request)
-        return Seen((("appended" if do == "append" else name, arguments),), _DONE[do])
-
-    def _next(self, request: Message, offset: int | None) -> Seen:
-        if offset is None:
-            return Seen((("nothing", ()),), "nothing")
-        self._under_way[offset] = 2 if request["do"] == "split" else 1
-        return Seen((_emitted(request, offset),), f"{offset} is emitted")
-
-    def _note(self, request: Message) -> None:
         do, offset = request["do"], request.get("offset", 0)
         if do == "append":
-            self._end += request["count"]
+            self.end += request["count"]
+        elif do in ("next", "split") and answer is not None:
+            self._under_way[answer] = 2 if do == "split" else 1
         elif do in ("ack", "fail"):
             left = self._under_way.pop(offset) - 1
             if do == "ack" and left:
                 self._under_way[offset] = left
-        elif do == "restart":
+        elif do in ("restart", "close"):
             self._under_way.clear()
         elif do in ("truncate", "compact"):
             self._gone.update(range(0 if do == "truncate" else offset, offset + 1))
@@ -122,16 +115,6 @@ class PartitionConversation(PlainConversation):
 
 def _on_one(act: Act, offsets: list[int]) -> Message | None:
     return {"do": act.do, "offset": offsets[act.pick % len(offsets)]} if offsets else None
-
-
-def _emitted(request: Message, offset: int) -> Step:
-    name = "split" if request["do"] == "split" else "emitted"
-    return (name, (("offset", offset),)) if offset < OFFSETS_MAX else ("stray", ())
-
-
-def _position(do: str, position: int) -> Step:
-    # A position beyond all that the log can have stands for itself as the highest one.
-    return _STEP_OF[do], (("position", min(position, OFFSETS_MAX)),)
 
 
 def _settings(capacity: int) -> Mapping[str, int]:
@@ -158,20 +141,12 @@ SUITE: Final = Suite(
     weights={"append": 2, "next": 3, "ack": 2, "fail": 2, "commit": 1, "restart": 1, "close": 1,
              "reassign": 1, "truncate": 1, "compact": 1, "split": 1, "wait": 2},
     needs={
-        "STORM-K20": (*_FLOW, ("commit", "close")),
         "STORM-K21": (*_FLOW, _ACK, ("commit", "close")),
         "STORM-K22": (*_FLOW, _ACK, _COMMIT),
         "STORM-K23": (*_FLOW, _ACK, _COMMIT, ("restart",)),
         "STORM-K24": (*_FLOW, _FAIL),
         "STORM-K25": (*_FLOW, _ACK, _COMMIT),
-        "STORM-K26": _FLOW,
-        "STORM-K27": (*_FLOW, _FAIL),
-        "STORM-K28": (*_FLOW, _FAIL),
-        "STORM-K29": (*_FLOW, _FAIL),
         "STORM-K30": (*_FLOW, _FAIL, _COMMIT, ("truncate", "compact")),
-        "STORM-K31": _FLOW,
-        "STORM-K32": _FLOW,
-        "STORM-K35": (*_FLOW, _FAIL),
     },
     # What is failed or done by then, the end brings to light: now, and after a crash.
     epilogue=(Act("next"), Act("wait", pick=1), Act("ack", pick=1), Act("commit"), Act("next"),

@@ -148,23 +148,12 @@ def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
     return {"M": capacity * _tasks(capacity), "R": len(ROOTS), "N": BUCKETS}
 
 
-_ROUND, _TICK = ("round",), ("tick",)
-
 SUITE: Final = Suite(
     name="storm.spout",
     version=2,
     port="storm.spout",
     watches=(Watch(ObservedSpout),),
     weights={"round": 5, "ack": 3, "fail": 2, "reset_timeout": 2, "tick": 3},
-    needs={
-        "STORM-K40": (_ROUND,),
-        "STORM-K41": (_ROUND,),
-        "STORM-K42": (_ROUND,),
-        "STORM-K43": (_ROUND, ("ack", "fail", "tick")),
-        "STORM-K44": (_ROUND, ("ack", "fail")),
-        "STORM-K45": (_ROUND, _TICK),
-        "STORM-K46": (_ROUND, _TICK),
-    },
     epilogue=(Act("tick"), Act("tick"), Act("round")),
     constants=_constants,
     converse=SpoutConversation,

@@ -1,0 +1,39 @@
+"""What each rule needs, as ``make needs`` has found it in the observers (``bench.needs``)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import lru_cache
+from importlib.resources import files
+from typing import Final
+
+__all__ = ["TABLE", "Groups", "needs_of", "to_json"]
+
+TABLE: Final = "needs.json"
+
+Groups = tuple[tuple[str, ...], ...]
+"""Groups of operations, of each of which one is needed."""
+
+
+@lru_cache(maxsize=1)
+def _table() -> Mapping[str, Mapping[str, Groups]]:
+    text = (files(__package__ or "") / TABLE).read_text(encoding="utf-8")
+    return {suite: {rule: tuple(map(tuple, groups)) for rule, groups in rules.items()}
+            for suite, rules in json.loads(text).items()}
+
+
+def needs_of(suite: str) -> Mapping[str, Groups]:
+    """By rule of a suite; nothing for a suite that is not in the table."""
+    return _table().get(suite, {})
+
+
+def to_json(table: Mapping[str, Mapping[str, Groups]]) -> str:
+    """The table as a text, with a rule a line."""
+    suites = []
+    for suite, rules in table.items():
+        if rules:
+            rows = [f"  {json.dumps(rule)}: {json.dumps(groups)}"
+                    for rule, groups in rules.items()]
+            suites.append(f"{json.dumps(suite)}: {{\n" + ",\n".join(rows) + "\n}")
+    return "{\n" + ",\n".join(suites) + "\n}\n"

@@ -199,7 +199,44 @@ def test_a_law_that_fails_beyond_the_ranges_does_not_stand(tmp_path: Path) -> No
     assert "It is wrong at " in told and "Widen the ranges." in told and code == 2
 
 
+CHAIN = """checkvalve: 1
+name: n
+parameters: {W: 40}
+tasks: {a: {kind: script, steps: [{write: q, count: W}, {read: r, count: W}]}, b: {kind: map}}
+links: [{from: a, to: b, capacity: 3, name: q}, {from: b, to: a, capacity: 3, name: r}]
+"""
+
+
+@pytest.mark.parametrize(("over", "formula", "smallest"), [
+    ("q,r", "q + r >= 40", {"q": 8, "r": 32}),
+    ("b.queue", "b.queue >= 37", {"b.queue": 37}),
+    ("q=30..40,W=38..42", "q + 3 >= W", {"q": 39}),
+])
+def test_a_law_is_found_over_numbers_that_are_no_parameters(
+    over: str, formula: str, smallest: dict[str, int], tmp_path: Path
+) -> None:
+    """Values around those in the file are looked at, and more where the verdict changes."""
+    (tmp_path / "n.yaml").write_text(CHAIN)
+    told, code = law(str(tmp_path / "n.yaml"), "--over", over, "--json")
+    document = json.loads(told)
+    assert (document["law"], document["proved"], code) == (formula, True, 0)
+    assert smallest in document["smallest"]["points"] and document["designs"] < 130
+
+
+def test_what_no_capacity_can_mend_is_proved_to_get_stuck_with_each(tmp_path: Path) -> None:
+    """There is no law then, and what is proved is told all the same."""
+    (tmp_path / "n.yaml").write_text(CHAIN.replace("{write: q, count: W}, ", ""))
+    told, code = law(str(tmp_path / "n.yaml"), "--over", "q,r")
+    assert "deadlock is violated at every point: there is no law." in told and code == 0
+    assert "Each can get stuck: proved for every q >= 1, r >= 1 (up to 1,000,000)." in told
+
+
 @pytest.mark.parametrize(("arguments", "what"), [
+    (["--over", "Q"], "'Q' names no number of the design"),
+    (["--over", "p=x"], "'p=x' says no range of values"),
+    (["--over", "a.count"], "'a.count' has no number in the file"),
+    (["--over", "p"], "the parameter 'B' has a range, and is not named in --over"),
+    (["--over", "a->b"], "'a->b' is computed from parameters"),
     (["--set", "p=2", "--set", "B=3"], "none of the design's parameters has a range"),
     (["--property", "loss"], "nobody asks for the property 'loss'"),
 ])

@@ -23,7 +23,8 @@ from .schema import check_shape
 from .source import Node
 
 __all__ = [
-    "MAX_POINTS", "Point", "computed", "expected", "point_with", "points", "resolved", "value_of",
+    "MAX_POINTS", "Point", "computed", "expected", "point_with", "points", "range_of",
+    "resolved", "value_of", "with_given",
 ]
 
 MAX_POINTS: Final = 1_000
@@ -54,7 +55,7 @@ def points(root: Node, file: str, given: Mapping[str, str]) -> list[Point]:
     """
     check_shape(root, file, "parameters")
     nodes = _nodes(root, file, given)
-    sizes = {name: _range_of(node, name, file) for name, node in nodes.items()}
+    sizes = {name: range_of(node, name, file) for name, node in nodes.items()}
     count = prod(len(values) for values in sizes.values() if values is not None)
     if count > MAX_POINTS:
         swept = next(node for name, node in nodes.items() if sizes[name] is not None)
@@ -72,9 +73,18 @@ def point_with(
     chosen: dict[str, Any] = {}
     nodes = _nodes(root, file, given)
     for name, node in nodes.items():
-        found = None if name in values else _range_of(node, name, file)
+        found = None if name in values else range_of(node, name, file)
         chosen[name] = values.get(name) if found is None else found[0]
     return _point(nodes, chosen, file)
+
+
+def with_given(root: Node, file: str, given: Mapping[str, str]) -> Node:
+    """The tree with what is ``given`` in place of what the file says of its parameters."""
+    nodes = _nodes(root, file, given)
+    if not nodes:
+        return root
+    declared = replace(root.value["parameters"], value=nodes)
+    return replace(root, value={**root.value, "parameters": declared})
 
 
 def resolved(root: Node, point: Point, file: str) -> Node:
@@ -116,8 +126,9 @@ def _nodes(root: Node, file: str, given: Mapping[str, str]) -> dict[str, Node]:
             for name, node in declared.items()}
 
 
-def _range_of(node: Node, name: str, file: str) -> range | None:
-    """The values of a range; None for what is a single value."""
+def range_of(node: Node, name: str, file: str) -> range | None:
+    """The values of a range; None for what is a single value. Raises InputError for a range that
+    has none."""
     found = _RANGE.fullmatch(node.value) if isinstance(node.value, str) else None
     if found is None:
         return None

@@ -1,0 +1,224 @@
+"""The designs that a law is looked for among: points, and whether a property holds at each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import product
+from typing import Any, Final
+
+from checkvalve.spec.design.check import Settings, decide_one
+from checkvalve.spec.design.formats.draft import Reading
+from checkvalve.spec.design.language import Design
+from checkvalve.spec.design.law import Observed, Point
+from checkvalve.spec.design.loader import load_point, load_tree
+from checkvalve.spec.design.over import Opened, opened
+from checkvalve.spec.design.parameters import MAX_POINTS, point_with
+from checkvalve.spec.design.parts import parts
+from checkvalve.spec.design.regions import MOST
+from checkvalve.spec.design.structure import decide
+from checkvalve.spec.notation.errors import InputError
+from checkvalve.spec.verdicts.verdict import Budget, Outcome
+
+__all__ = ["Grid", "swept_names"]
+
+LARGE: Final = 50
+"""Designs with larger numbers than this are asked of the equations first: their runs are long."""
+DOUBLED: Final = 6
+"""How often the largest values are doubled where the property holds nowhere."""
+MAX_LINES: Final = 12
+"""Lines of a grid on which the exact value is looked for at which the verdict changes."""
+
+
+class Grid:
+    """The designs of a file at some points, by name and value; ``decided`` says where the property
+    holds, and ``unknown`` of them could not be decided."""
+
+    def __init__(
+        self, reading: Reading, where: str, given: Mapping[str, str], name: str, budget: Budget
+    ) -> None:
+        self.root = reading.root
+        self.where = where
+        self.given = given
+        self.name = name
+        self.budget = budget
+        self.names: tuple[str, ...] = ()
+        self.unknown = 0
+        self._inner: Mapping[str, str] = {}
+        self._refused: InputError | None = None
+        self._outcomes: dict[tuple[int, ...], bool] = {}
+
+    @staticmethod
+    def of(
+        reading: Reading, where: str, given: Mapping[str, str], name: str, budget: Budget,
+        over: Sequence[str] = (),
+    ) -> Grid:
+        """The grid of the ranges among a file's parameters, or ``over`` some numbers of it."""
+        grid = Grid(reading, where, given, name, budget)
+        if over:
+            grid.open(opened(reading.root, over, where, given))
+        else:
+            grid.sweep(load_tree(reading.root, where, given, reading.assumed))
+        return grid
+
+    def sweep(self, designs: Sequence[Design]) -> None:
+        """Decide the designs that a file stands for."""
+        self.names = swept_names(designs)
+        if not self.names:
+            raise InputError(
+                "none of the design's parameters has a range, so there is no law to find",
+                self.where, "Give one, as in `parameters: {n: 1..8}` or --set n=1..8; or name "
+                "numbers of the design, as in --over requests,workers.threads.")
+        for design in designs:
+            values = dict(design.parameters)
+            self._keep({name: values[name] for name in self.names}, self.outcome(design))
+
+    def open(self, found: Opened) -> None:
+        """Decide the designs with other numbers in these places, and look for where it changes."""
+        self.root, self.given, self._inner = found.root, {}, found.inner
+        self.names = tuple(found.values)
+        choices = list(product(*found.values.values()))
+        if len(choices) > MAX_POINTS:
+            raise InputError(f"there are {len(choices)} choices of values, more than {MAX_POINTS}",
+                             self.where, "Narrow the ranges, as with --over requests=1..8.")
+        for values in choices:
+            self.holds(dict(zip(self.names, values, strict=True)))
+        if not self.decided:
+            if self._refused is not None:
+                raise self._refused
+            return
+        self._extend()
+        for low, high in list(self._changes())[:MAX_LINES]:
+            self._bisect(low, high)
+        for turn in range(len(self.names)):
+            self._descend(turn)
+
+    @property
+    def decided(self) -> Observed:
+        """The points that were decided, in their order, and whether the property holds there."""
+        return [(dict(zip(self.names, values, strict=True)), holds)
+                for values, holds in sorted(self._outcomes.items())]
+
+    @property
+    def ranges(self) -> dict[str, tuple[int, int]]:
+        """For each name the least and the most value that was decided."""
+        return {name: (min(point[name] for point, _ in self.decided),
+                       max(point[name] for point, _ in self.decided)) for name in self.names}
+
+    def made(self, values: Mapping[str, Any]) -> Design:
+        """The design at a point whose values may be symbols; nothing is expected of it."""
+        plain = replace(self.root, value={
+            key: child for key, child in self.root.value.items() if key != "expect"})
+        point = point_with(plain, self.where, self.given, self._named(values))
+        return load_point(plain, point, self.where, known=True)
+
+    def at(self, point: Point) -> Design:
+        """The design at a point; raises InputError where the language has none."""
+        whole = point_with(self.root, self.where, self.given, self._named(point))
+        return load_point(self.root, whole, self.where)
+
+    def outcome(self, design: Design) -> Outcome:
+        """What is found of the property."""
+        if self.name == "deadlock" and _size(design) > LARGE:
+            found = [decide(part, self.budget.start().deadline) for part in parts(design)]
+            if any(answer.legs is not None for answer in found):
+                return Outcome.VIOLATED
+            if all(answer.never_stuck for answer in found):
+                return Outcome.HOLDS
+        return decide_one(design, self.name, Settings(budget=self.budget)).outcome
+
+    def holds(self, point: Point) -> bool | None:
+        """Whether the property holds at a point, which is kept; None where nobody knows, or where
+        the language has no such design."""
+        key = tuple(point[name] for name in self.names)
+        if key not in self._outcomes:
+            try:
+                design = self.at(point)
+            except InputError as wrong:
+                self._refused = wrong
+                return None
+            self._keep(point, self.outcome(design))
+        return self._outcomes.get(key)
+
+    def _named(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        return {self._inner.get(name, name): value for name, value in values.items()}
+
+    def _keep(self, point: Point, outcome: Outcome) -> None:
+        if outcome is Outcome.UNKNOWN:
+            self.unknown += 1
+        else:
+            key = tuple(point[name] for name in self.names)
+            self._outcomes[key] = outcome is Outcome.HOLDS
+
+    # --- where the verdict changes -----------------------------------------------------------
+
+    def _extend(self) -> None:
+        """Where the property holds at no point, look at larger and larger ones."""
+        point = {name: top for name, (_, top) in self.ranges.items()}
+        for _ in range(DOUBLED):
+            if any(self._outcomes.values()) or max(point.values()) > MOST // 2:
+                return
+            point = {name: 2 * value for name, value in point.items()}
+            self.holds(point)
+
+    def _changes(self) -> Iterator[tuple[Point, Point]]:
+        """Pairs of neighbours on a line of the grid at which the verdicts differ."""
+        for name in self.names:
+            lines: dict[tuple[int, ...], list[Point]] = {}
+            for point, _ in self.decided:
+                rest = tuple(value for other, value in point.items() if other != name)
+                lines.setdefault(rest, []).append(point)
+            for line in lines.values():
+                for low, high in zip(line, line[1:], strict=False):
+                    if self.holds(low) != self.holds(high) and high[name] - low[name] > 1:
+                        yield low, high
+
+    def _bisect(self, low: Point, high: Point) -> None:
+        """Find two points next to each other between which the verdict changes."""
+        name, = (name for name in self.names if low[name] != high[name])
+        while high[name] - low[name] > 1:
+            middle = {**low, name: (low[name] + high[name]) // 2}
+            found = self.holds(middle)
+            if found is None:
+                return
+            low, high = (middle, high) if found == self.holds(low) else (low, middle)
+
+    def _descend(self, turn: int) -> None:
+        """From the largest point at which the property holds, take away what can be taken."""
+        held = [point for point, holds in self.decided if holds]
+        if not held:
+            return
+        point: Point = max(held, key=lambda each: [sum(each.values()), *each.values()])
+        for name in (*self.names[turn:], *self.names[:turn]):
+            low = {**point, name: self.ranges[name][0]}
+            if self.holds(low):
+                point = low
+                continue
+            self._bisect(low, point)
+            point = self._least(name, point)
+
+
+    def _least(self, name: str, point: Point) -> Point:
+        """Of the points that differ from this one in a name only, the least that holds."""
+        others = [other for other in self.names if other != name]
+        line = [each for each, holds in self.decided
+                if holds and all(each[other] == point[other] for other in others)]
+        return min(line, key=lambda each: each[name])
+
+
+def _size(design: Design) -> int:
+    """The largest number of a design: how long a run of it may be."""
+    return max((0, *(link.capacity or 0 for link in design.links.values()),
+                *(pool.threads for pool in design.pools.values()),
+                *(step.count for task in design.tasks.values() for step in task.actions)))
+
+
+def swept_names(designs: Sequence[Design]) -> tuple[str, ...]:
+    """The parameters that choose among the designs; not those that follow from them."""
+    points = [dict(design.parameters) for design in designs]
+    names = [name for name in points[0] if len({point[name] for point in points}) > 1]
+    for name in reversed(names):
+        others = [other for other in names if other != name]
+        if len({tuple(point[other] for other in others) for point in points}) == len(points):
+            names = others
+    return tuple(names)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 
 import pytest
@@ -19,6 +20,18 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("repeatable")
+
+
+gc.set_threshold(50_000, 10, 10)
+"""Objects before the garbage of cycles is looked for: as in a run of a suite. At Python's own 700,
+tests of random machines spent a twelfth of their time on it."""
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish() -> None:
+    """What is there by now lives as long as the run: no search for garbage has to look at it."""
+    gc.collect()
+    gc.freeze()
 
 
 SHARING = frozenset({

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import linecache
 import re
+from functools import cache
 from typing import Any
 
 from hypothesis import strategies as st
@@ -51,6 +52,9 @@ class Random(Machine):
 '''
 
 
+# Each strategy is made once: Hypothesis looks a new one through, which took longer than to draw.
+
+@cache
 def _numbers(depth: int) -> st.SearchStrategy[str]:
     leaves = st.sampled_from([
         "self.a", "self.b", "self.K", "0", "1", "2", "-1", "len(self.queue)", "len(self.plain)",
@@ -74,6 +78,7 @@ def _numbers(depth: int) -> st.SearchStrategy[str]:
     )
 
 
+@cache
 def _tests(depth: int) -> st.SearchStrategy[str]:
     leaves = st.sampled_from([
         "self.up", "not self.up", "self.queue", "not self.plain", "i in self.asked",
@@ -103,6 +108,7 @@ def _wrapped(target: str, low: int, size: int) -> st.SearchStrategy[str]:
     return _numbers(1).map(lambda n: f"{target} = ({n}) % {size} + {low}")
 
 
+@cache
 def _simple() -> st.SearchStrategy[str]:
     return st.one_of(
         _wrapped("self.a", 0, 4), _wrapped("self.b", -2, 5), _wrapped("self.slots[i % 2]", 0, 3),
@@ -123,6 +129,7 @@ def _simple() -> st.SearchStrategy[str]:
     )
 
 
+@cache
 def _statements() -> st.SearchStrategy[list[str]]:
     def block(inner: st.SearchStrategy[list[str]]) -> st.SearchStrategy[list[str]]:
         def branch(parts: tuple[str, list[str], list[str]]) -> list[str]:

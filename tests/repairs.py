@@ -17,11 +17,12 @@ from random_designs import random_design
 
 from checkvalve.conformance.designs import check_design
 from checkvalve.conformance.designs.text import repair_lines
-from checkvalve.spec.design.changes import KINDS, Change, Scope
 from checkvalve.spec.design.check import Part, Settings, decide_deadlock, parts
-from checkvalve.spec.design.findings import DesignReport, RepairStep
+from checkvalve.spec.design.findings import DesignReport, RepairStep, Way
 from checkvalve.spec.design.language import Design
-from checkvalve.spec.design.repair import repair
+from checkvalve.spec.design.repairs.change import Change, Scope
+from checkvalve.spec.design.repairs.repair import repair
+from checkvalve.spec.design.repairs.table import KINDS
 from checkvalve.spec.notation.errors import InputError
 from checkvalve.spec.verdicts.verdict import Budget, Outcome
 
@@ -47,16 +48,17 @@ def main() -> int:
         if finding.outcome is not Outcome.VIOLATED:
             continue
         began = time.process_time()
-        found = repair(report.design, finding)
+        found = repair(report)
         seconds.append(time.process_time() - began)
         kinds = [step.kind for step in found.steps]
         seen["deadlocks"] += 1
         seen["not the least, or not decided"] += not all(step.least for step in found.steps)
-        seen["several parts"] += len(kinds) > 1
+        seen[f"{len(kinds)} changes together"] += len(kinds) > 1
+        seen["other ways besides"] += len(found.ways) > 1
         worst = max(kinds, key=ORDER.index) if kinds else (
             "none, cut short" if found.cut_short else "none, all tried")
         seen["repair: " + worst] += 1
-        false = [step.change for step in found.steps if not lives(report, step)]
+        false = [step.change for way in found.ways for step in way.steps if not lives(report, way)]
         wrong += len(false)
         for sentence in false:
             print(f"design {number}: this does not help: {sentence}", flush=True)
@@ -80,19 +82,26 @@ def explored(design: Design, budget: Budget | None = None) -> Outcome:
 
 def made(report: DesignReport, step: RepairStep) -> tuple[Change, int]:
     """The change that a sentence is about, and the index of its value."""
-    for part in parts(report.design):
-        scope = Scope(part, report.finding("deadlock").waits)
-        for change in KINDS[ORDER.index(step.kind)].find(scope):
-            for index, value in enumerate(change.values):
-                if change.says(value) == step.change:
-                    return change, index
+    scope = Scope(report.design, (), ())
+    for change in KINDS[ORDER.index(step.kind)].find(scope):
+        for index, value in enumerate(change.values):
+            if change.says(value) == step.change:
+                return change, index
     raise AssertionError(f"no such change: {step.change}")
 
 
-def lives(report: DesignReport, step: RepairStep) -> bool:
-    """Whether the explorer, within a budget, has nothing against a step of a repair."""
-    change, index = made(report, step)
-    return explored(change.done(change.values[index]), BUDGET) is not Outcome.VIOLATED
+def repaired_by(report: DesignReport, way: Way, fewer: int | None = None) -> Design:
+    """The design with all changes of a way; of the one in the place ``fewer`` a little less."""
+    design = report.design
+    for place, step in enumerate(way.steps):
+        change, index = made(report, step)
+        design = change.done(design, change.values[index - (place == fewer)])
+    return design
+
+
+def lives(report: DesignReport, way: Way) -> bool:
+    """Whether the explorer, within a budget, has nothing against a way."""
+    return explored(repaired_by(report, way), BUDGET) is not Outcome.VIOLATED
 
 
 ORDER = [kind.name for kind in KINDS]

@@ -12,7 +12,7 @@ from checkvalve.conformance.designs import check_design, check_file
 from checkvalve.spec.design.check import Settings
 from checkvalve.spec.design.invariants import conserved
 from checkvalve.spec.design.language import Design
-from checkvalve.spec.design.repair import repair
+from checkvalve.spec.design.repairs.repair import repair
 from checkvalve.spec.design.translate import Aim, translate
 from checkvalve.spec.verdicts.verdict import Budget, Outcome
 
@@ -119,7 +119,7 @@ def test_a_repair_is_the_least_room_that_helps(text: str, proposed: str) -> None
     report = check_design(
         "checkvalve: 1\nname: r\ntasks: {a: {kind: source}, b: {kind: sink}}\n" + text
     )
-    (step,) = repair(report.design, report.finding("deadlock")).steps
+    (step,) = repair(report).steps
     assert proposed in step.change
 
 

@@ -13,18 +13,21 @@ from random import Random
 
 import pytest
 from random_designs import random_design
-from repairs import explored, made
+from repairs import explored, made, repaired_by
 
+from checkvalve.conformance.bench.designs import loops
 from checkvalve.conformance.cli import root
 from checkvalve.conformance.cli.outcome import run
 from checkvalve.conformance.designs import check_design, check_file
+from checkvalve.conformance.designs.places import with_places
 from checkvalve.conformance.designs.text import lines, repair_lines
-from checkvalve.spec.design import repair as search
-from checkvalve.spec.design.changes import KINDS, Scope
 from checkvalve.spec.design.check import Part, Settings, decide_deadlock, parts
 from checkvalve.spec.design.findings import DesignReport, Finding, Repair
 from checkvalve.spec.design.language import Design
-from checkvalve.spec.design.repair import repair, with_repair
+from checkvalve.spec.design.repairs import judge, repair as search
+from checkvalve.spec.design.repairs.change import Scope
+from checkvalve.spec.design.repairs.repair import repair, with_repair
+from checkvalve.spec.design.repairs.table import KINDS
 from checkvalve.spec.notation.errors import InputError
 from checkvalve.spec.verdicts.verdict import Budget, Outcome
 
@@ -85,6 +88,7 @@ links:
   - {name: window, from: [app1, app2], to: [send1, send2], capacity: 4, initial: 4}
   - {name: stream1, from: send1, to: app1, capacity: 3}
   - {name: stream2, from: send2, to: app2, capacity: 4}
+expect: {deadlock: violated, starvation: {app1: violated}}
 """,
     "order of locks": LOCKS,
     "order of steps": """
@@ -170,9 +174,8 @@ def test_the_repair_is_of_the_kind_that_an_engineer_would_choose(kind: str) -> N
     report = report_on(KNOWN[kind])
     found = repair_of(report)
     assert [step.kind for step in found.steps] == [kind]
-    change, index = made(report, found.steps[0])
     if kind != "losses":  # its states are too many for an explorer
-        assert explored(change.done(change.values[index])) is Outcome.HOLDS
+        assert explored(repaired_by(report, found.ways[0])) is Outcome.HOLDS
 
 
 def test_elements_at_the_start_and_dropping_come_last() -> None:
@@ -185,43 +188,45 @@ def test_a_limit_on_what_is_under_way_is_a_pool_of_permits() -> None:
     report = report_on(RETRY.replace("POLICY", "any"))
     (part,) = parts(report.design)
     kind = KINDS[ORDER.index("limit on what is under way")]
-    (change,) = kind.find(Scope(part, report.finding("deadlock").waits))
-    live = [explored(change.done(n)) is Outcome.HOLDS for n in sorted(change.values)]
+    (change,) = kind.find(Scope(part, (), ()))
+    live = [explored(change.done(part, n)) is Outcome.HOLDS for n in sorted(change.values)]
     assert live == sorted(live, reverse=True)
     assert live[0] and not live[-1]
 
 
-@pytest.mark.parametrize("seed", [8, 9, 27, 31, 34, 37, 52])
+@pytest.mark.parametrize("seed", [8, 27, 34, 37, 52])
 def test_a_random_repair_makes_the_design_live_and_nothing_less_does(seed: int) -> None:
-    """The explorer alone confirms what is offered, and that the value before it does not help."""
+    """The explorer alone confirms each way that is offered, and that less of it does not help."""
     report = check_design(random_design(Random(seed)))
-    steps = repair(report.design, report.finding("deadlock")).steps
-    assert steps
-    for step in steps:
-        change, index = made(report, step)
-        assert explored(change.done(change.values[index])) is Outcome.HOLDS, step
-        assert step.least
-        assert not index or explored(change.done(change.values[index - 1])) is Outcome.VIOLATED
+    found = repair(report)
+    assert found.ways
+    for way in found.ways:
+        assert explored(repaired_by(report, way)) is Outcome.HOLDS, way
+        for place, step in enumerate(way.steps):
+            assert step.least
+            if made(report, step)[1]:
+                assert explored(repaired_by(report, way, fewer=place)) is Outcome.VIOLATED
 
 
 def test_a_repair_is_of_the_first_kind_that_has_one() -> None:
     """All values of all changes of the kinds before it are tried by force, and none helps."""
     for report in random_deadlocks()[:8]:
-        offered = repair(report.design, report.finding("deadlock"))
+        offered = repair(report)
         before = ORDER.index(offered.steps[0].kind) if offered.steps else len(ORDER)
         for kind, design in earlier(report, before):
-            outcome = explored_or_refused(design)
-            assert outcome is not Outcome.HOLDS, (kind, offered)
+            if explored_or_refused(design) is Outcome.HOLDS:
+                local = check_design(design).finding("local deadlock")
+                assert local.outcome is Outcome.VIOLATED, (kind, offered)
 
 
 def earlier(report: DesignReport, before: int) -> Iterator[tuple[str, Design]]:
     """What the kinds before one would make of a design: a small value and the utmost."""
     (part,) = parts(report.design)
-    scope = Scope(part, report.finding("deadlock").waits)
+    scope = Scope(part, (), ())
     for kind in KINDS[:before]:
         for change in kind.find(scope):
             for value in dict.fromkeys((*change.values[:1], *change.values[-1:])):
-                yield kind.name, change.done(value)
+                yield kind.name, change.done(part, value)
 
 
 def explored_or_refused(design: Design) -> Outcome:
@@ -246,7 +251,7 @@ def test_a_search_that_the_budget_ends_says_so() -> None:
     ticks = count(0.0, 1.0)
     report = report_on(KNOWN["dropping"])
     budget = Budget(max_seconds=20, clock=lambda: next(ticks))
-    found = repair(report.design, report.finding("deadlock"), budget)
+    found = repair(report, budget)
     assert found.steps == ()
     assert found.cut_short == "the time allowed has ended"
     assert any("cut short: the time allowed" in line for line in repair_lines(found))
@@ -260,9 +265,10 @@ links:
   - {name: there, from: a, to: b, initial: 1, capacity: 1}
   - {name: back, from: b, to: a, capacity: 2}
 """)
-    (told,) = repair_lines(repair_of(report))
-    assert told.startswith("  No repair found; tried: capacity: ")
-    assert "back up to 10" in told
+    told = " ".join(map(str.strip, repair_lines(repair_of(report))))
+    waits = "more capacity or hand: nobody who is stuck waits for it"
+    assert told.startswith(f"No repair found; tried: {waits}; window: back down to 1; ")
+    assert "back up to 2" in told
     assert "dropping: " in told
 
 
@@ -300,9 +306,9 @@ def test_the_search_for_a_repair_is_small(name: str, monkeypatch: pytest.MonkeyP
         tried.append(finding.states * len(part.table.rows))
         return finding
 
-    monkeypatch.setattr(search, "decide_deadlock", counting)
+    monkeypatch.setattr(judge, "decide_deadlock", counting)
     repaired(name)
-    assert sum(tried) <= search.MAX_STEPS + search.PATIENCE[-1]
+    assert sum(tried) <= search.MAX_STEPS + judge.PATIENCE[-1]
 
 
 def test_a_lock_is_not_given_a_second_permit() -> None:
@@ -311,15 +317,15 @@ def test_a_lock_is_not_given_a_second_permit() -> None:
         assert [step.kind for step in repair_of(design).steps] == ["order of locks"]
 
 
-def test_the_wait_for_graph_is_asked_within_a_number_of_looks() -> None:
-    """A design for which it would look too often is left to the explorer."""
-    judge = search._Judge(search.MAX_STEPS, Budget().start().deadline)
+def test_no_engine_is_asked_where_no_steps_are_left() -> None:
+    """What is then not known stays unknown."""
+    asked = judge.Judge(search.MAX_STEPS, Budget().start().deadline)
     report = report_on(KNOWN["capacity"])
     live = replace(report.design, links={
         name: replace(link, capacity=4) for name, link in report.design.links.items()})
-    assert judge.graph(live)
-    judge.left = 0
-    assert not judge.graph(live)
+    assert asked.deadlock(live).outcome is Outcome.HOLDS
+    asked.left = 0
+    assert asked.deadlock(report.design).outcome is Outcome.UNKNOWN
 
 
 def test_only_who_holds_a_lock_is_waited_for() -> None:
@@ -368,12 +374,124 @@ def test_the_verdict_is_told_before_a_repair_is_looked_for(
 
 
 def test_the_document_has_the_repair(capsys: pytest.CaptureFixture[str]) -> None:
-    """One document, although the repair is found last."""
-    run(root, ["check", "--json", str(EXAMPLES / "ring-full-deadlocked.yaml")])
-    results = json.loads(capsys.readouterr().out)["results"]
-    assert results[0]["repair"] == {
-        "found": True, "tried": [], "cut_short": "", "changes": [{
-            "kind": "capacity", "change": "give a->b a capacity of 2 (it has 1)",
-            "gives_up": "it costs nothing but memory", "least": True,
-        }],
+    """One document, although the repair is found last, and what to write where."""
+    file = str(EXAMPLES / "ring-full-deadlocked.yaml")
+    run(root, ["check", "--json", file])
+    found = json.loads(capsys.readouterr().out)["results"][0]["repair"]
+    step = {
+        "kind": "capacity", "change": "give a->b a capacity of 2 (it has 1)",
+        "gives_up": "it costs nothing but memory", "least": True, "edits": [{
+            "where": f"{file}:12:32", "of": "link a->b", "key": "capacity", "old": "1",
+            "new": "2"}],
     }
+    assert found["found"] and not found["cut_short"]
+    assert found["changes"] == found["ways"][0]["changes"] == [step]
+    assert set(found["ways"][0]["checked"]) == {"deadlock", "local deadlock", "bounded"}
+
+
+TWO_CAPACITIES = """
+checkvalve: 1
+name: two
+tasks:
+  send: {kind: script, steps: [{write: x, count: 3}, {write: y, count: 3}]}
+  take: {kind: script, steps: [{read: y, count: 3}, {read: x, count: 3}, {write: z, count: 3}]}
+  last: {kind: script, steps: [{write: w, count: 2}, {read: z, count: 3}, {read: v, count: 2}]}
+  echo: {kind: script, steps: [{write: v, count: 2}, {read: w, count: 2}]}
+links:
+  - {name: x, from: send, to: take, capacity: 1}
+  - {name: y, from: send, to: take, capacity: 2}
+  - {name: z, from: take, to: last, capacity: 2}
+  - name: w
+    from: last
+    to: echo
+    capacity: 1
+  - {name: v, from: echo, to: last, capacity: 1}
+"""
+
+
+def test_two_capacities_are_raised_where_one_does_not_do(tmp_path: Path) -> None:
+    """Each by the least that suffices, in the lines where they stand."""
+    path = tmp_path / "two.yaml"
+    path.write_text(TWO_CAPACITIES)
+    report = with_places(with_repair(check_file(path)))
+    found = report.finding("deadlock").repair
+    assert found is not None
+    edits = [edit for step in found.steps for edit in step.edits]
+    assert sorted((edit.of, edit.old, edit.new) for edit in edits) == [
+        ("link w", "1", "2"), ("link x", "1", "3")]
+    text = TWO_CAPACITIES.splitlines()
+    for edit in edits:
+        assert text[edit.spot.line - 1][edit.spot.column - 1:].startswith("1")
+        line, column = text[edit.spot.line - 1], edit.spot.column
+        text[edit.spot.line - 1] = f"{line[:column - 1]}{edit.new}{line[column:]}"
+    assert check_design("\n".join(text)).finding("deadlock").outcome is Outcome.HOLDS
+    assert all(step.least for step in found.steps)
+
+
+def test_what_would_break_another_verdict_is_not_offered() -> None:
+    """With a smaller window nothing gets stuck as a whole, but one sender does for ever."""
+    report = report_on(KNOWN["window"].partition("expect:")[0])
+    found = repair_of(report)
+    assert all(step.kind != "window" for way in found.ways for step in way.steps)
+    assert any("stream2" in told and told.endswith("violates local deadlock")
+               for told in found.tried)
+
+
+def test_a_number_that_stands_for_copies_is_changed_once() -> None:
+    """Three rings of one sub-design, each too full: one edit, in the sub-design's line."""
+    report = report_on("""
+designs:
+  ring:
+    tasks: {a: {kind: map}, b: {kind: map}}
+    links:
+      - {name: there, from: a, to: b, capacity: 1, initial: 1}
+      - {name: back, from: b, to: a, capacity: 1, initial: 1}
+tasks: {r: {kind: design, design: ring, copies: 3}}
+""")
+    (step,) = repair_of(report).steps
+    assert "r.there (all 3 copies)" in step.change or "r.back (all 3 copies)" in step.change
+    (edit,) = step.edits
+    assert edit.spot.line in (7, 8)
+    assert (edit.key, edit.old, edit.new) == ("capacity", "1", "2")
+
+
+def test_the_slots_of_a_queue_with_kinds_are_one_capacity() -> None:
+    """All its elements share them, and the file has one number for them."""
+    report = report_on("""
+tasks:
+  p: {kind: script, steps: [{write: q, of: a}, {write: q, of: b}, {write: r}]}
+  c: {kind: script, steps: [{read: r}, {read: q, of: a}, {read: q, of: b}]}
+links:
+  - {name: q, from: p, to: c, capacity: 1, kinds: [a, b]}
+  - {name: r, from: p, to: c, capacity: 1}
+""")
+    (step,) = repair_of(report).steps
+    assert step.change == "give q a capacity of 2 (it has 1)"
+    assert step.least
+
+
+def test_a_large_design_is_repaired_where_it_is_stuck() -> None:
+    """Of a thousand queues one is given one slot more, and all of the design is proved."""
+    design = loops(1_000, 10_000, 1, planted=True)
+    report = check_design(design, settings=Settings("structure"))
+    (step,) = repair(replace_findings(report)).steps
+    (edit,) = step.edits
+    assert int(edit.new) == int(edit.old) + 1
+    assert edit.of.endswith(report.finding("deadlock").cycle[0].task.rpartition(" ")[2])
+
+
+def replace_findings(report: DesignReport) -> DesignReport:
+    """The report with nothing but its deadlock."""
+    return replace(report, findings=(report.finding("deadlock"),))
+
+
+def test_a_link_that_grows_is_given_a_bound() -> None:
+    """Where boundedness is what fails, the writer waits."""
+    report = report_on("""
+tasks: {p: {kind: source}, c: {kind: sink}}
+links: [{name: l, from: p, to: c, flow: unbounded}]
+""")
+    found = with_repair(report).finding("bounded").repair
+    assert found is not None
+    assert [step.kind for step in found.steps] == ["a bound"]
+    assert found.steps[0].edits[1].new == "1"

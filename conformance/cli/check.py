@@ -184,15 +184,16 @@ def _show(report: DesignReport, drawing: Path | None, explain: bool) -> None:
 
 
 def _repaired(report: DesignReport, budget: Budget, say: bool) -> DesignReport:
-    """The report with a repair for its deadlock, or what was tried, where there is one."""
+    """The report with a repair for what is violated, or what was tried, where something is."""
     if all(finding.outcome.value != "violated" for finding in report.findings):
         return report
+    from ..designs.places import with_places
     from ..designs.text import repair_lines
-    from checkvalve.spec.design.repair import with_repair
-    report = with_repair(report, budget)
+    from checkvalve.spec.design.repairs.repair import with_repair
+    report = with_places(with_repair(report, budget))
     for finding in report.findings:
         if say and finding.repair is not None:
-            for line in repair_lines(finding.repair):
+            for line in repair_lines(finding.repair, report.design.file):
                 click.echo(line)
     return report
 

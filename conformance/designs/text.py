@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from textwrap import wrap
 
 from checkvalve.spec.design.findings import (
-    DesignReport, Finding, GraphCycle, Meanwhile, Repair, RepairStep, in_short,
+    DesignReport, Finding, GraphCycle, Meanwhile, Repair, RepairStep, Way, in_short,
 )
 from checkvalve.spec.design.language import Design
 from checkvalve.spec.design.lints import lints
@@ -289,20 +289,42 @@ def _waiting(cycle: GraphCycle) -> str:
 
 # --- the way out ----------------------------------------------------------------------------------
 
-def repair_lines(repair: Repair) -> Iterator[str]:
-    """The repair and what it gives up, or what was tried."""
-    if len(repair.steps) == 1:
-        yield f"  A way out, checked: {_change(repair.steps[0])}"
-    elif repair.steps:
-        yield "  A way out, checked, with all of these together:"
-        yield from (f"    - {_change(step)}" for step in repair.steps)
-    else:
+def repair_lines(repair: Repair, file: str = "") -> Iterator[str]:
+    """The ways out with what they give up, what to write where, and how that was checked; or what
+    was tried."""
+    for number, way in enumerate(repair.ways):
+        several = ", with all of these together" if len(way.steps) > 1 else ""
+        yield f"  {'Or' if number else 'A way out'}, checked{several}:"
+        for step in way.steps:
+            yield from _change(step, file)
+        yield from _indented(_checked(way), "      ", "      ")
+    if not repair.ways:
         tried = "; ".join(repair.tried) or "nothing"
-        yield f"  No repair found; tried: {tried}."
+        yield from _indented(f"No repair found; tried: {tried}.", "  ", "    ")
     if repair.cut_short:
-        yield f"  The search for a repair was cut short: {repair.cut_short}."
+        yield from _indented(f"The search for a repair was cut short: {repair.cut_short}.", "  ",
+                             "    ")
 
 
-def _change(step: RepairStep) -> str:
+def _indented(text: str, first: str, others: str) -> list[str]:
+    return wrap(text, 98, initial_indent=first, subsequent_indent=others,
+                break_long_words=False, break_on_hyphens=False)
+
+
+def _change(step: RepairStep, file: str) -> Iterator[str]:
     less = "" if step.least else " Whether less would do was not decided."
-    return f"{step.change}; {step.gives_up}.{less}"
+    yield from _indented(f"- {step.change}; {step.gives_up}.{less}", "    ", "      ")
+    for edit in step.edits:
+        where = f"{file}:{edit.spot.line}" if edit.spot.line else file
+        now = f"{edit.key}: {edit.new}" if edit.new else f"no {edit.key}"
+        was = f" (now {edit.old})" if edit.old else " (new)"
+        yield f"      {where}: {edit.of}: {now}{was}"
+
+
+def _checked(way: Way) -> str:
+    told = ["; ".join(f"{name}: {method}" for name, method in way.checked)]
+    if way.open:
+        told.append(f"Not decided then: {', '.join(way.open)}")
+    if way.violated:
+        told.append(f"Not repaired by it: {', '.join(way.violated)}")
+    return ". ".join(told)

@@ -15,6 +15,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 
 from ..notation.errors import InputError
@@ -38,7 +39,8 @@ from .stuck import Blocked
 from .translate import Aim, translate
 
 __all__ = [
-    "Engine", "Part", "Settings", "check", "decide_deadlock", "decide_one", "parts",
+    "Engine", "Part", "Settings", "check", "decide_deadlock", "decide_one", "decide_property",
+    "parts",
 ]
 
 GROWTHS = (8, 40, 200)
@@ -56,7 +58,9 @@ def check(design: Design, settings: Settings | None = None) -> DesignReport:
     spaces = Spaces(sections, settings, LOCAL in design.expect)
     findings = []
     for name in _properties(design):
-        finding = _decide(design, sections, spaces, name, settings)
+        finding = decide_property(design, sections, spaces, name, settings)
+        if name == "bounded":
+            finding = _with_bounds(finding, design, spaces)
         findings.append(replace(finding, expected=_expected(design, finding)))
         if name == "deadlock":
             spaces.never_ends = finding.outcome is Outcome.HOLDS
@@ -81,7 +85,7 @@ def decide_one(design: Design, name: str, settings: Settings | None = None) -> F
     sections = [Part.of(part, deadline=settings.budget.deadline.share(2 * (len(found) - place)))
                 for place, part in enumerate(found)]
     spaces = Spaces(sections, settings, LOCAL in design.expect)
-    return _decide(design, sections, spaces, name, settings)
+    return decide_property(design, sections, spaces, name, settings)
 
 
 def _expected(design: Design, finding: Finding) -> str | None:
@@ -105,9 +109,10 @@ def _properties(design: Design) -> list[str]:
     return names + [name for name in design.expect if name not in names]
 
 
-def _decide(
+def decide_property(
     design: Design, sections: list[Part], spaces: Spaces, name: str, settings: Settings
 ) -> Finding:
+    """The finding on one property (its ``name``) of a design, whose parts are ``sections``."""
     deadline = settings.budget.deadline
     began = deadline.spent()
     try:
@@ -122,7 +127,7 @@ def _decide(
         elif name == LIVE:
             finding = decide_live([part.design for part in sections], settings)
         elif name == "bounded":
-            finding = largest(_bounded(design, settings), design, spaces)
+            finding = _bounded(design, settings)
         elif name in ("loss", "failure"):
             finding = _first_time(design, name, settings)
         else:
@@ -130,6 +135,15 @@ def _decide(
     except OutOfTime as late:
         finding = Finding(name, Outcome.UNKNOWN, "search, incomplete", reason=str(late))
     return replace(finding, name=name, seconds=deadline.spent() - began)
+
+
+def _with_bounds(finding: Finding, design: Design, spaces: Spaces) -> Finding:
+    """The finding on boundedness, with how full each link gets."""
+    deadline = spaces.settings.budget.deadline
+    began = deadline.spent()
+    with suppress(OutOfTime):  # what is proved stays proved
+        finding = largest(finding, design, spaces)
+    return replace(finding, seconds=finding.seconds + deadline.spent() - began)
 
 
 # --- the other properties ---------------------------------------------------------------------

@@ -119,8 +119,8 @@ class _Writer:
             key: node for key, node in self.root.value.items()
             if key not in ("parameters", "designs")}
         parts["tasks"] = Node(tasks, parts["tasks"].spot, {c.name: c.spot for c in self.tasks})
-        if "links" in parts:
-            parts["links"] = replace(parts["links"], value=self.links)
+        if self.links or "links" in parts:
+            parts["links"] = replace(parts.get("links", self.root), value=self.links)
         if self.pools:
             parts["pools"] = Node({name: node for name, (node, _) in self.pools.items()},
                                   self.root.spot,

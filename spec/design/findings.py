@@ -9,47 +9,94 @@ from typing import Any
 from ..verdicts.verdict import Outcome
 from .language import Design
 from .lints import lints
+from .source import Spot
 from .stuck import Blocked
 
 __all__ = [
-    "Attempt", "DesignReport", "Finding", "GraphCycle", "Meanwhile", "Repair", "RepairStep",
-    "ToldLeg", "in_short",
+    "Attempt", "DesignReport", "Edit", "Finding", "GraphCycle", "Meanwhile", "Repair",
+    "RepairStep", "ToldLeg", "Way", "in_short",
 ]
+
+
+@dataclass(frozen=True)
+class Edit:
+    """What to write in the file: ``key`` of what an entry is about (``of``, as in "link q") is
+    ``new`` where it was ``old`` (empty: not there). ``spot`` is that of the entry; once the file
+    was read again (``is_exact``), that of the value. ``by`` is by how much a number changes that
+    is not the same in all copies."""
+
+    of: str
+    key: str
+    spot: Spot
+    old: str
+    new: str
+    by: int | None = None
+    is_exact: bool = False
 
 
 @dataclass(frozen=True)
 class RepairStep:
     """One change of a repair: its ``kind``, what it ``gives_up``, and whether it is the
-    ``least`` of its kind in that place (false: whether less would do was not decided)."""
+    ``least`` of its kind in that place (false: whether less would do was not decided).
+    ``edits`` say where in the file that is."""
 
     kind: str
     change: str
     gives_up: str
     least: bool
+    edits: tuple[Edit, ...] = ()
+
+    def to_json(self, file: str) -> dict[str, Any]:
+        """The step as an entry of ``changes``."""
+        return {
+            "kind": self.kind, "change": self.change, "gives_up": self.gives_up,
+            "least": self.least, "edits": [
+                {"where": f"{file}:{edit.spot}" if edit.spot.line else file, "of": edit.of,
+                 "key": edit.key, "old": edit.old, "new": edit.new} for edit in self.edits],
+        }
+
+
+@dataclass(frozen=True)
+class Way:
+    """Changes that help together, and how that was ``checked``: a method for each property. Those
+    that are ``open`` could not be decided, and those ``violated`` were so and still may be."""
+
+    steps: tuple[RepairStep, ...]
+    checked: tuple[tuple[str, str], ...] = ()
+    open: tuple[str, ...] = ()
+    violated: tuple[str, ...] = ()
+
+    def to_json(self, file: str) -> dict[str, Any]:
+        """The way as an entry of ``ways``."""
+        return {"changes": [step.to_json(file) for step in self.steps],
+                "checked": dict(self.checked), "undecided": list(self.open),
+                "not_repaired": list(self.violated)}
 
 
 @dataclass(frozen=True)
 class Repair:
-    """A change that was checked to make a design live, or what was tried in vain.
+    """Changes that were checked to make a design keep what is wanted, or what was tried in vain.
 
-    ``steps`` is one change for each connected part that can get stuck; empty, where none was
-    found. ``tried`` has an entry for each kind of change that was tried, ``cut_short`` says why
-    there may be one that was not found.
+    ``ways`` is one or more sets of changes, of which each does by itself, what gives up least
+    first. ``tried`` has an entry for each kind of change that was tried in vain, ``cut_short`` says
+    why there may be one that was not found.
     """
 
-    steps: tuple[RepairStep, ...]
+    ways: tuple[Way, ...]
     tried: tuple[str, ...]
     cut_short: str
 
-    def to_json(self) -> dict[str, Any]:
+    @property
+    def steps(self) -> tuple[RepairStep, ...]:
+        """The changes of the best way; none where none was found."""
+        return self.ways[0].steps if self.ways else ()
+
+    def to_json(self, file: str) -> dict[str, Any]:
         """The repair as the entry ``repair`` of a result."""
         return {
-            "found": bool(self.steps),
-            "changes": [
-                {"kind": step.kind, "change": step.change, "gives_up": step.gives_up,
-                 "least": step.least} for step in self.steps
-            ],
-            "tried": list(self.tried), "cut_short": self.cut_short,
+            "found": bool(self.ways), "changes": [step.to_json(file) for step in self.steps],
+            "ways": [way.to_json(file) for way in self.ways], "tried": list(self.tried),
+            "cut_short": self.cut_short,
         }
 
 
@@ -159,8 +206,8 @@ class Finding:
         """Whether the verdict is the one that the design's author expects, if any."""
         return self.expected in (None, self.outcome.value)
 
-    def to_json(self, design: str) -> dict[str, Any]:
-        """The finding as an entry of ``results``."""
+    def to_json(self, design: str, file: str = "") -> dict[str, Any]:
+        """The finding as an entry of ``results``, of a design in a file."""
         return {
             "design": design, "property": self.name, "verdict": self.outcome.value,
             "expected": self.expected, "as_expected": self.as_expected, "method": self.method,
@@ -174,7 +221,7 @@ class Finding:
             "reason": self.reason, "tried": [attempt.to_json() for attempt in self.tried],
             "bounds": dict(self.bounds), "reached": sorted(self.reached),
             "meanwhile": None if self.meanwhile is None else self.meanwhile.to_json(),
-            "repair": None if self.repair is None else self.repair.to_json(),
+            "repair": None if self.repair is None else self.repair.to_json(file),
         }
 
 
@@ -207,7 +254,7 @@ class DesignReport:
     @property
     def results(self) -> list[dict[str, Any]]:
         """The findings as plain values, in the form of the JSON output."""
-        return [finding.to_json(self.design.name) for finding in self.findings]
+        return [finding.to_json(self.design.name, self.design.file) for finding in self.findings]
 
     @property
     def as_expected(self) -> bool:

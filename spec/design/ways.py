@@ -31,15 +31,17 @@ FEW = 20_000
 
 
 def way_into(
-    design: Design, table: Table, net: Counters, legs: Sequence[Leg], deadline: Deadline
+    design: Design, table: Table, net: Counters, legs: Sequence[Leg], deadline: Deadline,
+    brief: bool = False,
 ) -> Finding:
-    """The finding of a deadlock to which these legs of moves of ``net`` lead.
+    """The finding of a deadlock to which these legs of moves of ``net`` lead; a ``brief`` one does
+    not tell the way.
 
     Raises InternalError where they do not, and OutOfTime where the deadline passes.
     """
     rows = [Leg(leg.keep, tuple(net.moves[n].row for n in leg.then), leg.times) for leg in legs]
     long = steps_in(legs)
-    if long <= FEW and long * len(table.places) <= SHORT:
+    if not brief and long <= FEW and long * len(table.places) <= SHORT:
         return _step_by_step(design, table, list(expanded(rows)), deadline)
     most = {place.name: None if place.most >= NO_MOST else place.most for place in table.places}
     moves: dict[int, Guarded[str]] = {}
@@ -60,7 +62,7 @@ def way_into(
     contents = table.contents(marking)
     return Finding("deadlock", Outcome.VIOLATED, _method(long), waits=tuple(waits),
                    cycle=tuple(closed_cycle(waits)), contents=contents,
-                   legs=told_legs(table, net, legs), is_shortest=False)
+                   legs=() if brief else told_legs(table, net, legs), is_shortest=False)
 
 
 def _method(steps: int) -> str:

@@ -1,0 +1,1 @@
+"""Changes that make the wanted verdicts of a design hold: found, checked, made small, and told."""

@@ -1,0 +1,210 @@
+"""Asks the engines of ``check`` whether a changed design keeps what is wanted of it.
+
+Every question is counted in steps (a row that is tried in a state is one, and the equations have
+a price), never in seconds: the same design gets the same answer on a slow machine as on a fast one.
+Only where the user's own time ends is nothing asked any more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from itertools import count
+
+from ...notation.errors import InputError
+from ...verdicts.deadline import Deadline, OutOfTime
+from ...verdicts.verdict import Budget, Outcome
+from ..check import decide_property
+from ..deadlock import decide_deadlock
+from ..findings import Finding
+from ..language import Design, Flow
+from ..local import Spaces
+from ..parts import Part, parts
+from ..searching import Settings
+from ..structure import decide
+from ..translate import Aim, translate
+from ..waits import WaitGraph
+from ..ways import way_into
+
+__all__ = ["Answer", "Judge", "PATIENCE"]
+
+PATIENCE = (2_000, 30_000)
+"""Steps of the two searches for one question, before the equations are asked and after them. So
+few that the interpreter does it alone."""
+STATES = 100_000
+"""States for a question about another property than deadlock, in a changed design that never gets
+stuck."""
+LOOKS = 4_000
+"""How often an engine may look at a clock that counts its looks, for one question: the wait-for
+graph does so for each wait, the equations between their steps."""
+LOOKS_OF_A_ROW = 40
+STEPS_OF_A_LOOK = 10
+"""What a look costs, in steps."""
+EQUATIONS = 1_000
+EQUATIONS_OF_A_ROW = 10
+"""What equations cost, in steps, and each way to move in them."""
+MAX_ROWS = 400
+"""Ways to move of a part that is searched state by state."""
+ENDLESS, LATE = 10**12, 10**15
+"""More looks than anything takes; and what such a clock shows where the user's time has ended."""
+MAX_GRAPH = 120
+"""Ways to move of a part whose wait-for graph is asked."""
+NOTHING = WaitGraph((), complete=False, proves_live=False)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What is known of a design: the first property that fails, or that all are kept; ``finding``
+    is the one that fails, or is not known, or the last that holds."""
+
+    outcome: Outcome
+    finding: Finding
+
+
+class Judge:
+    """Asks, as long as there are steps and time. ``left`` is how many steps there are."""
+
+    def __init__(self, steps: int, deadline: Deadline) -> None:
+        self.left = steps
+        self.deadline = deadline
+        self._known: dict[frozenset[str], list[tuple[Design, Finding]]] = {}
+
+    def may_ask(self, price: int = PATIENCE[0]) -> bool:
+        """Whether so many steps are left, and time."""
+        return self.left >= price and not self.deadline.passed()
+
+    @contextmanager
+    def share(self, parts: float) -> Iterator[None]:
+        """Within, one of so many parts of what is left may be used."""
+        rest = self.left - int(self.left / parts)
+        self.left -= rest
+        try:
+            yield
+        finally:
+            self.left += rest
+
+    # --- deadlock ----------------------------------------------------------------------------
+
+    def deadlock(self, design: Design) -> Answer:
+        """Whether a design can get stuck: it does not if none of its parts does."""
+        findings = []
+        try:
+            for part in parts(design):
+                finding = self._part(part)
+                if finding.outcome is not Outcome.HOLDS:
+                    return Answer(finding.outcome, finding)
+                findings.append(finding)
+        except (InputError, OutOfTime) as told:  # more ways to move than can be listed
+            return Answer(Outcome.UNKNOWN, Finding("deadlock", Outcome.UNKNOWN, "", reason=str(
+                told)))
+        methods = dict.fromkeys(finding.method for finding in findings)
+        return Answer(Outcome.HOLDS, replace(findings[-1], method="; ".join(methods)))
+
+    def _part(self, part: Design) -> Finding:
+        """What is known of a part, or what the engines say."""
+        known = self._known.setdefault(frozenset(part.tasks), [])
+        for design, finding in known:
+            if design == part:
+                return finding
+        finding = self._asked(part)
+        if finding.outcome is not Outcome.UNKNOWN:
+            known.append((part, finding))
+        return finding
+
+    def _asked(self, part: Design) -> Finding:
+        section = Part(part, translate(part, Aim()), NOTHING)
+        rows = len(section.table.rows)
+        finding = Finding("deadlock", Outcome.UNKNOWN, "", reason="nothing is left to ask with")
+        small = rows <= MAX_ROWS
+        engines: tuple[Callable[[], Finding | None], ...] = (
+            lambda: self._graph(part, rows), lambda: self._searched(section, PATIENCE[0], small),
+            lambda: self._equations(section, rows),
+            lambda: self._searched(section, PATIENCE[1], small))
+        for ask in engines:
+            found = ask()
+            if found is not None:
+                finding = found
+            if finding.outcome is not Outcome.UNKNOWN:
+                break
+        return finding
+
+    def _graph(self, part: Design, rows: int) -> Finding | None:
+        if rows > MAX_GRAPH or not self.may_ask(STEPS_OF_A_LOOK * LOOKS // 10):
+            return None
+        looks = self._counting(LOOKS)
+        try:
+            if not Part.of(part, cycles=False, deadline=looks).graph.proves_live:
+                return None
+        finally:
+            self._spend(looks)
+        return Finding("deadlock", Outcome.HOLDS, "wait-for graph, for every order of steps")
+
+    def _equations(self, section: Part, rows: int) -> Finding | None:
+        price = EQUATIONS + EQUATIONS_OF_A_ROW * rows
+        if not self.may_ask(price):
+            return None
+        self.left -= price
+        looks = self._counting(LOOKS + LOOKS_OF_A_ROW * rows)
+        try:
+            answer = decide(section.design, looks)
+            if answer.legs is not None:
+                return way_into(section.design, answer.table, answer.net, answer.legs, looks,
+                                brief=True)
+        except OutOfTime as late:
+            return Finding("deadlock", Outcome.UNKNOWN, "structure", reason=str(late))
+        finally:
+            self.left -= int(min(looks.spent(), looks.seconds)) // 4
+        outcome = Outcome.HOLDS if answer.never_stuck else Outcome.UNKNOWN
+        return Finding("deadlock", outcome, answer.method if answer.never_stuck else "structure",
+                       reason=answer.reason)
+
+    def _searched(self, section: Part, patience: int, small: bool) -> Finding | None:
+        rows = len(section.table.rows)
+        states = patience // max(1, rows)
+        if not small or not states or not self.may_ask(patience):
+            return None
+        budget = Budget(max_states=states, threads=1, running=self._counting(ENDLESS))
+        finding = decide_deadlock(section, Settings("explorer", budget))
+        self.left -= min(patience, (finding.states + 1) * rows)
+        return finding
+
+    def _counting(self, looks: float) -> Deadline:
+        """A deadline after so many looks at it; it has passed, too, where the user's has."""
+        counter = count()
+        return Deadline(looks, lambda: LATE if self.deadline.passed() else next(counter))
+
+    def _spend(self, looks: Deadline) -> None:
+        self.left -= int(STEPS_OF_A_LOOK * min(looks.spent(), looks.seconds))
+
+    # --- every wanted verdict ------------------------------------------------------------------
+
+    def verdicts(self, design: Design, names: Sequence[str]) -> list[Finding]:
+        """What is found of these properties of a design, of which deadlock is known to hold: as far
+        as time allows, up to the first that fails."""
+        found = [Finding(name, Outcome.HOLDS, "by construction")
+                 for name in names if _is_plain(design, name)]
+        asked = [name for name in names if not _is_plain(design, name)]
+        if not asked or self.deadline.passed():
+            return found
+        budget = Budget(max_states=STATES, threads=1, running=self._counting(ENDLESS))
+        settings = Settings(budget=budget)
+        sections = [Part.of(part, cycles=False, deadline=self._counting(LOOKS))
+                    for part in parts(design)]
+        spaces = Spaces(sections, settings, asked=False)
+        spaces.never_ends = True
+        for name in asked:
+            finding = decide_property(design, sections, spaces, name, settings)
+            self.left -= min(self.left, EQUATIONS * len(sections) + finding.transitions)
+            found.append(finding)
+            if finding.outcome is Outcome.VIOLATED:
+                break
+        return found
+
+
+def _is_plain(design: Design, name: str) -> bool:
+    """Whether a property holds by what a design is made of."""
+    links = design.links.values()
+    if name == "bounded":
+        return all(link.flow is not Flow.UNBOUNDED for link in links)
+    return name == "failure" and all(link.overflow is not Flow.FAIL for link in links)

@@ -1,0 +1,259 @@
+"""Changes of numbers: of the configuration, of windows, and of what arrives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from ...notation.labels import counted
+from ..findings import Edit
+from ..language import Design, Flow, Kind, Link, Pool, Step, StepKind, Task
+from .change import (
+    MOST, Change, Family, Scope, above, below, changed_links, changed_pools, changed_tasks, number,
+    shown, taken,
+)
+
+__all__ = [
+    "at_once", "batch", "bound", "calls", "capacity", "count", "hand", "held_at_the_start",
+    "more_at_the_start", "reliable", "threads", "window",
+]
+
+WINDOWED = (StepKind.READ, StepKind.WRITE)
+ABLE = (Kind.MAP, Kind.ZIP, Kind.BROADCAST, Kind.MERGE, Kind.FILTER, Kind.ROUTE)
+"""The kinds of tasks that have a hand."""
+MORE_IN_HAND = 4
+MORE_AT_THE_START = 8
+MOST_IN_A_BOUND = 1_000
+"""The largest capacity that is tried for a link without one."""
+
+
+# --- numbers of the configuration -----------------------------------------------------------
+
+def capacity(scope: Scope) -> Iterator[Change]:
+    """More room in a link; stop-and-wait becomes credit."""
+    for family in scope.links:
+        if family.first.flow is Flow.STOP_AND_WAIT:
+            yield _credit_instead(family)
+        elif family.first.capacity is not None:
+            yield _room(scope, family, smaller=False)
+
+
+def _room(scope: Scope, family: Family[Link], smaller: bool) -> Change:
+    links = [scope.design.links[name] for name in family.members]
+    old = [link.capacity or 0 for link in links]
+    spare = min(room - max(1, link.initial, link.gives, link.takes, link.batch)
+                for room, link in zip(old, links, strict=True))
+    values = below(old[0], old[0] - spare) if smaller else above(old[0])
+
+    def done(design: Design, by: int) -> Design:
+        design = changed_pools(design, family.slots, lambda pool: replace(
+            pool, threads=pool.threads + by))
+        return changed_links(design, family, lambda link: replace(
+            link, capacity=(link.capacity or 0) + by))
+
+    return number(family, "capacity", old, values, lambda n: (
+        f"give {family.told} a capacity of {n} (it has {old[0]})"), done)
+
+
+def _credit_instead(family: Family[Link]) -> Change:
+    def edits(n: int) -> tuple[Edit, ...]:
+        return (Edit(of, "flow", family.first.spot, "stop-and-wait", "credit"),
+                Edit(of, "capacity", family.first.spot, "", str(n)))
+
+    of = shown(family)
+    return Change(
+        f"capacity of {of}", family.told, above(1),
+        lambda n: f"make {family.told} a credit link with a capacity of {n} (`flow: credit`; it is "
+        "stop-and-wait)",
+        lambda design, n: changed_links(design, family, lambda link: replace(
+            link, flow=Flow.CREDIT, capacity=n)), edits, family.names)
+
+
+def hand(scope: Scope) -> Iterator[Change]:
+    """More elements between reading and writing."""
+    for family in scope.tasks:
+        if family.first.kind in ABLE:
+            first = family.first.hand
+            yield _of_tasks(scope, family, "hand", range(
+                first + 1, min(first + MORE_IN_HAND, MOST) + 1),
+                "let {} hold {n} between reading and writing (`hand: {}`; it is {})", "element")
+
+
+def _of_tasks(
+    scope: Scope, family: Family[Task], key: str, values: range, says: str, unit: str
+) -> Change:
+    """A number of tasks; ``says`` has room for the task, the new number and the old one."""
+    old = [getattr(scope.design.tasks[name], key) for name in family.members]
+
+    def done(design: Design, by: int) -> Design:
+        return changed_tasks(design, family, lambda task: replace(
+            task, **{key: getattr(task, key) + by}))
+
+    return number(family, key, old, values, lambda n: says.format(
+        family.told, n, old[0], n=counted(n, unit)), done)
+
+
+def _of_links(
+    scope: Scope, family: Family[Link], key: str, values: range, says: str, unit: str
+) -> Change:
+    """A number of links; ``says`` is as that of tasks."""
+    old = [getattr(scope.design.links[name], key) for name in family.members]
+
+    def done(design: Design, by: int) -> Design:
+        return changed_links(design, family, lambda link: replace(
+            link, **{key: getattr(link, key) + by}))
+
+    return number(family, key, old, values, lambda n: says.format(
+        family.told, n, old[0], n=counted(n, unit)), done)
+
+
+def batch(scope: Scope) -> Iterator[Change]:
+    """Fewer freed slots that are announced together."""
+    for family in scope.links:
+        if family.first.flow is Flow.CREDIT and family.first.batch > 1:
+            yield _of_links(scope, family, "batch", below(family.first.batch, 1),
+                            "let {} announce {n} at once (`batch: {}`; it is {})", "freed slot")
+
+
+def threads(scope: Scope) -> Iterator[Change]:
+    """A larger pool, but no second permit for a lock."""
+    for family in scope.pools:
+        if not is_lock(scope.design, family.first):
+            yield _size(scope, family, above(family.first.threads))
+
+
+def is_lock(design: Design, pool: Pool) -> bool:
+    """Whether a pool is one permit that scripts take: with two it would exclude nobody."""
+    return pool.threads == 1 and any(
+        step.kind is StepKind.ACQUIRE and step.target == pool.name
+        for task in design.tasks.values() for step in task.actions)
+
+
+def _size(scope: Scope, family: Family[Pool], values: range) -> Change:
+    old = [scope.design.pools[name].threads for name in family.members]
+    return number(
+        family, "threads", old, values,
+        lambda n: f"give the pool {family.told} {counted(n, 'thread')} (it has {old[0]})",
+        lambda design, by: changed_pools(design, family.members, lambda pool: replace(
+            pool, threads=pool.threads + by)))
+
+
+# --- windows ----------------------------------------------------------------------------------
+
+def window(scope: Scope) -> Iterator[Change]:
+    """Less that is done at the same time: by a script in one round, in a link, with permits."""
+    for task in scope.tasks:
+        sizes = {step.count for step in task.first.steps if step.kind is StepKind.WRITE}
+        for size in sorted(sizes - {1}, reverse=True):
+            if task.first.count is None and not task.first.chooses:
+                yield _fewer_at_a_time(task, size)
+    for link in scope.links:
+        if link.first.capacity is not None and link.first.flow not in (
+                Flow.STOP_AND_WAIT, Flow.STOP_GO):
+            yield _room(scope, link, smaller=True)
+    for pool in scope.pools:
+        if pool.first.threads > 1 and any(
+                pool.first.name in taken(task) for task in scope.design.tasks.values()):
+            yield _size(scope, pool, below(pool.first.threads, 1))
+
+
+def _fewer_at_a_time(family: Family[Task], size: int) -> Change:
+    """All steps of a script that are repeated as often as its writes are: it does in several
+    rounds what it did in one."""
+    def steps(task: Task, n: int) -> tuple[Step, ...]:
+        return tuple(
+            replace(step, count=n) if step.count == size and step.kind in WINDOWED else step
+            for step in task.steps)
+
+    spots = dict.fromkeys(step.spot for step in family.first.steps
+                          if step.count == size and step.kind in WINDOWED)
+    return Change(
+        f"count {size} of {shown(family)}", family.told, below(size, 1),
+        lambda n: f"let {family.told} write and read {n} at a time (it does {size})",
+        lambda design, n: changed_tasks(
+            design, family, lambda task: replace(task, steps=steps(task, n))),
+        lambda n: tuple(Edit(f"step of {family.name}", "count", spot, str(size), str(n))
+                        for spot in spots), family.names, grows=False)
+
+
+def calls(scope: Scope) -> Iterator[Change]:
+    """Fewer nested calls at a time."""
+    for family in scope.tasks:
+        if family.first.roots > 1:
+            yield _of_tasks(scope, family, "roots", below(family.first.roots, 1),
+                            "let {n} of {} come at a time (`roots: {}`; it is {})", "call")
+
+
+def bound(scope: Scope) -> Iterator[Change]:
+    """A capacity for a link that has none, at which its writers wait."""
+    for family in scope.links:
+        if family.first.flow is Flow.UNBOUNDED and not family.first.of:
+            yield _bounded(family)
+
+
+def _bounded(family: Family[Link]) -> Change:
+    of, first = shown(family), family.first
+    least = max(1, first.initial, first.gives, first.takes)
+
+    def edits(n: int) -> tuple[Edit, ...]:
+        return (Edit(of, "flow", first.spot, "unbounded", "blocking"),
+                Edit(of, "capacity", first.spot, "", str(n)))
+
+    return Change(
+        f"capacity of {of}", family.told, range(least, MOST_IN_A_BOUND + 1),
+        lambda n: f"give {family.told} a capacity of {n}, at which its writers wait (`flow: "
+        "blocking`; it is unbounded)",
+        lambda design, n: changed_links(design, family, lambda link: replace(
+            link, flow=Flow.BLOCKING, capacity=n)), edits, family.names)
+
+
+# --- what changes what arrives ------------------------------------------------------------------
+
+def held_at_the_start(scope: Scope) -> Iterator[Change]:
+    """Fewer elements at the start."""
+    for family in scope.links:
+        if all(scope.design.links[name].initial for name in family.members):
+            yield _of_links(scope, family, "initial", below(family.first.initial, 0),
+                            "let {} start with {n} (`initial: {}`; it starts with {})", "element")
+
+
+def more_at_the_start(scope: Scope) -> Iterator[Change]:
+    """More elements at the start."""
+    for family in scope.links:
+        links = [scope.design.links[name] for name in family.members]
+        first = family.first.initial
+        more = min(MORE_AT_THE_START if link.capacity is None else link.capacity - link.initial
+                   for link in links)
+        if more > 0 and not family.first.kind:
+            yield _of_links(
+                scope, family, "initial",
+                range(first + 1, first + min(more, MORE_AT_THE_START) + 1),
+                "let {} start with {n} (`initial: {}`; it starts with {})", "element")
+
+
+def reliable(scope: Scope) -> Iterator[Change]:
+    """A channel that may lose less."""
+    for family in scope.links:
+        if all(scope.design.links[name].lossy for name in family.members):
+            yield _of_links(scope, family, "lossy", below(family.first.lossy, 0),
+                            "let the channel of {} lose {n} (`lossy: {}`; it is {})", "element")
+
+
+def at_once(scope: Scope) -> Iterator[Change]:
+    """Fewer elements that are written or read at once."""
+    for family in scope.links:
+        first = family.first
+        for key, does, who in (("takes", "reads", first.readers), ("gives", "writes",
+                                                                   first.writers)):
+            if getattr(first, key) > 1:
+                yield _of_links(
+                    scope, family, key, below(getattr(first, key), 1), "let {} pass on {n} each "
+                    f"time {' or '.join(who)} {does} (`{key}: {{}}`; it is {{}})", "element")
+
+
+def count(scope: Scope) -> Iterator[Change]:
+    """A smaller ``count`` of what is done that often."""
+    for family in scope.tasks:
+        if family.first.count is not None and family.first.count > 1:
+            yield _of_tasks(scope, family, "count", below(family.first.count, 1),
+                            "let {} run {n} (`count: {}`; it is {})", "time")

@@ -1,0 +1,180 @@
+"""Changes of policies: who is served first, where elements go, and what a full link does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from ...notation.labels import counted
+from ..findings import Edit
+from ..language import Design, Flow, Kind, Link, Merging, Pool, Routing, Step, StepKind, Task
+from ..source import NOWHERE
+from .change import (
+    MOST, Change, Family, Scope, changed_links, changed_tasks, once, shown, taken,
+)
+
+__all__ = ["dropping", "fairness", "preference", "routing", "seats", "under_way", "waiting"]
+
+MAX_GIVES = 16
+"""The most elements that a writer of a dropping link may write at once."""
+LOSING = (Flow.DROP_NEWEST, Flow.DROP_OLDEST, Flow.FAIL)
+
+
+def fairness(scope: Scope) -> Iterator[Change]:
+    """A merge takes its inputs in turn."""
+    for family in scope.tasks:
+        first = family.first
+        if first.kind is Kind.MERGE and first.merging is not Merging.FAIR:
+            yield once(family, "policy", family.told, first.merging.value, "fair",
+                       f"let {family.told} take its inputs in turn (`policy: fair`)",
+                       lambda design, family=family: changed_tasks(  # type: ignore[misc]
+                           design, family, lambda task: replace(
+                               task, merging=Merging.FAIR, prefers="")))
+
+
+def preference(scope: Scope) -> Iterator[Change]:
+    """A merge prefers one of its inputs."""
+    for family in scope.tasks:
+        if family.first.kind is not Kind.MERGE:
+            continue
+        for place in range(min(len(scope.design.inputs(name)) for name in family.members)):
+            own = {name: scope.design.inputs(name)[place].name for name in family.members}
+            if family.first.prefers != own[family.first.name]:
+                yield _preferring(scope, family, own)
+
+
+def _preferring(scope: Scope, family: Family[Task], own: dict[str, str]) -> Change:
+    """The merge prefers the input that each of its copies has in this place."""
+    inputs = set(own.values())
+    name = next(link.name for link in scope.links if inputs & {*link.members})
+    of, spot = shown(family), family.first.spot
+    scope_of = family.name.rpartition(".")[0]
+    written = name.removeprefix(f"{scope_of}.") if scope_of else name  # as the sub-design has it
+
+    def prefer(task: Task) -> Task:
+        return replace(task, merging=Merging.PREFERRED, prefers=own[task.name])
+
+    return Change(
+        f"policy of {of}", f"{name} at {family.told}", range(1),
+        lambda _: f"let {family.told} take from {name} whenever that has something (`policy: "
+        f"preferred, prefers: {name}`)",
+        lambda design, _: changed_tasks(design, family, prefer),
+        lambda _: (Edit(of, "policy", spot, family.first.merging.value, "preferred"),
+                   Edit(of, "prefers", spot, family.first.prefers, written)),
+        family.names, grows=False)
+
+
+def routing(scope: Scope) -> Iterator[Change]:
+    """A route writes where there is room."""
+    for family in scope.tasks:
+        if family.first.kind is Kind.ROUTE and family.first.routing is Routing.CONTENT:
+            yield once(family, "by", family.told, "content", "room",
+                       f"let {family.told} write to any link that has room (`by: room`)",
+                       lambda design, family=family: changed_tasks(  # type: ignore[misc]
+                           design, family, lambda task: replace(task, routing=Routing.ROOM)))
+
+
+def waiting(scope: Scope) -> Iterator[Change]:
+    """Writers wait where a full link drops or fails."""
+    for family in scope.links:
+        if family.first.flow in LOSING:
+            yield _flow(family, Flow.BLOCKING, "make the writers of {} wait while it is full "
+                        "(`flow: blocking`; it is {})")
+
+
+def dropping(scope: Scope) -> Iterator[Change]:
+    """A link drops its oldest element when it is full."""
+    for family in scope.links:
+        first = family.first
+        able = first.flow in (Flow.BLOCKING, Flow.CREDIT, Flow.STOP_AND_WAIT) and not first.kind
+        if able and first.capacity and not first.lossy and first.gives <= MAX_GIVES:
+            yield _flow(family, Flow.DROP_OLDEST, "let {} drop its oldest element when it is full "
+                        "(`flow: drop-oldest`; it is {})")
+
+
+def _flow(family: Family[Link], flow: Flow, says: str) -> Change:
+    old = family.first.flow.value
+    return once(family, "flow", family.told, old, flow.value, says.format(family.told, old),
+                lambda design: changed_links(
+                    design, family, lambda link: replace(link, flow=flow, batch=1)))
+
+
+# --- limits -------------------------------------------------------------------------------------
+
+def under_way(scope: Scope) -> Iterator[Change]:
+    """Permits that the sources take for each element, and the sinks give back."""
+    design = scope.design
+    sources = [task for task in design.tasks.values() if task.kind is Kind.SOURCE]
+    sinks = [task for task in design.tasks.values() if task.kind is Kind.SINK]
+    plain = all(
+        task.count is None and not task.pool
+        and len(design.inputs(task.name)) + len(design.outputs(task.name)) == 1
+        for task in (*sources, *sinks))
+    if not plain or not sources or not sinks:
+        return
+    room = sum(link.capacity or 0 for link in design.links.values()) + sum(
+        task.hand for task in design.tasks.values())
+    pool = _free_name(design, "under way")
+    yield Change(
+        "under way", ", ".join(_names(sources)), range(min(room, MOST), 0, -1),
+        lambda n: f"let at most {counted(n, 'element')} be under way: a pool of "
+        f"{counted(n, 'permit')}, of which {_all(sources)} takes one before each write and "
+        f"{_all(sinks)} gives one back after each read",
+        lambda design, n: _limited(design, [*sources, *sinks], Pool(pool, n)),
+        lambda n: (Edit("the design", "pools", NOWHERE, "", f"{pool}: {{threads: {n}}}"), *(
+            Edit(f"task {task.name}", "steps", task.spot, task.kind.value, "script")
+            for task in (*sources, *sinks))), grows=False)
+
+
+def _names(tasks: Sequence[Task]) -> list[str]:
+    return [task.name for task in tasks]
+
+
+def _all(tasks: Sequence[Task]) -> str:
+    names = _names(tasks)
+    return names[0] if len(names) == 1 else f"each of {', '.join(names)}"
+
+
+def _free_name(design: Design, wanted: str) -> str:
+    names = (wanted, *(f"{wanted} {n}" for n in range(2, 100)))
+    return next(name for name in names if name not in design.pools)
+
+
+def _limited(design: Design, ends: Sequence[Task], pool: Pool) -> Design:
+    acquire, release = (Step(kind, pool.name) for kind in (StepKind.ACQUIRE, StepKind.RELEASE))
+    scripts = []
+    for task in ends:
+        written, read = (links(task.name) for links in (design.outputs, design.inputs))
+        steps = [acquire, *(Step(StepKind.WRITE, link.name) for link in written)] if written else [
+            *(Step(StepKind.READ, link.name) for link in read), release]
+        scripts.append(Task(task.name, Kind.SCRIPT, spot=task.spot, steps=tuple(steps)))
+    tasks = {**design.tasks, **{task.name: task for task in scripts}}
+    return replace(design, tasks=tasks, pools={**design.pools, pool.name: pool})
+
+
+def seats(scope: Scope) -> Iterator[Change]:
+    """Copies of a script that takes locks: not all of them are at it at once."""
+    for family in scope.tasks:
+        first = family.first
+        if len(family.members) > 2 and not first.pool and len(set(taken(first))) > 1:
+            yield _seated(scope.design, family)
+
+
+def _seated(design: Design, family: Family[Task]) -> Change:
+    pool = _free_name(design, f"{family.name} at once")
+    acquire, release = (Step(kind, pool) for kind in (StepKind.ACQUIRE, StepKind.RELEASE))
+
+    def done(design: Design, n: int) -> Design:
+        design = changed_tasks(design, family, lambda task: replace(
+            task, steps=(acquire, *task.steps, release)))
+        return replace(design, pools={**design.pools, pool: Pool(pool, n)})
+
+    return Change(
+        f"at once of {shown(family)}", family.told, range(len(family.members) - 1, 0, -1),
+        lambda n: f"let at most {n} of the {len(family.members)} copies of {family.name} be at it "
+        f"at once: a pool of {counted(n, 'permit')}, of which each takes one first and gives it "
+        "back last", done,
+        lambda n: (Edit("the design", "pools", NOWHERE, "", f"{pool}: {{threads: {n}}}"),
+                   Edit(shown(family), "steps", family.first.spot, "…",
+                        f"acquire {pool}, …, release {pool}")),
+        family.names, grows=False)

@@ -1,0 +1,326 @@
+"""Changes of a design's file with which every wanted verdict holds: looked for, and checked.
+
+Parts of a design that have no entry of the file in common are repaired one by one. A part that is
+large is not searched: the changes are looked for in a *region* around the deadlock, and the whole
+part is asked about those that help there. Where it gets stuck elsewhere then, so is that.
+
+What is offered was checked, for the whole design, by the engines of ``check``: that it never gets
+stuck, and that each other verdict that is wanted is not violated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from ...verdicts.verdict import Budget, Outcome
+from ..findings import DesignReport, Finding, Repair, RepairStep, Way
+from ..language import Design
+from ..live import LIVE
+from ..local import LOCAL
+from ..parts import parts
+from ..source import NOWHERE, Spot
+from .change import Scope
+from .judge import Answer, Judge
+from .region import Stuck, around, region
+from .search import WAYS, Chosen, Found, Search, changed
+
+__all__ = ["repair", "with_repair"]
+
+MAX_STEPS = 480_000
+"""Steps that may be tried for all questions about one group of parts (a row that is tried in a
+state is one): some seconds, where nothing helps."""
+MAX_TASKS = 60
+"""Tasks of a part that is searched as a whole."""
+ROUNDS = 6
+"""Deadlocks of a large part that are repaired one after the other."""
+ENOUGH = 2
+"""Ways for a large part, each of which is checked in all of it."""
+MAX_MIDDLE = 40
+"""Tasks that a region is made around."""
+RADII = (1, 2, 4)
+"""So many links are around those who are stuck, in a region."""
+DEADLOCK = "deadlock"
+LATE = "the time allowed has ended"
+
+
+def with_repair(report: DesignReport, budget: Budget | None = None) -> DesignReport:
+    """The report, with what was found and tried for what is violated in it: at its deadlock, or
+    at the first verdict that is not as expected.
+
+    Of the ``budget`` only the seconds count.
+    """
+    broken = _broken(report)
+    if not broken:
+        return report
+    found = repair(report, budget)
+    return replace(report, findings=tuple(
+        replace(finding, repair=found) if finding.name == broken[0] else finding
+        for finding in report.findings))
+
+
+def _broken(report: DesignReport) -> list[str]:
+    """The properties that are to be repaired: a deadlock in any case, others where they are
+    expected to hold."""
+    violated = [each for each in report.findings if each.outcome is Outcome.VIOLATED]
+    return [each.name for each in violated
+            if each.name == DEADLOCK or each.expected == Outcome.HOLDS.value]
+
+
+def _wanted(report: DesignReport) -> list[str]:
+    """The properties that are not to be violated after it, beside deadlock. Where the design is
+    expected not to be live, or somebody to starve, a part of it may be stuck for ever."""
+    against = [name for name, verdict in report.design.expect.items() if verdict == "violated"]
+    if any(name == LIVE or name.startswith("starvation: ") for name in against):
+        against.append(LOCAL)
+    return [each.name for each in report.findings if each.name not in (DEADLOCK, *against)]
+
+
+def repair(report: DesignReport, budget: Budget | None = None) -> Repair:
+    """The changes with which every wanted verdict of a design holds."""
+    judge = Judge(MAX_STEPS, (budget or Budget()).start().deadline)
+    broken, design = _broken(report), report.design
+    groups = _groups(design) if broken == [DEADLOCK] else [design]
+    ways: list[list[Way]] = []
+    tried: list[str] = []
+    reasons: dict[str, None] = {}
+    for group in groups:
+        names = [name for name in _wanted(report) if _is_about(name, group)]
+        base = _base(report, broken, group, judge)
+        if base is None:
+            continue
+        several = WAYS if len(groups) == 1 else 1
+        done = _Repairing(group, base, _Asked(judge, broken[1:], names), several)
+        found = done.ways()
+        if not found and broken[0] == DEADLOCK and broken[1:]:  # then without the others
+            kept = [name for name in names if name not in broken]
+            rest = _Repairing(group, base, _Asked(judge, [], kept), several)
+            found = [replace(way, violated=tuple(broken[1:])) for way in rest.ways()]
+        reasons |= done.reasons
+        if not found:
+            return Repair((), tuple(done.tried), LATE if judge.deadline.passed() else "; ".join(
+                reasons))
+        tried += done.tried
+        ways.append(found)
+    late = {LATE: None} if judge.deadline.passed() else {}
+    return Repair(tuple(_together(ways)), tuple(tried), "; ".join(late))
+
+
+def _together(ways: Sequence[Sequence[Way]]) -> Iterator[Way]:
+    """One way for the design of those for its groups."""
+    if len(ways) == 1:
+        yield from ways[0]
+    elif ways:
+        checked: dict[str, dict[str, None]] = {}
+        for name, method in (each for group in ways for each in group[0].checked):
+            checked.setdefault(name, {})[method] = None
+        yield Way(tuple(step for group in ways for step in group[0].steps),
+                  tuple((name, "; ".join(methods)) for name, methods in checked.items()),
+                  tuple(dict.fromkeys(name for group in ways for name in group[0].open)),
+                  tuple(dict.fromkeys(name for group in ways for name in group[0].violated)))
+
+
+def _is_about(name: str, group: Design) -> bool:
+    """Whether a property is one of this group: starvation is of one task."""
+    task = name.removeprefix("starvation: ")
+    return task == name or task in group.tasks
+
+
+def _base(
+    report: DesignReport, broken: Sequence[str], group: Design, judge: Judge
+) -> Finding | None:
+    """What fails in a group; None if nothing does."""
+    finding = report.finding(broken[0])
+    waits = [wait for wait in (*finding.cycle, *finding.waits) if wait.task in group.tasks]
+    if waits or broken[0] != DEADLOCK:
+        return replace(finding, waits=tuple(w for w in finding.waits if w in waits),
+                       cycle=tuple(w for w in finding.cycle if w in waits))
+    answer = judge.deadlock(group)
+    return None if answer.outcome is Outcome.HOLDS else answer.finding
+
+
+def _groups(design: Design) -> list[Design]:
+    """The parts of a design, those together that have an entry of the file in common."""
+    found: dict[int, Design] = {}
+    of: dict[Spot, int] = {}
+    for number, part in enumerate(parts(design)):
+        spots = {*(task.spot for task in part.tasks.values()),
+                 *(link.spot for link in part.links.values())} - {NOWHERE}
+        for other in {of[spot] for spot in spots if spot in of}:
+            joined = found.pop(other)
+            part = replace(part, tasks={**joined.tasks, **part.tasks},
+                           links={**joined.links, **part.links})
+            spots |= {spot for spot, its in of.items() if its == other}
+        found[number] = part
+        of |= dict.fromkeys(spots, number)
+    order = list(design.tasks)
+    return [replace(part, tasks={name: part.tasks[name] for name in order if name in part.tasks})
+            for part in found.values()]
+
+
+# --- what is asked ------------------------------------------------------------------------------
+
+@dataclass
+class _Asked:
+    """The questions about a changed design: ``broken`` are to be repaired beside deadlock,
+    ``names`` are not to be violated."""
+
+    judge: Judge
+    broken: list[str]
+    names: Sequence[str]
+
+    def helps(self, design: Design) -> Answer:
+        """Whether what is broken holds."""
+        answer = self.judge.deadlock(design)
+        if answer.outcome is Outcome.HOLDS and self.broken:
+            found = self.judge.verdicts(design, self.broken)
+            bad = next((each for each in found if each.outcome is not Outcome.HOLDS), None)
+            if bad is not None or len(found) < len(self.broken):
+                return Answer(bad.outcome if bad else Outcome.UNKNOWN, bad or answer.finding)
+        return answer
+
+    def others(self, design: Design) -> list[Finding]:
+        """What is found of the other properties."""
+        return self.judge.verdicts(design, self.names)
+
+
+@dataclass
+class _Repairing:
+    """The repair of one group of parts, in ``several`` ways."""
+
+    design: Design
+    base: Finding
+    asked: _Asked
+    several: int
+    tried: list[str] = field(default_factory=list)
+    reasons: dict[str, None] = field(default_factory=dict)
+    _checked: dict[Found, tuple[Answer, list[Finding]]] = field(default_factory=dict)
+
+    def ways(self) -> list[Way]:
+        """Ways that help the group, what gives up least first."""
+        self.asked.judge.left = MAX_STEPS
+        if len(self.design.tasks) <= MAX_TASKS:
+            found = self._searched(self.design, self.base, self._broken_by)
+        else:
+            found = self._by_regions()
+        return [self._way(each) for each in found]
+
+    def _searched(
+        self, design: Design, base: Finding, accepts: Callable[[Found], Finding | None]
+    ) -> list[Found]:
+        stuck = Stuck.of(base)
+        places = (wait.where for wait in (*base.cycle, *base.waits))
+        near = (wait.task for wait in (*base.cycle, *base.waits))
+        scope = Scope(self.design, (*stuck.tasks, *near), places)
+        search = Search(design, scope, base, self.asked.judge, self.asked.helps, accepts,
+                        self.several)
+        found = search.run()
+        if not found:
+            self.tried += search.tried()
+            self.reasons |= dict.fromkeys(filter(None, [search.cut_short()]))
+        self.tried += [self._broken(each) for each in search.rejected]
+        return found
+
+    def _broken_by(self, found: Found) -> Finding | None:
+        """What the whole group would not keep with these changes; None if it keeps all."""
+        design = changed(self.design, found.chosen)
+        if design is None:
+            return self.base
+        answer = self.asked.helps(design)
+        others = self.asked.others(design) if answer.outcome is Outcome.HOLDS else []
+        self._checked[found] = answer, others
+        bad = [each for each in others if each.outcome is Outcome.VIOLATED]
+        self.asked.broken += [each.name for each in bad if each.name not in self.asked.broken]
+        if answer.outcome is not Outcome.HOLDS:
+            return answer.finding
+        return bad[0] if bad else None
+
+    # --- large parts -----------------------------------------------------------------------------
+
+    def _by_regions(self) -> list[Found]:
+        """Repair one deadlock after the other, each in its region, until there is none."""
+        before: Chosen = ()
+        least: tuple[bool, ...] = ()
+        finding = self.base
+        for _ in range(ROUNDS):
+            design = changed(self.design, before) or self.design
+            for radius in RADII:
+                near = around(design, _middle(finding), radius)
+                part = region(design, near)
+                shown = self.asked.judge.deadlock(part)
+                if shown.outcome is Outcome.VIOLATED:
+                    break
+            else:
+                return [] if before else self._searched(self.design, self.base, self._broken_by)
+            here = self._searched(part, shown.finding, lambda found: None)
+            done, elsewhere = self._tried_on_all(here, before, least, near)
+            if done or elsewhere is None:
+                return done
+            before, least, finding = elsewhere
+        self.reasons[f"it gets stuck in more than {ROUNDS} places"] = None
+        return []
+
+    def _tried_on_all(
+        self, here: Sequence[Found], before: Chosen, least: tuple[bool, ...], near: Collection[str]
+    ) -> tuple[list[Found], tuple[Chosen, tuple[bool, ...], Finding] | None]:
+        """Those changes of a region with which the whole group keeps what is wanted; else, the
+        first with which it gets stuck in other places only, and how."""
+        elsewhere = None
+        done = []
+        for each in here:
+            found = Found((*before, *each.chosen), (*least, *each.least), each.answer)
+            if self._broken_by(found) is None:
+                done.append(self._confirmed(found))
+                if len(done) == ENOUGH:
+                    break
+                continue
+            answer = self._checked[found][0]
+            away = answer.outcome is Outcome.VIOLATED and not (
+                {*Stuck.of(answer.finding).tasks} & {*near})
+            if away and elsewhere is None:
+                elsewhere = found.chosen, found.least, answer.finding
+                break
+            self.tried.append(self._broken(found))
+        return done, elsewhere
+
+    def _confirmed(self, found: Found) -> Found:
+        """The same, where less was asked of the whole group too."""
+        least = []
+        for place, (candidate, index) in enumerate(found.chosen):
+            fewer = [*found.chosen]
+            fewer[place] = candidate, index - 1
+            design = changed(self.design, tuple(fewer)) if index else None
+            least.append(not index or (design is not None and self.asked.helps(
+                design).outcome is Outcome.VIOLATED))
+        told = replace(found, least=tuple(least))
+        self._checked[told] = self._checked[found]
+        return told
+
+    # --- what is told ----------------------------------------------------------------------------
+
+    def _way(self, found: Found) -> Way:
+        answer, others = self._checked[found]
+        steps = tuple(
+            RepairStep(c.kind.name, c.change.says(c.change.values[index]), c.kind.gives_up, least,
+                       c.change.edits(c.change.values[index]))
+            for (c, index), least in zip(found.chosen, found.least, strict=True))
+        held = {each.name: each.method for each in others if each.outcome is Outcome.HOLDS}
+        names = self.asked.names
+        return Way(steps, ((DEADLOCK, answer.finding.method), *(
+            (name, held[name]) for name in names if name in held)),
+            tuple(name for name in names if name not in held))
+
+    def _broken(self, found: Found) -> str:
+        """What a change that helps would break."""
+        says = " and ".join(c.change.says(c.change.values[index]) for c, index in found.chosen)
+        _, others = self._checked.get(found, (None, []))
+        bad = [each.name for each in others if each.outcome is Outcome.VIOLATED]
+        return f"{says}, which violates {' and '.join(bad) or 'something else'}"
+
+
+def _middle(finding: Finding) -> tuple[str, ...]:
+    """The tasks that a region is made around: who is stuck, or the circle of those if they are
+    many."""
+    tasks = Stuck.of(finding).tasks
+    circle = tuple(wait.task for wait in finding.cycle)
+    return tasks if len(tasks) <= MAX_MIDDLE else (circle or tasks)[:MAX_MIDDLE]

@@ -33,10 +33,11 @@ class Mutant(NamedTuple):
     make: Callable[[], type[Machine]]
 
 
-def mutants(machine: type[Machine]) -> Iterator[Mutant]:
+def mutants(machine: type[Machine], only: str = "") -> Iterator[Mutant]:
     """Every mutant of a machine: its actions and what they call changed, or made unfair.
 
-    What a rule itself calls is left alone, for then the rule would be another one.
+    ``only`` is a method, as ``Class.method``: those of it alone. What a rule itself calls is left
+    alone, for then the rule would be another one.
     """
     judged = _called_by_rules(machine)
     alike = _alike(machine)
@@ -48,10 +49,12 @@ def mutants(machine: type[Machine]) -> Iterator[Mutant]:
                 continue
             found: Action | None = getattr(value, "__checkvalve_action__", None)
             method = f"{owner.__name__}.{name}"
+            if only not in ("", method):
+                continue
             if found is not None and found.fair:
                 yield Mutant(method, "not fair", _maker(machine, owner, name, value, None))
             for edit in edits(source_of(value).node, alike):
-                yield Mutant(method, edit.words, _maker(machine, owner, name, value, edit.tree))
+                yield Mutant(method, edit.words, _maker(machine, owner, name, value, edit.make))
 
 
 def _alike(machine: type[Machine]) -> dict[str, list[str]]:
@@ -70,16 +73,16 @@ def _kind(decl: Decl) -> tuple[object, ...]:
 
 def mutant_named(machine: type[Machine], method: str, words: str) -> type[Machine] | None:
     """The mutant of these words, or None if the machine's text no longer has it."""
-    return next((mutant.make() for mutant in mutants(machine)
-                 if (mutant.method, mutant.words) == (method, words)), None)
+    return next((mutant.make() for mutant in mutants(machine, only=method)
+                 if mutant.words == words), None)
 
 
 def _maker(
     machine: type[Machine], owner: type, name: str, value: FunctionType,
-    tree: ast.FunctionDef | None,
+    changed_tree: Callable[[], ast.FunctionDef] | None,
 ) -> Callable[[], type[Machine]]:
     def make() -> type[Machine]:
-        changed = _unfair(value) if tree is None else _compiled(value, tree)
+        changed = _unfair(value) if changed_tree is None else _compiled(value, changed_tree())
         return _copy(machine, owner, {name: changed}, {})
     return make
 

@@ -18,10 +18,13 @@ __all__ = ["Edit", "edits"]
 
 
 class Edit(NamedTuple):
-    """One change of a method: ``words`` names it, ``tree`` is the method with it."""
+    """One change of a method: ``words`` names it, ``make`` returns the method with it.
+
+    Most are only named: a copy of the method is made where it is asked for.
+    """
 
     words: str
-    tree: ast.FunctionDef
+    make: Callable[[], ast.FunctionDef]
 
 
 class _Change(NamedTuple):
@@ -54,7 +57,7 @@ def edits(method: ast.FunctionDef, alike: Alike = MappingProxyType({})) -> Itera
             for change in find(node):
                 count[change.words] += 1
                 nth = f" ({count[change.words]})" if count[change.words] > 1 else ""
-                yield Edit(change.words + nth, _with(method, position, change))
+                yield Edit(change.words + nth, partial(_with, method, position, change))
 
 
 def _with(method: ast.FunctionDef, position: int, change: _Change) -> ast.FunctionDef:

@@ -202,13 +202,13 @@ def test_a_law_that_fails_beyond_the_ranges_does_not_stand(tmp_path: Path) -> No
 CHAIN = """checkvalve: 1
 name: n
 parameters: {W: 40}
-tasks: {a: {kind: script, steps: [{write: q, count: W}, {read: r, count: W}]}, b: {kind: map}}
-links: [{from: a, to: b, capacity: 3, name: q}, {from: b, to: a, capacity: 3, name: r}]
+tasks: {a: {kind: script, steps: [{write: q, count: W}, {read: to a, count: W}]}, b: {kind: map}}
+links: [{from: a, to: b, capacity: 3, name: q}, {from: b, to: a, capacity: 3, name: to a}]
 """
 
 
 @pytest.mark.parametrize(("over", "formula", "smallest"), [
-    ("q,r", "q + r >= 40", {"q": 8, "r": 32}),
+    ("q,to a", "q + to a >= 40", {"q": 8, "to a": 32}),
     ("b.queue", "b.queue >= 37", {"b.queue": 37}),
     ("q=30..40,W=38..42", "q + 3 >= W", {"q": 39}),
 ])
@@ -226,9 +226,16 @@ def test_a_law_is_found_over_numbers_that_are_no_parameters(
 def test_what_no_capacity_can_mend_is_proved_to_get_stuck_with_each(tmp_path: Path) -> None:
     """There is no law then, and what is proved is told all the same."""
     (tmp_path / "n.yaml").write_text(CHAIN.replace("{write: q, count: W}, ", ""))
-    told, code = law(str(tmp_path / "n.yaml"), "--over", "q,r")
+    told, code = law(str(tmp_path / "n.yaml"), "--over", "q,to a")
     assert "deadlock is violated at every point: there is no law." in told and code == 0
-    assert "Each can get stuck: proved for every q >= 1, r >= 1 (up to 1,000,000)." in told
+    assert "Each can get stuck: proved for every q >= 1, to a >= 1 (up to 1,000,000)." in told
+
+
+def test_where_a_proof_finds_no_run_the_law_is_tried(tmp_path: Path) -> None:
+    """So it is seen that the ranges were too narrow, however far away it is wrong."""
+    (tmp_path / "n.yaml").write_text(CHAIN.replace("W: 40", "W: 4000"))
+    told, code = law(str(tmp_path / "n.yaml"), "--over", "q=1..3")
+    assert "It is wrong at 1 of 41 tried beyond the ranges: q=3997. Widen" in told and code == 2
 
 
 @pytest.mark.parametrize(("arguments", "what"), [

@@ -72,14 +72,25 @@ def law_of(
         return found
     found = _tried_beyond(found, law, grid)
     if name == PROVED and not found.against:
-        found = replace(found, proof=_proof(law, grid, decided, Deadline(proving)))
+        found = _proved(found, law, grid, decided, Deadline(proving))
     return replace(found, sizes=sizes_of(decided, law, grid.made))
 
 
-def _proof(law: Law, grid: Grid, decided: Observed, deadline: Deadline) -> Proof:
-    """What can be proved of a law."""
-    return prove(law, grid.made, grid.ranges, [point for point, holds in decided if not holds],
-                 [point for point, holds in decided if holds], deadline)
+def _proved(
+    found: Found, law: Law, grid: Grid, decided: Observed, deadline: Deadline
+) -> Found:
+    """With what can be proved of the law; where no run was found that gets stuck, the law may be
+    wrong, and the design is decided there."""
+    proof = prove(law, grid.made, grid.ranges, [point for point, holds in decided if not holds],
+                  [point for point, holds in decided if holds], deadline)
+    point = proof.violated.open_at
+    if point is None or grid.holds(point) is not True:
+        return replace(found, proof=proof)
+    return replace(found, beyond=found.beyond + 1, against=(_shown(point),))
+
+
+def _shown(point: Point) -> str:
+    return ", ".join(f"{each}={value}" for each, value in point.items())
 
 
 def _tried_beyond(found: Found, law: Law, grid: Grid) -> Found:
@@ -93,7 +104,7 @@ def _tried_beyond(found: Found, law: Law, grid: Grid) -> Found:
         outcome = grid.outcome(design)
         tried += outcome is not Outcome.UNKNOWN
         if outcome is not Outcome.UNKNOWN and law.holds(point) != (outcome is Outcome.HOLDS):
-            against.append(", ".join(f"{each}={value}" for each, value in point.items()))
+            against.append(_shown(point))
     return replace(found, beyond=tried, against=tuple(against))
 
 

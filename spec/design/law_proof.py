@@ -59,12 +59,14 @@ class ToldRun:
 class Side:
     """What is known of a side of a law: proved for all of ``domain``, or ``reason`` says why not.
 
-    ``runs`` are those that get stuck, for the side where the law is false."""
+    ``runs`` are those that get stuck, for the side where the law is false, and ``open_at`` is a
+    point at which none was found."""
 
     proved: bool
     domain: Domain
     reason: str = ""
     runs: tuple[ToldRun, ...] = ()
+    open_at: Values | None = None
 
 
 @dataclass(frozen=True)
@@ -81,7 +83,11 @@ class Proof:
 
 
 class _Open(Exception):
-    """Why a side is not proved."""
+    """Why a side is not proved, and where."""
+
+    def __init__(self, reason: str, point: Values | None = None) -> None:
+        super().__init__(reason)
+        self.point = point
 
 
 def prove(
@@ -136,7 +142,7 @@ class _Trying:
             for region in self.regions.found:
                 shown_in(region)
         except _Open as told:
-            return Side(False, self.regions.domain, str(told))
+            return Side(False, self.regions.domain, str(told), open_at=told.point)
         except (Unanswered, GaveUp) as told:
             return Side(False, self.regions.domain, f"the solver gave up: {told}")
         except OutOfTime:
@@ -200,7 +206,7 @@ class _Trying:
                     best = wider
             return best, part
         shown = ", ".join(f"{name}={value}" for name, value in point.items())
-        raise _Open(f"no run was found that gets stuck at {shown}")
+        raise _Open(f"no run was found that gets stuck at {shown}", point)
 
 
 def _told(run: Schedule, region: Region, part: int) -> ToldRun:

@@ -102,13 +102,13 @@ class _Fitting:
         said, unknowns = [], []
         for leg in range(len(self.paths)):
             unknowns.append(_unknown(leg, ""))
-            said.append(f"(declare-const {_unknown(leg, '')} Int)")
+            said.append(f"(declare-const |{_unknown(leg, '')}| Int)")
             for name in self.names:
                 unknown = _unknown(leg, name)
                 unknowns.append(unknown)
-                said.append(f"(declare-const {unknown} Int)")
-                said.append(f"(assert (and (<= (- {self.most}) {unknown}) "
-                            f"(<= {unknown} {self.most})))")
+                said.append(f"(declare-const |{unknown}| Int)")
+                said.append(f"(assert (and (<= (- {self.most}) |{unknown}|) "
+                            f"(<= |{unknown}| {self.most})))")
         for sample in samples:
             forms = tuple(Form.of({_unknown(leg, ""): 1, **{
                 _unknown(leg, name): sample[name] for name in self.names}})

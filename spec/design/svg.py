@@ -414,6 +414,11 @@ def _describe(task: Task) -> str:
         parts.append(f"prefers {task.prefers}" if task.prefers else task.merging.value)
     if task.kind is Kind.ROUTE:
         parts += ["by room"] if task.routing is Routing.ROOM else []
+    if task.kind is Kind.WINDOW:
+        parts.append(f"of {task.size}")
+        parts += [f"slides by {task.slide}"] if task.slide < task.size else []
+    if task.kind is Kind.ALIGN:
+        parts.append(f"waits for each {task.barrier}")
     if task.kind is Kind.SCRIPT:
         parts.append("; ".join(
             f"{step.kind.value} {step.count if step.count > 1 else ''}".strip()

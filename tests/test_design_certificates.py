@@ -286,7 +286,10 @@ def test_certify_says_whether_a_file_confirms_its_verdict(
     ("", "not JSON"), ("[" * 100_000, "not JSON"), ("{}", "not a certificate"),
     ('{"certificate": 1, "design": "x", "property": "deadlock", "verdict": "holds", '
      '"evidence": {"parts": []}}', "no design called"),
-])
+    ('{"certificate": 1, "design": "ring live", "property": "deadlo', "not JSON"),
+    ('{"certificate": 1.0}', "no whole number"), ('{"certificate": NaN}', "no whole number"),
+    (" " * (16 * 1024 * 1024 + 1), "more than"),
+], ids=["empty", "deep", "no certificate", "other design", "cut off", "fraction", "nan", "large"])
 def test_what_is_no_certificate_is_refused(
     text: str, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 __all__ = ["MAX_BYTES", "Written", "problem_of", "read_certificate", "write_certificates"]
 
-MAX_BYTES = 256 * 1024 * 1024
-"""The largest certificate that is read."""
+MAX_BYTES = 16 * 1024 * 1024
+"""The largest certificate that is read: as objects it takes thirty times as much memory."""
 
 
 @dataclass(frozen=True)

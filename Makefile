@@ -31,7 +31,7 @@ bench: core ## The explorer, programs a second, and SPIN on a ring if it is here
 bench-peers: core ## The explorer beside SPIN, a program in C, and minicheck; quick: ARGS=--quick
 	@$(BIN)/python -m checkvalve.conformance.bench.peers $(ARGS)
 
-bench-designs: core ## Designs of up to 10,000 queues: verdicts, times, certificates (minutes); quick: ARGS=--quick
+bench-designs: core ## Designs of up to 100,000 queues: verdicts, times, certificates (minutes); quick: ARGS=--quick
 	@$(BIN)/python -m checkvalve.conformance.bench.designs $(ARGS)
 
 bench-finders: core ## The zoo's twins, found by the campaign and by Hypothesis in equal time (minutes).

@@ -12,6 +12,7 @@ from checkvalve.conformance.designs import check_design, check_file
 from checkvalve.spec.design.check import Settings
 from checkvalve.spec.design.invariants import conserved
 from checkvalve.spec.design.language import Design
+from checkvalve.spec.design.parts import parts
 from checkvalve.spec.design.repairs.repair import repair
 from checkvalve.spec.design.translate import Aim, translate
 from checkvalve.spec.verdicts.verdict import Budget, Outcome
@@ -136,3 +137,21 @@ links:
   - {name: l2, from: [c, a], to: [a, c], capacity: 2, lossy: 1}
 """)
     assert report.finding("deadlock").outcome is Outcome.VIOLATED
+
+
+@given(designs())
+@settings(max_examples=40)
+def test_each_task_link_and_used_pool_is_in_exactly_one_part(design: Design) -> None:
+    """And what two parts have is used by none."""
+    found = parts(design)
+    assert sorted(task for part in found for task in part.tasks) == sorted(design.tasks)
+    for part in found:
+        uses = {name for task in part.tasks.values()
+                for name in (*task.pool, *(step.target for step in task.actions))}
+        assert uses & design.pools.keys() <= part.pools.keys()
+        assert all({*link.writers, *link.readers} <= part.tasks.keys()
+                   for link in part.links.values())
+        for other in found:
+            assert other is part or not uses & other.pools.keys()
+    assert {name for part in found for name in part.links} == (
+        design.links.keys() if found else set())

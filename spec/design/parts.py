@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from ..verdicts.deadline import Deadline, OutOfTime
 from .explain import helping
-from .language import Design
+from .language import Design, Link, Pool, Task
 from .rows import Table
 from .translate import Aim, translate
 from .waits import WaitGraph, wait_graph
@@ -67,10 +67,7 @@ def parts(design: Design) -> list[Design]:
     for members in _tied_together(design):
         for other in members[1:]:
             group[root(other)] = root(members[0])
-    found: dict[str, list[str]] = {}
-    for name in design.tasks:
-        found.setdefault(root(name), []).append(name)
-    return [_only(design, set(names)) for names in found.values()]
+    return _split(design, {name: root(name) for name in design.tasks})
 
 
 def _tied_together(design: Design) -> Iterator[list[str]]:
@@ -81,16 +78,35 @@ def _tied_together(design: Design) -> Iterator[list[str]]:
         if link.room:
             sharing.setdefault(link.room, []).extend((*link.writers, *link.readers))
     yield from sharing.values()
-    for pool in design.pools:
-        yield [
-            task.name for task in design.tasks.values()
-            if pool in task.pool or any(step.target == pool for step in task.actions)
-        ]
+    yield from _users(design).values()
 
 
-def _only(design: Design, names: set[str]) -> Design:
-    return replace(
-        design, tasks={n: t for n, t in design.tasks.items() if n in names},
-        links={n: link for n, link in design.links.items()
-               if {*link.writers, *link.readers} <= names},
-    )
+def _users(design: Design) -> dict[str, list[str]]:
+    """Who takes or gives threads of each pool."""
+    found: dict[str, list[str]] = {}
+    for task in design.tasks.values():
+        for pool in dict.fromkeys((*task.pool, *(step.target for step in task.actions))):
+            if pool in design.pools:
+                found.setdefault(pool, []).append(task.name)
+    return found
+
+
+def _split(design: Design, part_of: Mapping[str, str]) -> list[Design]:
+    """A design for each part; a link that no task is at belongs to all, and so does a pool that
+    none uses."""
+    roots = list(dict.fromkeys(part_of.values()))
+    tasks: dict[str, dict[str, Task]] = {root: {} for root in roots}
+    links: dict[str, dict[str, Link]] = {root: {} for root in roots}
+    pools: dict[str, dict[str, Pool]] = {root: {} for root in roots}
+    users = _users(design)
+    for name, task in design.tasks.items():
+        tasks[part_of[name]][name] = task
+    for name, link in design.links.items():
+        ends = [part_of[end] for end in (*link.writers, *link.readers)]
+        for root in ends[:1] or roots:
+            links[root][name] = link
+    for name, pool in design.pools.items():
+        for root in [part_of[user] for user in users.get(name, ())[:1]] or roots:
+            pools[root][name] = pool
+    return [replace(design, tasks=tasks[root], links=links[root], pools=pools[root])
+            for root in roots]

@@ -215,15 +215,17 @@ class Builder:
     def conserve_threads(self) -> None:
         """A pool's threads are free or held, unless a script takes them by hand. Slots are free, or
         there is an element in them."""
+        rooms: dict[str, dict[str, int]] = {}
+        for link in self.links.values():
+            rooms.setdefault(link.link.room, {})[link.queue] = 1
+        by_hand = self.scripted | {
+            name for task in self.design.tasks.values() if task.steps for name in task.pool}
         for pool in self.design.pools.values():
             if is_slots(pool.name):
-                held = {link.queue: 1 for link in self.links.values()
-                        if link.link.room == pool.name}
+                held = rooms.get(pool.name, {})
                 self.invariants.append(
                     Invariant({free_threads(pool.name): 1, **held}, pool.threads))
-                continue
-            runs_script = any(pool.name in t.pool for t in self.design.tasks.values() if t.steps)
-            if pool.name not in self.scripted and not runs_script:
+            elif pool.name not in by_hand:
                 weights = {free_threads(pool.name): 1, **self.holders[pool.name]}
                 self.invariants.append(Invariant(weights, pool.threads))
 

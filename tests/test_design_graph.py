@@ -139,7 +139,7 @@ links:
     assert report.finding("deadlock").outcome is Outcome.VIOLATED
 
 
-@given(designs())
+@given(designs)
 @settings(max_examples=40)
 def test_each_task_link_and_used_pool_is_in_exactly_one_part(design: Design) -> None:
     """And what two parts have is used by none."""

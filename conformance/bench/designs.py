@@ -24,6 +24,7 @@ from checkvalve.spec.design.findings import DesignReport
 from checkvalve.spec.design.language import Design, Kind, Link, Pool, Task
 from checkvalve.spec.design.parts import Part, parts
 from checkvalve.spec.design.searching import Settings
+from checkvalve.spec.notation.errors import InputError
 from checkvalve.spec.verdicts.verdict import Budget, Outcome
 
 from .published import machine, publish, table
@@ -127,8 +128,11 @@ class Case:
         budget = Budget(max_seconds=LONG if self.queues > LARGE else SECONDS,
                         clock=time.process_time)
         began = time.process_time()
-        found = told_all([Part.of(part) for part in parts(design)],
-                         Settings(budget=budget.start()))
+        try:
+            found = told_all([Part.of(part) for part in parts(design)],
+                             Settings(budget=budget.start()))
+        except InputError:  # more ways to move than can be listed
+            return (*self.named(), "refused", "none", f"{time.process_time() - began:.1f}", "", "")
         seconds = time.process_time() - began
         finding = replace(found, name="deadlock")
         report = DesignReport(design, (finding,))
@@ -137,9 +141,12 @@ class Case:
             raise SystemExit(f"wrong verdict: {self} {finding.outcome.value}")
         engine = finding.tried[-1].engine if finding.outcome is not Outcome.UNKNOWN else "none"
         told = self.certified(report) if self.queues <= CERTIFIED else ("", "")
+        return (*self.named(), finding.outcome.value, engine, f"{seconds:.1f}", *told)
+
+    def named(self) -> tuple[str, ...]:
+        """The first cells of its row."""
         return (self.shape, f"{self.queues:,}", f"{self.capacity:,}",
-                "yes" if self.planted else "no", finding.outcome.value, engine,
-                f"{seconds:.1f}", *told)
+                "yes" if self.planted else "no")
 
     def certified(self, report: DesignReport) -> tuple[str, str]:
         """The size of the certificate in kB, and the seconds of its check."""

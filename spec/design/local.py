@@ -160,7 +160,9 @@ def _of_part(spaces: Spaces, place: int) -> Finding:
     found = on_all_states(spaces, place)
     if found.outcome is Outcome.UNKNOWN:
         tried = _tried(spaces, place)
-        return tried or replace(found, reason=_open(answer, found.reason))
+        if isinstance(tried, Finding):
+            return tried
+        return replace(found, reason=_open(answer, f"{found.reason}; {tried}"))
     return found
 
 
@@ -179,22 +181,23 @@ def _argued(
     return answer, ALL_STOP
 
 
-def _tried(spaces: Spaces, place: int) -> Finding | None:
-    """A violation that runs come to which try to get a part stuck; None if they find none."""
+def _tried(spaces: Spaces, place: int) -> Finding | str:
+    """A violation that runs come to which try to get a part stuck; or that they found none, or
+    were not tried."""
     settings = spaces.settings
     design = with_ends(spaces.sections[place].design)
     if settings.engine not in ENGINES_THAT_TRY or design is None:
-        return None
+        return "no runs were tried"
     table = translate(design, Aim())
     if len(table.rows) > MAX_TRIED:
-        return None
+        return f"no runs were tried, with more than {MAX_TRIED:,} ways to move"
     try:
         watch = settings.budget.deadline.share(2).watch("trying runs that get a part stuck")
         found = Halted(table, finish(design, table), watch).look_for(spaces.way)
-    except OutOfTime:
-        return None
+    except OutOfTime as late:
+        return str(late)
     if found is None:
-        return None
+        return "no run that was tried got a part stuck"
     told = _told(design, table, found)
     return replace(told, method="found by trying runs that get a part stuck", is_shortest=False)
 

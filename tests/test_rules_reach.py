@@ -8,9 +8,9 @@ from click.testing import CliRunner
 
 from checkvalve.conformance.cli.rules import Entry, command, entries, judging
 from checkvalve.spec.chapters import chapters
+from checkvalve.spec.flow.sums import FreeSlot
 from checkvalve.spec.reach import unseen, ways
 from checkvalve.spec.storm.acking.observed_acker import ObservedAcker
-from checkvalve.spec.storm.topologies.observed_topology import ObservedOverflow
 
 
 @cache
@@ -57,7 +57,7 @@ def test_a_rule_reaches_implementations_by_a_variant_that_breaks_it() -> None:
 def test_a_tie_to_an_observer_that_no_suite_watches_reaches_nothing() -> None:
     """Neither what a variant breaks, nor what is true of the observer itself."""
     watched = judging()
-    assert ObservedOverflow not in watched and ObservedAcker in watched
+    assert FreeSlot not in watched and ObservedAcker in watched
     others = {machine: rules for machine, rules in watched.items() if machine is not ObservedAcker}
     found = ways(chapters(["storm"]), others)
     assert "STORM-A32" not in found

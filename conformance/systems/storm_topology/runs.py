@@ -25,8 +25,9 @@ from ....spec.notation.interpreter import Step
 from ....spec.notation.machine import Machine
 from ....spec.notation.rules import Rule
 from ....spec.storm.topologies.observed_topology import (
-    AT_ONCE, FAILED_STAYS, FALLS, LIMIT, OVERSHOOT, PROGRESS, SURVIVES, ObservedFlag, ObservedLane,
-    ObservedRoot, ObservedRun, ObservedSource, ObservedTask, ObservedWorker,
+    AT_ONCE, FAILED_STAYS, FALLS, IN_FLIGHT, LIMIT, OVERSHOOT, PROGRESS, SURVIVES, ObservedFlag,
+    ObservedLane, ObservedOverflow, ObservedRoot, ObservedRun, ObservedSource, ObservedTask,
+    ObservedWorker,
 )
 from ...ports.base import Message
 from ...suites.history import rules_of
@@ -50,13 +51,19 @@ WORD_MAX: Final = 100
 """Instants that word of a root may take from a bolt to its spout in a calm run, and that a tick
 may wait for room: D. Three or four hops of a few instants each, with short queues."""
 
+STATUS_MAX: Final = 5
+"""Instants until a status is heard that nothing holds up: sent, under way, and read."""
+
 MACHINES: Final = (
-    ObservedLane, ObservedTask, ObservedFlag, ObservedRoot, ObservedSource, ObservedWorker,
-    ObservedRun)
+    ObservedLane, ObservedTask, ObservedOverflow, ObservedFlag, ObservedRoot, ObservedSource,
+    ObservedWorker, ObservedRun)
 
 _DISTURBING: Final = frozenset(
     fault.name for fault in FAULTS if fault.name not in ("fail", "toil"))
 """Faults after which a run is not calm."""
+
+_SILENCING: Final = _DISTURBING - {"slow"}
+"""Faults after which a status may be heard late, or never, or a worker not be there to hear it."""
 
 _NAMED: Final = {machine.__name__: machine for machine in MACHINES}
 
@@ -73,7 +80,8 @@ class Terms:
     ``worker_of`` has the worker of each task, ``fan_out``, for each task that is no spout, the
     messages that one execution emits at most. ``lane_max`` is more than the messages on any one
     lane. ``timeout`` is the period of the message timeout. In a ``calm`` run nothing goes wrong
-    but what bolts do. Without ``acking`` there are no roots to judge.
+    but what bolts do; in a ``prompt`` one every status is heard. Without ``acking`` there are no
+    roots to judge.
     """
 
     capacity: int
@@ -92,6 +100,26 @@ class Terms:
     timeout: int = 300
     calm: bool = False
     acking: bool = True
+    transfer_capacity: int = 1
+    batch: int = 1
+    prompt: bool = False
+
+    @property
+    def peers(self) -> int:
+        """Workers that send to a worker."""
+        return len(set(self.worker_of.values())) - 1
+
+    @property
+    def bounds_overflow(self) -> bool:
+        """Whether it is known how much of what was sent an overflowQ may come to hold."""
+        return self.prompt and self.peers > 0 and self.batch == 1 and self.overflow_limit == 0
+
+    @property
+    def in_flight(self) -> tuple[int, int]:
+        """Tuples between all senders and a task, in transfer queues and on links, which one turn of
+        a thread may overfill; and those that they send until ON is heard: a queue an instant."""
+        way = 2 * self.transfer_capacity + self.link_capacity - 1
+        return self.peers * way, self.peers * self.transfer_capacity * STATUS_MAX
 
 
 @dataclass(frozen=True)
@@ -118,7 +146,7 @@ def in_words(event: Happened) -> str:
 def terms_of(
     topology: Topology, *, messages: int, capacity: int, overflow_limit: int, max_pending: int,
     per_round: int, workers: int, link_capacity: int = 8, timeout: int = 300,
-    **_others: int,
+    transfer_capacity: int = 1, batch: int = 1, **_others: int,
 ) -> Terms:
     """The terms of a run of a topology with these settings; others set no terms."""
     topology = topology.on(workers)
@@ -127,7 +155,8 @@ def terms_of(
     return Terms(capacity, overflow_limit, max_pending, per_round, topology.parts, messages,
                  {task: topology.emits_at_most(task) for task in bolts},
                  deploy(topology, workers),
-                 link_capacity=link_capacity, timeout=timeout, acking=topology.ackers != 0)
+                 link_capacity=link_capacity, timeout=timeout, acking=topology.ackers != 0,
+                 transfer_capacity=transfer_capacity, batch=batch)
 
 
 @lru_cache(maxsize=256)
@@ -156,6 +185,7 @@ class HistoryJudge:
         self._idle = _idle(terms)
         self._monitors: dict[tuple[type[Machine], Hashable], Monitor | None] = {}
         self._calm = terms.calm
+        self._prompt = terms.bounds_overflow
         self._since: dict[tuple[str, Hashable], int] = {}   # for roots: when it was first so
         self._asked: dict[Hashable, list[int]] = {}         # … and when a bolt asked for time
         self._raised: dict[int | str, int] = {}             # by worker: when user code raised
@@ -216,6 +246,8 @@ class HistoryJudge:
             fan_out = terms.fan_out.get(key, 1) if isinstance(key, int) else 1
             return (("C", terms.capacity), ("X", terms.overflow_limit), ("F", fan_out),
                     ("M", terms.max_pending), ("E", terms.per_round))
+        if machine is ObservedOverflow:
+            return (*zip("WH", terms.in_flight, strict=True), ("R", 0), ("L", 1))
         if machine is ObservedWorker:
             return (("G", terms.death_max),)
         if machine is ObservedRun:
@@ -232,7 +264,9 @@ class HistoryJudge:
                 return
             self._note(event)
         if event.what in _UNSETTLING:
-            self._calm = False
+            self._calm = self._prompt = False
+        if event.what == "holds" and self._prompt:
+            yield _overflows(self.terms, event.about)
         yield from self._of_worker(event)
         tell = _TELLING.get(event.what)
         if tell is not None:
@@ -313,7 +347,7 @@ class HistoryJudge:
 def _idle(terms: Terms) -> frozenset[str]:
     """The ids of the rules that nothing could break under these terms."""
     limits = {LIMIT.id: terms.overflow_limit, OVERSHOOT.id: terms.max_pending,
-              AT_ONCE.id: int(terms.calm)}
+              AT_ONCE.id: int(terms.calm), IN_FLIGHT.id: int(terms.bounds_overflow)}
     return frozenset(rule for rule, limit in limits.items() if limit == 0)
 
 
@@ -374,6 +408,11 @@ def _holds(terms: Terms, about: About) -> Iterator[Observation]:
     yield ObservedTask, task, ("holds", (
         ("recvq", min(int(recvq), terms.capacity + 1)),
         ("overflowq", min(int(overflowq), terms.overflow_limit + 1))))
+
+
+def _overflows(terms: Terms, about: About) -> Observation:
+    seen = min(int(about[2]), sum(terms.in_flight) + 2)
+    return ObservedOverflow, about[0], ("holds", (("overflowq", seen),))
 
 
 def _stands(terms: Terms, about: About) -> Iterator[Observation]:
@@ -477,6 +516,7 @@ class RunJudge:
         self._terms: Terms | None = None
         self._over = False
         self._calm = True
+        self._prompt = True
         self.breaches: list[Breach] = []
         self.exercised: Counter[str] = Counter()
 
@@ -491,13 +531,14 @@ class RunJudge:
         if do == "deploy":
             self._terms = self._terms_of(exchange.request, self._capacity)
             self._over = "ok" not in exchange.reply
-            self._calm = True
+            self._calm = self._prompt = True
         elif do in _DISTURBING:
             self._calm = False
+            self._prompt = self._prompt and do not in _SILENCING
         elif do == "run":
             self._over = True
             if "ok" in exchange.reply and self._terms is not None:
-                terms = replace(self._terms, calm=self._calm)
+                terms = replace(self._terms, calm=self._calm, prompt=self._prompt)
                 self._read([happened(row) for row in exchange.reply["ok"]], terms, step)
 
     def _read(self, events: Sequence[Happened], terms: Terms, step: int) -> None:

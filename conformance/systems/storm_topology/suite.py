@@ -12,11 +12,12 @@ from random import Random
 from typing import Any, Final
 
 from ....reference.storm.faults import TOILS, Fault, Scenario, What, bolts_of, scenario, users_of
-from ....reference.storm.topologies import PING_PONG, TOPOLOGIES, Topology, ping_pong
+from ....reference.storm.topologies import PING_PONG, TOPOLOGIES, WORD_COUNT, Topology, ping_pong
 from ....spec.notation.errors import InputError, TargetError
 from ....spec.notation.rules import Rule
 from ....spec.storm.topologies.observed_topology import (
-    AT_ONCE, FAILED_STAYS, FALLS, NOT_EARLY, NOT_HELD_UP, NOT_INVENTED, PROGRESS, SURVIVES,
+    AT_ONCE, FAILED_STAYS, FALLS, IN_FLIGHT, NOT_EARLY, NOT_HELD_UP, NOT_INVENTED, PROGRESS,
+    SURVIVES,
 )
 from ...ports.base import Message, Session, check_request, excerpt
 from ...suites.history import HistorySuite
@@ -55,6 +56,9 @@ ACKERS: Final = (1, 1, 1, 2, None, 0)
 
 _MUCH: Final = 9
 """Messages of a run in which a stall is looked for."""
+
+_SWAMP: Final = 32
+"""Messages of a run in which it is looked at how much an overflowQ comes to hold."""
 
 _ENDS: Final = ("rested", "stalled")
 
@@ -184,10 +188,13 @@ def _draw(random: Random, can: Collection[str], focus: Rule) -> Program:
 
     Where a stall is looked for, it may be a circle of bolts; else much is under way, and there
     are more faults that can make a sender wait for what it is never told. Where it is looked for
-    what follows when bolts fail or take long, half of the runs are calm.
+    what follows when bolts fail or take long, half of the runs are calm. An overflowQ gets long
+    where one bolt at the end of a pipeline is slow.
     """
     circular = focus is PROGRESS and random.random() < 0.125
     topology = ping_pong(circles=True) if circular else random.choice([*TOPOLOGIES.values()])
+    if focus is IN_FLIGHT and random.random() < 0.75:
+        topology = WORD_COUNT
     if not circular:
         topology = replace(topology, ackers=random.choice(ACKERS))
     one = scenario(topology, random.getrandbits(32))
@@ -195,6 +202,8 @@ def _draw(random: Random, can: Collection[str], focus: Rule) -> Program:
         one = _unsettled(one, random)
     if focus is FALLS:
         one = _throwing(one, random)
+    if focus is IN_FLIGHT:
+        one = _swamped(one, random)
     if focus in (FAILED_STAYS, AT_ONCE, NOT_EARLY) and random.random() < 0.5:
         one = _calm(one, random)
     sizes = asdict(one.settings)
@@ -205,6 +214,17 @@ def _draw(random: Random, can: Collection[str], focus: Rule) -> Program:
     faults = sorted(one.faults, key=lambda fault: fault.at)
     acts = [act for act in map(_act_of, faults) if act.do in can]
     return (Act("deploy", about=tuple(deployed.items())), *acts, Act("run"))
+
+
+def _swamped(one: Scenario, random: Random) -> Scenario:
+    """One bolt is much slower than the source, and little is on its way besides: as a rule the
+    sink of a pipeline, to which all comes from the other worker."""
+    bolts = bolts_of(one.topology)
+    last = one.topology.name == "word-count" and random.random() < 0.75
+    slow = Fault(0, What.SLOW, bolts[-1] if last else random.choice(bolts), lasts=4_000)
+    settings = replace(one.settings, overflow_limit=0, transfer_capacity=1, batch=1,
+                       link_capacity=2, max_pending=0)
+    return replace(one, workers=2, messages=_SWAMP, faults=(slow,), settings=settings)
 
 
 def _unsettled(one: Scenario, random: Random) -> Scenario:
@@ -304,6 +324,7 @@ SUITE: Final = HistorySuite(
         FAILED_STAYS.id: (("fail",),),
         AT_ONCE.id: (("fail",),),
         FALLS.id: (("throw",),),
+        IN_FLIGHT.id: (("slow",),),
     },
     draw=_draw,
     converse=TopologyConversation,
@@ -311,6 +332,8 @@ SUITE: Final = HistorySuite(
     easier=_easier,
     settings=_settings,
     capacities=(1, 2, 4),
+    # With short recvQs the senders wait for one another, and what is on its way stays short.
+    telling={IN_FLIGHT.id: (4,)},
     fuller={
         PROGRESS.id: (
             Fuller(("lose_status",), "a stall after a status got lost (D6)"),

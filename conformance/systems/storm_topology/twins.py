@@ -384,6 +384,16 @@ class Unlimited(Worker):
 
 
 @TWINS.twin(
+    "cluster-deaf", "STORM-C19", "a worker hears no status, and sends on",
+    "STORM-1087: backpressure stuck off, seen from the sender")
+class Deaf(RemoteFlags):
+    """The overflowQs of the others grow with the source."""
+
+    def hear(self, status: Status) -> bool:
+        return False
+
+
+@TWINS.twin(
     "cluster-STORM-744", "STORM-C4", "a full recvQ takes local tuples all the same", "STORM-744")
 class Forced(Worker):
     """A local tuple enters recvQ whether or not there is room."""

@@ -457,9 +457,3 @@ EXPECTATIONS = (
     expect(ObservedRoot, "STORM-C17", "holds", "acked means complete", n=(1, 2, 3)),
     expect(ObservedSource, "STORM-C18", "holds", "a message is out or done", n=(1, 2)),
 )
-
-UNSEEN = {
-    "STORM-C19":
-        "How many tuples are on their way when an ON is told is known in virtual time alone: "
-        "the reference's own tests judge it there.",
-}

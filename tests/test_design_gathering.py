@@ -10,8 +10,6 @@ from typing import Any
 import pytest
 from test_design_copies import states
 
-from checkvalve.spec.certify.moves import system_of
-from checkvalve.spec.certify.system import NotCovered
 from checkvalve.spec.design.check import check
 from checkvalve.spec.design.loader import load
 from checkvalve.spec.notation.errors import InputError
@@ -266,18 +264,3 @@ links:
     assert waits["copies"] == ("room", "out") and waits["source"] == ("room", "many")
     assert waits["reader"] == ("data", "out (a)")
     assert dict(finding.contents)["out"] == dict(finding.contents)["out (b)"] == 1
-
-
-def test_the_checker_of_certificates_says_what_it_has_no_word_for() -> None:
-    """By the name of the task, where it would else read another design."""
-    plain = GATHERING.replace("name: sum, kinds: [a, b]", "name: sum").replace(
-        "align, barrier: b", "merge")
-    with pytest.raises(NotCovered, match="the route router"):
-        system_of(load(plain))
-    with pytest.raises(NotCovered, match="the window sums"):
-        system_of(load("""
-checkvalve: 1
-name: windows
-tasks: {source: {kind: source}, sums: {kind: window, size: 3, slide: 1}, sink: {kind: sink}}
-links: [{from: source, to: sums, capacity: 1}, {from: sums, to: sink, capacity: 1}]
-"""))

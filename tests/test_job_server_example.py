@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib.util
+import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -40,6 +41,15 @@ def ran(request: pytest.FixtureRequest) -> tuple[str, Any]:
     """One short run; it ends when all jobs are done, however long that takes."""
     terms = EXAMPLE_SYSTEM.MODES[request.param]
     return request.param, asyncio.run(EXAMPLE_SYSTEM.run(terms, PLAN))
+
+
+def test_ten_seconds_of_it_break_no_rule_in_any_of_the_three_ways() -> None:
+    """As its users run it, as a program; on a busy machine the ten seconds last longer."""
+    ended = subprocess.run([sys.executable, str(EXAMPLE), "--seconds", "10"],
+                           capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert ended.stdout.count("no rules broken") == len(EXAMPLE_SYSTEM.MODES)
+    assert ended.stdout.count("1,500 jobs done") == len(EXAMPLE_SYSTEM.MODES)
 
 
 def test_no_rule_is_broken_while_it_runs(ran: tuple[str, Any]) -> None:

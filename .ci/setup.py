@@ -49,8 +49,12 @@ def main() -> None:
     extras |= set(done.get("extras", []))
     if EVERYTHING in extras:
         extras = {EVERYTHING}
-    wanted = {"extras": sorted(extras), "needs": needs(), "files": files()}
+    wanted = {"extras": sorted(extras), "needs": needs(), "files": files(), "texts": texts()}
     if done == wanted:
+        return
+    if done | {"texts": ""} == wanted | {"texts": ""}:
+        compile_tree()
+        STAMP.write_text(json.dumps(wanted))
         return
     make_venv()
     STAMP.unlink(missing_ok=True)
@@ -92,10 +96,19 @@ def needs() -> str:
 
 def files() -> str:
     """A digest of the names of all files in the packages."""
-    found = (str(path.relative_to(ROOT)) for folder in FOLDERS
-             for path in (ROOT / folder).rglob("*")
-             if path.is_file() and "__pycache__" not in path.parts)
+    found = (str(path.relative_to(ROOT)) for path in of_packages())
     return digest([(ROOT / "setup.py").read_text(), *sorted(found)])
+
+
+def texts() -> str:
+    """A digest of when each file in the packages was last written."""
+    return digest(sorted(f"{path} {path.stat().st_mtime_ns}" for path in of_packages()))
+
+
+def of_packages() -> list[Path]:
+    """The files in the packages."""
+    return [path for folder in FOLDERS for path in (ROOT / folder).rglob("*")
+            if path.is_file() and "__pycache__" not in path.parts]
 
 
 def digest(texts: Iterable[str]) -> str:
@@ -127,12 +140,10 @@ def link_tree() -> None:
     TREES.mkdir(exist_ok=True)
     tree = Path(tempfile.mkdtemp(dir=TREES))
     tree.chmod(0o755)
-    for folder in FOLDERS:
-        for path in (ROOT / folder).rglob("*"):
-            if path.is_file() and "__pycache__" not in path.parts:
-                link = tree / "checkvalve" / path.relative_to(ROOT)
-                link.parent.mkdir(parents=True, exist_ok=True)
-                link.symlink_to(path)
+    for path in of_packages():
+        link = tree / "checkvalve" / path.relative_to(ROOT)
+        link.parent.mkdir(parents=True, exist_ok=True)
+        link.symlink_to(path)
     draft = tree / "packages"
     draft.symlink_to(tree, target_is_directory=True)
     os.replace(draft, LINKS)
@@ -146,8 +157,9 @@ def compile_tree() -> None:
     """Compile the packages once, so that no process does it that starts later.
 
     Python does this by itself, but not where PYTHONDONTWRITEBYTECODE is set, as in many containers:
-    there each process compiled what it imported, which took longer than most commands. A file that
-    is edited afterwards is compiled again by whoever imports it, as ever.
+    there each process compiled what it imported, which took longer than most commands. What is up
+    to date is left alone. A file that is edited afterwards is compiled by whoever imports it, as
+    ever, until the next time.
     """
     # What cannot be compiled is told by whoever imports it.
     subprocess.run([PYTHON, "-m", "compileall", "-q", LINKS], check=False,

@@ -53,6 +53,17 @@ tasks:
 links: [{name: l, from: a, to: b, capacity: 2}]
 pools: {lock: {threads: 1}}
 """
+COPIES = """
+checkvalve: 1
+name: copies
+tasks: {a: {kind: source}, b: {kind: COPIER}, c: {kind: merge}, d: {kind: sink}}
+links:
+  - {from: a, to: b, capacity: 1}
+  - {from: b, to: c, capacity: 2, name: one}
+  - {from: b, to: c, capacity: 2, name: other}
+  - {from: c, to: d, capacity: 1}
+expect: {duplication: holds}
+"""
 PREFERRING = """
 checkvalve: 1
 name: preferring
@@ -94,7 +105,7 @@ def test_every_verdict_on_random_designs_is_certified() -> None:
     for seed in range(10):
         design = random_design(Random(seed))
         starving = f"starvation: {next(iter(design.tasks))}"
-        asked = dict.fromkeys(("loss", "ordered", "live", starving), "holds")
+        asked = dict.fromkeys(("loss", "ordered", "duplication", "live", starving), "holds")
         certified(check_design(replace(design, expect=asked), Budget(max_states=1_000)), tally)
     assert not tally.wrong and tally.certified == tally.known > 40
 
@@ -175,6 +186,17 @@ def test_a_certificate_that_was_changed_is_refuted(spoil: Callable[[Any], None])
     assert check_certificate(document, report.design).confirmed
     spoil(document)
     assert check_certificate(document, report.design).confirmed is False
+
+
+@pytest.mark.parametrize("copier", ["broadcast", "route"])
+def test_what_is_read_again_is_certified(copier: str) -> None:
+    """Copies that are merged are read twice; elements that go one way or another are not."""
+    report = check_design(COPIES.replace("COPIER", copier))
+    assert report.finding("duplication").outcome.value == (
+        "violated" if copier == "broadcast" else "holds")
+    tally = Tally()
+    certified(report, tally)
+    assert not tally.wrong and tally.certified == tally.known
 
 
 def test_a_proof_of_one_thing_shows_nothing_of_another() -> None:

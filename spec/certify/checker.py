@@ -30,8 +30,9 @@ __all__ = ["Opinion", "check_certificate"]
 Proof = Mapping[str, Any]
 PROOFS: Mapping[str, set[str]] = {
     "deadlock": {"sums", "legs", "states"}, "local deadlock": {"sums", "legs", "states"},
-    "bounded": {"states"}, "ordered": {"marked"}, "loss": {"sums", "states"},
-    "failure": {"sums", "states"}, "live": {"sums", "states"}, "starvation": {"states"},
+    "bounded": {"states"}, "ordered": {"marked"}, "duplication": {"marked"},
+    "loss": {"sums", "states"}, "failure": {"sums", "states"}, "live": {"sums", "states"},
+    "starvation": {"states"},
 }
 """The kinds of proof that show each property; any other one shows nothing of it."""
 
@@ -70,8 +71,8 @@ def _violated(name: str, evidence: Mapping[str, Any], design: Design) -> str:
         return stuck_for_ever(evidence, _part_of(design, evidence["stuck"][0]))
     if name == "bounded":
         return grows(evidence, design)
-    if name == "ordered":
-        return loses_order(evidence, _part_of(design, evidence["sender"]))
+    if name in ("ordered", "duplication"):
+        return loses_order(name, evidence, _part_of(design, evidence["sender"]))
     if name in ("loss", "failure"):
         return (drops if name == "loss" else fails)(evidence, design)
     if name == "live":
@@ -148,7 +149,7 @@ def _of_part(name: str, proof: Proof, part: Design, shown: _Shown) -> None:
     if not PROOFS[name.split(": ")[0]] & proof.keys():
         raise Refuted(f"such a proof shows nothing about {name}")
     if "marked" in proof:
-        shown.states += keeps_order(part, proof["marked"])
+        shown.states += keeps_order(name, part, proof["marked"])
         shown.visited += 1
         return
     system = system_of(part)

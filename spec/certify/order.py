@@ -1,9 +1,11 @@
-"""Order: whether a receiver may read a later element of a sender before an earlier one.
+"""Order and duplication: whether a receiver may read a later element of a sender before an earlier
+one, or one element more than once.
 
 Here every queue and every hand is the list of what is in it. Two elements of the sender are marked,
 in every way; what a task takes is in all that it puts somewhere in the same move, so a mark is on
 every copy. A queue is first in, first out, and so is a hand, but for one with threads of a pool: of
-its elements any may be the next.
+its elements any may be the next. For duplication one element is marked; of several that are put
+somewhere at once, one is that element.
 """
 
 from __future__ import annotations
@@ -18,6 +20,8 @@ from .run import Refuted
 from .system import Move, NotCovered, System, can_move
 
 __all__ = ["keeps_order", "loses_order"]
+
+ORDERED = "ordered"
 
 FIRST, SECOND = 1, 2
 MAX_MARKED = 150_000
@@ -37,12 +41,13 @@ class _State:
     came: bool = False
 
 
-def loses_order(evidence: Mapping[str, Any], design: Design) -> str:
-    """A run in which the receiver reads the second of two elements of the sender first."""
+def loses_order(name: str, evidence: Mapping[str, Any], design: Design) -> str:
+    """A run in which the receiver reads the second of two elements of the sender first, or (of
+    duplication) one of them again."""
     sender, receiver = evidence["sender"], evidence["receiver"]
     if (sender, receiver) not in set(_pairs(design)):
         raise Refuted(f"nothing that {sender} sends is for {receiver}")
-    marking = _Marking(design, system_of(design), sender, receiver)
+    marking = _Marking(design, system_of(design), sender, receiver, name == ORDERED)
     here, late = {marking.start}, False
     for number, step in enumerate(evidence["steps"], start=1):
         after = [end for state in here for move in marking.moves
@@ -53,19 +58,20 @@ def loses_order(evidence: Mapping[str, Any], design: Design) -> str:
         if len(here) > MAX_MARKED:
             raise NotCovered(f"more than {MAX_MARKED:,} ways in which elements may be passed on")
     if not late:
-        raise Refuted(f"{receiver} has read nothing too late at the end of the run")
+        raise Refuted(f"{receiver} has read nothing {marking.wrong} at the end of the run")
     return (f"a run of {len(evidence['steps']):,} steps, in the last of which {receiver} reads an "
-            f"element of {sender} after a later one")
+            f"element of {sender} {marking.wrong}")
 
 
-def keeps_order(design: Design, marked: Sequence[Sequence[str]]) -> int:
+def keeps_order(name: str, design: Design, marked: Sequence[Sequence[str]]) -> int:
     """From each sender to each receiver there is one way, or, of those that are told, no state
     with two marked elements where the second comes first; how many states were visited."""
     told = {(sender, receiver) for sender, receiver in marked}
     states = 0
     for sender, receiver in _pairs(design):
         if (sender, receiver) in told:
-            states += _visited(_Marking(design, system_of(design), sender, receiver))
+            states += _visited(
+                _Marking(design, system_of(design), sender, receiver, name == ORDERED))
         elif not _one_way(design, sender, receiver):
             raise Refuted(f"there are several ways from {sender} to {receiver}")
     return states
@@ -79,7 +85,7 @@ def _visited(marking: _Marking) -> int:
             for after, is_late in marking.after(state, move):
                 if is_late:
                     raise Refuted(f"{marking.receiver} may read an element of {marking.sender} "
-                                  "after a later one")
+                                  f"{marking.wrong}")
                 if after not in known:
                     if len(known) == MAX_MARKED:
                         raise NotCovered(f"more than {MAX_MARKED:,} states with two marks")
@@ -91,12 +97,15 @@ def _visited(marking: _Marking) -> int:
 class _Marking:
     """The moves of a design as changes of lists."""
 
-    def __init__(self, design: Design, system: System, sender: str, receiver: str) -> None:
+    def __init__(
+        self, design: Design, system: System, sender: str, receiver: str, two: bool
+    ) -> None:
         if any(link.capacity == 0 for link in design.links.values()):
             raise NotCovered("order at a link of capacity 0")
         if any(link.of for link in design.links.values()):
             raise NotCovered("order in a queue with several kinds of elements")
-        self.design, self.sender, self.receiver = design, sender, receiver
+        self.design, self.sender, self.receiver, self.two = design, sender, receiver, two
+        self.wrong = "after a later one" if two else "again"
         self.moves = [move for move in system.steps if not move.fails]
         self.names = list(system.counters)
         self.stores = list(dict.fromkeys(store for m in system.steps for store, _, _ in m.flow))
@@ -128,7 +137,7 @@ class _Marking:
                 if self.receiver in move.tasks and takes and not puts and self._is(
                         self.receiver, "sink", "script"):
                     late = carried == FIRST and came
-                    came = came or carried == SECOND
+                    came = came or carried == (SECOND if self.two else FIRST)
                 yield _State(counters, tuple(contents[s] for s in self.stores),
                              state.sent | mark, came), late
 
@@ -139,7 +148,7 @@ class _Marking:
         yield 0
         if not sent:
             yield FIRST
-        if sent == FIRST:
+        if sent == FIRST and self.two:
             yield SECOND
 
     def _passed(
@@ -152,7 +161,9 @@ class _Marking:
             return
         (store, number, lost), *later = flow
         if number >= 0:
-            more = {**lists, store: lists[store] + (carried,) * number}
+            marks = (carried,) * number if self.two else (0,) * (number - 1) + (carried,) * (
+                number > 0)
+            more = {**lists, store: lists[store] + marks}
             yield from self._passed(later, more, carried)
             return
         for taken, left in self._taken(store, lists[store], -number):

@@ -62,8 +62,6 @@ class Certificates:
         """The certificate of a finding, as one JSON document. Raises Uncertified."""
         if finding.outcome is Outcome.UNKNOWN:
             raise Uncertified("nothing is known")
-        if finding.name == DUPLICATION:
-            raise Uncertified("its checker has no word for this property")
         try:
             evidence = (_run(finding) if finding.outcome is Outcome.VIOLATED
                         else self._shown(finding))
@@ -93,7 +91,7 @@ class Certificates:
             return _of_structure(self._answer(number)) or _visited(finding, part)
         if finding.name == LOCAL:
             return self._alone(finding, number, part) or _visited(finding, part)
-        if finding.name == ORDERED:
+        if finding.name in (ORDERED, DUPLICATION):
             return {"marked": [list(pair) for pair in doubtful_pairs(part)]}
         if finding.name in ("loss", "failure", LIVE) and not finding.states:
             return {"sums": [], "clauses": []}  # no link of its is able to
@@ -178,7 +176,7 @@ def _run(finding: Finding) -> dict[str, Any]:
         return {"steps": steps}
     if finding.name == "bounded":
         return {"steps": steps[:len(finding.steps)], "loop": finding.loop}
-    if finding.name == ORDERED:
+    if finding.name in (ORDERED, DUPLICATION):
         assert finding.between is not None
         sender, receiver = finding.between
         return {"sender": sender, "receiver": receiver, "steps": steps}

@@ -15,7 +15,7 @@ from ..verdicts.verdict import Outcome
 from .findings import Finding
 from .language import Design, Kind
 from .local import with_ends
-from .order import ahead_of, doubtful_pairs
+from .order import ahead_of, counted_changes, doubtful_pairs
 from .searching import Settings, finding_of, search
 from .tags import MERGED, TWICE, NotTold, tagged
 from .translate import Aim, translate
@@ -82,7 +82,8 @@ def _of_pair(
     except NotTold as why:
         return _unknown(f"{told}: {why}")
     if found.outcome is Outcome.VIOLATED:
-        return replace(found, contents=(), changes=(), reason=(
+        return replace(found, contents=(), changes=counted_changes(found, plain),
+                       between=(sender, receiver), reason=(
             f"{receiver} reads an element of {sender} again, which {' or '.join(who)} copied"))
     if found.outcome is Outcome.UNKNOWN:
         return replace(found, reason=f"{told}: {found.reason}; next, give it more time or states, "

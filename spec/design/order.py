@@ -9,18 +9,19 @@ engines are asked whether it is lost, in the design with two marked elements (``
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from ..verdicts.verdict import Outcome
 from .findings import Finding
 from .language import Design, Kind, Link
 from .local import with_ends
+from .rows import Table
 from .searching import Settings, finding_of, search
 from .tags import NotTold, tagged
 from .translate import Aim, translate
 
-__all__ = ["ORDERED", "ahead_of", "decide_order", "doubtful_pairs"]
+__all__ = ["ORDERED", "ahead_of", "counted_changes", "decide_order", "doubtful_pairs"]
 
 ORDERED = "ordered"
 """The name of the property."""
@@ -67,15 +68,20 @@ def _of_pair(design: Design, sender: str, receiver: str, settings: Settings) -> 
     verdict = search(table, RULE, settings)
     found = finding_of(finite, table, RULE, verdict)
     if verdict.outcome is Outcome.VIOLATED:
-        counted = {place.name for place in plain.places}
-        changes = tuple({name: by for name, by in step.items() if name.split(" = ")[0] in counted}
-                        for step in found.changes)
-        return replace(found, contents=(), changes=changes, between=(sender, receiver), reason=(
+        return replace(found, contents=(), changes=counted_changes(found, plain),
+                       between=(sender, receiver), reason=(
             f"{receiver} reads the second of two elements of {sender} before the first"))
     if verdict.outcome is Outcome.UNKNOWN:
         return replace(found, reason=f"{told}: {found.reason}; next, give it more time or states, "
                                      "or ask about smaller capacities")
     return found
+
+
+def counted_changes(found: Finding, plain: Table) -> tuple[Mapping[str, int], ...]:
+    """What each step changes but for where the marked elements are."""
+    counted = {place.name for place in plain.places}
+    return tuple({name: by for name, by in step.items() if name.split(" = ")[0] in counted}
+                 for step in found.changes)
 
 
 def _unknown(why: str) -> Finding:

@@ -115,8 +115,6 @@ def _proofs(evidence: Document) -> Iterator[tuple[str, Document]]:
 
 
 def _of_one(proof: Document) -> Iterator[tuple[str, Document]]:
-    if proof.get("marked"):
-        yield "no marks", {**proof, "marked": []}
     if "legs" in proof:
         for told, changed in _legs(proof):
             if told != "too often":  # what comes back may come back often

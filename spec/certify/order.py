@@ -161,9 +161,9 @@ class _Marking:
             return
         (store, number, lost), *later = flow
         if number >= 0:
-            marks = (carried,) * number if self.two else (0,) * (number - 1) + (carried,) * (
-                number > 0)
-            more = {**lists, store: lists[store] + marks}
+            several = number - 1 if number and not self.two else 0
+            new = (0,) * several + (carried,) * (number - several)
+            more = {**lists, store: lists[store] + new}
             yield from self._passed(later, more, carried)
             return
         for taken, left in self._taken(store, lists[store], -number):

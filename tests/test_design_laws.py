@@ -176,6 +176,15 @@ def test_a_law_does_not_depend_on_what_was_asked_before() -> None:
     assert laws == {"k >= 1 and a + b > k"}
 
 
+def test_two_short_inequalities_come_before_one_long_one() -> None:
+    """With products, one inequality can be bent to fit a small grid; nobody would read it."""
+    grid = [{"v": v, "w": w, "W": most} for v in (1, 2, 3) for w in (1, 2, 3)
+            for most in range(1, 6)]
+    found = find_law([(point, max(point["v"], point["w"]) < point["W"]) for point in grid],
+                     ["v", "w", "W"])
+    assert str(found) == "W > v and W > w"
+
+
 def test_what_no_formula_says_has_no_law() -> None:
     """Parity is none of the terms, and two inequalities do not make it."""
     assert find_law([({"x": x}, x % 2 == 0) for x in range(9)], ["x"]) is None

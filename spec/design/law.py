@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, product
 from math import gcd
 from typing import Any, Final, Literal
 
@@ -85,12 +85,11 @@ def find_law(observed: Observed, names: Sequence[str]) -> Law | None:
     """
     if len({holds for _, holds in observed}) < 2:
         return Law((), "and" if not observed or observed[0][1] else "or")
-    for tier, atoms in ((0, 1), (1, 1), (0, 2), (2, 1), (1, 2)):
-        terms = list(_terms(names, tier))
-        for length in LENGTHS:
+    for shapes in (((0, 1),), ((1, 1), (0, 2)), ((2, 1),), ((1, 2),)):
+        for length, (tier, atoms) in product(LENGTHS, shapes):
             joints: tuple[Literal["and", "or"], ...] = ("and", "or") if atoms == 2 else ("and",)
             for joint in joints:
-                found = _fitted(observed, terms, length, atoms, joint)
+                found = _fitted(observed, list(_terms(names, tier)), length, atoms, joint)
                 if found is not None:
                     return found
     return None

@@ -115,7 +115,7 @@ class _Shown:
         told = []
         if self.laws:
             told.append(f"{sums:,} sums and {clauses:,} clauses, each kept by every move, exclude "
-                        "the contrary" if sums or clauses else "no move can do it")
+                        "the contrary" if sums or clauses else "the moves alone exclude the contrary")
         if self.visited:
             told.append(f"all {self.states:,} states were visited, and it is so in each")
         if self.runs:

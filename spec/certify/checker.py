@@ -114,8 +114,9 @@ class _Shown:
             [laws.sums for laws in self.laws], [laws.clauses for laws in self.laws]))
         told = []
         if self.laws:
-            told.append(f"{sums:,} sums and {clauses:,} clauses, each kept by every move, exclude "
-                        "the contrary" if sums or clauses else "the moves alone exclude the contrary")
+            who = (f"{sums:,} sums and {clauses:,} clauses, each kept by every move,"
+                   if sums or clauses else "the moves alone")
+            told.append(f"{who} exclude the contrary")
         if self.visited:
             told.append(f"all {self.states:,} states were visited, and it is so in each")
         if self.runs:

@@ -246,7 +246,8 @@ class _Drawing:
             line = _curve(self.paths[arrow.key])
             waits = [wait.task for wait, other in self._pairs
                      if wait.where in _names(self.link_of[arrow.key])
-                     and {wait.task, other} == {arrow.start, arrow.end}]
+                     and ({wait.task, other} == {arrow.start, arrow.end}
+                          or wait.task == other == arrow.start)]  # it has filled its own queue
             kind, marker = ("wait", "wait") if arrow.start in waits else ("link", "end")
             yield f'<path class="{kind}" marker-end="url(#{marker})" d="{line}"/>'
             if arrow.end in waits and arrow.end != arrow.start:

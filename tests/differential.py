@@ -24,11 +24,11 @@ from random_designs import random_design, richer
 from test_design_nets import random_net
 
 from checkvalve.spec.design.check import Engine, Part, Settings, decide_deadlock, parts
-from checkvalve.spec.design.findings import Finding
+from checkvalve.spec.design.drawing.promela import promela
 from checkvalve.spec.design.formats.files import load_any
-from checkvalve.spec.design.language import Design, Flow
-from checkvalve.spec.design.promela import promela
-from checkvalve.spec.design.translate import Aim, translate
+from checkvalve.spec.design.net.translate import Aim, translate
+from checkvalve.spec.design.reading.language import Design, Flow
+from checkvalve.spec.design.why.findings import Finding
 from checkvalve.spec.notation.errors import InputError
 from checkvalve.spec.verdicts.verdict import Budget, Outcome
 

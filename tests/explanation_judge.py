@@ -13,13 +13,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, product
 
 from checkvalve.spec.design.check import parts
-from checkvalve.spec.design.findings import DesignReport, Finding
-from checkvalve.spec.design.language import Design, Merging
-from checkvalve.spec.design.links import Unbounded
-from checkvalve.spec.design.net import Net
-from checkvalve.spec.design.rows import Place, Row, Table
-from checkvalve.spec.design.stuck import Blocked
-from checkvalve.spec.design.translate import Aim, translate
+from checkvalve.spec.design.net.links import Unbounded
+from checkvalve.spec.design.net.net import Net
+from checkvalve.spec.design.net.rows import Place, Row, Table
+from checkvalve.spec.design.net.translate import Aim, translate
+from checkvalve.spec.design.reading.language import Design, Merging
+from checkvalve.spec.design.why.findings import DesignReport, Finding
+from checkvalve.spec.design.why.stuck import Blocked
 from checkvalve.spec.notation import bind
 from checkvalve.spec.notation.errors import ModelFault
 from checkvalve.spec.notation.interpreter import State, Step

@@ -17,7 +17,7 @@ from explanation_judge import complaints
 from random_designs import random_design
 
 from checkvalve.conformance.designs import check_design
-from checkvalve.spec.design.findings import DesignReport
+from checkvalve.spec.design.why.findings import DesignReport
 from checkvalve.spec.notation.errors import InputError
 from checkvalve.spec.verdicts.verdict import Budget, Outcome
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from checkvalve.spec.design.language import Design, Kind
-from checkvalve.spec.design.net import Net
-from checkvalve.spec.design.rows import FAILED, Row, Table
-from checkvalve.spec.design.translate import Aim, translate
+from checkvalve.spec.design.net.net import Net
+from checkvalve.spec.design.net.rows import FAILED, Row, Table
+from checkvalve.spec.design.net.translate import Aim, translate
+from checkvalve.spec.design.reading.language import Design, Kind
 from checkvalve.spec.notation import bind
 
 State = tuple[Any, ...]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 
-from checkvalve.spec.design.language import Design, Kind
-from checkvalve.spec.design.translate import Aim, translate
+from checkvalve.spec.design.net.translate import Aim, translate
+from checkvalve.spec.design.reading.language import Design, Kind
 
 Contents = dict[str, tuple[int, ...]]
 """What is in each queue and hand, the front first: 1 and 2 are marked, 0 is any other element."""

@@ -11,7 +11,7 @@ from random import Random
 
 from hypothesis import strategies as st
 
-from checkvalve.spec.design.language import (
+from checkvalve.spec.design.reading.language import (
     Design, Flow, Kind, Link, Merging, Mortality, Pool, Routing, Step, StepKind, Task,
 )
 

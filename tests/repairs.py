@@ -18,11 +18,11 @@ from random_designs import random_design
 from checkvalve.conformance.designs import check_design
 from checkvalve.conformance.designs.text import repair_lines
 from checkvalve.spec.design.check import Part, Settings, decide_deadlock, parts
-from checkvalve.spec.design.findings import DesignReport, RepairStep, Way
-from checkvalve.spec.design.language import Design
+from checkvalve.spec.design.reading.language import Design
 from checkvalve.spec.design.repairs.change import Change, Scope
 from checkvalve.spec.design.repairs.repair import repair
 from checkvalve.spec.design.repairs.table import KINDS
+from checkvalve.spec.design.why.findings import DesignReport, RepairStep, Way
 from checkvalve.spec.notation.errors import InputError
 from checkvalve.spec.verdicts.verdict import Budget, Outcome
 

@@ -12,8 +12,8 @@ import pytest
 from checkvalve.conformance.cli import root
 from checkvalve.conformance.cli.outcome import run
 from checkvalve.conformance.designs import check_file
-from checkvalve.spec.design.findings import in_short
-from checkvalve.spec.design.svg import draw
+from checkvalve.spec.design.drawing.svg import draw
+from checkvalve.spec.design.why.findings import in_short
 
 ROOT = Path(__file__).resolve().parent.parent
 DESIGNS = ROOT / "examples" / "designs"

@@ -16,7 +16,7 @@ from checkvalve.spec.design.builder import (
     Design, acquire, branch, either, read, release, write,
 )
 from checkvalve.spec.design.loader import load_all
-from checkvalve.spec.design.schema import schema
+from checkvalve.spec.design.reading.schema import schema
 from checkvalve.spec.notation.errors import InputError
 
 ROOT = Path(__file__).parent.parent

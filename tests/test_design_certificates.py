@@ -21,13 +21,13 @@ from checkvalve.conformance.designs.certificates import problem_of
 from checkvalve.spec.certify.checker import Opinion, check_certificate
 from checkvalve.spec.certify.moves import system_of
 from checkvalve.spec.certify.system import Move, NotCovered, System
-from checkvalve.spec.design.certificates import certificate
 from checkvalve.spec.design.check import Settings
-from checkvalve.spec.design.counters import AIM, Counters
-from checkvalve.spec.design.counters import Move as Ours
-from checkvalve.spec.design.findings import DesignReport
-from checkvalve.spec.design.language import Design
-from checkvalve.spec.design.translate import translate
+from checkvalve.spec.design.net.counters import AIM, Counters
+from checkvalve.spec.design.net.counters import Move as Ours
+from checkvalve.spec.design.net.translate import translate
+from checkvalve.spec.design.reading.language import Design
+from checkvalve.spec.design.verdicts.certificates import certificate
+from checkvalve.spec.design.why.findings import DesignReport
 from checkvalve.spec.verdicts.verdict import Budget, Outcome
 
 REPOSITORY = Path(__file__).resolve().parent.parent

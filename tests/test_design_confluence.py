@@ -12,15 +12,15 @@ from random_designs import random_design
 
 from checkvalve.conformance.bench.designs import loops, mesh
 from checkvalve.spec.certify.checker import check_certificate
-from checkvalve.spec.design.certificates import certificate
 from checkvalve.spec.design.check import Part, Settings, decide_deadlock, parts
-from checkvalve.spec.design.confluence import goes_round, has_choice, only_run
-from checkvalve.spec.design.counters import AIM, Counters
-from checkvalve.spec.design.findings import DesignReport
-from checkvalve.spec.design.language import Design
+from checkvalve.spec.design.equations.confluence import goes_round, has_choice, only_run
+from checkvalve.spec.design.equations.structure import decide
 from checkvalve.spec.design.loader import load
-from checkvalve.spec.design.structure import decide
-from checkvalve.spec.design.translate import translate
+from checkvalve.spec.design.net.counters import AIM, Counters
+from checkvalve.spec.design.net.translate import translate
+from checkvalve.spec.design.reading.language import Design
+from checkvalve.spec.design.verdicts.certificates import certificate
+from checkvalve.spec.design.why.findings import DesignReport
 from checkvalve.spec.verdicts.verdict import Outcome
 
 RATES = """

@@ -8,9 +8,9 @@ from random import Random
 import pytest
 
 from checkvalve.spec.design.check import Part, Settings, decide_deadlock, parts
-from checkvalve.spec.design.language import Design
 from checkvalve.spec.design.loader import load, load_all
-from checkvalve.spec.design.source import NOWHERE
+from checkvalve.spec.design.reading.language import Design
+from checkvalve.spec.design.reading.source import NOWHERE
 from checkvalve.spec.notation.errors import InputError
 from checkvalve.spec.verdicts.verdict import Outcome
 

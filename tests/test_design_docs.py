@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from checkvalve.conformance.designs import check_design
-from checkvalve.spec.design.language import Flow, Kind
 from checkvalve.spec.design.loader import load_all
-from checkvalve.spec.design.schema import schema
+from checkvalve.spec.design.reading.language import Flow, Kind
+from checkvalve.spec.design.reading.schema import schema
 
 TEXT = (Path(__file__).parent.parent / "docs" / "design-language.md").read_text()
 BLOCKS = re.findall(r"```yaml\n(.*?)```", TEXT, flags=re.DOTALL)

@@ -11,8 +11,8 @@ from random_designs import random_design
 
 from checkvalve.conformance.designs import check_design
 from checkvalve.spec.design.check import Settings
-from checkvalve.spec.design.findings import DesignReport
-from checkvalve.spec.design.svg import draw
+from checkvalve.spec.design.drawing.svg import draw
+from checkvalve.spec.design.why.findings import DesignReport
 from checkvalve.spec.notation.errors import InputError
 from checkvalve.spec.verdicts.verdict import Budget, Outcome
 

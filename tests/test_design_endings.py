@@ -12,8 +12,8 @@ from test_design_promela import agrees
 
 from checkvalve.conformance.designs import check_design
 from checkvalve.spec.design.check import parts
-from checkvalve.spec.design.language import Flow
 from checkvalve.spec.design.loader import load
+from checkvalve.spec.design.reading.language import Flow
 from checkvalve.spec.notation.errors import InputError
 from checkvalve.spec.verdicts.verdict import Budget, Outcome
 

@@ -11,7 +11,7 @@ from random_designs import random_design
 
 from checkvalve.conformance.designs import check_design
 from checkvalve.conformance.designs.text import lines
-from checkvalve.spec.design.findings import DesignReport
+from checkvalve.spec.design.why.findings import DesignReport
 from checkvalve.spec.notation.errors import InputError
 from checkvalve.spec.verdicts.verdict import Budget, Outcome
 

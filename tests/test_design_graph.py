@@ -10,11 +10,11 @@ from random_designs import designs
 
 from checkvalve.conformance.designs import check_design, check_file
 from checkvalve.spec.design.check import Settings
-from checkvalve.spec.design.invariants import conserved
-from checkvalve.spec.design.language import Design
-from checkvalve.spec.design.parts import parts
+from checkvalve.spec.design.net.invariants import conserved
+from checkvalve.spec.design.net.translate import Aim, translate
+from checkvalve.spec.design.reading.language import Design
 from checkvalve.spec.design.repairs.repair import repair
-from checkvalve.spec.design.translate import Aim, translate
+from checkvalve.spec.design.why.parts import parts
 from checkvalve.spec.verdicts.verdict import Budget, Outcome
 
 EXAMPLES = Path(__file__).parent.parent / "examples" / "designs"

@@ -12,8 +12,8 @@ from test_design_copies import states
 
 from checkvalve.spec.certify.moves import system_of
 from checkvalve.spec.design.check import check
-from checkvalve.spec.design.lints import lints
 from checkvalve.spec.design.loader import load
+from checkvalve.spec.design.reading.lints import lints
 from checkvalve.spec.notation.errors import InputError
 from checkvalve.spec.verdicts.verdict import Outcome
 

@@ -14,16 +14,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from checkvalve.conformance.cli.law import command
-from checkvalve.spec.design.counters import AIM, Counters
-from checkvalve.spec.design.language import Design
-from checkvalve.spec.design.law import Atom, Law, find_law
-from checkvalve.spec.design.law_proof import prove
+from checkvalve.spec.design.laws.law import Atom, Law, find_law
+from checkvalve.spec.design.laws.law_proof import prove
+from checkvalve.spec.design.laws.regions import Domain, Made, Regions, settled
 from checkvalve.spec.design.loader import load_point
-from checkvalve.spec.design.parameters import point_with, points
-from checkvalve.spec.design.parts import parts
-from checkvalve.spec.design.regions import Domain, Made, Regions, settled
-from checkvalve.spec.design.source import Node, parse
-from checkvalve.spec.design.translate import translate
+from checkvalve.spec.design.net.counters import AIM, Counters
+from checkvalve.spec.design.net.translate import translate
+from checkvalve.spec.design.reading.language import Design
+from checkvalve.spec.design.reading.parameters import point_with, points
+from checkvalve.spec.design.reading.source import Node, parse
+from checkvalve.spec.design.why.parts import parts
 from checkvalve.spec.notation.errors import InputError
 from checkvalve.spec.verdicts.deadline import Deadline
 

@@ -11,8 +11,8 @@ from click.testing import CliRunner
 from checkvalve.conformance.cli import root
 from checkvalve.conformance.designs import load_designs
 from checkvalve.spec.design.check import check
-from checkvalve.spec.design.lints import lints
 from checkvalve.spec.design.loader import load
+from checkvalve.spec.design.reading.lints import lints
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 

@@ -13,11 +13,11 @@ from random_designs import random_design
 from checkvalve.spec.certify.moves import system_of
 from checkvalve.spec.certify.system import Move, NotCovered, System, can_move
 from checkvalve.spec.design.check import check
-from checkvalve.spec.design.language import Design, Flow, Kind
-from checkvalve.spec.design.live import decide_live
 from checkvalve.spec.design.loader import load
-from checkvalve.spec.design.parts import parts
-from checkvalve.spec.design.searching import Settings
+from checkvalve.spec.design.reading.language import Design, Flow, Kind
+from checkvalve.spec.design.search.searching import Settings
+from checkvalve.spec.design.verdicts.live import decide_live
+from checkvalve.spec.design.why.parts import parts
 from checkvalve.spec.verdicts.verdict import Outcome
 
 MOST_STATES = 150

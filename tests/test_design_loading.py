@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from checkvalve.conformance.designs import load_file
 from checkvalve.spec.design.loader import load
-from checkvalve.spec.design.source import MAX_CHARACTERS, MAX_DEPTH
+from checkvalve.spec.design.reading.source import MAX_CHARACTERS, MAX_DEPTH
 from checkvalve.spec.notation.errors import InputError
 
 GOOD = """\

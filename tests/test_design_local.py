@@ -10,14 +10,14 @@ from random_designs import random_design
 
 from checkvalve.conformance.designs import check_design
 from checkvalve.spec.design.check import Settings
-from checkvalve.spec.design.alone import Halted
-from checkvalve.spec.design.findings import Finding
-from checkvalve.spec.design.language import Design, Flow
-from checkvalve.spec.design.local import LOCAL, Spaces, finish, on_all_states
-from checkvalve.spec.design.parts import Part, parts
-from checkvalve.spec.design.silent import ask_equations
-from checkvalve.spec.design.space import trace_along
-from checkvalve.spec.design.standstill import standstill
+from checkvalve.spec.design.equations.silent import ask_equations
+from checkvalve.spec.design.equations.standstill import standstill
+from checkvalve.spec.design.reading.language import Design, Flow
+from checkvalve.spec.design.search.space import trace_along
+from checkvalve.spec.design.verdicts.alone import Halted
+from checkvalve.spec.design.verdicts.local import LOCAL, Spaces, finish, on_all_states
+from checkvalve.spec.design.why.findings import Finding
+from checkvalve.spec.design.why.parts import Part, parts
 from checkvalve.spec.notation.errors import InputError
 from checkvalve.spec.verdicts.verdict import Budget, Outcome
 

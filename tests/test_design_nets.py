@@ -11,9 +11,9 @@ import networkx
 import pytest
 
 from checkvalve.spec.design.check import Settings, check
-from checkvalve.spec.design.findings import DesignReport
 from checkvalve.spec.design.formats.bounds import place_bounds
 from checkvalve.spec.design.formats.files import load_any
+from checkvalve.spec.design.why.findings import DesignReport
 
 Arcs = Mapping[str, int]
 

@@ -8,8 +8,8 @@ import pytest
 from plain_order import plain_order
 
 from checkvalve.conformance.designs import check_design
-from checkvalve.spec.design.findings import Finding
 from checkvalve.spec.design.loader import load
+from checkvalve.spec.design.why.findings import Finding
 from checkvalve.spec.verdicts.verdict import Outcome
 
 OVERFLOW = """

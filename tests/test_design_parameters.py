@@ -19,7 +19,7 @@ from checkvalve.conformance.gate.config import Designs
 from checkvalve.conformance.gate.sections import design_rows
 from checkvalve.spec.design.check import decide_one
 from checkvalve.spec.design.loader import load, load_all
-from checkvalve.spec.design.schema import schema
+from checkvalve.spec.design.reading.schema import schema
 from checkvalve.spec.notation.errors import InputError
 
 GRIDS = Path(__file__).parents[1] / "examples/grids"

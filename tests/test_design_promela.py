@@ -14,9 +14,9 @@ from random_designs import random_design
 from checkvalve.conformance.cli import root
 from checkvalve.conformance.designs import load_file
 from checkvalve.spec.design.check import Part, Settings, decide_deadlock, parts
-from checkvalve.spec.design.language import Design, Flow
-from checkvalve.spec.design.promela import promela
-from checkvalve.spec.design.translate import Aim, translate
+from checkvalve.spec.design.drawing.promela import promela
+from checkvalve.spec.design.net.translate import Aim, translate
+from checkvalve.spec.design.reading.language import Design, Flow
 from checkvalve.spec.notation.errors import InputError
 from checkvalve.spec.verdicts.verdict import Budget, Outcome
 

@@ -12,15 +12,15 @@ from random_designs import designs
 from checkvalve.conformance.bench.designs import loops
 from checkvalve.conformance.designs.text import lines
 from checkvalve.spec.certify.checker import check_certificate
-from checkvalve.spec.design.certificates import certificate
 from checkvalve.spec.design.check import Part, Settings, check, decide_deadlock, parts
-from checkvalve.spec.design.counters import AIM, Counters
-from checkvalve.spec.design.findings import DesignReport
-from checkvalve.spec.design.language import Design
-from checkvalve.spec.design.legs import Guarded, Leg, expanded, followed, steps_in
-from checkvalve.spec.design.pursuit import amounts, falling
-from checkvalve.spec.design.structure import decide
-from checkvalve.spec.design.translate import translate
+from checkvalve.spec.design.equations.legs import Guarded, Leg, expanded, followed, steps_in
+from checkvalve.spec.design.equations.pursuit import amounts, falling
+from checkvalve.spec.design.equations.structure import decide
+from checkvalve.spec.design.net.counters import AIM, Counters
+from checkvalve.spec.design.net.translate import translate
+from checkvalve.spec.design.reading.language import Design
+from checkvalve.spec.design.verdicts.certificates import certificate
+from checkvalve.spec.design.why.findings import DesignReport
 from checkvalve.spec.verdicts.verdict import Budget, Outcome
 
 

@@ -22,12 +22,12 @@ from checkvalve.conformance.designs import check_design, check_file
 from checkvalve.conformance.designs.places import with_places
 from checkvalve.conformance.designs.text import lines, repair_lines
 from checkvalve.spec.design.check import Part, Settings, decide_deadlock, parts
-from checkvalve.spec.design.findings import DesignReport, Finding, Repair
-from checkvalve.spec.design.language import Design
+from checkvalve.spec.design.reading.language import Design
 from checkvalve.spec.design.repairs import judge, repair as search
 from checkvalve.spec.design.repairs.change import Scope
 from checkvalve.spec.design.repairs.repair import repair, with_repair
 from checkvalve.spec.design.repairs.table import KINDS
+from checkvalve.spec.design.why.findings import DesignReport, Finding, Repair
 from checkvalve.spec.notation.errors import InputError
 from checkvalve.spec.verdicts.verdict import Budget, Outcome
 

@@ -10,11 +10,11 @@ from random_designs import designs
 
 from checkvalve.conformance.designs.text import lines
 from checkvalve.spec.design.check import Part, Settings, check, decide_deadlock, parts
-from checkvalve.spec.design.findings import DesignReport, Finding
-from checkvalve.spec.design.language import Design
 from checkvalve.spec.design.loader import load
-from checkvalve.spec.design.runs import Runs
-from checkvalve.spec.design.translate import Aim, translate
+from checkvalve.spec.design.net.translate import Aim, translate
+from checkvalve.spec.design.reading.language import Design
+from checkvalve.spec.design.search.runs import Runs
+from checkvalve.spec.design.why.findings import DesignReport, Finding
 from checkvalve.spec.verdicts.verdict import Budget, Outcome
 
 LOOP = """

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from checkvalve.conformance.designs.reading import read_text
 from checkvalve.spec.design.loader import load
-from checkvalve.spec.design.schema import _WORDS, check_shape, resolved_schema, schema
-from checkvalve.spec.design.source import Node, Spot, _Builder, parse
+from checkvalve.spec.design.reading.schema import _WORDS, check_shape, resolved_schema, schema
+from checkvalve.spec.design.reading.source import Node, Spot, _Builder, parse
 from checkvalve.spec.notation.errors import InputError
 
 DESIGNS = sorted((Path(__file__).parent.parent / "examples" / "designs").glob("*.yaml"))

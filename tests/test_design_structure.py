@@ -12,13 +12,13 @@ from random_designs import designs, random_design
 from checkvalve.conformance.bench.designs import loops
 from checkvalve.conformance.designs.text import lines
 from checkvalve.spec.design.check import Part, Settings, check, decide_deadlock, parts
-from checkvalve.spec.design.counters import Counters
-from checkvalve.spec.design.equations import Equations, sums
-from checkvalve.spec.design.language import Design
-from checkvalve.spec.design.lemmas import trap
+from checkvalve.spec.design.equations.equations import Equations, sums
+from checkvalve.spec.design.equations.lemmas import trap
+from checkvalve.spec.design.equations.structure import AIM, Answer, decide
 from checkvalve.spec.design.loader import load
-from checkvalve.spec.design.structure import AIM, Answer, decide
-from checkvalve.spec.design.translate import translate
+from checkvalve.spec.design.net.counters import Counters
+from checkvalve.spec.design.net.translate import translate
+from checkvalve.spec.design.reading.language import Design
 from checkvalve.spec.verdicts.verdict import Budget, Outcome
 
 WINDOW = """
@@ -133,7 +133,7 @@ def test_no_reachable_state_breaks_a_clause() -> None:
 
 
 def _possible(move: object, state: list[int]) -> bool:
-    from checkvalve.spec.design.counters import Move
+    from checkvalve.spec.design.net.counters import Move
     assert isinstance(move, Move)
     return all(state[n] >= low for n, low in move.least.items()) and all(
         state[n] <= high for n, high in move.most.items())

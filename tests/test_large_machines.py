@@ -9,7 +9,7 @@ import llvmlite.ir as ir
 import pytest
 from checkvalve.conformance.bench.lowering import Walk
 from checkvalve.conformance.chapters.file import load_chapter
-from checkvalve.spec.design.net import Net
+from checkvalve.spec.design.net.net import Net
 from checkvalve.spec.engines.native.layout import Layout
 from checkvalve.spec.engines.native.rows import RowCode
 from checkvalve.spec.engines.native.successors import (

@@ -6,15 +6,15 @@ from random import Random
 
 import pytest
 from checkvalve.conformance.bench.ring import ring, states_of_ring
-from checkvalve.spec.design.net import Net
+from checkvalve.spec.design.net.net import Net
 from checkvalve.spec.engines.native import engine, explore
 from checkvalve.spec.engines.native.commuting import Commuting
 from checkvalve.spec.engines.search import check_rules, instances
-from checkvalve.spec.verdicts.verdict import Budget, Verdict
 from checkvalve.spec.notation import (
     Machine, ModelFault, action, array, bind, boolean, const, require, upto,
 )
 from checkvalve.spec.notation.bound import BoundMachine
+from checkvalve.spec.verdicts.verdict import Budget, Verdict
 
 
 @pytest.mark.parametrize("threads", [1, 2])

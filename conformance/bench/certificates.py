@@ -18,8 +18,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from checkvalve.spec.certify.checker import check_certificate
-from checkvalve.spec.design.certificates import Certificates, Uncertified
-from checkvalve.spec.design.findings import DesignReport
+from checkvalve.spec.design.verdicts.certificates import Certificates, Uncertified
+from checkvalve.spec.design.why.findings import DesignReport
 from checkvalve.spec.verdicts.verdict import Budget, Outcome
 
 from ..designs import check_design, load_designs

@@ -19,11 +19,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 
-from checkvalve.spec.design.deadlock import told_all
-from checkvalve.spec.design.findings import DesignReport
-from checkvalve.spec.design.language import Design, Kind, Link, Pool, Task
-from checkvalve.spec.design.parts import Part, parts
-from checkvalve.spec.design.searching import Settings
+from checkvalve.spec.design.reading.language import Design, Kind, Link, Pool, Task
+from checkvalve.spec.design.search.searching import Settings
+from checkvalve.spec.design.verdicts.deadlock import told_all
+from checkvalve.spec.design.why.findings import DesignReport
+from checkvalve.spec.design.why.parts import Part, parts
 from checkvalve.spec.notation.errors import InputError
 from checkvalve.spec.verdicts.verdict import Budget, Outcome
 
@@ -151,7 +151,7 @@ class Case:
     def certified(self, report: DesignReport) -> tuple[str, str]:
         """The size of the certificate in kB, and the seconds of its check."""
         from checkvalve.spec.certify.checker import check_certificate
-        from checkvalve.spec.design.certificates import certificate
+        from checkvalve.spec.design.verdicts.certificates import certificate
         document = certificate(report, report.finding("deadlock"))
         if document is None:
             return "none", ""

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from checkvalve.spec.design.language import Design
-from checkvalve.spec.design.parts import parts
+from checkvalve.spec.design.reading.language import Design
+from checkvalve.spec.design.why.parts import parts
 
 __all__ = ["tampered"]
 

@@ -18,8 +18,8 @@ from .outcome import EXPECTED, UNKNOWN, VIOLATED
 
 if TYPE_CHECKING:
     from checkvalve.spec.design.check import Engine
-    from checkvalve.spec.design.findings import DesignReport
-    from checkvalve.spec.design.language import Design
+    from checkvalve.spec.design.why.findings import DesignReport
+    from checkvalve.spec.design.reading.language import Design
     from checkvalve.spec.verdicts.verdict import Budget
 
     from ..designs.certificates import Written
@@ -133,7 +133,7 @@ def _check_names(designs: list[Design]) -> None:
 def _draw(report: DesignReport, folder: Path | None) -> Path | None:
     if folder is None:
         return None
-    from checkvalve.spec.design.svg import draw
+    from checkvalve.spec.design.drawing.svg import draw
 
     from ..files import write_whole
     path = folder / f"{report.design.name}.svg"

@@ -15,8 +15,8 @@ from .options import budget_options, parameters_given
 from .outcome import EXPECTED, UNKNOWN
 
 if TYPE_CHECKING:
-    from checkvalve.spec.design.law_proof import Side, ToldRun
-    from checkvalve.spec.design.sizes import Sizes
+    from checkvalve.spec.design.laws.law_proof import Side, ToldRun
+    from checkvalve.spec.design.laws.sizes import Sizes
     from checkvalve.spec.verdicts.verdict import Budget
 
     from ..designs.laws import Found
@@ -122,7 +122,7 @@ def _side(what: str, side: Side) -> Iterator[str]:
 
 def _domain(side: Side) -> str:
     """The values that a side is proved for, in words."""
-    from checkvalve.spec.design.regions import MOST
+    from checkvalve.spec.design.laws.regions import MOST
     domain = side.domain
     few = [f"{name} = {low}..{high}" for name, (low, high) in domain.ranges.items()
            if name in domain.bounded]

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from checkvalve.spec.design.check import Settings
-    from checkvalve.spec.design.findings import DesignReport
-    from checkvalve.spec.design.language import Design
+    from checkvalve.spec.design.why.findings import DesignReport
+    from checkvalve.spec.design.reading.language import Design
     from checkvalve.spec.verdicts.verdict import Budget
 
 __all__ = ["check_design", "check_file", "load_designs", "load_file"]

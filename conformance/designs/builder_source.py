@@ -11,8 +11,8 @@ from pathlib import Path
 from textwrap import wrap
 from typing import Any, Final
 
-from checkvalve.spec.design import schema as schema_module
-from checkvalve.spec.design.schema import schema
+from checkvalve.spec.design.reading import schema as schema_module
+from checkvalve.spec.design.reading.schema import schema
 
 from ..files import write_whole
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from checkvalve.spec.notation.errors import InputError
 
 if TYPE_CHECKING:
-    from checkvalve.spec.design.findings import DesignReport
+    from checkvalve.spec.design.why.findings import DesignReport
     from checkvalve.spec.verdicts.deadline import Deadline
 
 __all__ = ["MAX_BYTES", "Written", "problem_of", "read_certificate", "write_certificates"]
@@ -30,7 +30,7 @@ class Written:
 
 def write_certificates(report: DesignReport, folder: Path, deadline: Deadline) -> list[Written]:
     """Write a certificate of each verdict that is known, as ``NAME.PROPERTY.json``."""
-    from checkvalve.spec.design.certificates import Certificates, Uncertified
+    from checkvalve.spec.design.verdicts.certificates import Certificates, Uncertified
     from checkvalve.spec.verdicts.verdict import Outcome
 
     from ..files import write_whole

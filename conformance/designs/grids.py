@@ -9,15 +9,15 @@ from itertools import product
 from typing import Any, Final
 
 from checkvalve.spec.design.check import Settings, decide_one
+from checkvalve.spec.design.equations.structure import decide
 from checkvalve.spec.design.formats.draft import Reading
-from checkvalve.spec.design.language import Design
-from checkvalve.spec.design.law import Observed, Point
+from checkvalve.spec.design.laws.law import Observed, Point
+from checkvalve.spec.design.laws.over import Opened, opened
+from checkvalve.spec.design.laws.regions import MOST
 from checkvalve.spec.design.loader import load_point, load_tree
-from checkvalve.spec.design.over import Opened, opened
-from checkvalve.spec.design.parameters import MAX_POINTS, point_with
-from checkvalve.spec.design.parts import parts
-from checkvalve.spec.design.regions import MOST
-from checkvalve.spec.design.structure import decide
+from checkvalve.spec.design.reading.language import Design
+from checkvalve.spec.design.reading.parameters import MAX_POINTS, point_with
+from checkvalve.spec.design.why.parts import parts
 from checkvalve.spec.notation.errors import InputError
 from checkvalve.spec.verdicts.deadline import OutOfTime
 from checkvalve.spec.verdicts.verdict import Budget, Outcome

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Final
 
 from checkvalve.spec.design.formats.files import read_any
-from checkvalve.spec.design.law import Law, Observed, Point, find_law
-from checkvalve.spec.design.law_proof import Proof, prove
-from checkvalve.spec.design.sizes import Sizes, sizes_of
+from checkvalve.spec.design.laws.law import Law, Observed, Point, find_law
+from checkvalve.spec.design.laws.law_proof import Proof, prove
+from checkvalve.spec.design.laws.sizes import Sizes, sizes_of
 from checkvalve.spec.notation.errors import InputError
 from checkvalve.spec.verdicts.deadline import Deadline
 from checkvalve.spec.verdicts.verdict import Budget, Outcome

@@ -7,13 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from checkvalve.spec.design.source import NOWHERE, Node, Spot, parse
+from checkvalve.spec.design.reading.source import NOWHERE, Node, Spot, parse
 from checkvalve.spec.notation.errors import InputError
 
 from .reading import read_text
 
 if TYPE_CHECKING:
-    from checkvalve.spec.design.findings import DesignReport, Edit, Repair, Way
+    from checkvalve.spec.design.why.findings import DesignReport, Edit, Repair, Way
 
 __all__ = ["placed", "with_places"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from checkvalve.spec.design.source import MAX_CHARACTERS
+from checkvalve.spec.design.reading.source import MAX_CHARACTERS
 from checkvalve.spec.notation.errors import InputError
 
 __all__ = ["MAX_BYTES", "read_text"]

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from textwrap import wrap
 
-from checkvalve.spec.design.findings import (
+from checkvalve.spec.design.reading.language import Design
+from checkvalve.spec.design.reading.lints import lints
+from checkvalve.spec.design.why.findings import (
     DesignReport, Finding, GraphCycle, Meanwhile, Repair, RepairStep, Way, in_short,
 )
-from checkvalve.spec.design.language import Design
-from checkvalve.spec.design.lints import lints
-from checkvalve.spec.design.stuck import Blocked
+from checkvalve.spec.design.why.stuck import Blocked
 from checkvalve.spec.notation.labels import counted
 from checkvalve.spec.verdicts.verdict import Outcome, mark
 

@@ -19,7 +19,7 @@ from .config import Designs, Suite
 from .report import Judgement, Row, judge
 
 if TYPE_CHECKING:
-    from checkvalve.spec.design.findings import Finding
+    from checkvalve.spec.design.why.findings import Finding
     from checkvalve.spec.verify import Row as Promise
 
     from ..campaigns.summary import RuleResult
@@ -32,7 +32,7 @@ def design_rows(subject: str, file: Path, designs: Designs) -> tuple[Row, ...]:
 
     Each design has all the seconds that are allowed for one.
     """
-    from checkvalve.spec.design.lints import lints
+    from checkvalve.spec.design.reading.lints import lints
     from checkvalve.spec.verdicts.verdict import Budget
 
     from ..designs import check_design, load_designs

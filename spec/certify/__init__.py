@@ -1,5 +1,5 @@
 """A second opinion: certificates of verdicts on designs, checked without the engines.
 
 Nothing here imports what translates, searches or proves designs. Only the reading of files, and the
-data types that it fills, are shared (``checkvalve.spec.design.language``).
+data types that it fills, are shared (``checkvalve.spec.design.reading.language``).
 """

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ..design.language import Design, Flow
+from ..design.reading.language import Design, Flow
 from .confluence import decided_by_one_run, goes_round
 from .moves import system_of
 from .order import keeps_order, loses_order

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice, product
 
-from ..design.language import (
+from ..design.reading.language import (
     Design, Flow, Kind, Link, Merging, Mortality, Routing, Step, StepKind, Task,
 )
 from .meetings import meeting_at

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..design.language import Design, Link
+from ..design.reading.language import Design, Link
 from .moves import system_of
 from .run import Refuted
 from .system import Move, NotCovered, System, can_move

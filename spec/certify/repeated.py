@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ..design.language import Design
+from ..design.reading.language import Design
 from .moves import system_of
 from .run import Refuted, run_of
 from .states import states_of

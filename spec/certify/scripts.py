@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from ..design.language import Step, StepKind, Task
+from ..design.reading.language import Step, StepKind, Task
 
 __all__ = ["finals", "may_be_done", "positions", "singly"]
 

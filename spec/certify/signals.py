@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..design.language import Flow, Link
+from ..design.reading.language import Flow, Link
 from .system import Counter, Move
 
 __all__ = ["calls_of", "counters_of", "stopped", "written"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ..design.language import Design
+from ..design.reading.language import Design
 from .run import Refuted
 from .scripts import may_be_done
 from .states import States, states_of

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from ..design.language import Design
+from ..design.reading.language import Design
 from .scripts import may_be_done
 from .system import Move, System
 

@@ -21,22 +21,24 @@ from dataclasses import replace
 from ..notation.errors import InputError
 from ..verdicts.deadline import Deadline, OutOfTime
 from ..verdicts.verdict import Outcome, Trace
-from .bounds import bounds
-from .deadlock import decide_deadlock, told_all
-from .duplication import DUPLICATION, decide_duplication
-from .explain import marking_of, told_waits
-from .findings import DesignReport, Finding, GraphCycle
-from .language import Design, Flow
-from .links import Unbounded
-from .live import LIVE, decide_live, going_round
-from .local import LOCAL, Spaces, decide_local
-from .occupancy import largest
-from .order import ORDERED, decide_order
-from .parts import Part, parts
-from .rows import Place, Row, Table
-from .searching import Engine, Settings, abstracting, finding_of, not_the_searchs, rows_of, search
-from .stuck import Blocked
-from .translate import Aim, translate
+from .equations.bounds import bounds
+from .net.links import Unbounded
+from .net.rows import Place, Row, Table
+from .net.translate import Aim, translate
+from .reading.language import Design, Flow
+from .search.searching import (
+    Engine, Settings, abstracting, finding_of, not_the_searchs, rows_of, search,
+)
+from .verdicts.deadlock import decide_deadlock, told_all
+from .verdicts.duplication import DUPLICATION, decide_duplication
+from .verdicts.live import LIVE, decide_live, going_round
+from .verdicts.local import LOCAL, Spaces, decide_local
+from .verdicts.occupancy import largest
+from .verdicts.order import ORDERED, decide_order
+from .why.explain import marking_of, told_waits
+from .why.findings import DesignReport, Finding, GraphCycle
+from .why.parts import Part, parts
+from .why.stuck import Blocked
 
 __all__ = [
     "Engine", "Part", "Settings", "check", "decide_deadlock", "decide_one", "decide_property",

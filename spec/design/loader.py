@@ -13,17 +13,17 @@ from dataclasses import replace
 from typing import Any
 
 from ..notation.errors import InputError
-from .copies import expanded, has_copies
-from .kinds import Misfit, Parts, sorted_out
-from .language import (
+from .net.translate import Aim, translate
+from .reading.copies import expanded, has_copies
+from .reading.kinds import Misfit, Parts, sorted_out
+from .reading.language import (
     Design, Flow, Kind, Link, Merging, Mortality, Pool, Routing, Step, StepKind, Task,
 )
-from .parameters import Point, points, resolved
-from .schema import check_shape
-from .programs import length
-from .source import Node, Spot, parse
-from .symbols import whole
-from .translate import Aim, translate
+from .reading.parameters import Point, points, resolved
+from .reading.programs import length
+from .reading.schema import check_shape
+from .reading.source import Node, Spot, parse
+from .reading.symbols import whole
 
 __all__ = ["load", "load_all", "load_point", "load_tree", "only"]
 

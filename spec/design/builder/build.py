@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from ..check import Settings, check
-from ..findings import DesignReport
 from ..formats.draft import as_node
-from ..language import Design as Loaded
 from ..loader import load_tree, only
-from ..schema import schema
-from ..source import Node, Spot
+from ..reading.language import Design as Loaded
+from ..reading.schema import schema
+from ..reading.source import Node, Spot
+from ..why.findings import DesignReport
 from .kinds import Kinds, LinkName, Number, PoolName, TaskName
 
 __all__ = ["Design"]

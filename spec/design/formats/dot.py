@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final, NamedTuple
 
-from ..source import Spot
+from ..reading.source import Spot
 from .draft import Reading, refusal
 from .graph import Edge, Graph, Vertex, reading_of
 

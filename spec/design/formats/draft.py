@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from ...notation.errors import InputError
-from ..source import Node, Spot
+from ..reading.source import Node, Spot
 
 __all__ = ["BEGIN", "Draft", "Reading", "as_node", "refusal"]
 

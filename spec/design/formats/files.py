@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from ...notation.errors import InputError
-from ..language import Design
 from ..loader import load_tree
-from ..source import parse
+from ..reading.language import Design
+from ..reading.source import parse
 from . import dot, flink, flux, graphml, kafka_streams, pnml
 from .draft import Reading
 

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from ..source import Node, Spot, parse
+from ..reading.source import Node, Spot, parse
 from .draft import BEGIN, Draft, Reading, refusal
 from .stages import put_stage
 from .values import Values

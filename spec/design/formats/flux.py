@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from ..source import Node, Spot, parse
+from ..reading.source import Node, Spot, parse
 from .draft import Draft, Reading, refusal
 from .stages import put_stage
 from .values import Values

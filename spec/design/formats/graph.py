@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from ...notation.errors import InputError
-from ..schema import schema
-from ..source import NOWHERE, Node, Spot
+from ..reading.schema import schema
+from ..reading.source import NOWHERE, Node, Spot
 from .draft import Draft, Reading, as_node, refusal
 
 __all__ = ["Edge", "Graph", "Vertex", "no_edge_to", "reading_of"]

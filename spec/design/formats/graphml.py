@@ -6,7 +6,7 @@ Source: graphml.graphdrawing.org, the primer (2000 to 2013).
 
 from __future__ import annotations
 
-from ..source import Spot
+from ..reading.source import Spot
 from .draft import Reading, refusal
 from .graph import Edge, Graph, Vertex, no_edge_to, reading_of
 from .xml import Element, parse_xml

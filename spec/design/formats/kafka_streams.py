@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from ..source import Spot
+from ..reading.source import Spot
 from .draft import Draft, Reading, refusal
 from .stages import Ends, put_stage
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from ..source import Spot
+from ..reading.source import Spot
 from .bounds import place_bounds
 from .draft import Draft, Reading, refusal
 from .xml import Element, parse_xml

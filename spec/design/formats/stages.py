@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ..source import Spot
+from ..reading.source import Spot
 from .draft import Draft
 
 __all__ = ["Ends", "put_stage"]

@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ..source import Node
+from ..reading.source import Node
 from .draft import refusal
 
 __all__ = ["Values"]

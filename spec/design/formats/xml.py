@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Final
 from xml.parsers import expat
 
-from ..source import Spot
+from ..reading.source import Spot
 from .draft import refusal
 
 __all__ = ["MAX_DEPTH", "MAX_ELEMENTS", "Element", "parse_xml"]

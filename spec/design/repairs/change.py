@@ -14,10 +14,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
-from ..findings import Edit
-from ..kinds import is_slots
-from ..language import Design, Link, Pool, StepKind, Task
-from ..source import NOWHERE, Spot
+from ..reading.kinds import is_slots
+from ..reading.language import Design, Link, Pool, StepKind, Task
+from ..reading.source import NOWHERE, Spot
+from ..why.findings import Edit
 
 __all__ = [
     "MOST", "Change", "Family", "KindOfChange", "Scope", "above", "below", "changed_links",

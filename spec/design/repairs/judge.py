@@ -16,16 +16,16 @@ from ...notation.errors import InputError
 from ...verdicts.deadline import Deadline, OutOfTime
 from ...verdicts.verdict import Budget, Outcome
 from ..check import decide_property
-from ..deadlock import decide_deadlock
-from ..findings import Finding
-from ..language import Design, Flow
-from ..local import Spaces
-from ..parts import Part, parts
-from ..searching import Settings
-from ..structure import decide
-from ..translate import Aim, translate
-from ..waits import WaitGraph
-from ..ways import way_into
+from ..equations.structure import decide
+from ..net.translate import Aim, translate
+from ..reading.language import Design, Flow
+from ..search.searching import Settings
+from ..search.ways import way_into
+from ..verdicts.deadlock import decide_deadlock
+from ..verdicts.local import Spaces
+from ..why.findings import Finding
+from ..why.parts import Part, parts
+from ..why.waits import WaitGraph
 
 __all__ = ["Answer", "Judge", "PATIENCE"]
 

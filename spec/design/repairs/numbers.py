@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from ...notation.labels import counted
-from ..findings import Edit
-from ..language import Design, Flow, Kind, Link, Pool, Step, StepKind, Task
+from ..reading.language import Design, Flow, Kind, Link, Pool, Step, StepKind, Task
+from ..why.findings import Edit
 from .change import (
     MOST, Change, Family, Scope, above, below, changed_links, changed_pools, changed_tasks, number,
     shown, taken,

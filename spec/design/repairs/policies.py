@@ -6,9 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ...notation.labels import counted
-from ..findings import Edit
-from ..language import Design, Flow, Kind, Link, Merging, Pool, Routing, Step, StepKind, Task
-from ..source import NOWHERE
+from ..reading.language import (
+    Design, Flow, Kind, Link, Merging, Pool, Routing, Step, StepKind, Task,
+)
+from ..reading.source import NOWHERE
+from ..why.findings import Edit
 from .change import (
     MOST, Change, Family, Scope, changed_links, changed_tasks, once, shown, taken,
 )

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from ..findings import Finding
-from ..language import Design, Kind, Link, StepKind, Task
-from ..stuck import Blocked
+from ..reading.language import Design, Kind, Link, StepKind, Task
+from ..why.findings import Finding
+from ..why.stuck import Blocked
 
 __all__ = ["Stuck", "around", "region"]
 

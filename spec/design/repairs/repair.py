@@ -14,12 +14,12 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from ...verdicts.verdict import Budget, Outcome
-from ..findings import DesignReport, Finding, Repair, RepairStep, Way
-from ..language import Design
-from ..live import LIVE
-from ..local import LOCAL
-from ..parts import parts
-from ..source import NOWHERE, Spot
+from ..reading.language import Design
+from ..reading.source import NOWHERE, Spot
+from ..verdicts.live import LIVE
+from ..verdicts.local import LOCAL
+from ..why.findings import DesignReport, Finding, Repair, RepairStep, Way
+from ..why.parts import parts
 from .change import Scope
 from .judge import Answer, Judge
 from .region import Stuck, around, region

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from ...notation.errors import InputError
 from ...notation.labels import counted
 from ...verdicts.verdict import Outcome
-from ..findings import Finding
-from ..language import Design
+from ..reading.language import Design
+from ..why.findings import Finding
 from .change import Change, KindOfChange, Scope
 from .judge import Answer, Judge
 from .region import Stuck

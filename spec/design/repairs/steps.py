@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from ..findings import Edit
-from ..language import Design, Step, StepKind, Task
-from ..programs import program
-from ..source import NOWHERE, Spot
+from ..reading.language import Design, Step, StepKind, Task
+from ..reading.programs import program
+from ..reading.source import NOWHERE, Spot
+from ..why.findings import Edit
 from .change import Change, Family, Scope, changed_tasks, shown
 
 __all__ = ["lock_order", "step_order"]

@@ -1,0 +1,1 @@
+"""A design as a picture, and as a model for SPIN."""

@@ -1,0 +1,1 @@
+"""Verdicts by equations and by single runs, without a search."""

@@ -1,0 +1,119 @@
+"""Designs without choice: one run decides them.
+
+Where no move ever takes away what another one needs, moves that are possible stay so until they are
+made, and all runs do the same in some order (Keller 1975; Landweber and Robertson 1978, of
+persistent nets). So if one run can go on for ever, none gets stuck; and if one ends, all end, in
+the same state. That is so of tasks that each read links of their own: of pipelines, joins, meshes
+and programs, but not of merges, routes, or a pool that is shared.
+
+A run that comes back to where it began can go on for ever. How often it makes each move is known
+beforehand: so that every counter is what it was (the balance equations of a fixed-rate graph; Lee
+and Messerschmitt 1987).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import gcd
+
+from ..net.counters import AIM, Counters, Move
+from ..net.invariants import kernel
+from ..net.translate import translate
+from ..reading.language import Design
+from .legs import Leg
+from .pursuit import MAX_AMOUNT, pursue
+
+__all__ = ["Only", "goes_round", "has_choice", "only_run"]
+
+ROUNDS = (1, 8)
+"""How many times over all is made in one run: the first time may not yet come back."""
+ENDLESS = 2**40
+"""As good as any amount of a move where a run is to end by itself."""
+
+
+@dataclass(frozen=True)
+class Only:
+    """The run that decides: it comes back to its start (``returns``), or ends, in a state that is
+    stuck (``is_stuck``) or in which all is done."""
+
+    legs: tuple[Leg, ...]
+    returns: bool
+    is_stuck: bool
+
+
+def has_choice(net: Counters) -> bool:
+    """Whether some move may take away what another needs at the same time: elements, or room."""
+    asks: dict[tuple[int, bool], list[int]] = {}
+    for number, move in enumerate(net.moves):
+        for side, guards in ((True, move.least), (False, move.most)):
+            for counter in guards:
+                asks.setdefault((counter, side), []).append(number)
+    return any(
+        move.fails or any(
+            other != number and not _exclude(net, move, net.moves[other])
+            for counter, by in move.change.items() for other in asks.get((counter, by < 0), ()))
+        for number, move in enumerate(net.moves))
+
+
+def _exclude(net: Counters, one: Move, other: Move) -> bool:
+    """Whether two moves are never possible at once: by what a counter holds, or because they are
+    of different positions of one program."""
+    if any(move.least[n] > most for move, off in ((one, other), (other, one))
+           for n, most in off.most.items() if n in move.least):
+        return True
+    here = {(net.counters[n].place, net.counters[n].value) for n in one.least}
+    there = {(net.counters[n].place, net.counters[n].value) for n in other.least}
+    return any(value is not None and place == where and value != at
+               for place, value in here for where, at in there)
+
+
+def only_run(net: Counters, watch: Callable[[], object] = lambda: None) -> Only | None:
+    """The run that decides a design without choice; None where it has one, or none was found."""
+    if not net.moves or has_choice(net):
+        return None
+    watch()
+    turn = _turn(net)
+    watch()
+    for rounds in ROUNDS if turn is not None and max(turn) * max(ROUNDS) < MAX_AMOUNT else ():
+        assert turn is not None
+        found = pursue(net, [rounds * amount for amount in turn], watch)
+        if found.is_complete:
+            return Only(found.legs, returns=True, is_stuck=False)
+        if found.nothing_moves:
+            return _ended(net, found.legs, found.end)
+    if turn is None:
+        found = pursue(net, [ENDLESS] * len(net.moves), watch)
+        if found.nothing_moves:
+            return _ended(net, found.legs, found.end)
+    return None
+
+
+def goes_round(design: Design, watch: Callable[[], object] = lambda: None) -> bool:
+    """Whether a design without choice has a run that comes back and makes every move: then every
+    move stays ahead, wherever a run has come to, so that nobody ever stops for good."""
+    net = Counters.of(translate(design, AIM))
+    found = only_run(net, watch)
+    return found is not None and found.returns and {
+        number for leg in found.legs for number in leg.then} == set(range(len(net.moves)))
+
+
+def _ended(net: Counters, legs: tuple[Leg, ...], end: list[int]) -> Only:
+    return Only(legs, returns=False, is_stuck=net.is_work_left(end))
+
+
+def _turn(net: Counters) -> list[int] | None:
+    """How often each move is made until all counters are what they were; None if no such run
+    makes a move."""
+    balance: list[dict[int, int]] = [{} for _ in net.counters]
+    for number, move in enumerate(net.moves):
+        for counter, by in move.change.items():
+            balance[counter][number] = by
+    found = [0] * len(net.moves)
+    for weights in kernel(balance, len(net.moves)):
+        signs = {weight > 0 for weight in weights.values()}
+        if len(signs) == 1:
+            common = gcd(*weights.values())
+            for number, weight in weights.items():
+                found[number] += abs(weight) // common
+    return found if any(found) else None

@@ -1,0 +1,171 @@
+"""Whether some tasks can be silent while others go on: the rules of ``standstill`` as equations.
+
+Here a reason is also a statement about the marking: who waits for room waits at a full link, and
+who waits for data at an empty one. So the rules are asked of Z3 together with the sums that no step
+changes. If no marking and no set of tasks satisfies them, no task can stop unless all of them do.
+
+That is enough where the whole never comes to an end. Where it may, more is asked: a state in which
+some are *stuck for ever*, whatever the others do, and a run from there that never ends, in which
+some are *silent*. Who is stuck is silent, and so is who is out of supply. Only who is stuck needs a
+reason, and less is a reason than before, because a run that is left to give something may not be
+gone on with, and who is not stuck may give only once:
+
+- A step that lacks one thing alone: who gives that if it moves once is stuck, too, and who gives it
+  going on in the run, but for a last step or some, is silent.
+- A step that lacks several things: for each of two of them, who cannot help giving it in the run
+  is silent. (If others use up one of these things, that one is never the one that counts.)
+
+If there is no such state, no run goes on for ever once a task is stuck, whether the whole can get
+stuck or not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from itertools import combinations
+from typing import Any
+
+from ..net.counters import NO_MOST
+from ..net.invariants import conserved
+from ..net.rows import Row
+from ..reading.language import Design
+from .standstill import Agent, Guard, Silence, Standstill
+from .supply import Giving, guards
+
+__all__ = ["ask_equations"]
+
+EFFORT = 20_000_000
+"""What the solver may do, in its own units (a few seconds)."""
+REASONS = (Giving.ONCE, Giving.GOING_ON, Giving.SURELY)
+"""What counts where the whole may come to an end: who gives in one move, going on, and surely."""
+
+
+def ask_equations(
+    design: Design, watch: Callable[[], object] = lambda: None, *, may_stop: bool = False
+) -> Standstill:
+    """What the equations say of the silent sets of a connected design; with ``may_stop``, of one
+    of which it is not known that it never comes to an end."""
+    import z3
+    context = z3.Context()
+    solver = z3.SimpleSolver(ctx=context)
+    solver.set("rlimit", EFFORT)
+    silence = Silence.of(design, watch)
+    asked = _Asked(silence, solver, context, may_stop)
+    asked.markings()
+    asked.supplies()
+    for agent in silence.moves:
+        watch()
+        asked.reasons(agent)
+    answer = solver.check()
+    if answer == z3.unsat:
+        return Standstill(True)
+    if answer == z3.unknown:
+        return Standstill(False, tuple(design.tasks))
+    model = solver.model()
+    return Standstill(False, tuple(
+        task for task in design.tasks if z3.is_true(model.eval(asked.stuck[task], True))))
+
+
+class _Asked:
+    """A Boolean for each agent that is silent and each row that has moved for the last time, and
+    the tokens in each place."""
+
+    def __init__(self, silence: Silence, solver: Any, context: Any, may_stop: bool) -> None:
+        import z3
+        self.z3, self.silence, self.solver = z3, silence, solver
+        self.context = context
+        places = silence.table.places
+        self.tokens = {p.name: z3.Int(f"m{n}", context) for n, p in enumerate(places)}
+        self.silent: dict[Agent, Any] = {
+            agent: z3.Bool(f"s{n}", context) for n, agent in enumerate(silence.moves)}
+        self.stuck = self.silent
+        """Who is stuck whatever others do: all the silent ones, where a run may always go on."""
+        self.ended = [z3.Bool(f"e{n}", context) for n in range(len(silence.rows))]
+        self.may_stop = may_stop
+        if may_stop:
+            self.stuck = {agent: z3.Bool(f"t{n}", context) for n, agent in enumerate(silence.moves)}
+            solver.add([z3.Implies(self.stuck[each], self.silent[each]) for each in self.stuck])
+        solver.add(z3.Or([self.stuck[task] for task in silence.tasks]))
+        solver.add(z3.Not(z3.And(list(self.silent.values()))))
+
+    def markings(self) -> None:
+        """Each place is within its range, and keeps every sum that no step changes."""
+        table = self.silence.table
+        for place in table.places:
+            here = self.tokens[place.name]
+            self.solver.add(here >= 0)
+            if place.most < NO_MOST:
+                self.solver.add(here <= place.most)
+        for law in (*table.invariants, *conserved(table)):
+            self.solver.add(self.z3.Sum(
+                [k * self.tokens[p] for p, k in law.weights.items()]) == law.total)
+
+    def supplies(self) -> None:
+        """Who is silent, and who uses up what nobody gives, moves no more."""
+        z3, silence = self.z3, self.silence
+        for number, row in enumerate(silence.rows):
+            for agent in silence.agents[number]:
+                self.solver.add(z3.Implies(self.silent[agent], self.ended[number]))
+            for place, by in row.effect.change.items():
+                if by < 0 or silence.most[place] < NO_MOST:
+                    givers = silence.giving.get((place, -1 if by > 0 else 1), ())
+                    self.solver.add(z3.Implies(
+                        z3.And([z3.BoolVal(True, self.context), *(self.ended[n] for n in givers)]),
+                        self.ended[number]))
+        for agent, mine in silence.moves.items():
+            if mine:
+                self.solver.add(z3.Implies(
+                    z3.And([self.ended[n] for n in mine]), self.silent[agent]))
+
+    def reasons(self, agent: Agent) -> None:
+        """No step of a stuck agent is possible; and one that lacks something does so for ever."""
+        silence, z3 = self.silence, self.z3
+        for number in silence.moves[agent]:
+            row = silence.rows[number]
+            if self.may_stop and not row.effect.fair:
+                continue  # it may yet be possible: that is no way to go on
+            lacked = {guard: self._lacked(guard) for guard in guards(row)}
+            if not (row.effect.fair and silence.needs_a_reason(agent)):
+                lacks = list(lacked.values())
+            elif self.may_stop:
+                lacks = self._reasons_to_be_stuck(agent, row, lacked)
+            else:
+                lacks = self._reasons_to_be_silent(agent, row, lacked)
+            self.solver.add(z3.Implies(
+                self.stuck[agent], z3.Or([z3.BoolVal(False, self.context), *lacks])))
+
+    def _lacked(self, guard: Guard) -> Any:
+        place, needed, up = guard
+        return self.tokens[place] < needed if up else self.tokens[place] > needed
+
+    def _reasons_to_be_silent(
+        self, agent: Agent, row: Row, lacked: Mapping[Guard, Any]
+    ) -> list[Any]:
+        """One thing is lacked, and whoever can give it is silent."""
+        known = self.silence.reasons_of_row(agent, row) or {}
+        return [self.z3.And(here, *(self.silent[other] for other in known.get(guard, ())))
+                for guard, here in lacked.items()]
+
+    def _reasons_to_be_stuck(
+        self, agent: Agent, row: Row, lacked: Mapping[Guard, Any]
+    ) -> list[Any]:
+        """One thing is lacked that nobody can give any more, or two that nobody cannot help
+        giving."""
+        silence, both = self.silence, self.z3.And
+        known = {when: silence.reasons_of_row(agent, row, when) for when in REASONS}
+        once, on, surely = (known[when] for when in REASONS)
+        if once is None or on is None or surely is None:
+            return list(lacked.values())
+        passing = silence.passing(agent, once)
+        others = {
+            guard: both(here, *(self.silent[other] for other in surely[guard]))
+            for guard, here in lacked.items() if guard in surely and guard not in passing}
+        alone = [
+            both(here, *(self.stuck[other] for other in once[guard]),
+                 *(self.silent[other] for other in on[guard]))
+            for guard, here in lacked.items()
+            if guard in once and (not passing or guard in passing)]
+        own = [here for guard, here in lacked.items() if guard not in once]
+        several = others.values() if passing else (
+            both(one, other) for one, other in combinations(others.values(), 2))
+        return [*own, *alone, *several]

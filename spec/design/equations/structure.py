@@ -1,0 +1,141 @@
+"""Whether a design can be stuck, asked of equations until they say no or nothing more is known.
+
+A state that the equations leave open is a *candidate*. A run is tried that leads to it, or to
+another stuck state on the way; or a clause is looked for that excludes it, and the question is
+asked again. Where there is neither the answer is unknown, and names the candidate.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter as Tally
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from ...notation.labels import counted
+from ...verdicts.deadline import Deadline
+from ..net.counters import AIM, Counters
+from ..net.invariants import Equation
+from ..net.rows import Table
+from ..net.translate import translate
+from ..reading.language import Design
+from .confluence import Only, only_run
+from .equations import Equations, GaveUp
+from .legs import Leg, steps_in
+from .lemmas import Clause, barrier, descent, trap
+from .pursuit import amounts, falling, pursue
+
+__all__ = ["Answer", "decide"]
+
+ROUNDS = 60
+"""The most candidates that are excluded one by one."""
+MAX_WEIGHED = 600
+"""Moves of a net in which weights are looked for as unknowns of the solver."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the equations say: ``never_stuck`` is proved, or ``legs`` of moves lead to a stuck
+    state, or else ``reason`` says what is open.
+
+    ``only`` is the run that decided a design without choice; then nothing else was needed.
+    ``sums`` and ``clauses`` hold in every reachable state of ``net``, whatever the answer;
+    ``candidate`` is the marking of ``table`` that was left open, if there is one.
+    """
+
+    never_stuck: bool
+    table: Table
+    net: Counters
+    sums: tuple[tuple[Equation, int], ...]
+    clauses: tuple[Clause, ...]
+    candidate: Mapping[str, int] | None = None
+    reason: str = ""
+    legs: tuple[Leg, ...] | None = None
+    only: Only | None = None
+
+    @property
+    def method(self) -> str:
+        """How it was proved that the design is never stuck."""
+        if self.only is None:
+            return f"no stuck state keeps {self.used}, whatever the order of steps"
+        steps = counted(steps_in(self.only.legs), "step")
+        ends = "comes back to its start" if self.only.returns else "ends with all work done"
+        return f"no step takes what another needs, and a run of {steps} {ends}"
+
+    @property
+    def used(self) -> str:
+        """What the answer rests on, as a noun phrase."""
+        told = [counted(sum(len(w) > 1 for w, _ in self.sums), "sum") + " that never change"]
+        shapes = Tally(clause.shape for clause in self.clauses)
+        told += [counted(number, shape) for shape, number in sorted(shapes.items())]
+        return ", ".join(told)
+
+
+def decide(design: Design, deadline: Deadline | None = None) -> Answer:
+    """Whether one connected part of a design can be stuck, by its structure alone.
+
+    Raises OutOfTime where the deadline passes between two steps.
+    """
+    deadline = deadline or Deadline()
+    watch = deadline.watch("solving the equations of stuck states")
+    table = translate(design, AIM)
+    net = Counters.of(table)
+    watch()
+    only = only_run(net, watch)
+    if only is not None:
+        return Answer(not only.is_stuck, table, net, (), (), only=only,
+                      legs=only.legs if only.is_stuck else None)
+    equations = Equations(net, watch)
+    clauses: list[Clause] = []
+    state: Sequence[int] | None = None
+
+    def answer(proved: bool, reason: str = "") -> Answer:
+        return Answer(proved, table, net, tuple(equations.sums), tuple(clauses),
+                      None if state is None else net.marking(state), reason)
+
+    for _ in range(ROUNDS):
+        watch()
+        try:
+            state = equations.stuck(_milliseconds(deadline))
+        except GaveUp as told:
+            watch()
+            return answer(False, f"the solver gave up: {told}")
+        if state is None:
+            return answer(True)
+        clause, legs = _followed(net, state, deadline)
+        if legs is not None:
+            return replace(answer(False, "a run gets stuck"), legs=legs)
+        if clause is None:
+            return answer(False, "a stuck state is left open")
+        clauses.append(clause)
+        equations.add(clause)
+    return answer(False, f"{ROUNDS} stuck states were excluded, and more are left")
+
+
+def _followed(
+    net: Counters, state: Sequence[int], deadline: Deadline
+) -> tuple[Clause | None, tuple[Leg, ...] | None]:
+    """A clause that excludes the state, the first of the shapes that does; or a run that gets
+    stuck there, or on the way there."""
+    watch = deadline.watch("looking for what excludes a stuck state")
+    small = len(net.moves) <= MAX_WEIGHED
+    found = descent(net, state, _milliseconds(deadline)) if small else None
+    watch()
+    if found is not None:
+        return found, None
+    amount = amounts(net, state)
+    watch()
+    run = None if amount is None else pursue(net, amount, watch)
+    if run is not None and run.is_stuck(net):
+        return None, run.legs
+    if amount is None and not small:
+        found = falling(net, state)
+        watch()
+    found = found or trap(net, state, watch)
+    watch()
+    return found or (barrier(net, state, _milliseconds(deadline)) if small else None), None
+
+
+def _milliseconds(deadline: Deadline) -> int | None:
+    left = deadline.left()
+    return None if math.isinf(left) else int(left * 1000)

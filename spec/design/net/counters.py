@@ -1,0 +1,170 @@
+"""A translated design as counters and moves, in the form that equations are made from.
+
+A place that says *where* something is (a script's position, a merge's turn) is no amount, so no
+sum can use it. It becomes one counter for each of its values, of which one is 1 and the others
+are 0: then "so many elements are there while the script is at that step" is a linear equation.
+Every other place is a counter. An unbounded link has no most, and no guard that says that it is
+full. A design that has failed is not stuck, so its failure is no counter, and what makes it
+fail is a move that leads nowhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+
+from ...verdicts.verdict import Trace
+from .links import Unbounded
+from .rows import FAILED, Place, Row, Table
+from .translate import Aim
+
+__all__ = ["AIM", "Counter", "Counters", "Move", "changes_of"]
+
+NO_MOST = 10**12
+AIM = Aim(unbounded=Unbounded(NO_MOST, abstract=False))
+"""How the table is to be translated: with unbounded links that have no end."""
+
+ONE_OF_MANY = {"position", "turn"}
+"""Roles of places whose tokens are no amount but a name."""
+
+
+@dataclass(frozen=True)
+class Counter:
+    """A number that is never negative; ``most`` is None where nothing bounds it.
+
+    It is the tokens of ``place``, or, with a ``value``, 1 exactly where the place holds that many.
+    """
+
+    place: str
+    start: int
+    most: int | None
+    rest: int
+    value: int | None = None
+
+    @property
+    def name(self) -> str:
+        """The counter in a certificate."""
+        return self.place if self.value is None else f"{self.place} = {self.value}"
+
+
+@dataclass(frozen=True)
+class Move:
+    """A step: possible where each counter of ``least`` is at least, and each of ``most`` at most,
+    the number there; it adds ``change``. ``fails`` is true for one after which nothing is stuck.
+    ``row`` is the number of the table's row that it comes from."""
+
+    least: Mapping[int, int]
+    most: Mapping[int, int]
+    change: Mapping[int, int]
+    fails: bool = False
+    row: int = -1
+
+
+@dataclass(frozen=True)
+class Counters:
+    """A design as counters and moves; ``may_end`` says whether it may rest where no counter is
+    above its ``rest``."""
+
+    counters: Sequence[Counter]
+    moves: Sequence[Move]
+    may_end: bool
+
+    @staticmethod
+    def of(table: Table) -> Counters:
+        """The counters of a table that was translated with :data:`AIM`."""
+        counters = [counter for place in table.places for counter in _counters(place)]
+        index = {(counter.place, counter.value): n for n, counter in enumerate(counters)}
+        places = {place.name: place for place in table.places}
+        moves = [replace(move, row=number) for number, row in enumerate(table.rows)
+                 for move in _moves(row, places, index)]
+        return Counters(counters, moves, table.may_end)
+
+    @property
+    def lasting(self) -> Iterator[Move]:
+        """The moves after which the design goes on, and that change something."""
+        return (move for move in self.moves if move.change and not move.fails)
+
+    def is_work_left(self, values: Sequence[int]) -> bool:
+        """Whether a state in which nothing moves is no rest."""
+        return not self.may_end or any(
+            number > counter.rest for number, counter in zip(values, self.counters, strict=True))
+
+    def marking(self, values: Sequence[int]) -> dict[str, int]:
+        """The tokens in each place of the table where the counters have these values."""
+        found = {FAILED: 0}
+        for counter, number in zip(self.counters, values, strict=True):
+            if counter.value is None:
+                found[counter.place] = number
+            elif number:
+                found[counter.place] = counter.value
+        return found
+
+
+def changes_of(table: Table, trace: Trace) -> Iterator[dict[str, int]]:
+    """What each step of a trace adds to which counters."""
+    number = {place.name: n for n, place in enumerate(table.places)}
+    named = {place.name for place in table.places if place.role in ONE_OF_MANY}
+    ours = {place.name for place in table.places if place.role in ("flag", "beat")}
+    state = trace.initial
+    for step in trace.steps:
+        row = table.row_of(step.action, step.args[0][1])
+        found = {}
+        for place, by in row.effect.change.items():
+            at = f"marking[{number[place]}]"
+            if place in named:
+                found[f"{place} = {state[at]}"] = -1
+                found[f"{place} = {step.state[at]}"] = 1
+            elif place not in ours:
+                found[place] = by
+        yield found
+        state = step.state
+
+
+def _counters(place: Place) -> Iterator[Counter]:
+    if place.name == FAILED:
+        return
+    if place.role in ONE_OF_MANY:
+        for value in range(place.most + 1):
+            yield Counter(place.name, int(place.start == value), 1, int(value <= place.rest), value)
+        return
+    most = None if place.most >= NO_MOST else place.most
+    yield Counter(place.name, place.start, most, place.rest)
+
+
+Index = Mapping[tuple[str, int | None], int]
+Guards = tuple[dict[int, int], dict[int, int], dict[int, int]]
+
+
+def _moves(row: Row, places: Mapping[str, Place], index: Index) -> Iterator[Move]:
+    """The moves of a row: one for each value that its positions and turns may have."""
+    effect = row.effect
+    least: dict[int, int] = {}
+    most: dict[int, int] = {}
+    change: dict[int, int] = {}
+    named: list[list[tuple[int, int]]] = []
+    for name in dict.fromkeys((*effect.at_least, *effect.at_most, *effect.change)):
+        place = places[name]
+        low, high = effect.at_least.get(name, 0), effect.at_most.get(name, place.most)
+        by = effect.change.get(name, 0)
+        if place.role in ONE_OF_MANY:
+            named.append([
+                (index[name, value], index[name, value + by])
+                for value in range(max(0, low), min(high, place.most) + 1)
+                if 0 <= value + by <= place.most
+            ])
+        elif name != FAILED:
+            here = index[name, None]
+            if low > 0:
+                least[here] = low
+            if high < place.most and high < NO_MOST // 2:
+                most[here] = high
+            if by:
+                change[here] = by
+    fails = effect.change.get(FAILED, 0) > 0
+    for choice in product(*named):
+        yield Move(
+            {**least, **{before: 1 for before, _ in choice}}, most,
+            {**change, **{before: -1 for before, after in choice if before != after},
+             **{after: 1 for before, after in choice if before != after}}, fails,
+        )

@@ -1,0 +1,265 @@
+"""The shape of design files: ``schema.json``, and messages for people where one does not fit it.
+
+The schema that editors use is the one text of the language's shape. jsonschema reads it; what is
+written here is only where in the file a problem is, and what to do about it.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+
+from ...notation.errors import InputError
+from .alike import Eyes
+from .source import Node, Spot
+
+if TYPE_CHECKING:
+    from jsonschema.exceptions import ValidationError
+
+__all__ = ["check_shape", "resolved_schema", "schema"]
+
+Schema = Mapping[str, Any]
+
+
+@cache
+def schema() -> Schema:
+    """The schema of design files, as it is shipped for editors."""
+    text = (Path(__file__).parents[1] / "schema.json").read_text(encoding="utf-8")
+    loaded: Schema = json.loads(text)
+    return loaded
+
+
+Stage = Literal["parameters", "written", "resolved", "expanded"]
+"""What of a document is checked: only its parameters; all, as it is written; all, once its
+parameters have values; and then with its copies written out, which have numbers in their names."""
+
+
+def check_shape(root: Node, file: str, stage: Stage = "resolved") -> None:
+    """Check a document, or a part of it, against the schema; raises InputError for the first
+    problem."""
+    plain, validator = root.plain(), _validator(stage)
+    fewer = _eyes(stage).fewer(plain)
+    if fewer is not plain and validator.is_valid(fewer):
+        return
+    for error in validator.iter_errors(plain):
+        nearest = _nearest(error)
+        problem = _problem(root, nearest)
+        raise InputError(problem.what, f"{file}:{problem.spot}", problem.next_step)
+
+
+@cache
+def _eyes(stage: Stage) -> Eyes:
+    return Eyes(_validator(stage).schema, ("tasks", "links", "pools"))
+
+
+@cache
+def _validator(stage: Stage) -> Any:
+    from jsonschema import Draft202012Validator
+    from jsonschema.validators import extend
+
+    whole = schema()
+    part = resolved_schema()
+    if stage == "parameters":
+        part = {"properties": {"parameters": whole["properties"]["parameters"]}}
+    if stage == "written":  # conditions have words of their own when they are decided
+        part = {**whole, "$defs": {**whole["$defs"], _CONDITIONAL: {}}}
+    if stage == "expanded":
+        part = {**part, "$defs": {**part["$defs"], **dict.fromkeys(_NAMES, _ANY_NAME)}}
+    return extend(Draft202012Validator, {"pattern": _whole_text})(part)
+
+
+def resolved_schema() -> Schema:
+    """The schema of a design whose parameters are resolved: no expressions, no conditions."""
+    found: Schema = _of_numbers(schema())
+    return found
+
+
+def _of_numbers(part: Any) -> Any:
+    if isinstance(part, list):
+        return "integer" if part == _EXPRESSION else [_of_numbers(each) for each in part]
+    if not isinstance(part, dict):
+        return part
+    plain = {key: _of_numbers(each) for key, each in part.items()}
+    if _CONDITIONAL in plain:
+        plain[_CONDITIONAL] = plain["verdict"]
+    return plain
+
+
+_EXPRESSION: Final = ["integer", "string"]
+_CONDITIONAL: Final = "verdict or condition"
+_NAMES: Final = ("name", "link name", "reference", "link reference")
+_ANY_NAME: Final = {"type": "string"}
+
+
+def _whole_text(_: Any, pattern: str, value: Any, __: Schema) -> Iterator[ValidationError]:
+    """In Python ``$`` matches before a last line's end too; in JSON Schema it does not."""
+    from jsonschema.exceptions import ValidationError
+
+    if isinstance(value, str) and not re.search(pattern.replace("$", r"\Z"), value):
+        yield ValidationError("characters that are not allowed")
+
+
+def _nearest(error: ValidationError) -> ValidationError:
+    """The problem that helps: of alternatives, that of the one with the same shape."""
+    while error.validator == "anyOf":
+        alternative = int(isinstance(error.instance, list))
+        error = next(each for each in error.context or ()
+                     if each.relative_schema_path[0] == alternative)
+    return error
+
+
+# --- where ---------------------------------------------------------------------------------
+
+class _Place(NamedTuple):
+    """Where a problem is: the node, and what it is called in messages."""
+
+    node: Node
+    called: str
+
+
+def _place(root: Node, error: ValidationError) -> _Place:
+    """The way through the schema says what each step of the way through the document is."""
+    node, called = root, "the design"
+    keys = iter(error.absolute_path)
+    keywords = iter(list(error.absolute_schema_path)[:-1])
+    for keyword in keywords:
+        if keyword == "propertyNames":
+            called = f"the name in {called}"
+        elif keyword in _STEPS:
+            key = next(keys)
+            called = _STEPS[keyword](key, called)
+            node = node.value[key]
+        if keyword in _NAMED:
+            next(keywords)
+    return _Place(node, called)
+
+
+_NAMED: Final = {"properties", "allOf", "anyOf", "oneOf"}
+"""Keywords of which the way through a schema says the part."""
+
+_STEPS: Final[Mapping[str | int, Callable[[Any, str], str]]] = {
+    "properties": lambda key, called: f"`{key}` of {called}",
+    "additionalProperties": lambda key, called: _show(key),
+    "items": lambda key, called: f"entry {key + 1} of {called}",
+}
+"""Keywords that lead from a node to one of its parts, and what that is called."""
+
+
+# --- what ----------------------------------------------------------------------------------
+
+class _Problem(NamedTuple):
+    what: str
+    next_step: str
+    spot: Spot
+
+
+def _problem(root: Node, error: ValidationError) -> _Problem:
+    place = _place(root, error)
+    what, next_step, key = _WORDS[str(error.validator)](place.called, error)
+    spots = place.node.key_spots or {}
+    return _Problem(what, next_step, spots.get(key, place.node.spot))
+
+
+Words = tuple[str, str, Any]
+"""What is wrong, what to do next, and the key that it is about, or None."""
+
+
+def _type(called: str, error: ValidationError) -> Words:
+    allowed = error.validator_value
+    wanted = _TYPES["parameter" if allowed == _EXPRESSION else allowed]
+    return (f"{called} must be {wanted}, but is {_show(error.instance)}",
+            f"Write {wanted} there.", _key(error))
+
+
+def _enum(called: str, error: ValidationError) -> Words:
+    allowed = error.validator_value
+    return (f"{called} is {_show(error.instance)}, but must be one of: "
+            f"{', '.join(map(str, allowed))}",
+            _suggest(error.instance, allowed) or "Choose one of them.", None)
+
+
+def _pattern(called: str, error: ValidationError) -> Words:
+    return (f"{called} {_show(error.instance)} has characters that are not allowed",
+            "Begin with a letter; use letters, digits and '_', with single '-', '.' "
+            "or blanks between them.", _key(error))
+
+
+def _too_long(called: str, error: ValidationError) -> Words:
+    return (f"{called} has {len(error.instance)} characters, more than {error.validator_value}",
+            "Shorten it.", _key(error))
+
+
+def _range(called: str, error: ValidationError) -> Words:
+    rule: Any = error.schema
+    return (f"{called} is {error.instance}, but must be {rule['minimum']} to {rule['maximum']}",
+            "Give it a number in that range.", None)
+
+
+def _required(called: str, error: ValidationError) -> Words:
+    key = next(each for each in error.validator_value if each not in error.instance)
+    return f"{called} has no `{key}`", f"Add `{key}:` to it.", None
+
+
+def _unknown_key(called: str, error: ValidationError) -> Words:
+    rule: Any = error.schema
+    known = list(rule.get("properties", {}))
+    key = next(each for each in error.instance if each not in known)
+    return (f"{called} has the key {_show(key)}, which means nothing here",
+            _suggest(key, known) or f"It can have: {', '.join(known)}.", key)
+
+
+def _too_few(called: str, error: ValidationError) -> Words:
+    return f"{called} is empty", f"Give it at least {error.validator_value} entry.", None
+
+
+def _too_many(called: str, error: ValidationError) -> Words:
+    return (f"{called} has {len(error.instance)} entries, more than {error.validator_value}",
+            "Check a part of the design at a time.", None)
+
+
+def _one_of(called: str, error: ValidationError) -> Words:
+    keys = ", ".join(rule["required"][0] for rule in error.validator_value)
+    return f"{called} must have exactly one of: {keys}", "Keep one of them.", None
+
+
+def _not(called: str, error: ValidationError) -> Words:
+    key = error.validator_value["required"][0]
+    return (f"{called} has a `{key}`, which means nothing with its other keys",
+            f"Remove `{key}`.", key)
+
+
+_WORDS: Final[Mapping[str, Callable[[str, ValidationError], Words]]] = {
+    "type": _type, "enum": _enum, "pattern": _pattern, "maxLength": _too_long,
+    "minimum": _range, "maximum": _range, "required": _required,
+    "additionalProperties": _unknown_key, "minProperties": _too_few, "minItems": _too_few,
+    "maxProperties": _too_many, "maxItems": _too_many, "oneOf": _one_of, "not": _not,
+}
+"""By keyword, the words for what breaks it; a test finds all that ``schema.json`` uses."""
+
+_TYPES: Final = {
+    "object": "a mapping of keys to values", "array": "a list", "string": "a text",
+    "integer": "a whole number", "boolean": "`true` or `false`",
+    "parameter": "a whole number, a range or an expression",
+}
+
+
+def _key(error: ValidationError) -> Any:
+    """The key that a problem with a name is about: it has no node of its own."""
+    return error.instance if "propertyNames" in error.absolute_schema_path else None
+
+
+def _show(value: Any) -> str:
+    if isinstance(value, dict | list):
+        return "a mapping" if isinstance(value, dict) else "a list"
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= 60 else text[:57] + "…"
+
+
+def _suggest(given: Any, known: list[Any]) -> str:
+    near = difflib.get_close_matches(str(given), [str(name) for name in known], n=1)
+    return f"Did you mean {near[0]!r}?" if near else ""

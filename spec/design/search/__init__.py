@@ -1,0 +1,1 @@
+"""Verdicts by search: exhaustive, at random, and what a trace is shortened to."""

@@ -1,0 +1,246 @@
+"""Runs that try to get a design stuck: cheap, and able to say *violated* and nothing else.
+
+A deadlock needs some queues full and others empty at the same moment. Search meets it after all
+states on the way, which are as many as the product of the capacities. A run in which always the
+same tasks go first meets it after about the sum of them: whoever comes first fills what he writes,
+and empties what he reads. So a run has *phases*. In each the tasks (or their rows) are in an order
+drawn from a seed, and the first that can move does; a phase ends after so many steps, or when it
+repeats itself, for then it would do so for ever. One run in four moves at random instead.
+
+All is counted in steps and drawn from a fixed seed, so the answer is the same on every machine.
+A run that got stuck is shortened, and then replayed by the interpreter like every trace.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from ..net.rows import Table
+
+__all__ = ["NEVER", "STEPS", "Runs", "Tried"]
+
+STEPS, RUNS = 1_200_000, 1_000
+"""Steps of all runs together, which take some seconds, and the most runs."""
+MORE = 100_000
+"""Steps of further runs, once one got stuck."""
+SHORTENING = 300_000
+"""Steps for shortening a run."""
+SLACK, TURNOVERS = 500, 4
+"""A run has so many steps, and so many more for each element that fits into the queues."""
+PHASES = 4
+NEVER = 10**9
+
+Order = Callable[[set[int]], int]
+"""Which of some rows that can move does."""
+
+
+@dataclass
+class Tried:
+    """What runs came to: the rows of one that got stuck, if there is one."""
+
+    stuck: tuple[int, ...] | None = None
+    runs: int = 0
+    steps: int = 0
+
+
+@dataclass
+class _Run:
+    """A run that goes on: the marking, the rows that can move, and those that did."""
+
+    marking: list[int]
+    ready: set[int]
+    rows: list[int] = field(default_factory=list)
+
+
+class Runs:
+    """Runs of a table; ``watch`` is called at every few hundred steps, and may raise."""
+
+    def __init__(self, table: Table, watch: Callable[[], object] = lambda: None) -> None:
+        constants = table.constants()
+        self._start: tuple[int, ...] = constants["start"]
+        self._rest: tuple[int, ...] = constants["rest"]
+        self._may_end, self._stopped = bool(constants["may_end"]), int(constants["stopped"])
+        self._needs: Sequence[Sequence[tuple[int, int]]] = constants["at_least"]
+        self._rooms: Sequence[Sequence[tuple[int, int]]] = constants["at_most"]
+        self._changes: Sequence[Sequence[tuple[int, int]]] = constants["change"]
+        self._task = [row.task for row in table.rows]
+        # One that stands for several possible steps is no step of the design's own.
+        self._abstract = {n for n, row in enumerate(table.rows) if row.effect.abstract}
+        self._after = list(self._looked_at_after())
+        self._watch = watch
+        room = sum(place.most for place in table.places if place.role == "queue")
+        self._longest = SLACK + TURNOVERS * room
+
+    def _looked_at_after(self) -> Iterator[tuple[int, ...]]:
+        """For each row, those that it may make able or unable to move."""
+        lookers: list[set[int]] = [set() for _ in self._start]
+        for row, guards in enumerate(zip(self._needs, self._rooms, strict=True)):
+            for place, _ in (*guards[0], *guards[1]):
+                lookers[place].add(row)
+        for change in self._changes:
+            yield tuple(sorted(set().union(*(lookers[place] for place, _ in change))))
+
+    def try_all(self, steps: int = STEPS, seed: int = 0) -> Tried:
+        """Runs until one gets stuck or so many ``steps`` were made, and some more for one that is
+        shorter; the shortest, made shorter still."""
+        tried, draw = Tried(), random.Random(seed)
+        while tried.steps < steps and tried.runs < RUNS:
+            run, is_stuck = self._one(draw, tried.runs % 4)
+            tried.runs += 1
+            tried.steps += max(1, len(run.rows))
+            if is_stuck and tried.stuck is None:
+                steps = min(steps, tried.steps + MORE)
+            if is_stuck and (tried.stuck is None or len(run.rows) < len(tried.stuck)):
+                tried.stuck = tuple(run.rows)
+        if tried.stuck is not None:
+            tried.stuck = self.shortened(tried.stuck)
+        return tried
+
+    def drawn(self, steps: int, seed: int = 0) -> Iterator[tuple[int, ...]]:
+        """The rows of one run after another, until so many ``steps`` were made in all."""
+        draw, made = random.Random(seed), 0
+        for number in range(RUNS):
+            if made >= steps:
+                return
+            run, _ = self._one(draw, number % 4)
+            made += max(1, len(run.rows))
+            yield tuple(run.rows)
+
+    def comes_round(
+        self, marking: Sequence[int], rank: Sequence[float], most: int
+    ) -> tuple[tuple[int, ...], int] | None:
+        """A run from a marking, in which always the row of the lowest rank moves, to where it
+        repeats itself: its rows, and from which of them on. None where it ends, needs a row whose
+        rank is ``NEVER``, or is longer than ``most``."""
+        run = _Run(list(marking), {
+            row for row in range(len(self._needs)) if self.can_move(marking, row)})
+        kept, first, again = list(marking), 0, 1
+        while run.ready and len(run.rows) < most:
+            row = min(run.ready, key=rank.__getitem__)
+            if rank[row] == NEVER:
+                return None
+            self._move(run, row)
+            if run.marking == kept:
+                return tuple(run.rows), first
+            if len(run.rows) == again:
+                kept, first, again = list(run.marking), again, 2 * again
+        return None
+
+    # --- single runs ----------------------------------------------------------------------
+
+    def start(self) -> list[int]:
+        """The marking at the start, as one that may be changed."""
+        return list(self._start)
+
+    def change(self, marking: list[int], row: int) -> None:
+        """Let a row move that can."""
+        for place, by in self._changes[row]:
+            marking[place] += by
+
+    def after(self, rows: Sequence[int]) -> list[int]:
+        """The marking after a run."""
+        marking = self.start()
+        for row in rows:
+            self.change(marking, row)
+        return marking
+
+    def can_move(self, marking: Sequence[int], row: int) -> bool:
+        """Whether the guards of a row hold."""
+        return all(marking[place] >= n for place, n in self._needs[row]) and all(
+            marking[place] <= n for place, n in self._rooms[row])
+
+    def _one(self, draw: random.Random, kind: int) -> tuple[_Run, bool]:
+        """A run, and whether it got stuck."""
+        run = _Run(list(self._start), {
+            row for row in range(len(self._needs)) if self.can_move(self._start, row)})
+        phases = 1 + draw.randrange(PHASES)
+        for phase in range(phases):
+            is_last = phase == phases - 1
+            long = self._longest if is_last else 1 + draw.randrange(self._longest)
+            self._phase(run, self._order(draw, kind), len(run.rows) + long, kind == 3)
+            if not run.ready:
+                return run, self._is_stuck(run.marking)
+            if run.ready <= self._abstract:
+                break
+        return run, False
+
+    def _order(self, draw: random.Random, kind: int) -> Order:
+        if kind == 3:
+            return lambda ready: draw.choice(sorted(ready))
+        rank = [draw.random() for _ in self._task]
+        if kind == 0:
+            first = {task: draw.random() for task in sorted(set(self._task))}
+            rank = [first[task] + low / 1_000 for task, low in zip(self._task, rank, strict=True)]
+        for row in self._abstract:
+            rank[row] = NEVER
+        return lambda ready: min(ready, key=rank.__getitem__)
+
+    def _phase(self, run: _Run, order: Order, end: int, is_random: bool) -> None:
+        """Move until ``end`` steps were made in all, nothing can move, or all repeats itself."""
+        kept, again = list(run.marking), len(run.rows) + 1
+        while run.ready and len(run.rows) < end:
+            row = order(run.ready)
+            if row in self._abstract:
+                return
+            self._move(run, row)
+            if len(run.rows) % 256 == 0:
+                self._watch()
+            if not is_random and run.marking == kept:
+                return
+            if len(run.rows) == again:
+                # Brent: what is kept is renewed ever more seldom, so any period is found.
+                kept, again = list(run.marking), 2 * again
+        return
+
+    def _move(self, run: _Run, row: int) -> None:
+        self.change(run.marking, row)
+        run.rows.append(row)
+        for other in self._after[row]:
+            if self.can_move(run.marking, other):
+                run.ready.add(other)
+            else:
+                run.ready.discard(other)
+
+    def _is_stuck(self, marking: Sequence[int]) -> bool:
+        """Whether work is left where nothing can move."""
+        if marking[self._stopped] > 0:
+            return False
+        return not self._may_end or any(
+            n > rest for n, rest in zip(marking, self._rest, strict=True))
+
+    # --- shortening -----------------------------------------------------------------------
+
+    def shortened(
+        self, rows: tuple[int, ...], ends: Callable[[Sequence[int]], bool] | None = None
+    ) -> tuple[int, ...]:
+        """The run without stretches that it does not need to end as is wanted (stuck, if nothing
+        is said), while there are steps left."""
+        left, size = SHORTENING, max(1, len(rows) // 2)
+        ends = ends or self._ends_stuck
+        while size and left > 0:
+            place = 0
+            while place < len(rows) and left > 0:
+                fewer = rows[:place] + rows[place + size:]
+                made = self._made(fewer, ends)
+                left -= abs(made)
+                if made > 0:
+                    rows = fewer
+                else:
+                    place += size
+            size //= 2
+        return rows
+
+    def _ends_stuck(self, marking: Sequence[int]) -> bool:
+        return self._is_stuck(marking) and not any(
+            self.can_move(marking, row) for row in range(len(self._needs)))
+
+    def _made(self, rows: Sequence[int], ends: Callable[[Sequence[int]], bool]) -> int:
+        """How many steps a run made; negative, where it is not possible or ends otherwise."""
+        marking = self.start()
+        for made, row in enumerate(rows):
+            if not self.can_move(marking, row):
+                return -made - 1
+            self.change(marking, row)
+        return len(rows) + 1 if ends(marking) else -len(rows) - 1

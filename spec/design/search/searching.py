@@ -1,0 +1,100 @@
+"""Searching a design for the violation of a rule of its net."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Literal
+
+from ...verdicts.verdict import Budget, Outcome, Trace, Verdict
+from ..net.counters import changes_of
+from ..net.links import Unbounded
+from ..net.rows import Row, Table
+from ..net.translate import Aim, translate
+from ..reading.language import Design, Flow
+from ..why.explain import end_marking, steps_of
+from ..why.findings import Finding
+from ..why.stuck import closed_cycle, waits_in
+
+__all__ = [
+    "ABSTRACTIONS", "Engine", "Settings", "abstracting", "finding_of", "not_the_searchs", "rows_of",
+    "search",
+]
+
+Engine = Literal["auto", "graph", "structure", "explorer", "runs"]
+ABSTRACTIONS = (3, 8, 24)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to check: the engine, and what it may use."""
+
+    engine: Engine = "auto"
+    budget: Budget = field(default_factory=Budget)
+
+
+def abstracting(design: Design, aim: Aim, rule: str, settings: Settings) -> Finding:
+    """Search, counting unbounded links further as long as a violation rests on not doing so."""
+    if settings.engine in ("graph", "structure"):
+        return not_the_searchs(settings.engine)
+    unbounded = any(link.flow is Flow.UNBOUNDED for link in design.links.values())
+    finding = Finding("", Outcome.UNKNOWN, "")
+    for most in ABSTRACTIONS if unbounded else ABSTRACTIONS[:1]:
+        table = translate(design, replace(aim, unbounded=Unbounded(most, abstract=True)))
+        verdict = search(table, rule, settings)
+        finding = finding_of(design, table, rule, verdict)
+        if verdict.trace is None or not _is_abstract(table, verdict.trace):
+            return finding
+    return replace(
+        finding, outcome=Outcome.UNKNOWN, steps=(), waits=(), cycle=(), loop=None,
+        method="search, of a coarser design",
+        reason=f"a way to a violation was found only where unbounded links are counted up to "
+               f"{ABSTRACTIONS[-1]}; it may not be real",
+    )
+
+
+def _is_abstract(table: Table, trace: Trace) -> bool:
+    return any(row.effect.abstract for row in rows_of(table, trace))
+
+
+def not_the_searchs(engine: str) -> Finding:
+    """What an engine says of a property that only a search decides."""
+    name = "wait-for graph" if engine == "graph" else "structure"
+    return Finding("", Outcome.UNKNOWN, name,
+                   reason="only the engine `explorer` decides this property")
+
+
+def search(table: Table, rule: str, settings: Settings) -> Verdict:
+    """The verdict on a rule of the net; the violated instance, if it has several."""
+    from ...engines.search import check_rules, instances
+    from ...notation import bind
+    from ..net.net import Net
+    settings.budget.deadline.check("translating the design")
+    bound = bind(Net, **table.constants())
+    verdicts = check_rules(bound, instances(bound, rule), settings.budget)
+    worst = (Outcome.VIOLATED, Outcome.UNKNOWN, Outcome.HOLDS)
+    return min(verdicts, key=lambda verdict: worst.index(verdict.outcome))
+
+
+def rows_of(table: Table, trace: Trace) -> list[Row]:
+    """The rows behind the steps of a trace."""
+    return [table.row_of(step.action, step.args[0][1]) for step in trace.steps]
+
+
+def finding_of(design: Design, table: Table, rule: str, verdict: Verdict) -> Finding:
+    """A verdict in the words of the design: its steps, and who waits for whom after them."""
+    make = partial(
+        Finding, "", verdict.outcome, verdict.method, verdict.states, verdict.transitions,
+        verdict.depth, reason=verdict.reason,
+    )
+    if verdict.trace is None:
+        return make()
+    steps, loop = tuple(steps_of(table, verdict.trace)), verdict.trace.loop
+    marking = end_marking(table, verdict.trace)
+    contents = table.contents(marking)
+    if rule == "DESIGN-2" or (loop is not None and loop < len(steps)):
+        return make(steps=steps, loop=loop, contents=contents,  # nobody waits for ever there
+                    changes=tuple(changes_of(table, verdict.trace)))
+    waits = waits_in(design, table, marking)
+    return make(steps=steps, waits=tuple(waits), cycle=tuple(closed_cycle(waits)),
+                contents=contents, changes=tuple(changes_of(table, verdict.trace)))

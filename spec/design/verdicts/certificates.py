@@ -1,0 +1,204 @@
+"""Certificates: what a verdict on a design rests on, for a checker that shares no code with us.
+
+*Violated* has a run: the changes of each step, and which steps can be repeated for ever. *Holds*
+has a proof for each connected part: sums and clauses (``structure``), the run of a part without
+choice, or that all states are to be visited. Names of counters are those of ``counters``; the form
+is that of ``checkvalve/spec/certify/schema.json``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ...notation.labels import counted
+from ...verdicts.deadline import Deadline, OutOfTime
+from ...verdicts.verdict import Outcome
+from ..equations.bounds import bounds
+from ..equations.lemmas import Inequality
+from ..equations.silent import ask_equations
+from ..equations.standstill import standstill
+from ..equations.structure import Answer, decide
+from ..net.counters import Counters
+from ..reading.language import Design, Flow, Mortality
+from ..search.ways import told_legs
+from ..why.findings import DesignReport, Finding, ToldLeg
+from ..why.parts import parts
+from .duplication import DUPLICATION
+from .live import LIVE
+from .local import LOCAL
+from .order import ORDERED, doubtful_pairs
+
+__all__ = ["Certificates", "Uncertified", "certificate"]
+
+VERSION = 1
+MAX_STATES = 2_000_000
+"""States that the checker visits at most."""
+
+
+class Uncertified(Exception):
+    """Why there is no certificate of a verdict."""
+
+
+def certificate(
+    report: DesignReport, finding: Finding, deadline: Deadline | None = None
+) -> dict[str, Any] | None:
+    """The certificate of a finding, as one JSON document; None where there is none."""
+    try:
+        return Certificates(report, deadline).of(finding)
+    except Uncertified:
+        return None
+
+
+class Certificates:
+    """The certificates of a report; what several of them rest on is worked out once."""
+
+    def __init__(self, report: DesignReport, deadline: Deadline | None = None) -> None:
+        self.report, self.deadline = report, deadline or Deadline()
+        self.parts = parts(report.design)
+        self._answers: dict[int, Answer] = {}
+
+    def of(self, finding: Finding) -> dict[str, Any]:
+        """The certificate of a finding, as one JSON document. Raises Uncertified."""
+        if finding.outcome is Outcome.UNKNOWN:
+            raise Uncertified("nothing is known")
+        try:
+            evidence = (_run(finding) if finding.outcome is Outcome.VIOLATED
+                        else self._shown(finding))
+        except OutOfTime as late:
+            raise Uncertified(str(late)) from None
+        return {"certificate": VERSION, "design": self.report.design.name,
+                "property": finding.name, "verdict": finding.outcome.value, "evidence": evidence}
+
+    # --- holds ----------------------------------------------------------------------------------
+
+    def _shown(self, finding: Finding) -> dict[str, Any]:
+        if finding.name == "bounded":
+            known = _sums_of_bounds(self.report.design)
+            if known is not None:
+                return known
+        proofs = []
+        for number, part in enumerate(self.parts):
+            first = next(iter(part.tasks))
+            if finding.name.startswith("starvation: ") and (
+                    finding.name.removeprefix("starvation: ") not in part.tasks):
+                continue
+            proofs.append({"task": first, **self._proof(finding, number, part)})
+        return {"parts": proofs}
+
+    def _proof(self, finding: Finding, number: int, part: Design) -> dict[str, Any]:
+        if finding.name == "deadlock":
+            return _of_structure(self._answer(number)) or _visited(finding, part)
+        if finding.name == LOCAL:
+            return self._alone(finding, number, part) or _visited(finding, part)
+        if finding.name in (ORDERED, DUPLICATION):
+            return {"marked": [list(pair) for pair in doubtful_pairs(part)]}
+        if finding.name in ("loss", "failure", LIVE) and not finding.states:
+            return {"sums": [], "clauses": []}  # no link of its is able to
+        return _visited(finding, part)
+
+    def _answer(self, number: int) -> Answer:
+        if number not in self._answers:
+            self._answers[number] = decide(self.parts[number], self.deadline)
+        return self._answers[number]
+
+    def _alone(self, finding: Finding, number: int, part: Design) -> dict[str, Any] | None:
+        """Why no task of a part is stuck for ever alone, if its structure says that."""
+        if any(task.may is not Mortality.GOES_ON for task in part.tasks.values()):
+            return None
+        answer = self._answer(number)
+        if _makes_every_move(answer):
+            return _of_structure(answer)
+        if not answer.never_stuck or answer.net.may_end or any(
+                move.fails for move in answer.net.moves):
+            return None
+        watch = self.deadline.watch("asking who may stop alone")
+        if finding.states and not (
+                standstill(part, watch).total or ask_equations(part, watch).total):
+            return None
+        if answer.only is not None:
+            return {"sums": [], "clauses": []}
+        return _of_structure(answer)
+
+
+def _makes_every_move(answer: Answer) -> bool:
+    """Whether the run of a part without choice comes back, and makes every move."""
+    return answer.only is not None and answer.only.returns and {
+        number for leg in answer.only.legs for number in leg.then
+    } == set(range(len(answer.net.moves)))
+
+
+def _of_structure(answer: Answer) -> dict[str, Any] | None:
+    """The run of a part without choice, or the sums and clauses that exclude every stuck state."""
+    if not answer.never_stuck:
+        return None
+    if answer.only is not None:
+        return {"legs": _in_json(told_legs(answer.table, answer.net, answer.only.legs))}
+    return {
+        "sums": [{"weights": _named(answer.net, weights), "total": total}
+                 for weights, total in answer.sums],
+        "clauses": [[_option(answer.net, option) for option in clause.options]
+                    for clause in answer.clauses],
+    }
+
+
+def _visited(finding: Finding, part: Design) -> dict[str, Any]:
+    """That all states are to be visited, of which there are no more than the search has found. (It
+    counts an unbounded link only so far, and has no number for what that stands for.)"""
+    if not finding.states:
+        raise Uncertified("it rests on an argument that has no certificate yet")
+    if finding.states > MAX_STATES and finding.name != LIVE:
+        raise Uncertified(f"it rests on {counted(finding.states, 'state')}, and the checker visits "
+                          f"{MAX_STATES:,} at most")
+    grows = any(link.flow is Flow.UNBOUNDED for link in part.links.values())
+    return {"states": MAX_STATES if grows else min(finding.states, MAX_STATES)}
+
+
+def _sums_of_bounds(design: Design) -> dict[str, Any] | None:
+    grows = [link for link in design.links.values() if link.flow is Flow.UNBOUNDED]
+    if not grows:
+        return {"bounds": []}
+    net, found = bounds(design, grows)
+    if len(found) < len(grows):
+        return None
+    return {"bounds": [{"link": name, "most": each.most, "weights": _named(net, each.sum.weights)}
+                       for name, each in found.items()]}
+
+
+# --- violated -----------------------------------------------------------------------------------
+
+def _run(finding: Finding) -> dict[str, Any]:
+    """A run into a violation, and what can be repeated for ever at its end."""
+    steps = [dict(step) for step in finding.changes]
+    if finding.name == "deadlock":
+        return {"legs": _in_json(finding.legs)} if finding.legs else {"steps": steps}
+    if finding.name in ("loss", "failure"):
+        return {"steps": steps}
+    if finding.name == "bounded":
+        return {"steps": steps[:len(finding.steps)], "loop": finding.loop}
+    if finding.name in (ORDERED, DUPLICATION):
+        assert finding.between is not None
+        sender, receiver = finding.between
+        return {"sender": sender, "receiver": receiver, "steps": steps}
+    if finding.name == LOCAL:
+        assert finding.meanwhile is not None
+        at = len(finding.steps)
+        return {"steps": steps, "at": at, "loop": at + finding.meanwhile.loop,
+                "stuck": list(finding.meanwhile.tasks)}
+    loop = len(steps) if finding.loop is None else finding.loop
+    if finding.name == LIVE:
+        return {"steps": steps, "loop": loop, "without": dict([finding.without])}
+    return {"steps": steps, "loop": loop}
+
+
+def _in_json(legs: Sequence[ToldLeg]) -> list[dict[str, Any]]:
+    return [{"keep": leg.keep, "then": [dict(step) for step in leg.changes], "times": leg.times}
+            for leg in legs]
+
+
+def _option(net: Counters, option: Inequality) -> dict[str, Any]:
+    return {"weights": _named(net, option.weights), "at_most": option.total}
+
+
+def _named(net: Counters, weights: Mapping[int, int]) -> dict[str, int]:
+    return {net.counters[n].name: weight for n, weight in weights.items()}

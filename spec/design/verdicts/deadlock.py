@@ -1,0 +1,192 @@
+"""Whether a design can get stuck: engines, asked in turn, the cheapest first.
+
+| engine | says | what it costs |
+|---|---|---|
+| `graph` | holds | the wait-for graph of a small part: next to nothing |
+| `explorer`, a few states | either | a short search: a small design gets its shortest way |
+| `structure` | either | equations with capacities as mere numbers; runs to what is open |
+| `explorer`, a million states | either | half a second or two |
+| `runs` | violated | some seconds |
+| `explorer` | either | what is left of the budget |
+
+The first that knows ends it. What each came to, and in what time, is kept with the finding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+from ...notation.labels import counted
+from ...verdicts.deadline import OutOfTime
+from ...verdicts.verdict import Budget, Outcome, Verdict
+from ..equations.structure import Answer, decide
+from ..net.links import Unbounded
+from ..net.translate import Aim, translate
+from ..reading.language import Design
+from ..search.runs import Runs
+from ..search.searching import ABSTRACTIONS, Settings, abstracting, finding_of
+from ..search.ways import way_into
+from ..why.findings import Attempt, Finding
+from ..why.parts import Part
+from ..why.stuck import closed_cycle, waits_in
+
+__all__ = ["decide_deadlock", "told_all"]
+
+GLANCE = 20_000
+"""States that are searched before any equation is made: that takes less than loading a solver."""
+LOOK = 1_000_000
+"""States that are searched before runs are tried: of so few, a shortest way is worth its time."""
+MAX_GLANCED = 400
+"""Ways to move of a part that gets a short search first: to compile more takes longer than that."""
+MAX_SEARCHED = 2_000
+"""Ways to move of a part that is searched at all: each is compiled, and has states of its own."""
+MAX_TOLD = 2_000
+"""Ways to move of a part whose open candidate is told: who waits on whom takes long to find."""
+
+Stage = tuple[str, Callable[[], Finding]]
+
+
+def told_all(sections: list[Part], settings: Settings) -> Finding:
+    """The finding on all connected parts of a design."""
+    findings: list[Finding] = []
+    for place, section in enumerate(sections):
+        # Each part gets its share, so that one of them does not leave the others without time.
+        share = settings.budget.share(len(sections) - place)
+        findings.append(decide_deadlock(
+            section, replace(settings, budget=share), trying=settings.budget))
+        if findings[-1].outcome is Outcome.VIOLATED:
+            break
+    worst = (Outcome.VIOLATED, Outcome.UNKNOWN, Outcome.HOLDS)
+    finding = min(findings, key=lambda f: worst.index(f.outcome))
+    if finding.outcome is Outcome.HOLDS:
+        finding = replace(finding, depth=max(f.depth for f in findings),
+                          method="; ".join(dict.fromkeys(f.method for f in findings)))
+    return replace(finding, states=sum(f.states for f in findings),
+                   transitions=sum(f.transitions for f in findings),
+                   tried=tuple(each for f in findings for each in f.tried))
+
+
+def decide_deadlock(part: Part, settings: Settings, trying: Budget | None = None) -> Finding:
+    """Whether one connected part can get stuck; runs, which end by themselves, may use what is
+    left of ``trying``. The finding has an attempt for each engine that was asked."""
+    clock = settings.budget.deadline
+    attempts: list[Attempt] = []
+    asked: list[tuple[str, Finding]] = []
+    for engine, ask in _stages(part, settings, trying or settings.budget):
+        began = clock.spent()
+        try:
+            finding = ask()
+        except OutOfTime as late:  # of this part; others may still be decided
+            finding = Finding("deadlock", Outcome.UNKNOWN, "search, incomplete", reason=str(late))
+        attempts.append(Attempt(next(iter(part.design.tasks), ""), engine,
+                                clock.spent() - began, finding.outcome,
+                                finding.reason or finding.method))
+        if finding.outcome is not Outcome.UNKNOWN:
+            return replace(finding, tried=tuple(attempts))
+        asked.append((engine, finding))
+    return replace(_undecided(asked), tried=tuple(attempts))
+
+
+def _undecided(asked: Sequence[tuple[str, Finding]]) -> Finding:
+    """What is known where no engine could say: what is left open, what was tried, and how far."""
+    if len(asked) == 1:
+        return asked[0][1]
+    searched = [finding for engine, finding in asked if engine == "explorer"]
+    furthest = max(searched, key=lambda finding: finding.states)
+    told = [finding.reason for wanted in ("structure", "runs") for engine, finding in asked
+            if engine == wanted]
+    next_step = ("next, give it more time (--max-seconds), or ask about the same design with "
+                 "smaller capacities")
+    return replace(furthest, reason="; ".join(dict.fromkeys(
+        [*told, furthest.reason, next_step])))
+
+
+def _stages(part: Part, settings: Settings, trying: Budget) -> Iterator[Stage]:
+    """The engines in their order, as the settings want them."""
+    engine, states = settings.engine, settings.budget.max_states
+    runs = replace(settings, budget=trying)
+    if engine in ("auto", "graph"):
+        yield "graph", lambda: _graphed(part)
+    if engine == "structure":
+        yield "structure", lambda: _proved(part.design, settings)
+    if engine == "runs":
+        yield "runs", lambda: _tried(part.design, runs)
+    if engine == "explorer":
+        yield "explorer", lambda: _searched(part, settings)
+    if engine != "auto":
+        return
+    small = len(part.table.rows) <= MAX_SEARCHED
+    if len(part.table.rows) <= MAX_GLANCED:
+        yield "explorer", lambda: _searched(part, settings, GLANCE)
+    yield "structure", lambda: _proved(part.design, settings, 3 if small else 1.2)
+    if small and (states is None or states > LOOK):
+        yield "explorer", lambda: _searched(part, settings, LOOK)
+    if states is None or states > LOOK:
+        yield "runs", lambda: _tried(part.design, runs)
+    if len(part.table.rows) > MAX_GLANCED or states is None or states > GLANCE:
+        yield "explorer", lambda: _searched(part, settings)
+
+
+def _graphed(part: Part) -> Finding:
+    if part.graph.proves_live:
+        return Finding("deadlock", Outcome.HOLDS, "wait-for graph, for every order of steps")
+    return Finding("deadlock", Outcome.UNKNOWN, "wait-for graph",
+                   reason="the wait-for graph has cycles that it cannot exclude; "
+                          "the engine `explorer` decides")
+
+
+def _proved(design: Design, settings: Settings, share: float = 1) -> Finding:
+    """What the equations of stuck states come to, in one of so many parts of the time."""
+    answer = decide(design, settings.budget.deadline.share(share))
+    if answer.never_stuck:
+        return Finding("deadlock", Outcome.HOLDS, answer.method)
+    if answer.legs is not None:
+        return way_into(design, answer.table, answer.net, answer.legs, settings.budget.deadline)
+    return Finding("deadlock", Outcome.UNKNOWN, "structure", reason=_left_open(design, answer))
+
+
+def _left_open(design: Design, answer: Answer) -> str:
+    """What the equations do not exclude, and who would wait for whom in it."""
+    told = f"the equations ({answer.used}) do not exclude every stuck state"
+    if answer.candidate is None or len(answer.net.moves) > MAX_TOLD:
+        return f"{told}: {answer.reason}"
+    waits = waits_in(design, answer.table, answer.candidate)
+    circle = closed_cycle(waits)
+    open_ones = "; ".join(wait.sentence() for wait in circle or waits[:3])
+    return f"{told}; one that is left open, and may not be reachable: {open_ones or answer.reason}"
+
+
+def _searched(part: Part, settings: Settings, most: int | None = None) -> Finding:
+    """A search of at most so many states, in a share of the time where it is only a short one."""
+    budget, rows = settings.budget, len(part.table.rows)
+    if rows > MAX_SEARCHED:
+        return Finding("deadlock", Outcome.UNKNOWN, "search, not begun",
+                       reason=f"{counted(rows, 'way')} to move are too many to search "
+                              f"({MAX_SEARCHED:,} at most)")
+    if most is not None:
+        limit = most if budget.max_states is None else min(most, budget.max_states)
+        budget = replace(budget.share(2), max_states=limit)
+    return abstracting(part.design, Aim(), "DESIGN-1",
+                       replace(settings, engine="explorer", budget=budget))
+
+
+def _tried(design: Design, settings: Settings) -> Finding:
+    """What runs come to that try to get the design stuck."""
+    from ...engines.replay import trace_of
+    from ...engines.search import instances
+    from ...notation import bind
+    from ..net.net import Net
+    table = translate(design, Aim(unbounded=Unbounded(ABSTRACTIONS[-1], abstract=True)))
+    watch = settings.budget.deadline.watch("trying runs")
+    tried = Runs(table, watch).try_all()
+    what = f"{counted(tried.runs, 'run')} of {counted(tried.steps, 'step')} in all"
+    if tried.stuck is None:
+        return Finding("deadlock", Outcome.UNKNOWN, "runs that try to get stuck",
+                       reason=f"{what} did not get stuck")
+    bound = bind(Net, **table.constants())
+    item, = instances(bound, "DESIGN-1")
+    trace = trace_of(bound.interpreter, tried.stuck, item, deadline=settings.budget.deadline)
+    found = finding_of(design, table, "DESIGN-1", Verdict(
+        Outcome.VIOLATED, f"found by trying: {what}", trace=trace))
+    return replace(found, is_shortest=False)

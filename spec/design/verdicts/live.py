@@ -1,0 +1,110 @@
+"""Liveness as one verdict: every source goes on, and all that was accepted is read and written on.
+
+Under weak fairness (a step that stays possible is taken in the end), and asked one by one, each
+with a bit that the steps in question flip: a source that is not done writes again; a link with as
+many elements as are taken at once is read again; a task that holds elements writes one of them. A
+link is first in, first out, so if it is always read again, every element in it is. An element may
+still go round for ever in a loop: it is read, and read again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from ...verdicts.verdict import Outcome
+from ..net.links import LinkPlaces, Unbounded
+from ..net.translate import Aim, own_place, translate
+from ..reading.language import Design, Flow, Kind, Mortality
+from ..search.searching import Settings, abstracting
+from ..why.findings import Finding
+
+__all__ = ["LIVE", "decide_live", "going_round"]
+
+LIVE = "live"
+"""The name of the property."""
+RULE = "DESIGN-3"
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """One thing that must go on: what is watched, and what is told where it does not."""
+
+    aim: Aim
+    told: str
+
+
+def decide_live(parts: Sequence[Design], settings: Settings) -> Finding:
+    """Whether every source and every accepted element goes on."""
+    asked = [(part, each) for part in parts for each in _asked(part)]
+    if not asked:
+        return Finding(LIVE, Outcome.HOLDS, "by construction: no source, and nothing in between")
+    worst = Finding(LIVE, Outcome.HOLDS,
+                    f"exhaustive, under weak fairness, of {len(asked)} sources, links and hands")
+    states = transitions = depth = 0
+    for part, each in asked:
+        found = _one(part, each, settings)
+        states, transitions = states + found.states, transitions + found.transitions
+        depth = max(depth, found.depth)
+        if found.outcome is not Outcome.HOLDS:
+            worst = found
+        if found.outcome is Outcome.VIOLATED:
+            break
+    return replace(worst, states=states, transitions=transitions, depth=depth)
+
+
+def _one(part: Design, asked: _Asked, settings: Settings) -> Finding:
+    found = abstracting(part, asked.aim, RULE, settings)
+    if found.outcome is Outcome.HOLDS and any(
+            link.flow is Flow.UNBOUNDED for link in part.links.values()):
+        # Fairness of a step that stands for several is weaker than that of each of them.
+        return replace(found, outcome=Outcome.UNKNOWN, method="search, of a coarser design",
+                       reason="an unbounded link makes fairness undecided here")
+    if found.outcome is Outcome.VIOLATED:
+        others = going_round(part, found.steps[found.loop:]) if found.loop is not None else ""
+        meanwhile = (f" while these go round for ever: {others}" if others
+                     else ": nothing moves any more")
+        without = ("task", asked.aim.watch) if asked.aim.watch else ("counter", asked.aim.emptied)
+        return replace(found, reason=f"{asked.told}{meanwhile}", without=without)
+    if found.outcome is Outcome.UNKNOWN and found.reason:
+        return replace(found, reason=f"not decided is whether {asked.told}: {found.reason}")
+    return found
+
+
+def going_round(part: Design, repeated: Sequence[str]) -> str:
+    """Who goes round meanwhile, by the steps that are repeated; empty if nobody does."""
+    moves = [move for step in repeated for move in step.split("; ")]
+    return ", ".join(name for name in part.tasks
+                     if any(move.startswith(f"{name} ") for move in moves))
+
+
+def _asked(part: Design) -> Iterator[_Asked]:
+    yield from _of_sources(part)
+    for name, link in part.links.items():
+        if link.capacity == 0 or not link.readers:
+            continue
+        places = LinkPlaces(link, Unbounded(1, abstract=True))
+        yield _Asked(Aim(emptied=places.queue, least=min(part.taken(link))),
+                     f"what is in {name} is never read")
+    for place in translate(part, Aim()).places:
+        if place.role == "hand":
+            yield _Asked(Aim(emptied=place.name, least=place.rest + 1),
+                         f"what {place.of} holds is never written")
+
+
+def _of_sources(part: Design) -> Iterator[_Asked]:
+    """Sources, and the scripts that read nothing, until they are done or have stopped."""
+    for name, task in part.tasks.items():
+        script = task.kind is Kind.SCRIPT
+        if not (task.kind is Kind.SOURCE or (script and not part.inputs(name)
+                                             and part.outputs(name))):
+            continue
+        wanted = ""
+        if script and task.may_end:
+            wanted = own_place(task, "steps left")
+        elif task.may is not Mortality.GOES_ON:
+            wanted = own_place(task, "running")
+        elif task.count is not None:
+            wanted = own_place(task, "elements left")
+        yield _Asked(Aim(watch=name, wanted=wanted, least=int(bool(wanted))),
+                     f"{name} writes no more")

@@ -1,0 +1,389 @@
+"""Local deadlock: a part of a design that is stuck for ever while the rest goes on.
+
+A task is *stuck for ever* in a state if none of its steps is possible in it or in any state that
+steps lead to from there (an accident, such as a loss, is no help), and it has not *finished*. A
+source or script that counts has finished when it is done. Any other task has finished if it holds
+nothing, its links hold less than it takes, and so have all those from whom its elements come, a
+source or script among them. A design that gave up (``flow: fail``) has no task that is stuck.
+
+A *local deadlock* is a reachable state in which some task is stuck for ever, and from which a run
+of the others never ends. Where every run ends, that end is a state in which nothing can move, and
+the property ``deadlock`` tells it.
+
+Where all states can be visited, that is decided as it is said here, backwards over the steps
+between them. Before that there are two arguments. The first is for a design that never comes to an
+end (``standstill``). Say that a task is stuck for ever. Go on to a state in which as many tasks as
+possible are silent. If no task can be silent without all of them, nothing moves there any more. So
+where no reachable state is stuck, and none is at rest or has failed, no task is ever stuck for
+ever. Where some state is, that says nothing: others may go on for ever as long as they leave it
+out. Then it is asked what follows in a run that never ends (``silent``): a task that is stuck for
+ever stops others, and they stop others, and if that reaches all there is no such run.
+
+Where there are too many states, runs are tried that get a part stuck (``alone``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from ...notation.labels import counted
+from ...verdicts.deadline import OutOfTime
+from ...verdicts.verdict import Outcome
+from ..equations.bounds import bounds
+from ..equations.confluence import goes_round
+from ..equations.silent import ask_equations
+from ..equations.standstill import Standstill, standstill
+from ..net.counters import changes_of
+from ..net.rows import FAILED, Place, Table
+from ..net.translate import Aim, translate
+from ..reading.language import Design, Flow, Kind, Mortality, Task
+from ..search.searching import Settings
+from ..search.space import Space, TooLarge, space_of, trace_along
+from ..why.explain import marking_of, steps_of
+from ..why.findings import Finding, Meanwhile
+from ..why.parts import Part
+from ..why.stuck import closed_cycle, waits_in
+from ..why.waits import SHARED
+from .alone import Alone, Finished, Halted
+
+if TYPE_CHECKING:
+    from ..search.space import Marks
+
+__all__ = ["LOCAL", "Spaces", "decide_local", "finish", "on_all_states", "with_ends"]
+
+LOCAL = "local deadlock"
+"""The name of the property."""
+ALL_STOP = "if one task stops for ever all can come to stop, which is excluded"
+NO_RUN = "once one task is stuck for ever, no run of the others goes on for ever"
+"""The two arguments that need no states."""
+UNASKED = 1_000_000
+"""States that are visited where the design's author does not ask, of all parts together."""
+SHOWN = 200_000
+"""States of a part on which a verdict rests that an argument would give as well."""
+MAX_ROWS = 1_000
+"""Ways to move of a part whose states are visited: each is compiled."""
+MAX_TRIED = 2_000
+"""Ways to move of a part that runs are tried on."""
+ENGINES_THAT_TRY = ("auto", "runs")
+
+
+class Spaces:
+    """The reachable states of each part of a design, found once, for those who ask."""
+
+    def __init__(self, sections: Sequence[Part], settings: Settings, asked: bool) -> None:
+        self.sections = sections
+        self.settings = settings
+        self.asked = asked
+        self.never_ends = False
+        """Whether it is known that no reachable state of the design is stuck."""
+        self.way: Sequence[str] = ()
+        """The labels of a run into a deadlock of one part, if one is known."""
+        self._known: dict[int, Space | str] = {}
+        self._unasked = UNASKED
+
+    def of(self, place: int) -> Space | str:
+        """All states of a part, or why they are not known."""
+        if place not in self._known:
+            self._known[place] = self._find(place)
+        return self._known[place]
+
+    def is_small(self, place: int) -> bool:
+        """Whether a part has so few states that all were visited, which can be certified."""
+        space = self.of(place)
+        return not isinstance(space, str) and space.states <= SHOWN
+
+    def _find(self, place: int) -> Space | str:
+        design, budget = self.sections[place].design, self.settings.budget
+        if self.settings.engine not in ("auto", "explorer"):
+            return "only the engine `explorer` visits all states"
+        if len(self.sections[place].table.rows) > MAX_ROWS:
+            return f"more than {MAX_ROWS:,} ways to move are too many to visit all states"
+        if not self.asked:
+            if self._unasked <= 0:
+                return f"{UNASKED:,} states of other parts were visited, which nobody asked for"
+            most = min(budget.max_states or UNASKED, self._unasked)
+            budget = replace(budget.share(3), max_states=most)
+        try:
+            finite = with_ends(design)
+            if finite is None:
+                return "an unbounded link has no end that a sum would show"
+            found = space_of(translate(finite, Aim()), budget)
+        except (TooLarge, OutOfTime) as late:
+            self._unasked -= budget.max_states or 0
+            return str(late)
+        self._unasked -= found.states
+        return found
+
+
+def with_ends(design: Design) -> Design | None:
+    """The same design with its unbounded links as large as they can ever get; None where that is
+    not known."""
+    grows = [link for link in design.links.values() if link.flow is Flow.UNBOUNDED]
+    if not grows:
+        return design
+    known = bounds(design, grows)[1]
+    if len(known) < len(grows):
+        return None
+    links = dict(design.links)
+    for link in grows:
+        more = max((*design.given(link), *design.taken(link), 1))
+        links[link.name] = replace(
+            link, flow=Flow.BLOCKING, capacity=known[link.name].most + more)
+    return replace(design, links=links)
+
+
+def decide_local(spaces: Spaces) -> Finding:
+    """Whether some part of a design can be stuck for ever while the rest goes on."""
+    found = [_of_part(spaces, place) for place in range(len(spaces.sections))]
+    worst = (Outcome.VIOLATED, Outcome.UNKNOWN, Outcome.HOLDS)
+    finding = min(found, key=lambda each: worst.index(each.outcome))
+    if finding.outcome is Outcome.HOLDS:
+        finding = replace(finding, method="; ".join(dict.fromkeys(f.method for f in found)))
+    return replace(finding, states=sum(f.states for f in found),
+                   transitions=sum(f.transitions for f in found),
+                   depth=max((f.depth for f in found), default=0))
+
+
+def _of_part(spaces: Spaces, place: int) -> Finding:
+    design = spaces.sections[place].design
+    watch = spaces.settings.budget.deadline.watch("asking who may stop alone")
+    ceasing = [task.name for task in design.tasks.values() if task.may is not Mortality.GOES_ON]
+    if not ceasing and goes_round(design, watch):
+        return Finding(LOCAL, Outcome.HOLDS, "no step takes what another needs, and a run that "
+                       "comes back makes every step")
+    answer, argument = _argued(design, spaces.never_ends, ceasing, watch)
+    if answer.total and (argument == ALL_STOP or not spaces.is_small(place)):
+        return Finding(LOCAL, Outcome.HOLDS, argument)
+    found = on_all_states(spaces, place)
+    if found.outcome is Outcome.UNKNOWN:
+        tried = _tried(spaces, place)
+        if isinstance(tried, Finding):
+            return tried
+        return replace(found, reason=_open(answer, f"{found.reason}; {tried}"))
+    return found
+
+
+def _argued(
+    design: Design, never_ends: bool, ceasing: Sequence[str], watch: Callable[[], None]
+) -> tuple[Standstill, str]:
+    """What is known of who may stop alone without looking at states, and by what argument."""
+    fails = any(link.overflow is Flow.FAIL for link in design.links.values())
+    if ceasing or fails:
+        return Standstill(False, tuple(ceasing or design.tasks)), ""
+    if not never_ends or translate(design, Aim()).may_end:
+        return ask_equations(design, watch, may_stop=True), NO_RUN
+    answer = standstill(design, watch)
+    if not answer.total:
+        answer = ask_equations(design, watch)
+    return answer, ALL_STOP
+
+
+def _tried(spaces: Spaces, place: int) -> Finding | str:
+    """A violation that runs come to which try to get a part stuck; or that they found none, or
+    were not tried."""
+    settings = spaces.settings
+    design = with_ends(spaces.sections[place].design)
+    if settings.engine not in ENGINES_THAT_TRY or design is None:
+        return "no runs were tried"
+    table = translate(design, Aim())
+    if len(table.rows) > MAX_TRIED:
+        return f"no runs were tried, with more than {MAX_TRIED:,} ways to move"
+    try:
+        watch = settings.budget.deadline.share(2).watch("trying runs that get a part stuck")
+        found = Halted(table, finish(design, table), watch).look_for(spaces.way)
+    except OutOfTime as late:
+        return str(late)
+    if found is None:
+        return "no run that was tried got a part stuck"
+    told = _told(design, table, found)
+    return replace(told, method="found by trying runs that get a part stuck", is_shortest=False)
+
+
+def on_all_states(spaces: Spaces, place: int) -> Finding:
+    """Whether a part can be stuck for ever while the rest of it goes on, by all its states."""
+    design, space = spaces.sections[place].design, spaces.of(place)
+    if isinstance(space, str):
+        return Finding(LOCAL, Outcome.UNKNOWN, "search, incomplete", reason=space)
+    stuck = _Stuck(design, space)
+    first = stuck.first()
+    if first is not None:
+        return replace(
+            _told(design, space.table, stuck.alone(first)), states=space.states,
+            transitions=len(space.source), depth=int(space.graph.depth[-1]))
+    return Finding(LOCAL, Outcome.HOLDS, "exhaustive", space.states, len(space.source),
+                   int(space.graph.depth[-1]))
+
+
+def _open(answer: Standstill, why: str) -> str:
+    some = ", ".join(answer.open[:6]) + (", …" if len(answer.open) > 6 else "")
+    return (f"it is left open whether {some} can stop for ever while the rest goes on; and {why}. "
+            "Next, give it more time (--max-seconds) or states, or ask about the same design with "
+            "smaller capacities")
+
+
+# --- on all states ----------------------------------------------------------------------------
+
+class _Stuck:
+    """Which tasks are stuck for ever in which states."""
+
+    def __init__(self, design: Design, space: Space) -> None:
+        import numpy as np
+        self.design, self.space = design, space
+        rows = space.table.rows
+        fair = np.array([row.effect.fair for row in rows], dtype=np.bool_)
+        self.steps = fair[space.via]
+        self._finish = _Finish(design, space.table)
+        goals = space.leading_to([self._able(task) for task in design.tasks], self.steps)
+        never = {task: ~goal for task, goal in zip(design.tasks, goals, strict=True)}
+        self.of = {task: found for task, states in never.items()
+                   if states.any() and (found := self._stuck(task, states)).any()}
+
+    @cached_property
+    def endless(self) -> Marks:
+        """The states from which some run never ends."""
+        return self.space.endless(self.steps)
+
+    def first(self) -> int | None:
+        """The first state, breadth first, in which a task is stuck and the others go on."""
+        import numpy as np
+        if not self.of:
+            return None
+        return int(min(np.flatnonzero(found)[0] for found in self.of.values()))
+
+    def tasks_in(self, state: int) -> list[str]:
+        """Those who are stuck for ever in a state."""
+        return [task for task, found in self.of.items() if found[state]]
+
+    def _able(self, task: str) -> Marks:
+        """The states in which a task can move."""
+        space = self.space
+        mine = [n for n, row in enumerate(space.table.rows) if row.own and task in row.tasks]
+        able = space.able(mine)
+        for row in space.table.joined:  # those that only drop an element are steps, too
+            if row.own and task in row.tasks and row.effect.loses and not row.effect.change:
+                able |= space.allows(row)
+        return able
+
+    def _stuck(self, task: str, never: Marks) -> Marks:
+        """Of the states in which a task never moves again, those in which it has not finished, and
+        from which the others go on."""
+        failed = self.space.markings[:, self.space.number[FAILED]] > 0
+        found = never & ~failed & ~self._finished(task)
+        return found & self.endless if found.any() else found
+
+    def _finished(self, task: str) -> Marks:
+        import numpy as np
+        found = np.zeros(self.space.states, dtype=np.bool_)
+        for places in self._finish.of(task):
+            these = np.ones(self.space.states, dtype=np.bool_)
+            for name, most in places.items():
+                these &= self.space.markings[:, self.space.number[name]] <= most
+            found |= these
+        return found
+
+    def alone(self, state: int) -> Alone:
+        """The shortest way to a state, who is stuck in it, and how the others go on."""
+        return Alone(tuple(self.space.graph.path(state)), tuple(self.tasks_in(state)),
+                     *_goes_on(self.space, state, self))
+
+
+def finish(design: Design, table: Table) -> Finished:
+    """Whether a task has finished in a marking of a design's table."""
+    return _Finish(design, table).is_true
+
+
+class _Finish:
+    """When a task has nothing left to do: in which places there may be how much."""
+
+    def __init__(self, design: Design, table: Table) -> None:
+        self._design, self._may_end = design, table.may_end
+        self._queues = {place.of: place for place in table.places if place.role == "queue"}
+        self._running = {f"{task}: running" for task in design.tasks} & {
+            place.name for place in table.places}
+        self._own: dict[str, list[Place]] = {}
+        for place in table.places:
+            if place.role not in SHARED | {"flag", "budget", "beat"}:
+                self._own.setdefault(place.of, []).append(place)
+        self._known: dict[str, Sequence[Mapping[str, int]]] = {}
+
+    def is_true(self, marking: Mapping[str, int], task: str) -> bool:
+        """Whether a task has finished in a marking."""
+        return any(all(marking[name] <= most for name, most in places.items())
+                   for places in self.of(task))
+
+    def of(self, task: str) -> Sequence[Mapping[str, int]]:
+        """Ways to have finished, each as the most that is left in some places."""
+        if task not in self._known:
+            self._known[task] = tuple(self._ways(task))
+        return self._known[task]
+
+    def _ways(self, task: str) -> Iterator[Mapping[str, int]]:
+        if f"{task}: running" in self._running:
+            yield {f"{task}: running": 0}  # it has stopped, or crashed
+        above = [self._design.tasks[name] for name in _upstream(self._design, task)]
+        ends = self._may_end or any(each.kind in (Kind.SOURCE, Kind.SCRIPT) for each in above)
+        goes_on = any(each.kind in (Kind.SOURCE, Kind.SCRIPT, Kind.CALL) and not each.may_end
+                      for each in above)
+        if ends and not goes_on:  # nothing is left for it, and nothing comes any more
+            yield {place.name: place.rest for each in above for place in self._places(each)}
+
+    def _places(self, task: Task) -> Iterator[Place]:
+        yield from self._own.get(task.name, ())
+        if task.kind is not Kind.SCRIPT:  # that has ended, whatever there would still be to read
+            yield from (self._queues[link.name] for link in self._design.inputs(task.name)
+                        if link.name in self._queues)
+
+
+def _upstream(design: Design, task: str) -> list[str]:
+    """The task and all from whom elements come to it, by way of others; a script's reads and
+    writes have nothing to do with each other."""
+    found = {task: None}
+    waiting = [task]
+    while waiting:
+        here = waiting.pop()
+        if design.tasks[here].kind in (Kind.SOURCE, Kind.SCRIPT):
+            continue
+        for link in design.inputs(here):
+            for writer in link.writers:
+                if writer not in found:
+                    found[writer] = None
+                    waiting.append(writer)
+    return list(found)
+
+
+# --- how it comes about -------------------------------------------------------------------------
+
+def _told(design: Design, table: Table, alone: Alone) -> Finding:
+    """The way there, who waits for whom, and what goes on meanwhile."""
+    way, tasks = alone.way, alone.tasks
+    trace = trace_along(table, [*way, *alone.on])
+    last = marking_of(table, trace.steps[len(way) - 1].state if way else trace.initial)
+    waits = [wait for wait in waits_in(design, table, last) if wait.task in tasks]
+    steps = steps_of(table, trace)
+    others = {task for n in alone.on[alone.loop:] for task in table.rows[n].tasks}
+    return Finding(
+        LOCAL, Outcome.VIOLATED, "exhaustive", steps=tuple(steps[:len(way)]),
+        waits=tuple(waits), cycle=tuple(closed_cycle(waits)),
+        contents=table.contents(last),
+        changes=tuple(changes_of(table, trace)),
+        meanwhile=Meanwhile(tasks, tuple(steps[len(way):]), alone.loop),
+        reason=f"{' and '.join(tasks)} never {'moves' if len(tasks) == 1 else 'move'} again, and "
+               f"{counted(len(others), 'task')} can go on for ever")
+
+
+def _goes_on(space: Space, state: int, stuck: _Stuck) -> tuple[tuple[int, ...], int]:
+    """A run from a state that never ends: its rows, and from which of them on it repeats."""
+    import numpy as np
+    first = np.searchsorted(space.source, np.arange(space.states + 1))
+    seen: dict[int, int] = {}
+    rows: list[int] = []
+    while state not in seen:
+        seen[state] = len(rows)
+        step = next(n for n in range(int(first[state]), int(first[state + 1]))
+                    if stuck.steps[n] and stuck.endless[space.target[n]])
+        rows.append(int(space.via[step]))
+        state = int(space.target[step])
+    return tuple(rows), seen[state]

@@ -1,0 +1,137 @@
+"""Order: whether a receiver can read a later element of a sender before an earlier one.
+
+Senders are sources and the scripts that write, receivers are sinks and the scripts that read; in
+between, what a task reads goes on in what it writes. Each link is first in, first out. So order
+can only be lost where there are two ways from the sender to the receiver (a route and a merge,
+copies, a loop), or on a way through a task whose hand has several threads. For each such pair the
+engines are asked whether it is lost, in the design with two marked elements (``tags``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from ...verdicts.verdict import Outcome
+from ..net.rows import Table
+from ..net.translate import Aim, translate
+from ..reading.language import Design, Kind, Link
+from ..search.searching import Settings, finding_of, search
+from ..why.findings import Finding
+from .local import with_ends
+from .tags import NotTold, tagged
+
+__all__ = ["ORDERED", "ahead_of", "counted_changes", "decide_order", "doubtful_pairs"]
+
+ORDERED = "ordered"
+"""The name of the property."""
+RULE = "DESIGN-2"
+"""No place passes its limit: that of a second element that was received first is 0."""
+
+
+def decide_order(parts: list[Design], settings: Settings) -> Finding:
+    """Whether each receiver reads the elements of each sender in their order."""
+    pairs = [(part, *pair) for part in parts for pair in doubtful_pairs(part)]
+    if not pairs:
+        return Finding(ORDERED, Outcome.HOLDS,
+                       "by construction: one way from each sender to each receiver")
+    if settings.engine not in ("auto", "explorer"):
+        return Finding(ORDERED, Outcome.UNKNOWN, settings.engine,
+                       reason="only the engine `explorer` decides this property")
+    worst = Finding(ORDERED, Outcome.HOLDS, "exhaustive, of two marked elements")
+    states = transitions = depth = 0
+    for part, sender, receiver in pairs:
+        found = _of_pair(part, sender, receiver, settings)
+        states, transitions = states + found.states, transitions + found.transitions
+        depth = max(depth, found.depth)
+        if found.outcome is not Outcome.HOLDS:
+            worst = found
+        if found.outcome is Outcome.VIOLATED:
+            break
+    return replace(worst, states=states, transitions=transitions, depth=depth)
+
+
+def _of_pair(design: Design, sender: str, receiver: str, settings: Settings) -> Finding:
+    told = f"what {sender} sends to {receiver}"
+    mixed = next((link.of for link in ahead_of(design, sender) if link.of), "")
+    if mixed:
+        return _unknown(f"{told} may pass {mixed}, whose elements are counted kind by kind, and "
+                        "not in the order in which they came; next, ask it of one kind")
+    finite = with_ends(design)
+    if finite is None:
+        return _unknown(f"{told} passes an unbounded link")
+    plain = translate(finite, Aim())
+    try:
+        table = tagged(finite, plain, sender, receiver)
+    except NotTold as why:
+        return _unknown(f"{told}: {why}")
+    verdict = search(table, RULE, settings)
+    found = finding_of(finite, table, RULE, verdict)
+    if verdict.outcome is Outcome.VIOLATED:
+        return replace(found, contents=(), changes=counted_changes(found, plain),
+                       between=(sender, receiver), reason=(
+            f"{receiver} reads the second of two elements of {sender} before the first"))
+    if verdict.outcome is Outcome.UNKNOWN:
+        return replace(found, reason=f"{told}: {found.reason}; next, give it more time or states, "
+                                     "or ask about smaller capacities")
+    return found
+
+
+def counted_changes(found: Finding, plain: Table) -> tuple[Mapping[str, int], ...]:
+    """What each step changes but for where the marked elements are."""
+    counted = {place.name for place in plain.places}
+    return tuple({name: by for name, by in step.items() if name.split(" = ")[0] in counted}
+                 for step in found.changes)
+
+
+def _unknown(why: str) -> Finding:
+    return Finding(ORDERED, Outcome.UNKNOWN, "search, not begun", reason=why)
+
+
+# --- by construction --------------------------------------------------------------------------
+
+def doubtful_pairs(design: Design) -> Iterator[tuple[str, str]]:
+    """The senders and receivers between which order may be lost."""
+    senders = [t.name for t in design.tasks.values()
+               if t.kind in (Kind.SOURCE, Kind.SCRIPT) and design.outputs(t.name)]
+    for sender in senders:
+        ahead = ahead_of(design, sender)
+        for task in dict.fromkeys(reader for link in ahead for reader in link.readers):
+            if design.tasks[task].kind in (Kind.SINK, Kind.SCRIPT) and not _one_way(
+                    design, sender, task, ahead):
+                yield sender, task
+
+
+def ahead_of(design: Design, sender: str) -> list[Link]:
+    """The links that what a task sends may pass."""
+    found: dict[str, Link] = {}
+    waiting = design.outputs(sender)
+    while waiting:
+        link = waiting.pop()
+        if link.name not in found:
+            found[link.name] = link
+            for reader in link.readers:
+                if design.tasks[reader].kind not in (Kind.SINK, Kind.SCRIPT):
+                    waiting += design.outputs(reader)
+    return list(found.values())
+
+
+def _one_way(design: Design, sender: str, receiver: str, ahead: list[Link]) -> bool:
+    """Whether all that goes from one to the other goes one way, one after another: backwards from
+    the receiver each task has one link, and each link one writer, among those of the sender."""
+    here, seen = receiver, {receiver}
+    while True:
+        links = [link for link in ahead if here in link.readers]
+        if len(links) != 1:
+            return False
+        writers = [task for task in links[0].writers
+                   if task == sender or any(task in link.readers for link in ahead)]
+        if len(writers) != 1 or writers[0] in seen:
+            return False
+        here = writers[0]
+        seen.add(here)
+        if here == sender:
+            return True
+        task = design.tasks[here]
+        if task.kind in (Kind.SINK, Kind.SCRIPT) or (task.pool and task.hand > 1):
+            return False

@@ -1,0 +1,1 @@
+"""Who waits on whom in a state: circles, waits, the words of findings."""

@@ -1,0 +1,106 @@
+"""A trace, and the cycles of the wait-for graph, in the words of the design."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import accumulate
+
+from ...verdicts.verdict import Trace
+from ..net.rows import Place, Table
+from ..net.translate import own_place
+from ..reading.language import Design, Kind, StepKind, Task
+from ..reading.programs import program
+from .ahead import Ahead
+from .stuck import Blocked
+from .waits import Cycle, Failure, Helps, Wait
+
+__all__ = ["end_marking", "helping", "marking_of", "steps_of", "told_waits"]
+
+
+def steps_of(table: Table, trace: Trace) -> list[str]:
+    """The labels of a trace's steps."""
+    return [table.row_of(step.action, step.args[0][1]).label for step in trace.steps]
+
+
+def end_marking(table: Table, trace: Trace) -> dict[str, int]:
+    """The number of tokens in each place after the last step."""
+    last = trace.steps[-1].state if trace.steps else trace.initial
+    return marking_of(table, last)
+
+
+def marking_of(table: Table, state: Mapping[str, object]) -> dict[str, int]:
+    """The number of tokens in each place of a state that an engine gave."""
+    found = {}
+    for index, place in enumerate(table.places):
+        value = state[f"marking[{index}]"]
+        assert isinstance(value, int)
+        found[place.name] = value
+    return found
+
+
+def helping(design: Design, table: Table) -> Helps:
+    """Who can end a wait for threads: only who may hold one where it waits itself, or gives
+    back more than it takes. Without this, each two tasks that use a lock would seem to wait
+    for each other, and each task for itself. To end a wait for an acquire, somebody else must
+    take more than it gives.
+    """
+    places = {place.name: place for place in table.places}
+    start = {place.name: place.start for place in table.places}
+    overdrawn = {
+        pool for pool in design.pools for task in design.tasks.values()
+        if task.kind is Kind.SCRIPT and _gives_first(task, pool)
+    }
+
+    def helps(wait: Wait, failure: Failure, other: Wait) -> bool:
+        place, task = places[failure.place], design.tasks[other.agent]
+        if place.role != "pool":
+            return True
+        if not failure.few and (wait.agent == other.agent or place.of not in overdrawn):
+            return False
+        if task.kind is Kind.SCRIPT:
+            there = {**start, **{own: low for own, low, _ in other.own}}
+            return Ahead(table, there).gains(task.name, place.name, 1 if failure.few else -1)
+        return not failure.few or _may_hold(task, place.of, other)
+
+    return helps
+
+
+def _may_hold(task: Task, pool: str, wait: Wait) -> bool:
+    """Whether a task that waits like this may hold threads of a pool."""
+    in_hand = own_place(task, "elements")
+    hands = [high for place, _, high in wait.own if place.startswith(in_hand)]
+    return pool in task.pool and task.kind is not Kind.SINK and (not hands or any(hands))
+
+
+def _gives_first(task: Task, pool: str) -> bool:
+    """Whether a script gives back threads that it has not taken in the same round."""
+    if task.chooses:
+        return any(step.kind is StepKind.RELEASE and step.target == pool for step in task.actions)
+    signs = {StepKind.ACQUIRE: 1, StepKind.RELEASE: -1}
+    taken = (signs.get(step.kind, 0) * step.count for step in program(task) if step.target == pool)
+    return min(accumulate(taken), default=0) < 0
+
+
+def told_waits(design: Design, table: Table, cycle: Cycle) -> tuple[Blocked, ...]:
+    """A cycle of the wait-for graph as waits of tasks, beginning with the first by name.
+
+    What a credit link itself waits for is left out: its reader is named by the writer's wait.
+    """
+    places = {place.name: place for place in table.places}
+    members = zip(cycle.waits, cycle.followed, (*cycle.waits[1:], *cycle.waits[:1]), strict=True)
+    found = [
+        _told(design, wait.agent, places[failure.place], failure.few, following.agent)
+        for wait, failure, following in members if not wait.announces
+    ]
+    if not found:
+        return ()
+    start = min(range(len(found)), key=lambda i: (found[i].task, found[i].where, found[i].what))
+    return tuple(found[start:] + found[:start])
+
+
+def _told(design: Design, task: str, place: Place, few: bool, on: str) -> Blocked:
+    """A wait of a cycle, which names only the next one of it."""
+    if place.role == "pool":
+        return Blocked(task, "a thread" if few else "an acquire", place.of, (on,))
+    is_data = place.role == "queue" and few
+    return Blocked(task, "data" if is_data else "room", place.of, (on,))

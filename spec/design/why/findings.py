@@ -1,0 +1,310 @@
+"""What a check of a design found, and how it is told in JSON and compared."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ...verdicts.verdict import Outcome
+from ..reading.language import Design
+from ..reading.lints import lints
+from ..reading.source import Spot
+from .stuck import Blocked
+
+__all__ = [
+    "Attempt", "DesignReport", "Edit", "Finding", "GraphCycle", "Meanwhile", "Repair",
+    "RepairStep", "ToldLeg", "Way", "in_short",
+]
+
+
+@dataclass(frozen=True)
+class Edit:
+    """What to write in the file: ``key`` of what an entry is about (``of``, as in "link q") is
+    ``new`` where it was ``old`` (empty: not there). ``spot`` is that of the entry; once the file
+    was read again (``is_exact``), that of the value. ``by`` is by how much a number changes that
+    is not the same in all copies."""
+
+    of: str
+    key: str
+    spot: Spot
+    old: str
+    new: str
+    by: int | None = None
+    is_exact: bool = False
+
+
+@dataclass(frozen=True)
+class RepairStep:
+    """One change of a repair: its ``kind``, what it ``gives_up``, and whether it is the
+    ``least`` of its kind in that place (false: whether less would do was not decided).
+    ``edits`` say where in the file that is."""
+
+    kind: str
+    change: str
+    gives_up: str
+    least: bool
+    edits: tuple[Edit, ...] = ()
+
+    def to_json(self, file: str) -> dict[str, Any]:
+        """The step as an entry of ``changes``."""
+        return {
+            "kind": self.kind, "change": self.change, "gives_up": self.gives_up,
+            "least": self.least, "edits": [
+                {"where": f"{file}:{edit.spot}" if edit.spot.line else file, "of": edit.of,
+                 "key": edit.key, "old": edit.old, "new": edit.new} for edit in self.edits],
+        }
+
+
+@dataclass(frozen=True)
+class Way:
+    """Changes that help together, and how that was ``checked``: a method for each property. Those
+    that are ``open`` could not be decided, and those ``violated`` were so and still may be."""
+
+    steps: tuple[RepairStep, ...]
+    checked: tuple[tuple[str, str], ...] = ()
+    open: tuple[str, ...] = ()
+    violated: tuple[str, ...] = ()
+
+    def to_json(self, file: str) -> dict[str, Any]:
+        """The way as an entry of ``ways``."""
+        return {"changes": [step.to_json(file) for step in self.steps],
+                "checked": dict(self.checked), "undecided": list(self.open),
+                "not_repaired": list(self.violated)}
+
+
+@dataclass(frozen=True)
+class Repair:
+    """Changes that were checked to make a design keep what is wanted, or what was tried in vain.
+
+    ``ways`` is one or more sets of changes, of which each does by itself, what gives up least
+    first. ``tried`` has an entry for each kind of change that was tried in vain, ``cut_short`` says
+    why there may be one that was not found.
+    """
+
+    ways: tuple[Way, ...]
+    tried: tuple[str, ...]
+    cut_short: str
+
+    @property
+    def steps(self) -> tuple[RepairStep, ...]:
+        """The changes of the best way; none where none was found."""
+        return self.ways[0].steps if self.ways else ()
+
+    def to_json(self, file: str) -> dict[str, Any]:
+        """The repair as the entry ``repair`` of a result."""
+        return {
+            "found": bool(self.ways), "changes": [step.to_json(file) for step in self.steps],
+            "ways": [way.to_json(file) for way in self.ways], "tried": list(self.tried),
+            "cut_short": self.cut_short,
+        }
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """What one engine came to in ``seconds``: its outcome, and ``why`` (or by what method).
+
+    ``part`` is the first task of the connected part that it was asked about.
+    """
+
+    part: str
+    engine: str
+    seconds: float
+    outcome: Outcome
+    why: str
+
+    def to_json(self) -> dict[str, Any]:
+        """The attempt as an entry of ``tried``."""
+        return {"part": self.part, "engine": self.engine, "seconds": round(self.seconds, 6),
+                "verdict": self.outcome.value, "why": self.why}
+
+
+@dataclass(frozen=True)
+class ToldLeg:
+    """A part of a long way: the first ``keep`` steps of the leg before, and then ``steps`` with
+    their ``changes``: all of it ``times`` times."""
+
+    keep: int
+    steps: tuple[str, ...]
+    changes: tuple[Mapping[str, int], ...]
+    times: int
+
+    def to_json(self) -> dict[str, Any]:
+        """The leg as an entry of ``legs``."""
+        return {"keep": self.keep, "then": list(self.steps), "times": self.times}
+
+
+@dataclass(frozen=True)
+class Meanwhile:
+    """What goes on while ``tasks`` are stuck for ever: ``steps``, of which those from ``loop`` on
+    can be repeated for ever."""
+
+    tasks: tuple[str, ...]
+    steps: tuple[str, ...]
+    loop: int
+
+    def to_json(self) -> dict[str, Any]:
+        """The same as the entry ``meanwhile`` of a result."""
+        return {"tasks": list(self.tasks), "steps": list(self.steps), "loop": self.loop}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """The verdict on one property (its ``name``) of a design.
+
+    ``steps`` is the shortest way to a violation (any way, where it ``is_shortest`` not); with
+    ``loop`` set, the steps from that index on repeat for ever. A way of very many steps has
+    ``legs`` in place of steps. ``waits`` says who waits for what at its end, ``cycle`` are
+    those of them that close a cycle (none where the waits lead to one that nobody can end),
+    and ``contents`` is how many elements are then in each link. ``repair`` is what was
+    found and tried to make the design live, None where nothing was looked for. ``tried`` has
+    an entry for each engine that was asked, in their order. ``bounds`` are proved: so many
+    elements at most are ever in each of these links, and in those of ``reached`` sometimes so
+    many. ``changes`` are those of each step (and then of each step ``meanwhile``), by the names of
+    ``counters``. What is ``expected`` is None where nobody said what it should be. ``between`` are
+    the sender and the receiver whose order is lost; ``without`` is what does not go on in a design
+    that is not live: a ``task``, or taking from a ``counter``.
+    """
+
+    name: str
+    outcome: Outcome
+    method: str
+    states: int = 0
+    transitions: int = 0
+    depth: int = 0
+    seconds: float = 0.0
+    steps: tuple[str, ...] = ()
+    loop: int | None = None
+    waits: tuple[Blocked, ...] = ()
+    cycle: tuple[Blocked, ...] = ()
+    contents: tuple[tuple[str, int], ...] = ()
+    reason: str = ""
+    repair: Repair | None = None
+    expected: str | None = "holds"
+    is_shortest: bool = True
+    tried: tuple[Attempt, ...] = ()
+    bounds: tuple[tuple[str, int], ...] = ()
+    changes: tuple[Mapping[str, int], ...] = ()
+    legs: tuple[ToldLeg, ...] = ()
+    reached: frozenset[str] = frozenset()
+    meanwhile: Meanwhile | None = None
+    between: tuple[str, str] | None = None
+    without: tuple[str, str] = ("", "")
+
+    @property
+    def length(self) -> int:
+        """The number of steps of the way."""
+        return len(self.steps) + sum((leg.keep + len(leg.steps)) * leg.times for leg in self.legs)
+
+    @property
+    def way(self) -> str:
+        """The steps, as a noun phrase."""
+        return "the shortest way there" if self.is_shortest else "a way there"
+
+    @property
+    def as_expected(self) -> bool:
+        """Whether the verdict is the one that the design's author expects, if any."""
+        return self.expected in (None, self.outcome.value)
+
+    def to_json(self, design: str, file: str = "") -> dict[str, Any]:
+        """The finding as an entry of ``results``, of a design in a file."""
+        return {
+            "design": design, "property": self.name, "verdict": self.outcome.value,
+            "expected": self.expected, "as_expected": self.as_expected, "method": self.method,
+            "states": self.states, "transitions": self.transitions, "depth": self.depth,
+            "seconds": round(self.seconds, 6), "trace": list(self.steps), "length": self.length,
+            "legs": [leg.to_json() for leg in self.legs],
+            "shortest": self.is_shortest, "loop": self.loop,
+            "waits": [_wait(wait) for wait in self.waits],
+            "cycle": [_wait(wait) for wait in self.cycle],
+            "contents": dict(self.contents),
+            "reason": self.reason, "tried": [attempt.to_json() for attempt in self.tried],
+            "bounds": dict(self.bounds), "reached": sorted(self.reached),
+            "meanwhile": None if self.meanwhile is None else self.meanwhile.to_json(),
+            "repair": None if self.repair is None else self.repair.to_json(file),
+        }
+
+
+def _wait(wait: Blocked) -> dict[str, Any]:
+    return {"task": wait.task, "for": wait.what, "in": wait.where, "on": list(wait.on),
+            "gone": list(wait.gone), "never": wait.never}
+
+
+@dataclass(frozen=True)
+class GraphCycle:
+    """An elementary cycle of the wait-for graph; ``excluded`` is empty if it is possible."""
+
+    waits: tuple[Blocked, ...]
+    excluded: str
+
+
+@dataclass(frozen=True)
+class DesignReport:
+    """Everything that a check of one design found.
+
+    ``cycles`` are the elementary cycles of the wait-for graph; ``all_cycles`` is false if
+    there were too many to list.
+    """
+
+    design: Design
+    findings: tuple[Finding, ...]
+    cycles: tuple[GraphCycle, ...] = ()
+    all_cycles: bool = True
+
+    @property
+    def results(self) -> list[dict[str, Any]]:
+        """The findings as plain values, in the form of the JSON output."""
+        return [finding.to_json(self.design.name, self.design.file) for finding in self.findings]
+
+    @property
+    def as_expected(self) -> bool:
+        """Whether every verdict is the expected one."""
+        return all(finding.as_expected for finding in self.findings)
+
+    @property
+    def exit_code(self) -> int:
+        """0 all as expected, 1 something else than expected, 2 something unknown."""
+        wrong = [finding for finding in self.findings if not finding.as_expected]
+        if any(finding.outcome is not Outcome.UNKNOWN for finding in wrong):
+            return 1
+        return 2 if wrong else 0
+
+    def to_json(self) -> dict[str, Any]:
+        """The report as one document."""
+        return {
+            "design": self.design.name, "file": self.design.file,
+            "parameters": dict(self.design.parameters), "assumed": list(self.design.assumed),
+            "lints": [lint.to_json() for lint in lints(self.design)],
+            "as_expected": self.as_expected, "results": self.results,
+            "cycles": [
+                {"waits": [_wait(wait) for wait in cycle.waits], "excluded": cycle.excluded}
+                for cycle in self.cycles
+            ],
+            "all_cycles": self.all_cycles,
+        }
+
+    def finding(self, name: str) -> Finding:
+        """The finding on a property."""
+        return next(finding for finding in self.findings if finding.name == name)
+
+
+def in_short(steps: Sequence[str], longest_block: int = 8) -> list[tuple[list[str], int]]:
+    """The steps as blocks with how often each is done in a row, for people to read."""
+    found: list[tuple[list[str], int]] = []
+    here = 0
+    while here < len(steps):
+        size, times = _best_block(steps, here, longest_block)
+        found.append((list(steps[here:here + size]), times))
+        here += size * times
+    return found
+
+
+def _best_block(steps: Sequence[str], here: int, longest_block: int) -> tuple[int, int]:
+    best = (1, 1)
+    for size in range(1, longest_block + 1):
+        times = 1
+        while steps[here:here + size] == steps[here + size * times:here + size * (times + 1)]:
+            times += 1
+        if times >= 3 and size * times > best[0] * best[1]:
+            best = (size, times)
+    return best

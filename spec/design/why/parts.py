@@ -1,0 +1,112 @@
+"""The connected parts of a design, each with its wait-for graph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from ...verdicts.deadline import Deadline, OutOfTime
+from ..net.rows import Table
+from ..net.translate import Aim, translate
+from ..reading.language import Design, Link, Pool, Task
+from .explain import helping
+from .waits import WaitGraph, wait_graph
+
+__all__ = ["Part", "parts", "unending"]
+
+MAX_ROWS = 400
+"""Ways to move of a part whose wait-for graph is made: its cycles, and what to try, grow fast."""
+NO_END = Deadline()
+
+
+@dataclass(frozen=True)
+class Part:
+    """A connected part of a design with its wait-for graph, which is made once."""
+
+    design: Design
+    table: Table
+    graph: WaitGraph
+
+    @staticmethod
+    def of(design: Design, cycles: bool = True, deadline: Deadline = NO_END) -> Part:
+        """The part with its graph; its ``cycles`` take long to list, and prove nothing more.
+
+        Where the deadline passes, the graph is one that says nothing.
+        """
+        table = translate(design, Aim(relaxed=True))
+        nothing = Part(design, table, WaitGraph((), complete=False, proves_live=False))
+        meeting = any(link.capacity == 0 for link in design.links.values())
+        if meeting or len(table.rows) > MAX_ROWS:
+            return nothing
+        helps = helping(design, table) if cycles else None
+        try:
+            return Part(design, table, wait_graph(
+                table, unending(design), helps, deadline.watch("making the wait-for graph")))
+        except OutOfTime:
+            return nothing
+
+
+def unending(design: Design) -> bool:
+    """Whether no task can ever have finished."""
+    return not any(task.may_end for task in design.tasks.values())
+
+
+def parts(design: Design) -> list[Design]:
+    """The parts of a design that have no link and no pool in common, in their order.
+
+    A part can be stuck while another goes on, so each is checked on its own.
+    """
+    group = {name: name for name in design.tasks}
+
+    def root(name: str) -> str:
+        while group[name] != name:
+            group[name] = group[group[name]]  # half as far the next time
+            name = group[name]
+        return name
+
+    for members in _tied_together(design):
+        for other in members[1:]:
+            group[root(other)] = root(members[0])
+    return _split(design, {name: root(name) for name in design.tasks})
+
+
+def _tied_together(design: Design) -> Iterator[list[str]]:
+    for link in design.links.values():
+        yield [*link.writers, *link.readers]
+    sharing: dict[str, list[str]] = {}
+    for link in design.links.values():
+        if link.room:
+            sharing.setdefault(link.room, []).extend((*link.writers, *link.readers))
+    yield from sharing.values()
+    yield from _users(design).values()
+
+
+def _users(design: Design) -> dict[str, list[str]]:
+    """Who takes or gives threads of each pool."""
+    found: dict[str, list[str]] = {}
+    for task in design.tasks.values():
+        for pool in dict.fromkeys((*task.pool, *(step.target for step in task.actions))):
+            if pool in design.pools:
+                found.setdefault(pool, []).append(task.name)
+    return found
+
+
+def _split(design: Design, part_of: Mapping[str, str]) -> list[Design]:
+    """A design for each part; a link that no task is at belongs to all, and so does a pool that
+    none uses."""
+    roots = list(dict.fromkeys(part_of.values()))
+    tasks: dict[str, dict[str, Task]] = {root: {} for root in roots}
+    links: dict[str, dict[str, Link]] = {root: {} for root in roots}
+    pools: dict[str, dict[str, Pool]] = {root: {} for root in roots}
+    users = _users(design)
+    for name, task in design.tasks.items():
+        tasks[part_of[name]][name] = task
+    for name, link in design.links.items():
+        ends = [part_of[end] for end in (*link.writers, *link.readers)]
+        for root in ends[:1] or roots:
+            links[root][name] = link
+    for name, pool in design.pools.items():
+        for root in [part_of[user] for user in users.get(name, ())[:1]] or roots:
+            pools[root][name] = pool
+    return [replace(design, tasks=tasks[root], links=links[root], pools=pools[root])
+            for root in roots]

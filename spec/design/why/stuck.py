@@ -1,0 +1,325 @@
+"""Who waits for what in a state in which nothing moves, read off the net itself.
+
+A task's *ways* to go on are its rows whose guards on its own places hold: what its hand, its
+position or its turn forbids is no wait but a decision. So is what a row asks of a link that the
+task stands at the other end of: a merge that prefers an input, or passes one over in its turn,
+takes another only where the first is empty, and a writer drops only where the link is full. What
+is left of a way's guards fails in a link or a pool, and is what the task needs. A way that needs
+more than another one is not told: the other would be open first; so it is if the other meets a
+partner who lacks less than this. Nor is one that needs more than can ever be (two elements of a
+link with one slot), unless the task has no other.
+
+A wait is *on* the tasks that still have a step ahead that would end it (see ``ahead``). Those
+that had one, and have it no more, are *gone*. In a stuck state, the walk from a wait to those it
+is on either comes back, which is a circle, or ends at a wait that nobody can end any more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from ..net.links import LinkPlaces, Unbounded
+from ..net.rows import Meeting, Place, Row, Table
+from ..net.signals import lost_go
+from ..net.translate import position_of
+from ..reading.language import Design, Kind
+from .ahead import Ahead, dead_rows
+from .waits import SHARED
+
+__all__ = ["Blocked", "closed_cycle", "waits_in"]
+
+Need = tuple[str, str, bool]
+"""What is needed ("room", "data", "a go", "a thread", "an acquire"), of which link or pool, and
+whether it is more than can ever be."""
+
+WORDS = {
+    "room": ("room in {}", "which only {} can make"),
+    "data": ("data in {}", "which only {} can bring"),
+    "a go": ("a go for {}", "which only {} can call"),
+    "a thread": ("a thread of {}", "all of which are with {}"),
+    "an acquire": ("somebody to acquire {}", "which only {} can do"),
+}
+
+
+@dataclass(frozen=True)
+class Blocked:
+    """A task that waits for ``what`` in ``where``: room or data in a link, a go for one whose call
+    was lost, a thread of a pool, or an acquire of a pool to which it gives back more than
+    anybody has taken.
+
+    ``on`` are the tasks that could end the wait, ``gone`` those that no longer can: they have
+    ended, or are past the step that would have. ``never`` says that nobody ever could: more is
+    asked at once than fits, or there is nobody whom the task could meet at a link without room.
+    """
+
+    task: str
+    what: str
+    where: str
+    on: tuple[str, ...]
+    gone: tuple[str, ...] = ()
+    never: bool = False
+
+    def sentence(self) -> str:
+        """The wait as a sentence."""
+        thing, held = WORDS[self.what]
+        if self.never:
+            return f"{self.task} waits for {thing.format(self.where)} as there can never be"
+        if not self.on:
+            done = f": {' and '.join(self.gone)} will not any more" if self.gone else ""
+            return f"{self.task} waits for {thing.format(self.where)}, which nobody gives{done}"
+        others = " or ".join(self.on)
+        return f"{self.task} waits for {thing.format(self.where)}, {held.format(others)}"
+
+
+def waits_in(design: Design, table: Table, marking: Mapping[str, int]) -> list[Blocked]:
+    """Who waits for what in a marking, task by task, without doubles.
+
+    A task that has ended, or that goes on but does nothing except dropping, waits for nothing.
+    """
+    state = _State(design, table, marking)
+    return [state.told(task, need) for task in design.tasks for need in state.needs(task)]
+
+
+class _State:
+    """A marking, and what the rows of the net say about it."""
+
+    def __init__(self, design: Design, table: Table, marking: Mapping[str, int]) -> None:
+        self.design = design
+        self.table = table
+        self.marking = marking
+        self.dead = dead_rows(table)
+        self.ahead = Ahead(table, marking, self.dead)
+        start = {place.name: place.start for place in table.places}
+        self.at_start = Ahead(table, start, self.dead)
+        self.places = {place.name: place for place in table.places}
+        self._joined: dict[int, list[Row]] = {}
+        for row in table.joined:
+            for part in row.parts:
+                self._joined.setdefault(id(part), []).append(row)
+        self._offers: dict[str, list[Row]] = {}
+        for row in table.offers:
+            if row.own:
+                self._offers.setdefault(row.task, []).append(row)
+        self._helpers: dict[Need, tuple[tuple[str, ...], tuple[str, ...]]] = {}
+        self._at: dict[str, set[str]] = {}
+        for row in table.offers:
+            for end in (*row.effect.change, *(link for link, _ in row.effect.meets)):
+                self._at.setdefault(end, set()).add(row.task)
+        self._pools = {p.of: p.name for p in table.places if p.role == "pool"}
+        self._slots = {p.of: p.name for p in table.places if p.role == "slots"}
+        self._order = {task: number for number, task in enumerate(design.tasks)}
+
+    # --- what a task needs ------------------------------------------------------------------
+
+    def needs(self, task: str) -> list[Need]:
+        """What the task needs in one or another of its ways; none if one is open."""
+        rows = self._offers.get(task, ())
+        ways = [way for row in rows if (way := self._way(row)) is not None]
+        able = [way for way in ways if not any(never for _, _, never in way)]
+        if not able:
+            never = not any(self._may_choose(row) for row in rows)
+            able = [{(what, where, never): None for what, where, dead in way if dead}
+                    for way in ways]
+        opening = [{*way} for way in able] + list(self._partners_needs(rows))
+        least = [way for way in able if not any(other < way.keys() for other in opening)]
+        return list(dict.fromkeys(need for way in least for need in way))
+
+    def _partners_needs(self, rows: Sequence[Row]) -> Iterator[set[Need]]:
+        """What would open a meeting that the task itself is ready for."""
+        for row in rows:
+            if self._failing(row):
+                continue
+            for joint in filter(self._since, self._joined.get(id(row), [])):
+                needs = {self._need(joint, self.places[p], few) for p, few in self._failing(joint)}
+                if needs and None not in needs:
+                    yield {need for need in needs if need is not None}
+
+    def _way(self, row: Row) -> dict[Need, None] | None:
+        """What a row needs; None if it is not up to others that it is closed."""
+        found: dict[Need, None] = {}
+        for place, few in self._failing(row):
+            need = self._need(row, self.places[place], few)
+            if need is None:
+                return None
+            found[need] = None
+        meetings = self._joined.get(id(row), [])
+        if row.effect.unless and not any(self._since(joint) for joint in meetings):
+            return None
+        ends = sorted(row.effect.meets)
+        if ends and id(row) in self.dead and not any(never for _, _, never in found):
+            return {(what, link, True): None for what, link, _ in map(_end, ends)}
+        for end in ends:
+            if not any(self._comes(joint, row, end) for joint in meetings):
+                found[_end(end)] = None
+        if ends and not found:
+            found.update(dict.fromkeys(self._only_together(meetings, ends)))
+        return found
+
+    def _may_choose(self, row: Row) -> bool:
+        """Whether a row is not dead, and closed only by what links and pools hold."""
+        return id(row) not in self.dead and all(
+            self.places[place].role in SHARED for place, _ in self._failing(row))
+
+    def _need(self, row: Row, place: Place, few: bool) -> Need | None:
+        """What a guard that fails asks of others; None if it is a decision of the task's."""
+        room = min(place.most, row.effect.at_most.get(place.name, place.most))
+        never = room < max(0, row.effect.at_least.get(place.name, 0))
+        if place.role == "pool":
+            return ("a thread" if few else "an acquire"), place.of, never
+        if place.role == "slots":
+            return ("room", place.of, never) if few else None
+        if place.role not in ("queue", "permits"):
+            return None
+        link = self.design.links[place.of]
+        if place.role == "permits" and self.marking.get(lost_go(link.name)):
+            return ("a go", link.name, never)
+        if place.role == "queue" and few:
+            return ("data", link.name, never) if set(row.tasks) & {*link.readers} else None
+        return ("room", link.name, never) if set(row.tasks) & {*link.writers} else None
+
+    def _failing(self, row: Row) -> list[tuple[str, bool]]:
+        effect, marking = row.effect, self.marking
+        few = [(place, True) for place, n in effect.at_least.items() if marking[place] < n]
+        many = [(place, False) for place, n in effect.at_most.items() if marking[place] > n]
+        return few + many
+
+    # --- links without room -------------------------------------------------------------------
+
+    def _since(self, joint: Row) -> bool:
+        """Whether nobody is ready at the links that a part of the row passes over."""
+        return not any(self._failing(Row(joint.task, reason)) for reason in joint.since)
+
+    def _comes(self, joint: Row, row: Row, end: Meeting) -> bool:
+        """Whether the row's partner at a link without room is ready in this joint step, and
+        so are those whom the partner meets in turn."""
+        link, writing = end
+        there = [part for part in joint.parts if (link, not writing) in part.effect.meets]
+        reached: list[Row] = []
+        while there:
+            part = there.pop()
+            reached.append(part)
+            others = {(name, not writes) for name, writes in part.effect.meets}
+            there += [
+                other for other in joint.parts
+                if other is not row and other.effect.meets & others
+                and not any(other is each for each in (*reached, *there))
+            ]
+        return self._since(joint) and not any(self._failing(part) for part in reached)
+
+    def _only_together(self, meetings: Sequence[Row], ends: Sequence[Meeting]) -> Iterator[Need]:
+        """Each partner is ready, but they cannot all move at once: two need the last thread, or
+        one is needed at two links."""
+        ready = [joint for joint in meetings
+                 if self._since(joint) and not any(map(self._failing, joint.parts))]
+        for joint in ready:
+            needs = [self._need(joint, self.places[p], few) for p, few in self._failing(joint)]
+            yield from (need for need in needs if need is not None)
+        if not ready:
+            yield from map(_end, ends)
+
+    # --- who could help ----------------------------------------------------------------------
+
+    def told(self, task: str, need: Need) -> Blocked:
+        """The wait of a task for what it needs."""
+        what, where, never = need
+        if what == "a go":
+            return Blocked(task, what, where, ())
+        if never:
+            return Blocked(task, what, where, (), never=True)
+        on, gone = self._who(need)
+        if what == "an acquire":  # its own would come after what it waits to do
+            on = tuple(other for other in on if other != task)
+        return Blocked(task, what, where, on, gone)
+
+    def _who(self, need: Need) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The tasks that could give what is needed, and those that no longer can."""
+        if need not in self._helpers:
+            near = self._near(need)
+            able = [task for task in near if self._could(task, need, self.ahead)]
+            gone = [
+                task for task in near if task not in able
+                and (self._could(task, need, self.at_start) or self._keeps(task, need))
+            ]
+            self._helpers[need] = tuple(able), tuple(gone)
+        return self._helpers[need]
+
+    def _near(self, need: Need) -> list[str]:
+        """The tasks that ever change what is needed, in the order of the design."""
+        what, where, _ = need
+        ends = [self._pools[where]] if what in ("a thread", "an acquire") else [
+            where, self._queue(where)]
+        tasks = set().union(*(self._at.get(end, set()) for end in ends))
+        return sorted(tasks, key=self._order.__getitem__)
+
+    def _could(self, task: str, need: Need, ahead: Ahead) -> bool:
+        what, where, _ = need
+        if what == "a thread":
+            return ahead.gains(task, self._pools[where], 1)
+        if what == "an acquire":
+            return ahead.gains(task, self._pools[where], -1)
+        return any(self._gives(row, need) for row in ahead.rows(task))
+
+    def _gives(self, row: Row, need: Need) -> bool:
+        """Whether the row would bring a link what is needed there."""
+        what, where, _ = need
+        if where in self._slots:
+            return row.effect.change.get(self._slots[where], 0) > 0
+        if self.design.links[where].capacity == 0:
+            return (where, what == "data") in row.effect.meets
+        change = row.effect.change.get(self._queue(where), 0)
+        return change > 0 if what == "data" else change < 0
+
+    def _queue(self, where: str) -> str:
+        """The place of a link's elements, or of the free slots that several links share."""
+        return self._slots.get(where) or LinkPlaces(
+            self.design.links[where], Unbounded(1, abstract=True)).queue
+
+    def _keeps(self, task: str, need: Need) -> bool:
+        """Whether the task has taken threads and will never give them back."""
+        what, where, _ = need
+        if what != "a thread":
+            return False
+        pool, rows = self._pools[where], self.ahead.all_rows(task)
+        if self.design.tasks[task].kind is not Kind.SCRIPT:
+            held = self.table.holders.get(pool, frozenset())
+            return any(self.marking[p] > 0 for p in held if self.places[p].of == task)
+        position = position_of(self.design.tasks[task])
+        at = {row.effect.at_least[position]: row.effect.change.get(pool, 0) for row in rows}
+        return sum(at.values()) < 0 and not any(
+            row.effect.change.get(pool) for row in self.ahead.rows(task))
+
+
+def _end(end: Meeting) -> Need:
+    link, writing = end
+    return ("room" if writing else "data"), link, False
+
+
+# --- circles ---------------------------------------------------------------------------------
+
+def closed_cycle(waits: Sequence[Blocked]) -> list[Blocked]:
+    """Waits that form a cycle (each task waits on the next), the shortest; empty if none."""
+    import networkx
+    graph: networkx.DiGraph[str] = networkx.DiGraph()
+    for wait in waits:
+        for other in wait.on:
+            if not graph.has_edge(wait.task, other):
+                graph.add_edge(wait.task, other, wait=wait)
+    best: list[Blocked] = []
+    for component in networkx.strongly_connected_components(graph):
+        for start in sorted(component):
+            cycle = _shortest_through(graph.subgraph(component), start)
+            if cycle and (not best or len(cycle) < len(best)):
+                best = cycle
+    return best
+
+
+def _shortest_through(graph: object, start: str) -> list[Blocked]:
+    import networkx
+    assert isinstance(graph, networkx.DiGraph)
+    found: list[str] = []
+    for successor in graph.successors(start):
+        path = networkx.shortest_path(graph, successor, start)
+        if not found or len(path) + 1 < len(found):
+            found = [start, *path]
+    return [graph.edges[a, b]["wait"] for a, b in zip(found, found[1:], strict=False)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+
 from ...spec.notation.errors import InputError
 
 __all__ = ["Declined", "missing"]
@@ -17,7 +19,7 @@ class Declined(Exception):
 
 
 def missing(library: str) -> InputError:
-    """The error for an optional library that is not installed."""
+    """The error for an optional library that is not installed, or not in that version."""
     return InputError(
-        f"the target {library!r} needs the library {library}, which is not installed",
-        next_step=f"Install it: pip install {library} (or checkvalve[targets]).")
+        f"this target needs the library {library}, which is not installed",
+        next_step=f"Install it: pip install {shlex.quote(library)} (or checkvalve[targets]).")

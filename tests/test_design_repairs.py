@@ -178,6 +178,15 @@ def test_the_repair_is_of_the_kind_that_an_engineer_would_choose(kind: str) -> N
         assert explored(repaired_by(report, found.ways[0])) is Outcome.HOLDS
 
 
+def test_a_merge_may_come_to_prefer_a_queue_with_kinds() -> None:
+    """The edit names the queue, as the file does, and not one of its kinds."""
+    kinds = "{name: retry, from: w, to: m, capacity: 1, kinds: [x, y]}"
+    found = repair_of(report_on(RETRY.replace("POLICY", "any").replace(
+        "{name: retry, from: w, to: m, capacity: 1}", kinds)))
+    edits = {edit.key: edit.new for edit in found.ways[0].steps[0].edits}
+    assert edits == {"policy": "preferred", "prefers": "retry"}
+
+
 def test_elements_at_the_start_and_dropping_come_last() -> None:
     """Nothing is invented or lost where anything else helps."""
     assert ORDER[-2:] == ["more at the start", "dropping"]

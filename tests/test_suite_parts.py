@@ -114,6 +114,35 @@ def test_acts_that_make_no_sense_are_left_out_of_a_run() -> None:
     assert run.acts == [*(Act("take"),) * 3, Act("settle")]
 
 
+UNTOLD = """
+    class Adapter:  # whoever waits is never told: neither that it is done, nor at a cancel
+        def request(self, message):
+            do = message["do"]
+            if do == "hello":
+                self.asked = 0
+                return {"ok": {"name": "untold", "version": "1", "policy": "wait",
+                               "can": ["put", "poll", "cancel"]}}
+            self.asked += do == "put"
+            if do == "put":
+                return {"ok": True} if self.asked == 1 else {"waiting": self.asked}
+            return {"ok": "a1" if do == "poll" else do == "settle"}
+"""
+
+
+def test_no_more_wait_than_the_machines_follow_where_no_end_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A cancel that comes too late, of which no event tells, leaves no place for one more."""
+    target = target_from(UNTOLD, tmp_path, monkeypatch, "untold_adapter")
+    puts, poll, cancel = (Act("put"),) * 4, Act("poll"), Act("cancel")
+    run = run_program(SUITE, resolve_target(target), (*puts, poll, cancel, Act("put")), 1)
+    assert run.acts == [*puts, poll, cancel]
+    summary, _ = conduct(target, Order(cases=12))
+    assert summary.verdict == VIOLATED
+    assert {"QUEUE-7", "QUEUE-9"} & {each.rule.id for each in summary.results
+                                     if each.verdict == VIOLATED}
+
+
 # --- targets that fail -----------------------------------------------------------------------
 
 HEADER = """

@@ -18,7 +18,7 @@ from ..files import write_whole
 
 __all__ = ["FILE", "source"]
 
-FILE: Final = Path(schema_module.__file__).parent / "builder" / "kinds.py"
+FILE: Final = Path(schema_module.__file__).parents[1] / "builder" / "kinds.py"
 
 _HEAD: Final = '''"""What a design is built with: methods for tasks, links, pools and verdicts.
 

@@ -41,13 +41,18 @@ def policy(name: str) -> str:
 
 @dataclass
 class Wait:
-    """One that waits: ``number`` is the item's number for a put, the ticket's for a take."""
+    """One that waits: ``number`` is the item's number for a put, the ticket's for a take.
+
+    It is ``over`` when no cancel of it makes sense any more, and ``told`` when its caller knows
+    how it ended: where a cancel came too late, that may be told later, or never.
+    """
 
     wire: str | int
     side: str
     number: int
     issued_at: int
     over: bool = False
+    told: bool = False
 
 
 class QueueConversation:
@@ -89,7 +94,8 @@ class QueueConversation:
         if act.do == "take" and self._asked >= TAKES_MAX:
             return False
         if act.do in ("put", "take"):
-            return sum(ticket.side == act.do for ticket in self._out()) < WAITERS_MAX
+            return sum(ticket.side == act.do and not ticket.told
+                       for ticket in self._tickets) < WAITERS_MAX
         return act.do != self.cancel or bool(self._to_cancel())
 
     def _out(self) -> list[Wait]:
@@ -223,7 +229,7 @@ class QueueConversation:
 
     def _cancelled(self, ticket: Wait, undone: bool) -> tuple[Step, str]:
         # The event of a wait that had completed may have been lost, or be on its way.
-        ticket.over = True
+        ticket.over, ticket.told = True, undone
         action = "cancelled" if undone else "too_late_for"
         if undone and ticket.side == "put":
             self._fates[ticket.number] = "cancelled"
@@ -231,7 +237,7 @@ class QueueConversation:
 
     def _event(self, event: Message) -> tuple[Step, str]:
         ticket = next(t for t in self._tickets if t.wire == event["done"])
-        ticket.over = True
+        ticket.over = ticket.told = True
         if ticket.side == "put":
             item = f"a{ticket.number + 1}"
             if self._fates[ticket.number] == "waiting":

@@ -39,8 +39,8 @@ def preference(scope: Scope) -> Iterator[Change]:
     for family in scope.tasks:
         if family.first.kind is not Kind.MERGE:
             continue
-        for place in range(min(len(scope.design.inputs(name)) for name in family.members)):
-            own = {name: scope.design.inputs(name)[place].name for name in family.members}
+        for place in range(min(len(scope.design.gates(name)) for name in family.members)):
+            own = {name: scope.design.gates(name)[place][0].queue for name in family.members}
             if family.first.prefers != own[family.first.name]:
                 yield _preferring(scope, family, own)
 
@@ -48,7 +48,7 @@ def preference(scope: Scope) -> Iterator[Change]:
 def _preferring(scope: Scope, family: Family[Task], own: dict[str, str]) -> Change:
     """The merge prefers the input that each of its copies has in this place."""
     inputs = set(own.values())
-    name = next(link.name for link in scope.links if inputs & {*link.members})
+    name = next(link.name for link in scope.links if inputs & {*link.queues, *link.members})
     of, spot = shown(family), family.first.spot
     scope_of = family.name.rpartition(".")[0]
     written = name.removeprefix(f"{scope_of}.") if scope_of else name  # as the sub-design has it

@@ -20,7 +20,8 @@ from checkvalve.conformance.designs import check_design, check_file, load_design
 from checkvalve.conformance.designs.certificates import problem_of
 from checkvalve.spec.certify.checker import Opinion, check_certificate
 from checkvalve.spec.certify.moves import system_of
-from checkvalve.spec.certify.system import Move, NotCovered, System
+from checkvalve.spec.certify.states import states_of
+from checkvalve.spec.certify.system import Move, NotCovered, System, can_move
 from checkvalve.spec.design.check import Settings
 from checkvalve.spec.design.net.counters import AIM, Counters
 from checkvalve.spec.design.net.counters import Move as Ours
@@ -276,6 +277,48 @@ def test_both_readings_of_a_design_are_the_same() -> None:
         _same(design)
         covered += 1
     assert covered > 50
+
+
+ALIGNED = """
+checkvalve: 1
+name: aligned
+tasks: {a: {kind: source}, b: {kind: source}, j: {kind: align, barrier: bar}, k: {kind: sink}}
+links:
+  - {from: a, to: j, capacity: 1, kinds: [bar]}
+  - {from: b, to: j, capacity: 1, kinds: [rec, bar]}
+  - {from: j, to: k, capacity: 1}
+"""
+
+
+def _plainly(system: System, most: int) -> set[tuple[int, ...]]:
+    """The states that the moves lead to, found one after another; too many, if there are more."""
+    found = {tuple(counter.start for counter in system.counters.values())}
+    left = list(found)
+    while left and len(found) <= most:
+        state = dict(zip(system.counters, left.pop(), strict=True))
+        for move in system.steps:
+            if can_move(move, state) and not move.fails:
+                after = tuple(state[name] + move.change.get(name, 0) for name in state)
+                left += [after] * (after not in found)
+                found.add(after)
+    return found
+
+
+def test_the_checker_takes_no_two_states_for_one() -> None:
+    """What it visits, packed into a few bits, is what a plain walk finds."""
+    one = check_design(ALIGNED).design
+    covered = 0
+    for design in (one, *(random_design(Random(seed)) for seed in range(120))):
+        try:
+            system = system_of(design)
+        except NotCovered:
+            continue
+        plain = _plainly(system, 2_000)
+        if len(plain) <= 2_000 and all(c.most is not None for c in system.counters.values()):
+            table = states_of(system, edges=True).table
+            assert {tuple(row) for row in table.tolist()} == plain and len(table) == len(plain)
+            covered += 1
+    assert covered > 30
 
 
 def test_the_checker_imports_no_engine() -> None:

@@ -252,11 +252,13 @@ def _or_more(after: Table, place: int, by: int, last: int) -> Table:
 
 
 def _words(tops: Sequence[int]) -> Iterator[list[tuple[int, int]]]:
-    """Which column stands at which bit of which word."""
+    """Which column stands at which bit of which word: those that never change (0) at none."""
     word: list[tuple[int, int]] = []
     used = 0
     for column, top in enumerate(tops):
         size = top.bit_length()
+        if not size:
+            continue
         if used + size > WORD:
             yield word
             word, used = [], 0

@@ -30,6 +30,7 @@ CHAPTERS = {
     "flow.counted_seen": "that such a link is what the network between its ends accepts",
     "flow.link_seen": "that a link is what the network between its ends accepts",
     "flow.observed_link": "what can be seen of a link by whoever carries its messages",
+    "flow.steady": "a link at a steady rate: how much room keeps its sender going",
     "flow.turns": "push and pull: who sends the first message",
     "flow.composed": "a stage between two links: other frames above and below",
     "flow.echo": "a client that writes all before it reads",

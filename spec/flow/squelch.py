@@ -138,8 +138,19 @@ def _around(R: int, F: int, B: int, H: int) -> range:
     return range(max(0, need - 2), need + 2)
 
 
+def _one_too_little(R: int, F: int, B: int, H: int) -> range:
+    """Room, one less than it takes."""
+    return range(H + R * (F + B) - 1, H + R * (F + B))
+
+
+def _two_too_little(R: int, F: int, B: int, H: int) -> range:
+    """Room, one less than it takes if it calls at the mark."""
+    return range(H + R * (F + B) - 2, H + R * (F + B) - 1)
+
+
 SMALL: dict[str, Any] = {"R": (1, 2), "F": (1, 2), "B": range(3), "H": (1, 2, 3)}
 WIDE: dict[str, Any] = {"R": range(1, 5), "F": range(1, 6), "B": range(6), "H": (1, 7)}
+MARKS: dict[str, Any] = {**WIDE, "H": range(1, 40)}
 MORE, AT = "C < H + R * (F + B)", "C < H + R * (F + B) - 1"
 
 EXPECTATIONS = (
@@ -152,6 +163,10 @@ EXPECTATIONS = (
     expect(AtFullRateAtTheMark, "FLOW-40", "violated",
            "one place less at full rate too, if it is called at the mark",
            where=AT, **WIDE, C=_around),
+    expect(AtFullRate, "FLOW-40", "violated", "overrun with one place less, wherever the mark is",
+           **MARKS, C=_one_too_little),
+    expect(AtFullRateAtTheMark, "FLOW-40", "violated",
+           "overrun with one place less, called at any mark", **MARKS, C=_two_too_little),
     expect(Squelch, "FLOW-127", "holds", "what comes after the call is known", **SMALL, C=8),
     *(prove(Roomy, rule, about, for_all=("H", "C", "B"), lemmas=lemmas, R=range(1, 5),
             F=range(1, 6)) for rule, about, lemmas in (

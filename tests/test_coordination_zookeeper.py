@@ -8,10 +8,10 @@ import pytest
 from coordination_laws import LAWS, Law, World
 from kafka_controller_world import T0, T1
 from kafka_controller_world import World as KafkaWorld
-from kazoo.client import KazooState
+from kazoo.client import KazooClient, KazooState
 
 from checkvalve.conformance.services.zookeeper import ZooKeeper
-from checkvalve.reference.coordination.terms import Create, Created, Disconnected
+from checkvalve.reference.coordination.terms import Create, Created, Disconnected, Expired
 from checkvalve.reference.drivers.paced import PacedZooKeeper
 from checkvalve.reference.drivers.zookeeper import (
     ZooKeeperCoordination,
@@ -89,6 +89,25 @@ def test_nothing_is_sent_over_a_connection_that_was_given_up(
     number = world.submit(world.here, Create(world.at("a")))
     port.restart()
     assert isinstance(world.result(world.here, number), Created) and given_up
+
+
+def test_nobody_takes_a_session_back_that_is_being_ended(
+    port: ZooKeeperCoordination, monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """However slow the client is that ends it, the session's own does not connect meanwhile."""
+    world, stop = World(port, "/taken-over"), KazooClient.stop
+    session = port._any_session(world.here)
+
+    def slow(client: KazooClient) -> None:
+        if client is not session.client:
+            found.append("expire" in session.handler.obstacles)
+        stop(client)
+
+    found: list[bool] = []
+    monkeypatch.setattr(KazooClient, "stop", slow)
+    port.expire(world.here)
+    world.wait_for(world.here, lambda told: told == Expired())
+    assert found == [True] and not session.handler.obstacles
 
 
 def test_misuse_is_told(port: ZooKeeperCoordination) -> None:

@@ -385,14 +385,21 @@ class ZooKeeperCoordination:
     # -- faults -------------------------------------------------------------------------------
 
     def expire(self, handle: int) -> None:
-        """See ``Coordination.expire``: a second client takes the session over, and closes it."""
+        """See ``Coordination.expire``: a second client takes the session over, and closes it.
+
+        The first one stands still meanwhile: if it connected again, it would take the session back.
+        """
         session = self._any_session(handle)
         if session.is_over or session.client.client_id is None:
             return
-        client = KazooClient(self._hosts, client_id=session.client.client_id, logger=SILENT)
-        client.start()
-        client.stop()
-        client.close()
+        session.handler.hinder("expire")
+        try:
+            client = KazooClient(self._hosts, client_id=session.client.client_id, logger=SILENT)
+            client.start()
+            client.stop()
+            client.close()
+        finally:
+            session.handler.free("expire")
 
     def pause(self, handle: int) -> None:
         """See ``FaultyCoordination.pause``: the client's thread waits."""

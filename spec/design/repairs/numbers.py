@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from typing import TypeVar
 
 from ...notation.labels import counted
 from ..reading.language import Design, Flow, Kind, Link, Pool, Step, StepKind, Task
@@ -17,6 +18,8 @@ __all__ = [
     "at_once", "batch", "bound", "calls", "capacity", "count", "hand", "held_at_the_start",
     "more_at_the_start", "reliable", "threads", "window",
 ]
+
+Counted = TypeVar("Counted", Link, Task)
 
 WINDOWED = (StepKind.READ, StepKind.WRITE)
 ABLE = (Kind.MAP, Kind.ZIP, Kind.BROADCAST, Kind.MERGE, Kind.FILTER, Kind.ROUTE)
@@ -83,25 +86,26 @@ def _of_tasks(
     scope: Scope, family: Family[Task], key: str, values: range, says: str, unit: str
 ) -> Change:
     """A number of tasks; ``says`` has room for the task, the new number and the old one."""
-    old = [getattr(scope.design.tasks[name], key) for name in family.members]
-
-    def done(design: Design, by: int) -> Design:
-        return changed_tasks(design, family, lambda task: replace(
-            task, **{key: getattr(task, key) + by}))
-
-    return number(family, key, old, values, lambda n: says.format(
-        family.told, n, old[0], n=counted(n, unit)), done)
+    return _counted(family, key, scope.design.tasks, changed_tasks, values, says, unit)
 
 
 def _of_links(
     scope: Scope, family: Family[Link], key: str, values: range, says: str, unit: str
 ) -> Change:
     """A number of links; ``says`` is as that of tasks."""
-    old = [getattr(scope.design.links[name], key) for name in family.members]
+    return _counted(family, key, scope.design.links, changed_links, values, says, unit)
+
+
+def _counted(
+    family: Family[Counted], key: str, items: Mapping[str, Counted],
+    changed: Callable[[Design, Family[Counted], Callable[[Counted], Counted]], Design],
+    values: range, says: str, unit: str,
+) -> Change:
+    old = [getattr(items[name], key) for name in family.members]
 
     def done(design: Design, by: int) -> Design:
-        return changed_links(design, family, lambda link: replace(
-            link, **{key: getattr(link, key) + by}))
+        return changed(design, family, lambda item: replace(
+            item, **{key: getattr(item, key) + by}))
 
     return number(family, key, old, values, lambda n: says.format(
         family.told, n, old[0], n=counted(n, unit)), done)

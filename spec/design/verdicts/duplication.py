@@ -9,15 +9,13 @@ about: by a search with one marked element, all copies of which are followed (``
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from ...verdicts.verdict import Outcome
-from ..net.translate import Aim, translate
+from ..net.rows import Table
 from ..reading.language import Design, Kind
 from ..search.searching import Settings, finding_of, search
-from ..why.findings import Finding
-from .local import with_ends
-from .order import ahead_of, counted_changes, doubtful_pairs
+from ..why.findings import Finding, worst_of
+from .order import ahead_of, doubtful_pairs, told_of_pair
 from .tags import MERGED, TWICE, NotTold, tagged
 
 __all__ = ["DUPLICATION", "decide_duplication"]
@@ -37,17 +35,8 @@ def decide_duplication(parts: list[Design], settings: Settings) -> Finding:
     if settings.engine not in ("auto", "explorer"):
         return Finding(DUPLICATION, Outcome.UNKNOWN, settings.engine,
                        reason="only the engine `explorer` decides this property")
-    worst = Finding(DUPLICATION, Outcome.HOLDS, "exhaustive, of all copies of one element")
-    states = transitions = depth = 0
-    for part, sender, receiver, who in asked:
-        found = _of_pair(part, sender, receiver, who, settings)
-        states, transitions = states + found.states, transitions + found.transitions
-        depth = max(depth, found.depth)
-        if found.outcome is not Outcome.HOLDS:
-            worst = found
-        if found.outcome is Outcome.VIOLATED:
-            break
-    return replace(worst, states=states, transitions=transitions, depth=depth)
+    holds = Finding(DUPLICATION, Outcome.HOLDS, "exhaustive, of all copies of one element")
+    return worst_of(holds, (_of_pair(*each, settings) for each in asked))
 
 
 def _copying(design: Design, sender: str) -> Iterator[str]:
@@ -62,34 +51,16 @@ def _copying(design: Design, sender: str) -> Iterator[str]:
 def _of_pair(
     design: Design, sender: str, receiver: str, who: tuple[str, ...], settings: Settings
 ) -> Finding:
-    told = f"what {sender} sends to {receiver}"
-    mixed = next((link.of for link in ahead_of(design, sender) if link.of), "")
-    if mixed:
-        return _unknown(f"{told} may pass {mixed}, whose elements are counted kind by kind, and "
-                        "are not told apart; next, ask it of one kind")
-    finite = with_ends(design)
-    if finite is None:
-        return _unknown(f"{told} passes an unbounded link")
-    plain = translate(finite, Aim())
-    try:
+    def ask(finite: Design, plain: Table) -> Finding:
         table = tagged(finite, plain, sender, receiver, TWICE)
         found = finding_of(finite, table, RULE, search(table, RULE, settings))
         if found.outcome is Outcome.HOLDS:
             merged = search(tagged(finite, plain, sender, receiver, MERGED), RULE, settings)
             if merged.outcome is not Outcome.HOLDS:
-                return _unknown(f"{told}: two copies may be in one queue or hand at once, and only "
-                                "one of them is followed")
-    except NotTold as why:
-        return _unknown(f"{told}: {why}")
-    if found.outcome is Outcome.VIOLATED:
-        return replace(found, contents=(), changes=counted_changes(found, plain),
-                       between=(sender, receiver), reason=(
-            f"{receiver} reads an element of {sender} again, which {' or '.join(who)} copied"))
-    if found.outcome is Outcome.UNKNOWN:
-        return replace(found, reason=f"{told}: {found.reason}; next, give it more time or states, "
-                                     "or ask about smaller capacities")
-    return found
+                raise NotTold("two copies may be in one queue or hand at once, and only one of "
+                              "them is followed")
+        return found
 
-
-def _unknown(why: str) -> Finding:
-    return Finding(DUPLICATION, Outcome.UNKNOWN, "search, not begun", reason=why)
+    return told_of_pair(
+        DUPLICATION, design, sender, receiver, ask,
+        f"{receiver} reads an element of {sender} again, which {' or '.join(who)} copied")

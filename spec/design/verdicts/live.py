@@ -17,7 +17,7 @@ from ..net.links import LinkPlaces, Unbounded
 from ..net.translate import Aim, own_place, translate
 from ..reading.language import Design, Flow, Kind, Mortality
 from ..search.searching import Settings, abstracting
-from ..why.findings import Finding
+from ..why.findings import Finding, worst_of
 
 __all__ = ["LIVE", "decide_live", "going_round"]
 
@@ -39,18 +39,9 @@ def decide_live(parts: Sequence[Design], settings: Settings) -> Finding:
     asked = [(part, each) for part in parts for each in _asked(part)]
     if not asked:
         return Finding(LIVE, Outcome.HOLDS, "by construction: no source, and nothing in between")
-    worst = Finding(LIVE, Outcome.HOLDS,
+    holds = Finding(LIVE, Outcome.HOLDS,
                     f"exhaustive, under weak fairness, of {len(asked)} sources, links and hands")
-    states = transitions = depth = 0
-    for part, each in asked:
-        found = _one(part, each, settings)
-        states, transitions = states + found.states, transitions + found.transitions
-        depth = max(depth, found.depth)
-        if found.outcome is not Outcome.HOLDS:
-            worst = found
-        if found.outcome is Outcome.VIOLATED:
-            break
-    return replace(worst, states=states, transitions=transitions, depth=depth)
+    return worst_of(holds, (_one(part, each, settings) for part, each in asked))
 
 
 def _one(part: Design, asked: _Asked, settings: Settings) -> Finding:

@@ -9,7 +9,7 @@ engines are asked whether it is lost, in the design with two marked elements (``
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from ...verdicts.verdict import Outcome
@@ -17,11 +17,11 @@ from ..net.rows import Table
 from ..net.translate import Aim, translate
 from ..reading.language import Design, Kind, Link
 from ..search.searching import Settings, finding_of, search
-from ..why.findings import Finding
+from ..why.findings import Finding, worst_of
 from .local import with_ends
 from .tags import NotTold, tagged
 
-__all__ = ["ORDERED", "ahead_of", "counted_changes", "decide_order", "doubtful_pairs"]
+__all__ = ["ORDERED", "ahead_of", "decide_order", "doubtful_pairs", "told_of_pair"]
 
 ORDERED = "ordered"
 """The name of the property."""
@@ -38,54 +38,54 @@ def decide_order(parts: list[Design], settings: Settings) -> Finding:
     if settings.engine not in ("auto", "explorer"):
         return Finding(ORDERED, Outcome.UNKNOWN, settings.engine,
                        reason="only the engine `explorer` decides this property")
-    worst = Finding(ORDERED, Outcome.HOLDS, "exhaustive, of two marked elements")
-    states = transitions = depth = 0
-    for part, sender, receiver in pairs:
-        found = _of_pair(part, sender, receiver, settings)
-        states, transitions = states + found.states, transitions + found.transitions
-        depth = max(depth, found.depth)
-        if found.outcome is not Outcome.HOLDS:
-            worst = found
-        if found.outcome is Outcome.VIOLATED:
-            break
-    return replace(worst, states=states, transitions=transitions, depth=depth)
+    holds = Finding(ORDERED, Outcome.HOLDS, "exhaustive, of two marked elements")
+    return worst_of(holds, (_of_pair(*pair, settings) for pair in pairs))
 
 
 def _of_pair(design: Design, sender: str, receiver: str, settings: Settings) -> Finding:
+    def ask(finite: Design, plain: Table) -> Finding:
+        table = tagged(finite, plain, sender, receiver)
+        return finding_of(finite, table, RULE, search(table, RULE, settings))
+
+    return told_of_pair(
+        ORDERED, design, sender, receiver, ask,
+        f"{receiver} reads the second of two elements of {sender} before the first")
+
+
+def told_of_pair(
+    about: str, design: Design, sender: str, receiver: str,
+    ask: Callable[[Design, Table], Finding], violated: str,
+) -> Finding:
+    """The answer of a search with marked elements of a sender, ``about`` a property.
+
+    ``ask`` is given the design without unbounded links, and its table without marks, and may raise
+    NotTold; where it finds a run, ``violated`` says what that shows.
+    """
+    def unknown(why: str) -> Finding:
+        return Finding(about, Outcome.UNKNOWN, "search, not begun", reason=told + why)
+
     told = f"what {sender} sends to {receiver}"
-    mixed = next((link.of for link in ahead_of(design, sender) if link.of), "")
-    if mixed:
-        return _unknown(f"{told} may pass {mixed}, whose elements are counted kind by kind, and "
-                        "not in the order in which they came; next, ask it of one kind")
+    if mixed := next((link.of for link in ahead_of(design, sender) if link.of), ""):
+        return unknown(f" may pass {mixed}, whose elements are counted kind by kind, and not told "
+                       "apart; next, ask it of one kind")
     finite = with_ends(design)
     if finite is None:
-        return _unknown(f"{told} passes an unbounded link")
+        return unknown(" passes an unbounded link")
     plain = translate(finite, Aim())
     try:
-        table = tagged(finite, plain, sender, receiver)
+        found = ask(finite, plain)
     except NotTold as why:
-        return _unknown(f"{told}: {why}")
-    verdict = search(table, RULE, settings)
-    found = finding_of(finite, table, RULE, verdict)
-    if verdict.outcome is Outcome.VIOLATED:
-        return replace(found, contents=(), changes=counted_changes(found, plain),
-                       between=(sender, receiver), reason=(
-            f"{receiver} reads the second of two elements of {sender} before the first"))
-    if verdict.outcome is Outcome.UNKNOWN:
+        return unknown(f": {why}")
+    if found.outcome is Outcome.VIOLATED:
+        counted = {place.name for place in plain.places}
+        changes = tuple({name: by for name, by in step.items() if name.split(" = ")[0] in counted}
+                        for step in found.changes)
+        return replace(found, contents=(), changes=changes, between=(sender, receiver),
+                       reason=violated)
+    if found.outcome is Outcome.UNKNOWN:
         return replace(found, reason=f"{told}: {found.reason}; next, give it more time or states, "
                                      "or ask about smaller capacities")
     return found
-
-
-def counted_changes(found: Finding, plain: Table) -> tuple[Mapping[str, int], ...]:
-    """What each step changes but for where the marked elements are."""
-    counted = {place.name for place in plain.places}
-    return tuple({name: by for name, by in step.items() if name.split(" = ")[0] in counted}
-                 for step in found.changes)
-
-
-def _unknown(why: str) -> Finding:
-    return Finding(ORDERED, Outcome.UNKNOWN, "search, not begun", reason=why)
 
 
 # --- by construction --------------------------------------------------------------------------

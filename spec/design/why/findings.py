@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ...verdicts.verdict import Outcome
@@ -14,7 +14,7 @@ from .stuck import Blocked
 
 __all__ = [
     "Attempt", "DesignReport", "Edit", "Finding", "GraphCycle", "Meanwhile", "Repair",
-    "RepairStep", "ToldLeg", "Way", "in_short",
+    "RepairStep", "ToldLeg", "Way", "in_short", "worst_of",
 ]
 
 
@@ -308,3 +308,17 @@ def _best_block(steps: Sequence[str], here: int, longest_block: int) -> tuple[in
         if times >= 3 and size * times > best[0] * best[1]:
             best = (size, times)
     return best
+
+
+def worst_of(holds: Finding, found: Iterable[Finding]) -> Finding:
+    """The answer to several questions at once, with the work on all: the first that is violated,
+    or the last that is unknown, or else ``holds``."""
+    worst, states, transitions, depth = holds, 0, 0, 0
+    for each in found:
+        states, transitions = states + each.states, transitions + each.transitions
+        depth = max(depth, each.depth)
+        if each.outcome is not Outcome.HOLDS:
+            worst = each
+        if each.outcome is Outcome.VIOLATED:
+            break
+    return replace(worst, states=states, transitions=transitions, depth=depth)

@@ -2,44 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
-from typing import Any, ClassVar, NamedTuple
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, ClassVar
 
 from ...spec.notation.errors import InputError
 from ...spec.notation.interpreter import Step
 from ..ports.base import Message, Session, excerpt
 from .asking import greet, refused
 from .exchange import Act, Answer, Exchange
-from .says import Table
+from .says import Fields, Known, On, Seen, Table
 
 __all__ = ["PlainConversation", "Seen"]
 
 _PICKS_MAX = 64
 
 
-class Seen(NamedTuple):
-    """What an answer shows: the steps of the machines, in their order, and words for it."""
-
-    steps: tuple[Step, ...]
-    words: str
-
-
 class PlainConversation:
     """One session; a subclass knows the port. See ``Conversation``.
 
-    What a request and its one answer stand for, ``says`` tells; where that depends on more than the
-    two, or an answer has several steps, the subclass overrides what comes from it.
+    What requests and answers stand for, the table ``says`` tells. A subclass makes the requests,
+    and remembers for that, by ``note``, what was shown; and it adds in ``about`` what the fields of
+    the table need beyond those of a message. ``constants`` are the observer's, and ``times`` counts
+    how often each of its actions was shown.
     """
 
-    says: ClassVar[Table] = {}
-    acts: ClassVar[Collection[str]] = ()
-    """Operations that are steps themselves: what could be otherwise comes after that one."""
+    says: ClassVar[Table | None] = None
 
     def __init__(
-        self, session: Session, port: str, settings: Mapping[str, int], now: int = 0
+        self, session: Session, port: str, settings: Mapping[str, int],
+        constants: Mapping[str, int] | None = None, *, now: int = 0,
     ) -> None:
         self._session = session
         self._port = port
+        self.known: Known = self.says.known(constants or {}) if self.says else {}
+        self.times = Counter[str]()
         greeting = greet(session, port, settings, now=now)
         self.can: frozenset[str] = frozenset(greeting["can"])
         self.policy: str = greeting["policy"]
@@ -50,24 +47,41 @@ class PlainConversation:
         """The request that an act makes now; None where it makes no sense."""
         raise NotImplementedError
 
+    def about(self, message: Message) -> Fields:
+        """A request, or an event or answer that there is or could be, with what else is known."""
+        return message
+
+    def note(self, action: str, about: Fields) -> None:
+        """Remember what later requests depend on: an action that was shown, and its fields. Of an
+        answer that is no list, those of its request are among them."""
+
+    def told(self, row: On, request: Fields) -> Iterable[Step]:
+        """The steps that a request is itself."""
+        return [tells.step(request, self.known) for tells in row.tells]
+
+    # --- what comes from the table, unless it is overridden ------------------------------
+
     def asked(self, request: Message) -> str:
         """A request in words."""
-        return self.says[request["do"]].asked.format_map(request)
+        return self._row(request).asked.format_map(self.about(request))
 
     def possible(self, request: Message) -> Iterator[Answer]:
         """The answers that there could be to a request."""
-        return self.says[request["do"]].could(self, request)
+        return self._row(request).could(self, request)
 
     def seen(self, request: Message, answer: Any) -> Seen:
         """What an answer shows; it is called once for each, in order."""
-        said = self.says[request["do"]].of(answer)
-        fields = {**request, said.gives: answer}
-        shown = Seen((said.step(fields),), said.seen.format_map(fields))
-        self.note(request, answer)
-        return shown
+        return self._row(request).shown(self, request, answer)
 
-    def note(self, request: Message, answer: Any) -> None:
-        """Remember what later requests depend on."""
+    def acts(self, request: Message) -> bool:
+        """Whether a request is a step itself: what could be otherwise comes after that one."""
+        return self._row(request).acts
+
+    def _row(self, request: Message) -> On:
+        assert self.says is not None, "a conversation without a table overrides what needs one"
+        rows = self.says.rows[request["do"]]
+        return rows[0] if len(rows) == 1 else next(
+            row for row in rows if not row.where or self.about(request).get(row.where))
 
     # --- for the engine ------------------------------------------------------------------
 
@@ -84,8 +98,8 @@ class PlainConversation:
         asked = self.asked(request)
         if error := refused(request, reply, asked):
             return error
+        acts = self.says is not None and self.acts(request)
         steps, words = self.seen(request, reply["ok"])
-        acts = request["do"] in self.acts
         return Exchange(
             request, reply, f"{asked}: {words}", steps[0] if steps else None, steps[1:],
             possible=() if acts else possible,

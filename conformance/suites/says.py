@@ -1,127 +1,345 @@
 """Which steps of an observer requests and answers stand for: a table, a line an operation.
 
 ``on("take", "somebody asks for {permits}", says(True, "passes", "all are given"), …)`` reads: the
-request is told in these words, and the answer true stands for the action ``passes``. A parameter of
-the action is the field of the request that has its name, unless it is what the answer ``gives``;
-that is one of as many values as the observer declares, or of those that ``among`` finds. From the
-table come the words, what an answer shows, and all that could have been in its place.
+request is told in these words, and the answer true stands for the action ``passes``. A request that
+is a step itself ``tells`` it. Where an answer is a list of what was done, ``each`` has a line for
+each kind of event; where it is an object, ``each`` or ``one`` stands for a field ``of`` it; and
+``ends`` is the step that nothing more was done. From the table come the words, what an answer
+shows, and all that could have been in its place.
+
+A parameter of an action is the field of its name: of the event or answer, else of the request. A
+number beyond those that the observer knows is told as the highest, for it is as wrong as that. What
+else a conversation knows of a message (``PlainConversation.about``), fields of the table can name.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import Any, Final
+from functools import lru_cache
+from itertools import product
+from typing import Any, Final, NamedTuple, Protocol
 
+from ...spec.notation.errors import TargetError
 from ...spec.notation.interpreter import Step
-from ...spec.notation.machine import Machine
-from ..ports.base import Message
+from ...spec.notation.machine import Machine, constants_of, number
+from ...spec.notation.types import domain_values
+from ..ports.base import Message, excerpt
 from .exchange import Answer
 
-__all__ = ["ANY", "On", "Says", "Table", "on", "says", "table"]
+__all__ = [
+    "ANY", "Fields", "Known", "On", "Part", "Says", "Seen", "Table", "Talk", "each", "ends", "on",
+    "one", "over", "says", "table", "unsaid",
+]
 
 
-class _Any(Enum):
+class _Other(Enum):
     ANY = "any"
+    END = "end"
 
 
-ANY: Final = _Any.ANY
-"""Every answer that has no entry of its own."""
+ANY: Final = _Other.ANY
+"""Every answer or event that has no line of its own."""
 
-Among = Callable[[Any], Iterable[int]]
-"""From a conversation, the values that an answer may give now."""
+_KINDS: Final = ("does", "call")
+"""Where an event that is an object says of which kind it is; else its only field does."""
+
+Fields = Mapping[str, Any]
+Known = Mapping[str, Mapping[str, Sequence[int]]]
+"""By action and parameter, the values that the observer knows."""
+
+Among = Callable[[Any, Fields], Iterable[Any]]
+"""From a conversation and a request: events that there could be, or the one value that each has."""
+
+
+class Talk(Protocol):
+    """What the table asks of a conversation; see ``PlainConversation``."""
+
+    known: Known
+    times: Counter[str]
+
+    def about(self, message: Message) -> Fields:
+        """A message, with what else is known of it."""
+        ...
+
+    def told(self, row: On, request: Fields) -> Iterable[Step]:
+        """The steps that a request is itself."""
+        ...
+
+    def note(self, action: str, about: Fields) -> None:
+        """Remember what was shown."""
+        ...
+
+
+class Seen(NamedTuple):
+    """What an answer shows: the steps of the machines, in their order, and words for it."""
+
+    steps: tuple[Step, ...]
+    words: str
 
 
 @dataclass(frozen=True)
 class Says:
-    """An answer, and the action that it stands for.
+    """An answer, or a kind of events, and the action that it stands for.
 
-    ``words`` and, if it was really given, ``seen`` are formats of the request's fields and of what
-    the answer ``gives``. More than ``most`` is told as that number or, if there is one, as the
-    action ``beyond``.
+    ``words`` and, if it was really given, ``seen`` are formats; without ``words`` it is never told
+    as what there could be. It carries what it ``gives``: the names of the values of a list, or of
+    its one value. It is meant only ``where`` that field holds. It could be any value that the
+    observer knows, or those ``among`` which it is. One that the observer has no number for is the
+    action ``beyond``. After one that is ``last`` nothing more is done.
     """
 
     answer: Any
     action: str
     words: str
     seen: str = ""
-    gives: str = ""
+    gives: tuple[str, ...] = ()
+    where: str = ""
     among: Among | None = None
-    most: int | None = None
     beyond: str = ""
+    last: bool = False
+    instead_of: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
-    _known: dict[Step, Answer] = field(
-        default_factory=dict, init=False, compare=False, repr=False)
 
-    def step(self, fields: Mapping[str, Any]) -> Step:
-        """The step, with these fields of a request and of its answer."""
-        value = fields[self.gives] if self.gives else 0
-        if self.most is not None and value > self.most:
-            if self.beyond:
-                return self.beyond, ()
-            fields = {**fields, self.gives: self.most}
-        return self.action, tuple([(name, fields[name]) for name in self.names])
+    def step(self, fields: Fields, known: Known) -> Step:
+        """The step, with these fields of a request and of what was answered."""
+        args = []
+        for name in self.names:
+            value, values = fields[name], known[self.action][name]
+            if not 0 <= value < len(values):
+                if self.beyond:
+                    return self.beyond, ()
+                value = max(0, min(value, len(values) - 1))
+            args.append((name, values[value]))
+        return self.action, tuple(args)
 
-    def could(self, conversation: Any, request: Message) -> Iterator[Answer]:
-        """The answers that there could be of this kind."""
+    def could(self, talk: Talk, request: Fields) -> Iterator[Fields]:
+        """What it could carry."""
         if self.among is None:
-            yield self._answer(request)
+            free = [name for name in self.names if name in self.gives]
+            for chosen in product(*(talk.known[self.action][name] for name in free)):
+                yield talk.about(dict(zip(free, chosen, strict=True)))
             return
-        for value in self.among(conversation):
-            yield self._answer({**request, self.gives: value})
+        for that in self.among(talk, request):
+            carried = that if isinstance(that, dict) else {self.gives[0]: that}
+            yield talk.about(carried)
 
-    def _answer(self, fields: Mapping[str, Any]) -> Answer:
-        step = self.step(fields)
-        found = self._known.get(step)
-        if found is None:
-            found = self._known[step] = Answer(self.words.format_map(fields), step)
-        return found
+
+@dataclass(frozen=True)
+class Part:
+    """An answer, or the field ``of`` it: one value, or a list ``each`` of which is an event.
+
+    The events' words are ``joined``, and stand in ``words``; ``nothing`` says that there are none.
+    Entries that stand in one group are told together of each that they could be about.
+    """
+
+    groups: tuple[tuple[Says, ...], ...]
+    of: str = ""
+    is_list: bool = False
+    words: str = "{}"
+    nothing: str = ""
+    joined: str = " and "
+    kinds: Mapping[Any, tuple[Says, ...]] = field(default_factory=dict)
+    actions: tuple[str, ...] = ()
+
+    def bound(self, observer: type[Machine], alone: bool) -> Part:
+        """With what the observer declares of the actions; it may be ``alone`` in its answer."""
+        groups = tuple(tuple(
+            replace(entry, names=tuple(
+                name for name, _ in observer.actions_declared[entry.action].over))
+            for entry in group) for group in self.groups)
+        kinds: dict[Any, tuple[Says, ...]] = {}
+        for entry in (entry for group in groups for entry in group):
+            kinds[entry.answer] = (*kinds.get(entry.answer, ()), entry)
+        actions = () if alone else tuple(dict.fromkeys(
+            action for group in groups for entry in group
+            for action in (entry.action, entry.beyond) if action))
+        return replace(self, groups=groups, kinds=kinds, actions=actions)
+
+    @property
+    def is_told(self) -> bool:
+        """Whether it could be otherwise."""
+        told = [entry for group in self.groups for entry in group if entry.words]
+        return self.is_list or len(told) > 1 or any(
+            entry.among or set(entry.gives) & set(entry.names) for entry in told)
+
+    def could(self, talk: Talk, request: Fields) -> Iterator[Answer]:
+        """What there could be in its place."""
+        end = tuple(entry.step({**request, **talk.about({})}, talk.known)
+                    for entry in self.kinds.get(_Other.END, ()))
+        for group in self.groups:
+            for about in group[0].could(talk, request):
+                fields = {**request, **about}
+                for entry in group:
+                    if entry.words and about.get(entry.where, True):
+                        yield Answer(
+                            entry.words.format_map(fields), entry.step(fields, talk.known),
+                            end if entry.last else (), entry.instead_of or self.actions)
+
+    def shown(self, talk: Talk, request: Fields, answer: Any) -> tuple[list[Step], str]:
+        """The steps and the words of what was answered; it is noted too."""
+        if not self.is_list:
+            entry, fields = self._meant(talk, request, answer)
+            _noted(talk, entry, {**request, **fields})
+            return [entry.step({**request, **fields}, talk.known)], self.words.format(
+                entry.seen.format_map({**request, **fields}))
+        steps, words = [], []
+        for event in answer:
+            entry, fields = self._meant(talk, request, event)
+            steps.append(entry.step({**request, **fields}, talk.known))
+            words.append(entry.seen.format_map({**request, **fields}))
+            _noted(talk, entry, fields)
+        for entry in self.kinds.get(_Other.END, ()):
+            steps.append(entry.step({**request, **talk.about({})}, talk.known))
+        told = self.words.format(self.joined.join(words), s="s" if len(words) > 1 else "")
+        return steps, told if words else self.nothing
+
+    def _meant(self, talk: Talk, request: Fields, event: Any) -> tuple[Says, Fields]:
+        """The entry of an answer or event, and what that carries."""
+        entries, carried = self._parsed(event)
+        fields = talk.about(carried)
+        for entry in entries:
+            if not entry.where or fields.get(entry.where):
+                return entry, fields
+        raise TargetError(
+            f"the target reports {excerpt(event)}, which cannot be when {request['do']!r} is asked",
+            next_step="Mend the adapter; the page of its port says what there can be.")
+
+    def _parsed(self, event: Any) -> tuple[tuple[Says, ...], Message]:
+        if isinstance(event, list) and event and event[0] in self.kinds:
+            entries = self.kinds[event[0]]
+            return entries, dict(zip(entries[0].gives, event[1:], strict=True))
+        if isinstance(event, dict):
+            kind = next((event[key] for key in _KINDS if key in event), next(iter(event)))
+            return self.kinds.get(kind, self.kinds.get(ANY, ())), event
+        entries = self.kinds.get(ANY, ())
+        if not isinstance(event, list):
+            entries = self.kinds.get(event, entries)
+        return entries, {name: event for entry in entries[:1] for name in entry.gives}
 
 
 @dataclass(frozen=True)
 class On:
-    """An operation: the words of its request, and its answers; or the one step that it is."""
+    """An operation: the words of its request, the steps that it ``tells``, and its answers.
+
+    It is meant only ``where`` that field of the request holds.
+    """
 
     do: str
     asked: str
-    answers: tuple[Says, ...]
+    parts: tuple[Part, ...]
+    tells: tuple[Says, ...] = ()
+    where: str = ""
+    joined: str = ", "
 
-    def of(self, answer: Any) -> Says:
-        """The entry of an answer."""
-        return next(each for each in self.answers if each.answer in (answer, ANY))
+    @property
+    def acts(self) -> bool:
+        """Whether it is a step itself, and what could be otherwise comes after it."""
+        return bool(self.tells) and any(_Other.END in part.kinds for part in self.parts)
 
-    def could(self, conversation: Any, request: Message) -> Iterator[Answer]:
+    def could(self, talk: Talk, request: Message) -> Iterator[Answer]:
         """All the answers that there could be; where there is but one, nothing is to be told."""
-        if len(self.answers) > 1 or self.answers[0].among is not None:
-            for each in self.answers:
-                yield from each.could(conversation, request)
+        fields = talk.about(request)
+        for part in self.parts:
+            if part.is_told:
+                yield from part.could(talk, fields)
+
+    def shown(self, talk: Talk, request: Message, answer: Any) -> Seen:
+        """What an answer shows."""
+        fields = talk.about(request)
+        steps = list(talk.told(self, fields))
+        for tells in self.tells:
+            _noted(talk, tells, fields)
+        words = []
+        for part in self.parts:
+            more, told = part.shown(talk, fields, answer[part.of] if part.of else answer)
+            steps += more
+            words.append(told)
+        return Seen(tuple(steps), self.joined.join(words))
 
 
-Table = Mapping[str, On]
-"""By operation."""
+@dataclass(frozen=True)
+class Table:
+    """By operation, the ``rows`` of which one is meant; and what the observer knows with some
+    constants, which may be more than its own."""
+
+    rows: Mapping[str, tuple[On, ...]]
+    known: Callable[[Mapping[str, int]], Known]
 
 
-def on(do: str, asked: str, *answers: Says) -> On:
-    """An operation, the words of its request, and what its answers stand for."""
-    return On(do, asked, answers)
+def says(answer: Any, action: str, words: str, seen: str = "", gives: str = "",
+         **more: Any) -> Says:
+    """An answer or a kind of events that stands for an action; see ``Says``."""
+    return Says(answer, action, words, seen or words, tuple(gives.split()), **more)
 
 
-def says(answer: Any, action: str, words: str, seen: str = "", **more: Any) -> Says:
-    """An answer that stands for an action; see ``Says``."""
-    return Says(answer, action, words, seen or words, **more)
+def ends(action: str, words: str) -> Says:
+    """Nothing more was done: the step after the last event."""
+    return Says(_Other.END, action, words)
+
+
+def over(among: Among, *entries: Says) -> tuple[Says, ...]:
+    """Entries that are told together of each that they could be about."""
+    return tuple(replace(entry, among=among) for entry in entries)
+
+
+def unsaid(*entries: Says | tuple[Says, ...]) -> tuple[Says, ...]:
+    """Entries that can be seen, and are not told as what there could be."""
+    return tuple(replace(entry, words="") for group in _groups(entries) for entry in group)
+
+
+def each(*entries: Says | tuple[Says, ...], **more: Any) -> Part:
+    """A list of events; see ``Part``."""
+    return Part(_groups(entries), is_list=True, **more)
+
+
+def one(*entries: Says | tuple[Says, ...], **more: Any) -> Part:
+    """One value; see ``Part``."""
+    return Part(_groups(entries), **more)
+
+
+def on(
+    do: str, asked: str, *answers: Says | Part | Mapping[str, Part], tells: str = "", **more: Any
+) -> On:
+    """An operation, the words of its request, and what its answers stand for: some values, or a
+    part, or by field a part of an object; see ``On``."""
+    parts: tuple[Part, ...] = ()
+    loose = tuple(that for that in answers if isinstance(that, Says))
+    for that in answers:
+        if isinstance(that, Part):
+            parts = (replace(that, groups=_groups(loose) + that.groups),)
+        elif isinstance(that, Mapping):
+            parts = tuple(replace(part, of=of) for of, part in that.items())
+    return On(do, asked, parts or (Part(_groups(loose)),),
+              tuple(says(None, name, "") for name in tells.split()), **more)
 
 
 def table(observer: type[Machine], *rows: On) -> Table:
     """The rows by operation, each action with its parameters as the observer declares them."""
-    def named(each: Says) -> Says:
-        over = observer.actions_declared[each.action].over
-        names = tuple(name for name, _ in over)
-        return Says(**{**_fields(each), "names": names})
+    found: dict[str, tuple[On, ...]] = {}
+    for row in rows:
+        parts = tuple(part.bound(observer, len(row.parts) == 1) for part in row.parts)
+        tells = Part((row.tells,)).bound(observer, alone=True).groups[0]
+        bound = replace(row, parts=parts, tells=tells)
+        found[row.do] = (*found.get(row.do, ()), bound)
+    return Table(found, lambda constants: _known(observer, tuple(constants.items())))
 
-    return {row.do: On(row.do, row.asked, tuple(map(named, row.answers))) for row in rows}
+
+def _noted(talk: Talk, entry: Says, about: Fields) -> None:
+    talk.note(entry.action, about)
+    talk.times[entry.action] += 1
 
 
-def _fields(each: Says) -> dict[str, Any]:
-    return {name: getattr(each, name) for name in (
-        "answer", "action", "words", "seen", "gives", "among", "most", "beyond")}
+def _groups(entries: Iterable[Says | tuple[Says, ...]]) -> tuple[tuple[Says, ...], ...]:
+    return tuple(that if isinstance(that, tuple) else (that,) for that in entries)
+
+
+@lru_cache(maxsize=64)
+def _known(observer: type[Machine], constants: tuple[tuple[str, int], ...]) -> Known:
+    values = constants_of(observer, {
+        name: value for name, value in constants if name in observer.constants_declared})
+    return {name: {parameter: domain_values(domain, lambda size: number(size, values))
+                   for parameter, domain in action.over}
+            for name, action in observer.actions_declared.items()}

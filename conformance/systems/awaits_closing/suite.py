@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Final
 
-from ....spec.notation.errors import TargetError
-from ....spec.notation.interpreter import Step
-from ....spec.notation.labels import counted
 from ....spec.queues.closing import ClosableQueue
-from ...ports.base import Message, Session, excerpt
-from ...suites.plain import PlainConversation, Seen
-from ...suites.suite import Act, Answer, Suite, Watch
-from ...suites.sweeping import STEPS_MAX, steps_of
+from ...ports.base import Message, Session
+from ...suites.calls import WAITING, CallsConversation, driving, events
+from ...suites.says import Fields, ends, on, over, says, table, unsaid
+from ...suites.suite import Act, Suite, Watch
+from ...suites.sweeping import STEPS_MAX
 from .port import PORT
 
 __all__ = ["SUITE", "ClosingConversation"]
@@ -20,130 +18,84 @@ __all__ = ["SUITE", "ClosingConversation"]
 CALLS_MAX: Final = 10
 """Puts in one program; and takes, and joins."""
 
-_KINDS: Final[Mapping[str, str]] = {"put": "p", "spoil": "p", "take": "t", "join": "j"}
-_ENDS: Final[Mapping[tuple[str, str], tuple[str, str]]] = {
-    ("p", "in"): ("goes_in", "item"), ("p", "told"): ("put_is_told", "item"),
-    ("p", "fails"): ("put_fails", "item"), ("t", "has"): ("gives", "take"),
-    ("t", "told"): ("take_is_told", "take"), ("j", "over"): ("join_ends", "join")}
-"""By a call's kind and its event, the step that it shows, and what its number is there."""
-_WORDS: Final[Mapping[str, str]] = {
-    "in": "{by} is in", "told": "{by} is told that it is closed", "fails": "{by} fails",
-    "has": "{by} has {item}", "over": "{by} ends", "spins": "it does not come to rest"}
+_CLOSED: Final = "{by} is told that it is closed"
+_SPINS: Final = says("spins", "spins", "it does not come to rest")
 
 
-class ClosingConversation(PlainConversation):
+def _who(talk: ClosingConversation, request: Fields) -> Iterator[Fields]:
+    own = [request["by"]] if "by" in request else []
+    puts = talk.begun("p") + (request["do"] in ("put", "spoil"))
+    for name in (*talk.calls(*WAITING), *own):
+        yield {"by": name}
+        if name.startswith("t"):
+            yield from ({"by": name, "item": f"p{number + 1}"} for number in range(puts))
+
+
+_DONE: Final = events(
+    over(_who, says("in", "goes_in", "{by}: goes in", "{by} is in", where="put"),
+         says("told", "put_is_told", "{by}: put is told", _CLOSED, where="put"),
+         says("told", "take_is_told", "{by}: take is told", _CLOSED, where="takes"),
+         says("over", "join_ends", "{by}: join ends", "{by} ends", where="joins"),
+         says("has", "gives", "{by} has {what}", where="has")),
+    says("fails", "put_fails", "", "{by} fails", where="bad"), *unsaid(_SPINS))
+
+
+class ClosingConversation(CallsConversation):
     """One session. Puts and their items are named p1, p2, …, takes t1, …, and joins j1, …"""
 
+    letters = {"put": "p", "spoil": "p", "take": "t", "join": "j"}
+    most = CALLS_MAX
+    moves = dict.fromkeys(("goes_in", "put_is_told", "put_fails", "take_is_told", "join_ends",
+                           "gives"), ("over", "waits"))
+    says = table(
+        ClosableQueue,
+        on("put", "{by} puts", _DONE, tells="puts"),
+        on("spoil", "{by} puts what may fail", _DONE, tells="puts"),
+        on("take", "{by} takes", _DONE, tells="begins_to_take"),
+        on("join", "{by} joins", _DONE, tells="begins_to_join"),
+        on("done", "an item is done", _DONE, tells="done"),
+        on("close", "it is closed", _DONE, tells="closes"),
+        on("cut", "it is cut off", _DONE, tells="is_cut_off"),
+        *driving(_DONE, ends("settled", "nothing else happens"), _SPINS),
+    )
+
     def __init__(self, session: Session, capacity: int, items_max: int) -> None:
-        super().__init__(session, PORT.name, {"capacity": capacity})
-        self._begun: dict[str, int] = dict.fromkeys("ptj", 0)
-        self._under_way: dict[str, None] = {}
+        super().__init__(
+            session, PORT.name, {"capacity": capacity}, _constants(capacity, items_max))
         self._bad: set[str] = set()
         self._given = 0         # items that a consumer has to be done with
-        self._closed = False
-        self._cut = False
 
-    # --- what makes sense ----------------------------------------------------------------
-
-    def _waits(self, kind: str) -> list[str]:
-        return [name for name in self._under_way if name.startswith(kind)]
+    def has_room(self, letter: str) -> bool:
+        """See ``CallsConversation``: as many of each kind may wait."""
+        return len(self.calls(*WAITING, letter=letter)) < STEPS_MAX
 
     def request_of(self, act: Act) -> Message | None:
         """See ``PlainConversation``."""
-        if act.do in _KINDS:
-            kind = _KINDS[act.do]
-            room = self._begun[kind] < CALLS_MAX and len(self._waits(kind)) < STEPS_MAX
-            return {"do": act.do, "by": f"{kind}{self._begun[kind] + 1}"} if room else None
-        if act.do == "run":
-            return {"do": "run", "steps": steps_of(act)} if self._under_way else None
-        if act.do == "done" and not self._given:
+        cut = self.times["is_cut_off"]
+        if (act.do == "done" and not self._given) or (act.do == "cut" and cut) or (
+                act.do == "close" and (cut or self.times["closes"])):
             return None
-        if (act.do == "close" and self._closed) or (act.do == "cut" and self._cut):
-            return None
-        return {"do": act.do}
+        return super().request_of(act)
 
-    # --- words ---------------------------------------------------------------------------
+    def about(self, message: Message) -> Fields:
+        """See ``PlainConversation``: a number has the name of what it is the number of."""
+        fields = {**super().about(message), "bad": message.get("do") == "spoil"}
+        if "do" in message or "by" not in message:
+            return fields
+        name, item, number = message["by"], message.get("item"), fields["call"]
+        has = item is not None and name[0] == "t" and (
+            item in self.states or "does" not in message)
+        return fields | {
+            "bad": name in self._bad, "put": name[0] == "p", "joins": name[0] == "j",
+            "takes": name[0] == "t" and item is None, "has": has, "what": item,
+            "take": number, "join": number, "item": int(item[1:]) - 1 if has else number}
 
-    def asked(self, request: Message) -> str:
+    def note(self, action: str, about: Fields) -> None:
         """See ``PlainConversation``."""
-        if request["do"] == "run":
-            return f"run up to {counted(request['steps'], 'callback')}"
-        words = {"put": "{by} puts", "spoil": "{by} puts what may fail", "take": "{by} takes",
-                 "join": "{by} joins", "done": "an item is done", "close": "it is closed",
-                 "cut": "it is cut off", "settle": "all runs that can run"}
-        return words[request["do"]].format_map(request)
-
-    # --- what is seen --------------------------------------------------------------------
-
-    def possible(self, request: Message) -> Iterator[Answer]:
-        """See ``PlainConversation``."""
-        begun = dict(self._begun)
-        if request["do"] in _KINDS:
-            begun[_KINDS[request["do"]]] += 1
-        if request["do"] == "settle":
-            yield Answer("nothing else happens", ("settled", ()))
-            yield Answer("it does not come to rest", ("spins", ()))
-        own = [request["by"]] if "by" in request else []
-        for name in (*self._under_way, *own):
-            number, kind = int(name[1:]) - 1, name[0]
-            for (of, _), (action, about) in _ENDS.items():
-                if of != kind or action in ("put_fails", "gives"):
-                    continue
-                yield Answer(f"{name}: {action.replace('_', ' ')}", (action, ((about, number),)))
-            if kind == "t":
-                for item in range(begun["p"]):
-                    yield Answer(f"{name} has p{item + 1}",
-                                 ("gives", (("take", number), ("item", item))))
-
-    def seen(self, request: Message, answer: Any) -> Seen:
-        """See ``PlainConversation``."""
-        do = request["do"]
-        steps: list[Step] = []
-        if do in _KINDS:
-            self._begun[_KINDS[do]] += 1
-            self._under_way[request["by"]] = None
-        if do in ("put", "spoil"):
-            steps.append(("puts", (("bad", int(do == "spoil")),)))
-        if do == "spoil":
-            self._bad.add(request["by"])
-        simple = {"take": "begins_to_take", "join": "begins_to_join", "done": "done",
-                  "close": "closes", "cut": "is_cut_off"}
-        if do in simple:
-            steps.append((simple[do], ()))
-        self._closed = self._closed or do in ("close", "cut")
-        self._cut = self._cut or do == "cut"
-        self._given -= do == "done"
-        steps += [self._step(event) for event in answer]
-        told = [_WORDS[event["does"]].format_map(event) for event in answer]
-        if do == "settle":
-            steps.append(("settled", ()))
-        return Seen(tuple(steps), "; ".join(told) or "nothing is to be seen")
-
-    def _step(self, event: Message) -> Step:
-        name, does = event["by"], event["does"]
-        if does == "spins":
-            return "spins", ()
-        end = _ENDS.get((name[0], does))
-        if end is None or name not in self._under_way or (
-                does == "fails" and name not in self._bad):
-            raise TargetError(
-                f"the target reports {excerpt(event)}, which cannot be of that call",
-                next_step="Mend the adapter: a call ends once, as its kind of calls does.")
-        del self._under_way[name]
-        action, about = end
-        if does != "has":
-            return action, ((about, int(name[1:]) - 1),)
-        self._given += not self._cut
-        return action, ((about, int(name[1:]) - 1), ("item", self._item(event)))
-
-    def _item(self, event: Message) -> int:
-        item = event["item"]
-        number = int(item[1:]) - 1 if item.startswith("p") and item[1:].isdecimal() else -1
-        if not 0 <= number < self._begun["p"]:
-            raise TargetError(
-                f"the target reports {excerpt(event)}, and nobody has put such an item",
-                next_step="Mend the adapter: an item is named as its put.")
-        return number
+        super().note(action, about)
+        if about.get("do") == "spoil":
+            self._bad.add(about["by"])
+        self._given += (action == "gives" and not self.times["is_cut_off"]) - (action == "done")
 
 
 def _constants(capacity: int, items_max: int) -> Mapping[str, int]:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Iterable, Mapping
+from typing import Final
 
 from ....spec.bookkeeper.observed_bookie import Kind, ObservedBookie
 from ....spec.notation.interpreter import Step
 from ...ports.base import Message, Session
-from ...suites.plain import PlainConversation, Seen
-from ...suites.suite import Act, Answer, Suite, Watch
-from .port import EVENTS
+from ...suites.plain import PlainConversation
+from ...suites.says import ANY, Fields, On, Says, each, ends, on, one, says, table
+from ...suites.suite import Act, Suite, Watch
 
 __all__ = ["SUITE", "BookieConversation"]
 
@@ -29,24 +29,55 @@ _SETTINGS: Final[Mapping[int, Mapping[str, int]]] = {
 """By capacity, which is the limit of adds. In the third, pools get full before limits are reached;
 the fourth waits for no client."""
 
-_ACTIONS: Final = dict(zip(
-    EVENTS, ("starts", "rejects", "writes", "drops", "pauses", "resumes", "closes"), strict=True))
-_WORDS: Final = {
-    "start": "starts request", "reject": "rejects request", "write": "answers request",
-    "drop": "drops the response to request", "pause": "stops reading from channel",
-    "resume": "reads from channel", "close": "closes channel",
-}
-_OF_REQUESTS: Final = EVENTS[:4]
+
+
+def _requests(talk: BookieConversation, request: Fields) -> list[Fields]:
+    return [{"number": each_, "request": each_}
+            for each_ in range(len(talk.kinds) + len(request.get("kinds", ())))]
+
+
+def _does(event: str, action: str, words: str) -> Says:
+    among = _requests if "request" in words else lambda talk, request: range(CHANNELS)
+    return says(event, action, f"the server {words} {{number}}", f"{words} {{number}}",
+                gives="number", beyond="invents", among=among)
+
+
+_DOES: Final = each(
+    ends("rests", "the server does nothing more"),
+    _does("start", "starts", "starts request"),
+    _does("reject", "rejects", "rejects request"),
+    _does("write", "writes", "answers request"),
+    _does("drop", "drops", "drops the response to request"),
+    _does("pause", "pauses", "stops reading from channel"),
+    _does("resume", "resumes", "reads from channel"),
+    _does("close", "closes", "closes channel"),
+    words="the server {}", nothing="the server does nothing")
+
+
+def _gauge(kind: str) -> Says:
+    return says(ANY, "gauged", f"{{count}} of kind {kind}", f"{{count}} {kind}s", gives=kind,
+                among=lambda talk, request: range(len(talk.kinds) + 1))
 
 
 class BookieConversation(PlainConversation):
     """One session with a server; this is its network, its storage, and its clock."""
 
-    acts = ("receive", "done", "turn", "hang_up", "tick")
+    says = table(
+        ObservedBookie,
+        on("receive", "channel {channel} brings {named}", _DOES, tells="receive"),
+        on("done", "storage has done with request {request}", _DOES, tells="done"),
+        on("turn", "channel {channel} is writable again", _DOES, tells="turns", where="writable"),
+        on("turn", "channel {channel} is no longer writable", _DOES, tells="turns"),
+        on("hang_up", "channel {channel} is closed by its client", _DOES, tells="hangs_up"),
+        on("tick", "a tick passes", _DOES, tells="ticks"),
+        on("gauge", "ask how many are in progress",
+           {"add": one(_gauge("add")), "read": one(_gauge("read"))}, joined=" and "),
+    )
 
     def __init__(self, session: Session, capacity: int, items_max: int) -> None:
-        super().__init__(session, "bookkeeper", _settings(capacity))
-        self._kinds: list[str] = []                 # of the requests so far
+        super().__init__(session, "bookkeeper", _settings(capacity),
+                         _constants(capacity, items_max))
+        self.kinds: list[str] = []                  # of the requests so far
         self._storing: list[int] = []               # those that storage has
         self._open = dict.fromkeys(range(CHANNELS), True)
         self._reading = dict.fromkeys(range(CHANNELS), True)
@@ -67,100 +98,51 @@ class BookieConversation(PlainConversation):
         if act.do == "turn":
             return {"do": "turn", "channel": channel, "writable": not self._writable[channel]}
         kinds = _kinds(act.pick // CHANNELS)
-        if not self._reading[channel] or len(self._kinds) + len(kinds) > REQUESTS_MAX:
+        if not self._reading[channel] or len(self.kinds) + len(kinds) > REQUESTS_MAX:
             return None
         return {"do": "receive", "channel": channel, "kinds": kinds}
 
-    def asked(self, request: Message) -> str:
+    def about(self, message: Message) -> Fields:
         """See ``PlainConversation``."""
-        do = request["do"]
-        if do == "receive":
-            named = [f"{kind} {len(self._kinds) + each}"
-                     for each, kind in enumerate(request["kinds"])]
-            return f"channel {request['channel']} brings {', '.join(named)}"
-        if do == "done":
-            return f"storage has done with request {request['request']}"
-        if do == "turn":
-            turned = "is writable again" if request["writable"] else "is no longer writable"
-            return f"channel {request['channel']} {turned}"
-        if do == "hang_up":
-            return f"channel {request['channel']} is closed by its client"
-        return "a tick passes" if do == "tick" else "ask how many are in progress"
+        if "kinds" in message:
+            named = [f"{kind} {len(self.kinds) + place}"
+                     for place, kind in enumerate(message["kinds"])]
+            return {**message, "named": ", ".join(named)}
+        for kind in Kind:
+            if (name := kind.name.lower()) in message:
+                return {"kind": kind, "count": message[name]}
+        if "number" not in message:
+            return message
+        number = message["number"]
+        known = {"request": number if number < len(self.kinds) else -1, "channel": number}
+        return {**known, **message}
 
-    def possible(self, request: Message) -> Iterator[Answer]:
+    def told(self, row: On, request: Fields) -> Iterable[Step]:
+        """See ``PlainConversation``: each of the requests is one."""
+        kinds = [Kind[kind.upper()] for kind in request.get("kinds", ())]
+        return [tells.step({**request, "kind": kind}, self.known)
+                for tells in row.tells for kind in kinds or (Kind.ADD,)]
+
+    def note(self, action: str, about: Fields) -> None:
         """See ``PlainConversation``."""
-        if request["do"] == "gauge":
-            for kind in Kind:
-                for count in range(len(self._kinds) + 1):
-                    step: Step = "gauged", (("kind", kind), ("count", count))
-                    yield Answer(f"{count} of kind {kind.name.lower()}", step)
-            return
-        yield Answer("the server does nothing more", ("rests", ()))
-        named = len(self._kinds) + len(request.get("kinds", ()))
-        for event in EVENTS:
-            for number in range(named if event in _OF_REQUESTS else CHANNELS):
-                yield Answer(f"the server {_WORDS[event]} {number}", _step(event, number, named))
-
-    def seen(self, request: Message, answer: Any) -> Seen:
-        """See ``PlainConversation``."""
-        do = request["do"]
-        if do == "gauge":
-            return Seen(tuple(_gauged(kind, answer) for kind in Kind),
-                        f"{answer['add']} adds and {answer['read']} reads")
-        told = list(self._told(request))
-        steps = [_step(event, number, len(self._kinds)) for event, number in answer]
-        self._follow(answer)
-        words = " and ".join(f"{_WORDS[event]} {number}" for event, number in answer)
-        return Seen((*told, *steps, ("rests", ())),
-                    f"the server {words}" if words else "the server does nothing")
-
-    def _told(self, request: Message) -> Iterator[Step]:
-        """What the server is told."""
-        do, channel = request["do"], int(request.get("channel", 0))
-        if do == "receive":
-            self._kinds += request["kinds"]
-            for kind in request["kinds"]:
-                yield "receive", (("channel", channel), ("kind", Kind[kind.upper()]))
-        elif do == "done":
-            self._storing.remove(request["request"])
-            yield "done", (("request", request["request"]),)
-        elif do == "turn":
-            self._writable[channel] = request["writable"]
-            yield "turns", (("channel", channel),)
-        elif do == "hang_up":
-            self._open[channel] = False
-            yield "hangs_up", (("channel", channel),)
-        else:
-            yield "ticks", ()
-
-    def _follow(self, answer: Sequence[tuple[str, int]]) -> None:
-        """What follows for network and storage."""
-        for event, number in answer:
-            if event == "start" and number < len(self._kinds) and number not in self._storing:
-                self._storing.append(number)
-            elif event in ("pause", "resume"):
-                self._reading[number] = event == "resume"
-            elif event == "close":
-                self._open[number] = False
+        if action == "receive":
+            self.kinds += about["kinds"]
+        elif action == "done":
+            self._storing.remove(about["request"])
+        elif action == "turns":
+            self._writable[about["channel"]] = about["writable"]
+        elif action in ("hangs_up", "closes"):
+            self._open[about["channel"]] = False
+        elif action in ("pauses", "resumes"):
+            self._reading[about["channel"]] = action == "resumes"
+        elif action == "starts" and about["request"] not in (-1, *self._storing):
+            self._storing.append(about["request"])
 
 
 def _kinds(pick: int) -> list[str]:
     """One to three requests; of any kinds."""
     count = pick % 3 + 1
     return ["read" if pick // 3 >> each & 1 else "add" for each in range(count)]
-
-
-def _step(event: str, number: int, named: int) -> Step:
-    about = "request" if event in _OF_REQUESTS else "channel"
-    if number >= (named if about == "request" else CHANNELS):
-        return "invents", ()
-    return _ACTIONS[event], ((about, number),)
-
-
-def _gauged(kind: Kind, answer: Mapping[str, int]) -> Step:
-    # Any other wrong number is as wrong as that.
-    count = min(answer[kind.name.lower()], REQUESTS_MAX)
-    return "gauged", (("kind", kind), ("count", count))
 
 
 def _settings(capacity: int) -> Mapping[str, int]:

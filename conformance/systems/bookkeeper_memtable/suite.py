@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import Final
 
 from ....spec.bookkeeper.observed_memtable import ObservedMemtable
-from ....spec.notation.interpreter import Step
 from ...ports.base import Message, Session
-from ...suites.plain import PlainConversation, Seen
-from ...suites.suite import Act, Answer, Suite, Watch
+from ...suites.plain import PlainConversation
+from ...suites.says import Fields, each, ends, on, over, says, table
+from ...suites.suite import Act, Suite, Watch
 
 __all__ = ["SUITE", "MemtableConversation"]
 
@@ -20,18 +20,39 @@ PICKS: Final = 64
 _AGAIN: Final = 48
 """Who picks this or more adds an entry that is in the table."""
 
-_REST: Final[Step] = ("rests", ())
+_IN: Final = "entry {number} is in the table"
+_REFUSED: Final = "entry {number} is refused"
+_DOES: Final = each(
+    ends("rests", "the memtable does nothing more"),
+    over(lambda talk, request: [
+            {"entry": entry} for entry in range(talk.times["add"] + (request["do"] == "add"))],
+         says("insert", "inserts", "addition {entry} is in the table", _IN, gives="number",
+              where="named"),
+         says("refuse", "refuses", "addition {entry} is refused", _REFUSED, gives="number",
+              where="named")),
+    says("insert", "invents", "", _IN, gives="number"),
+    says("refuse", "invents", "", _REFUSED, gives="number"),
+    says("flush", "flushes", "a flush of {bytes} bytes", "a flush of {bytes} bytes is asked for",
+         gives="bytes", among=lambda talk, request: talk.known["flushes"]["bytes"][1:-1]),
+    nothing="nothing happens")
 
 
 class MemtableConversation(PlainConversation):
     """One session with a memtable; this is who brings entries, and the disk."""
 
-    acts = ("add", "flushed")
+    says = table(
+        ObservedMemtable,
+        on("add", "entry {name} comes again, of {bytes} bytes", _DOES, tells="add repeats",
+           where="again"),
+        on("add", "entry {name} comes, of {bytes} bytes", _DOES, tells="add"),
+        on("flushed", "the flush has failed", _DOES, tells="fails", where="failed"),
+        on("flushed", "the flush is done", _DOES, tells="flushed"),
+    )
 
     def __init__(self, session: Session, capacity: int, items_max: int) -> None:
-        super().__init__(session, "bookkeeper.memtable", _settings(capacity))
+        super().__init__(session, "bookkeeper.memtable", _settings(capacity),
+                         _constants(capacity, items_max))
         self._size = capacity
-        self._named = 0                         # entries added, with those that came again
         self._numbers: dict[int, int] = {}      # by entry, as which it was added last
         self._lengths: dict[int, int] = {}
         self._waiting: list[int] = []
@@ -43,7 +64,7 @@ class MemtableConversation(PlainConversation):
         """See ``PlainConversation``."""
         if act.do == "flushed":
             return {"do": "flushed", "failed": act.pick % 4 == 3} if self._under_way else None
-        if self._named >= ENTRIES_MAX:
+        if self.times["add"] >= ENTRIES_MAX:
             return None
         if act.pick < _AGAIN:
             return {"do": "add", "entry": len(self._lengths),
@@ -56,76 +77,34 @@ class MemtableConversation(PlainConversation):
             return None     # it would not be known any more, perhaps, when there is room
         return {"do": "add", "entry": entry, "length": self._lengths[entry]}
 
-    def asked(self, request: Message) -> str:
-        """See ``PlainConversation``."""
-        if request["do"] == "flushed":
-            return "the flush has failed" if request["failed"] else "the flush is done"
-        again = " again" if request["entry"] in self._lengths else ""
-        return f"entry {request['entry']} comes{again}, of {request['length']} bytes"
+    def about(self, message: Message) -> Fields:
+        """See ``PlainConversation``. An entry is named as it was added last."""
+        if "length" in message:
+            return {"name": message["entry"], "entry": self.times["add"],
+                    "again": message["entry"] in self._lengths,
+                    "bytes": message["length"], "length": message["length"] - 1, "do": "add"}
+        number = message.get("number")
+        return message if number is None else {
+            **message, "named": number in self._numbers, "entry": self._numbers.get(number)}
 
-    def possible(self, request: Message) -> Iterator[Answer]:
+    def note(self, action: str, about: Fields) -> None:
         """See ``PlainConversation``."""
-        yield Answer("the memtable does nothing more", _REST)
-        for number in range(self._named + (request["do"] == "add")):
-            yield Answer(f"addition {number} is in the table", _about("inserts", number))
-            yield Answer(f"addition {number} is refused", _about("refuses", number))
-        for bytes_ in range(1, 2 * self._size + 1):
-            yield Answer(f"a flush of {bytes_} bytes", _flushes(bytes_, self._size))
-
-    def seen(self, request: Message, answer: Any) -> Seen:
-        """See ``PlainConversation``."""
-        told = list(self._told(request))
-        steps = [self._shown(event, number) for event, number in answer]
-        words = " and ".join(_in_words(event, number) for event, number in answer)
-        return Seen((*told, *steps, _REST), words or "nothing happens")
-
-    def _told(self, request: Message) -> Iterator[Step]:
-        """What the memtable is told."""
-        if request["do"] == "flushed":
+        if action == "add":
+            self._numbers[about["name"]] = about["entry"]
+            self._lengths[about["name"]] = about["bytes"]
+            self._waiting.append(about["name"])
+        elif action in ("flushed", "fails"):
             self._under_way = False
-            if not request["failed"]:
-                self._snapshot = []
-            yield ("fails" if request["failed"] else "flushed"), ()
-            return
-        entry, number = request["entry"], self._named
-        again = entry in self._lengths
-        self._numbers[entry] = number
-        self._lengths[entry] = request["length"]
-        self._named += 1
-        self._waiting.append(entry)
-        yield "add", (("length", request["length"] - 1),)
-        if again:
-            yield _about("repeats", number)
-
-    def _shown(self, event: str, number: int) -> Step:
-        """What the memtable does, and what follows from it."""
-        if event == "flush":
+            self._snapshot = self._snapshot if action == "fails" else []
+        elif action == "flushes":
             if not self._snapshot:
                 self._snapshot, self._table = self._table, []
             self._under_way = True
-            return _flushes(number, self._size)
-        if number not in self._numbers:
-            return "invents", ()
-        if number in self._waiting:
-            self._waiting.remove(number)
-        if event == "insert" and number not in self._table:
-            self._table.append(number)
-        return _about("inserts" if event == "insert" else "refuses", self._numbers[number])
-
-
-def _about(action: str, number: int) -> Step:
-    return action, (("entry", number),)
-
-
-def _flushes(count: int, size: int) -> Step:
-    # More than all the room is as wrong as a byte more.
-    return "flushes", (("bytes", min(count, 2 * size + 1)),)
-
-
-def _in_words(event: str, number: int) -> str:
-    if event == "flush":
-        return f"a flush of {number} bytes is asked for"
-    return f"entry {number} is {'in the table' if event == 'insert' else 'refused'}"
+        elif action in ("inserts", "refuses"):
+            if about["number"] in self._waiting:
+                self._waiting.remove(about["number"])
+            if action == "inserts" and about["number"] not in self._table:
+                self._table.append(about["number"])
 
 
 def _settings(capacity: int) -> Mapping[str, int]:

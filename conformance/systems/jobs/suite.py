@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import Final
 
 from ....spec.flow.observed_jobs import ObservedMaster
-from ....spec.notation.interpreter import Step
 from ...ports.base import Message, Session
-from ...suites.plain import PlainConversation, Seen
-from ...suites.suite import Act, Answer, Suite, Watch
+from ...suites.plain import PlainConversation
+from ...suites.says import Fields, each, ends, on, says, table
+from ...suites.suite import Act, Suite, Watch
 
 __all__ = ["SUITE", "JobsConversation"]
 
@@ -18,18 +18,33 @@ PICKS: Final = 16
 _LATE: Final = 8
 """Who picks this or more repeats an ask that was answered before, if there is one."""
 
-_REST: Final[Step] = ("rests", ())
-_ANOTHER: Final[Step] = ("another_leaves", ())
+_GIVEN: Final = "job {job} is given to worker {worker}"
+_DROPPED: Final = "job {job} is dropped"
+_DOES: Final = each(
+    ends("rests", "the master does nothing more"),
+    says("drop", "drops", "the oldest job is dropped", _DROPPED, gives="job", where="oldest"),
+    says("drop", "another_leaves", "another job leaves the queue", _DROPPED, gives="job"),
+    says("give", "gives", "the oldest job goes to worker {worker}", _GIVEN, gives="job worker",
+         where="oldest"),
+    says("give", "another_leaves", "", _GIVEN, gives="job worker"),
+    nothing="nothing happens")
 
 
 class JobsConversation(PlainConversation):
     """One session with a master; this is its clients, and its workers."""
 
-    acts = ("submit", "ask", "done")
+    says = table(
+        ObservedMaster,
+        on("submit", "job {job} comes", _DOES, tells="submit"),
+        on("ask", "an ask of worker {worker} comes, sent when it had got {got}", _DOES,
+           tells="ask", where="counts"),
+        on("ask", "an ask of worker {worker} comes late, sent when it had got {got}", _DOES,
+           tells="late_ask"),
+        on("done", "worker {worker} is done", _DOES, tells="done"),
+    )
 
     def __init__(self, session: Session, capacity: int, items_max: int) -> None:
-        super().__init__(session, "jobs", _settings(capacity))
-        self._submitted = 0
+        super().__init__(session, "jobs", _settings(capacity), _constants(capacity, items_max))
         self._waiting: list[int] = []
         self._got = [0] * WORKERS
         self._busy: set[int] = set()
@@ -38,67 +53,34 @@ class JobsConversation(PlainConversation):
         """See ``PlainConversation``."""
         worker = act.pick % WORKERS
         if act.do == "submit":
-            return {"do": "submit", "job": self._submitted}
+            return {"do": "submit", "job": self.times["submit"]}
         if act.do == "done":
             return {"do": "done", "worker": worker} if worker in self._busy else None
         # A worker with a job has sent no ask since; what still comes was sent before.
         late = worker in self._busy or (act.pick % PICKS >= _LATE and self._got[worker] > 0)
         return {"do": "ask", "worker": worker, "got": self._got[worker] - late}
 
-    def asked(self, request: Message) -> str:
+    def about(self, message: Message) -> Fields:
         """See ``PlainConversation``."""
-        if request["do"] == "submit":
-            return f"job {request['job']} comes"
-        worker = request["worker"]
-        if request["do"] == "done":
-            return f"worker {worker} is done"
-        late = " late" if request["got"] != self._got[worker] else ""
-        return f"an ask of worker {worker} comes{late}, sent when it had got {request['got']}"
+        if message.get("do") == "ask":
+            return {**message, "counts": message["got"] == self._got[message["worker"]]}
+        if "job" not in message:
+            return message
+        is_next = self._waiting[:1] == [message["job"]]
+        return {**message, "oldest": is_next and message.get("worker", 0) < WORKERS}
 
-    def possible(self, request: Message) -> Iterator[Answer]:
+    def note(self, action: str, about: Fields) -> None:
         """See ``PlainConversation``."""
-        yield Answer("the master does nothing more", _REST)
-        yield Answer("the oldest job is dropped", ("drops", ()))
-        yield Answer("another job leaves the queue", _ANOTHER)
-        for worker in range(WORKERS):
-            yield Answer(f"the oldest job goes to worker {worker}", _to("gives", worker))
-
-    def seen(self, request: Message, answer: Any) -> Seen:
-        """See ``PlainConversation``."""
-        told = self._told(request)
-        steps = [self._shown(*event) for event in answer]
-        words = " and ".join(
-            f"job {job} is {f'given to worker {to[0]}' if to else 'dropped'}"
-            for _, job, *to in answer)
-        return Seen((told, *steps, _REST), words or "nothing happens")
-
-    def _told(self, request: Message) -> Step:
-        """What the master is told."""
-        if request["do"] == "submit":
-            self._waiting.append(request["job"])
-            self._submitted += 1
-            return "submit", ()
-        worker = request["worker"]
-        if request["do"] == "done":
-            self._busy.discard(worker)
-            return _to("done", worker)
-        return _to("ask" if request["got"] == self._got[worker] else "late_ask", worker)
-
-    def _shown(self, event: str, job: int, worker: int = 0) -> Step:
-        """What the master does."""
-        is_next = self._waiting[:1] == [job] and worker < WORKERS
-        if job in self._waiting:
-            self._waiting.remove(job)
-        if event == "give" and worker < WORKERS:
-            self._got[worker] += 1
-            self._busy.add(worker)
-        if not is_next:
-            return _ANOTHER
-        return _to("gives", worker) if event == "give" else ("drops", ())
-
-
-def _to(action: str, worker: int) -> Step:
-    return action, (("worker", worker),)
+        if action == "submit":
+            self._waiting.append(about["job"])
+        elif action == "done":
+            self._busy.discard(about["worker"])
+        elif action in ("drops", "gives", "another_leaves"):
+            if about["job"] in self._waiting:
+                self._waiting.remove(about["job"])
+            if about.get("worker", WORKERS) < WORKERS:
+                self._got[about["worker"]] += 1
+                self._busy.add(about["worker"])
 
 
 def _settings(capacity: int) -> Mapping[str, int]:

@@ -9,11 +9,11 @@ from typing import Any, Final
 
 from ....spec.kafka.observed_timer import Law, ObservedTimer
 from ....spec.notation.errors import InputError
-from ....spec.notation.interpreter import Step
 from ....spec.notation.rules import Rule
 from ...ports.base import Message, Session, excerpt, is_count
-from ...suites.plain import PlainConversation, Seen
-from ...suites.suite import Act, Answer, Program, Suite, Watch
+from ...suites.plain import PlainConversation
+from ...suites.says import ANY, Fields, Says, each, ends, on, one, over, says, table
+from ...suites.suite import Act, Program, Suite, Watch
 
 __all__ = ["DELAYS", "DRIVES", "START", "TASKS", "SUITE", "WAITS", "TimerConversation"]
 
@@ -35,28 +35,64 @@ _LAWS: Final[Mapping[str, Law]] = {
     "tick": Law.TICK, "deadline": Law.DEADLINE, "in-order": Law.IN_ORDER, "timeout": Law.TIMEOUT}
 
 
-_IN_TURN: Final = ("ran", "stray", "rest")
-"""What an answer shows one after the other: what ran, until nothing runs any more."""
+def _instants(talk: TimerConversation, request: Fields) -> Iterator[Fields]:
+    first = talk.now + (request["do"] == "elapse")
+    for task in range(TASKS):
+        # All instants in between would take longer to judge than the rest of a run.
+        for at in sorted({first, talk.asked_for.get(task, first), request["now"]}):
+            if first <= at <= request["now"]:
+                yield {"task": task, "at": at}
+
+
+_RAN: Final = "task {task} runs at {at} ms"
+_RUNS: Final = each(
+    over(_instants, says(ANY, "ran", _RAN, gives="task at", where="ours")),
+    says(ANY, "stray", "", _RAN),
+    ends("rest", "nothing runs any more"), nothing="nothing runs", joined=", ")
+_DUE: Final = one(says(ANY, "answered", "and {something} was due", gives="due"))
+_QUEUED: Final = "{buckets} buckets queued, {wheels} wheels"
+
+
+def _count(action: str) -> Says:
+    return says(ANY, action, "{count}", gives="count",
+                among=lambda talk, request: range(TASKS + 2))
+
+
+def _queued(words: str, buckets: int, wheels: int) -> Says:
+    return says(words, "queued", words,
+                among=lambda talk, request: [{"buckets": buckets, "wheels": wheels}])
 
 
 class TimerConversation(PlainConversation):
     """One session with a timer. Its policy is among what it ``can``: rules depend on it."""
 
-    acts = ("add", "cancel", "elapse", "drive")
+    says = table(
+        ObservedTimer,
+        on("add", "at {now} ms add task {task}, delay {delay} ms", _RUNS, tells="add"),
+        on("cancel", "at {now} ms cancel task {task}", _RUNS, tells="cancel"),
+        on("elapse", "time passes, to {now} ms", _RUNS, tells="elapse"),
+        on("drive", "nobody drives the timer until {now} ms", {"runs": _RUNS, "due": _DUE},
+           tells="drive"),
+        on("fail", "task {task} will raise when it runs", says(True, "fail", "done")),
+        on("size", "at {now} ms size", _count("sized")),
+        on("entries", "at {now} ms entries", _count("held")),
+        on("queue", "at {now} ms queue",
+           says(ANY, "queued", "", _QUEUED, gives="buckets wheels"),
+           _queued("no more buckets and wheels than the delays need", 0, 1),
+           _queued("a bucket too many", 1, 0), _queued("wheels too many", 0, _WHEELS_MAX)),
+    )
 
     def __init__(self, session: Session, capacity: int, items_max: int) -> None:
-        super().__init__(session, "timer", _settings(capacity), START)
+        super().__init__(session, "timer", _settings(capacity), _constants(capacity, items_max),
+                         now=START)
         self._law = _LAWS[self.policy]
         self.can = self.can | {self.policy}
-        self._now = START
-        self._asked: dict[int, int] = {}    # by task, when it was asked for last
-        self._horizon = _constants(capacity, items_max)["H"]
-        self._counts_max = _constants(capacity, items_max)["T"]
-        self._wheel = _settings(capacity)["wheel"]
+        self.now = START
+        self.asked_for: dict[int, int] = {}     # by task, when it was asked for last
 
     def request_of(self, act: Act) -> Message | None:
         """See ``PlainConversation``."""
-        request: Message = {"do": act.do, "now": self._now}
+        request: Message = {"do": act.do, "now": self.now}
         about = dict(act.about)
         if act.do == "add":
             delay = DELAYS[act.pick // TASKS % len(DELAYS)]
@@ -66,7 +102,7 @@ class TimerConversation(PlainConversation):
         if act.do in ("elapse", "drive"):
             waits = WAITS if act.do == "elapse" else DRIVES
             wait = int(about.get("wait", waits[act.pick % len(waits)]))
-            return request | {"now": self._now + wait}
+            return request | {"now": self.now + wait}
         return request
 
     def act_for(self, request: Mapping[str, Any]) -> Act:
@@ -82,7 +118,7 @@ class TimerConversation(PlainConversation):
         told = ("now", "task", "delay") if do == "add" else ("now",)
         if not all(is_count(request.get(name)) for name in told):
             return None
-        wait = request["now"] - self._now
+        wait = request["now"] - self.now
         if do == "add" and wait == 0 and request["task"] < TASKS and (
                 request["delay"] <= DELAY_MAX):
             return Act(do, about=(("task", request["task"]), ("delay", request["delay"])))
@@ -90,96 +126,17 @@ class TimerConversation(PlainConversation):
             return Act(do, about=(("wait", wait),))
         return None
 
-    def asked(self, request: Message) -> str:
+    def about(self, message: Message) -> Fields:
         """See ``PlainConversation``."""
-        if request["do"] == "elapse":
-            return f"time passes, to {request['now']} ms"
-        if request["do"] == "drive":
-            return f"nobody drives the timer until {request['now']} ms"
-        if request["do"] == "fail":
-            return f"task {request['task']} will raise when it runs"
-        task = f" task {request['task']}" if "task" in request else ""
-        delay = f", delay {request['delay']} ms" if "delay" in request else ""
-        return f"at {request['now']} ms {request['do']}{task}{delay}"
+        return {**message, "law": self._law, "until": message.get("now"),
+                "ours": message.get("task", TASKS) < TASKS,
+                "something": "something" if message.get("due") else "nothing"}
 
-    def possible(self, request: Message) -> Iterator[Answer]:
+    def note(self, action: str, about: Fields) -> None:
         """See ``PlainConversation``."""
-        do = request["do"]
-        if do in ("size", "entries"):
-            for count in range(TASKS + 2):
-                yield Answer(str(count), _count(do, count))
-        elif do == "queue":
-            yield Answer("no more buckets and wheels than the delays need", _queued(0, 1))
-            yield Answer("a bucket too many", _queued(1, 0))
-            yield Answer("wheels too many", _queued(0, _WHEELS_MAX))
-        elif do != "fail":
-            first = self._now + 1 if do == "elapse" else self._now
-            for task in range(TASKS):
-                # All instants in between would take longer to judge than the rest of a run.
-                for at in sorted({first, self._asked.get(task, first), request["now"]}):
-                    if first <= at <= request["now"]:
-                        yield Answer(f"task {task} runs at {at} ms", self._ran(task, at),
-                                     instead_of=_IN_TURN)
-            yield Answer("nothing runs any more", self._rest(), instead_of=_IN_TURN)
-            if do == "drive":
-                for due in (False, True):
-                    yield Answer(_was_due(due), _answered(due), instead_of=("answered",))
-
-    def seen(self, request: Message, answer: Any) -> Seen:
-        """See ``PlainConversation``."""
-        do = request["do"]
-        if do in ("size", "entries"):
-            return Seen((_count(do, min(answer, self._counts_max)),), str(answer))
-        if do == "queue":
-            buckets, wheels = answer["buckets"], min(answer["wheels"], _WHEELS_MAX)
-            step = _queued(min(buckets, self._wheel * _WHEELS_MAX), wheels)
-            return Seen((step,), f"{buckets} buckets queued, {wheels} wheels")
-        if do == "fail":
-            return Seen((self._call(request),), "done")
-        self._now = request["now"]
-        if do == "add":
-            self._asked[request["task"]] = self._now + request["delay"]
-        runs = [(each["task"], each["at"])
-                for each in (answer["runs"] if do == "drive" else answer)]
-        words = ", ".join(f"task {task} runs at {at} ms" for task, at in runs) or "nothing runs"
-        steps = [self._call(request), *(self._ran(*each) for each in runs), self._rest()]
-        if do == "drive":
-            steps.append(_answered(answer["due"]))
-            words += f", {_was_due(answer['due'])}"
-        return Seen(tuple(steps), words)
-
-    def _call(self, request: Message) -> Step:
-        if request["do"] in ("elapse", "drive"):
-            return request["do"], (("until", request["now"]),)
-        if request["do"] in ("cancel", "fail"):
-            return request["do"], (("task", request["task"]),)
-        return "add", (
-            ("task", request["task"]), ("delay", request["delay"]), ("law", self._law))
-
-    def _ran(self, task: int, at: int) -> Step:
-        if task >= TASKS:
-            return "stray", ()
-        # What is beyond the machine's horizon is as wrong as the horizon.
-        return "ran", (("task", task), ("at", min(at, self._horizon)), ("law", self._law))
-
-    def _rest(self) -> Step:
-        return "rest", (("law", self._law),)
-
-
-def _answered(due: bool) -> Step:
-    return "answered", (("due", int(due)),)
-
-
-def _was_due(due: bool) -> str:
-    return "and something was due" if due else "and nothing was due"
-
-
-def _count(do: str, count: int) -> Step:
-    return "sized" if do == "size" else "held", (("count", count),)
-
-
-def _queued(buckets: int, wheels: int) -> Step:
-    return "queued", (("buckets", buckets), ("wheels", wheels))
+        self.now = about.get("now", self.now)
+        if action == "add":
+            self.asked_for[about["task"]] = self.now + about["delay"]
 
 
 def _settings(capacity: int) -> Mapping[str, int]:

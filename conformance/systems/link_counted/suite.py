@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Mapping, Sequence
+from typing import Final
 
 from ....spec.flow.observed_counted import ObservedCountedLink
-from ....spec.notation.interpreter import Step
 from ...ports.base import Message, Session
-from ...suites.plain import PlainConversation, Seen
-from ...suites.suite import Act, Answer, Suite, Watch
+from ...suites.plain import PlainConversation
+from ...suites.says import ANY, Fields, each, ends, on, one, says, table
+from ...suites.suite import Act, Suite, Watch
 
 __all__ = ["SUITE", "CountedConversation"]
 
@@ -19,12 +19,27 @@ ELEMENTS_MAX: Final = 12
 BATCHES: Final = {1: 1, 2: 2, 3: 1}
 """By capacity."""
 
-_A: Final = ("sends", "sends_again", "sends_another", "sender_rests")
-_B: Final = ("acks", "limits", "receiver_rests")
-_A_RESTS: Final[tuple[Step, ...]] = (("sender_rests", ()),)
-_B_RESTS: Final[tuple[Step, ...]] = (("receiver_rests", ()),)
-"""After one message there is nothing more to say: no request calls for two."""
-_CONSUMER: Final = ("processes", "processes_another", "processes_nothing")
+# After one message there is nothing more to say: no request calls for two.
+_SENT: Final = each(
+    ends("sender_rests", "A sends nothing more"),
+    says(ANY, "sends", "A sends the next element", "{id}", gives="id", where="next"),
+    says(ANY, "sends_again", "A sends element {id} again", "{id}", gives="id", where="again",
+         last=True, among=lambda talk, request: range(talk.times["sends"])),
+    says(ANY, "sends_another", "A sends an element out of turn", "{id}", gives="id"),
+    words="A sends {}", nothing="A sends nothing", joined=", ")
+_PROCESSED: Final = one(
+    says(ANY, "processes", "the oldest element is processed", "element {processed} is processed",
+         gives="processed", where="oldest"),
+    says(ANY, "processes_another", "another element is processed",
+         "element {processed} is processed", gives="processed"),
+    says(None, "processes_nothing", "there is nothing to process", "nothing is processed"))
+_TOLD: Final = each(
+    ends("receiver_rests", "B sends nothing more"),
+    says("ack", "acks", "B acknowledges {ack}", "acknowledges {ack}", gives="ack", last=True,
+         among=lambda talk, request: range(talk.accepted, talk.accepted + 2)),
+    says("limit", "limits", "B grants the limit {limit}", "grants the limit {limit}",
+         gives="limit", last=True, among=lambda talk, request: range(talk.room, talk.room + 2)),
+    words="B {}", nothing="B sends nothing")
 
 
 class CountedConversation(PlainConversation):
@@ -34,17 +49,31 @@ class CountedConversation(PlainConversation):
     oldest element that B has not had, the newest number; others are older.
     """
 
-    acts = ("offer", "permit", "data", "ack", "sender_timer", "receiver_timer")
+    says = table(
+        ObservedCountedLink,
+        on("offer", "A's application offers {listed}", _SENT, tells="offer"),
+        on("permit", "the limit {limit} reaches A", _SENT, tells="permit"),
+        on("ack", "the acknowledgement of {number} reaches A", _SENT, tells="ack"),
+        on("sender_timer", "A's timer runs out", _SENT, tells="sender_timer"),
+        on("data", "element {element} reaches B", _TOLD, tells="data"),
+        on("receiver_timer", "B's timer runs out", _TOLD, tells="receiver_timer"),
+        on("process", "B's consumer processes an element",
+           {"element": _PROCESSED, "messages": _TOLD}),
+    )
 
     def __init__(self, session: Session, capacity: int, items_max: int) -> None:
-        super().__init__(session, "link.counted", _settings(capacity))
+        super().__init__(session, "link.counted", _settings(capacity),
+                         _constants(capacity, items_max))
         self._capacity = capacity
         self._offered = 0                       # elements that A's application had so far
-        self._sent = 0                          # of these, what A has sent at least once
-        self._accepted = 0                      # elements that B was brought in their turn
-        self._freed = 0                         # of these, those that B has processed
+        self.accepted = 0                       # elements that B was brought in their turn
         self._acks: list[int] = []              # all that B sent
         self._limits: list[int] = []
+
+    @property
+    def room(self) -> int:
+        """The limit for as many elements as B has processed."""
+        return self._capacity + self.times["processes"]
 
     def request_of(self, act: Act) -> Message | None:
         """See ``PlainConversation``."""
@@ -53,107 +82,46 @@ class CountedConversation(PlainConversation):
             return {"do": "offer", "elements": [*elements]} if (
                 elements.stop <= ELEMENTS_MAX) else None
         if act.do == "data":
-            wanted = min(self._accepted, self._sent - 1)
+            sent = self.times["sends"]
+            wanted = min(self.accepted, sent - 1)
             return _about("data", "element", [
-                *range(wanted + 1), *range(wanted + 1, self._sent)], act.pick, wanted)
+                *range(wanted + 1), *range(wanted + 1, sent)], act.pick, wanted)
         if act.do == "ack":
             return _about("ack", "number", self._acks, act.pick)
         if act.do == "permit":
             return _about("permit", "limit", self._limits, act.pick)
         return {"do": act.do}
 
-    def asked(self, request: Message) -> str:
+    def about(self, message: Message) -> Fields:
         """See ``PlainConversation``."""
-        return _WORDS[request["do"]].format(**{
-            name: ", ".join(map(str, value)) if isinstance(value, list) else value
-            for name, value in request.items()})
+        fields = dict(message)
+        if "elements" in message:
+            fields |= {"count": len(message["elements"]),
+                       "listed": ", ".join(map(str, message["elements"]))}
+        elif "limit" in message:
+            fields["beyond"] = max(0, message["limit"] - self._capacity)
+        elif "ack" in message:
+            fields["number"] = message["ack"]
+        elif "element" in message:
+            fields["id"] = message["element"]
+        elif "processed" in message:
+            fields["oldest"] = message["processed"] == self.times["processes"]
+        elif "id" in message:
+            sent = self.times["sends"]
+            fields |= {"again": message["id"] < sent,
+                       "next": message["id"] == sent < self._offered}
+        return fields
 
-    def possible(self, request: Message) -> Iterator[Answer]:
+    def note(self, action: str, about: Fields) -> None:
         """See ``PlainConversation``."""
-        if request["do"] in _OF_A:
-            yield Answer("A sends nothing more", ("sender_rests", ()), instead_of=_A)
-            yield Answer("A sends the next element", ("sends", ()), instead_of=_A)
-            for number in range(self._sent):
-                yield Answer(f"A sends element {number} again", _again(number), _A_RESTS, _A)
-            yield Answer("A sends an element out of turn", ("sends_another", ()), instead_of=_A)
-            return
-        if request["do"] == "process":
-            yield Answer("the oldest element is processed", ("processes", ()),
-                         instead_of=_CONSUMER)
-            yield Answer("another element is processed", ("processes_another", ()),
-                         instead_of=_CONSUMER)
-            yield Answer("there is nothing to process", ("processes_nothing", ()),
-                         instead_of=_CONSUMER)
-        yield Answer("B sends nothing more", ("receiver_rests", ()), instead_of=_B)
-        for number in range(self._accepted, self._accepted + 2):
-            yield Answer(f"B acknowledges {number}", _acks(number), _B_RESTS, _B)
-        for limit in range(self._freed, self._freed + 2):
-            yield Answer(f"B grants the limit {limit + self._capacity}", _limits(limit),
-                         _B_RESTS, _B)
-
-    def seen(self, request: Message, answer: Any) -> Seen:
-        """See ``PlainConversation``."""
-        do = request["do"]
-        if do in _OF_A:
-            return self._a(self._told_a(request), answer)
-        if do == "process":
-            return self._b(self._processed(answer["element"]), answer["messages"],
-                           f"{_element(answer['element'])} is processed, ")
-        if do == "receiver_timer":
-            return self._b((do, ()), answer, "")
-        if request["element"] == self._accepted:
-            self._accepted += 1
-        return self._b(("data", (("id", request["element"]),)), answer, "")
-
-    def _told_a(self, request: Message) -> Step:
-        """What A is told, as the observer sees it."""
-        if request["do"] == "offer":
-            self._offered += len(request["elements"])
-            return "offer", (("count", len(request["elements"])),)
-        if request["do"] == "permit":
-            return "permit", (("beyond", max(0, request["limit"] - self._capacity)),)
-        if request["do"] == "ack":
-            return "ack", (("number", request["number"]),)
-        return "sender_timer", ()
-
-    def _a(self, told: Step, elements: list[int]) -> Seen:
-        """What A is told, and what it sends then."""
-        steps = [told]
-        for element in elements:
-            if element < self._sent:
-                steps.append(_again(element))
-            elif element == self._sent < self._offered:
-                steps.append(("sends", ()))
-                self._sent += 1
-            else:
-                steps.append(("sends_another", ()))
-        words = f"A sends {', '.join(map(str, elements))}" if elements else "A sends nothing"
-        return Seen((*steps, ("sender_rests", ())), words)
-
-    def _processed(self, element: int | None) -> Step:
-        if element is None:
-            return "processes_nothing", ()
-        is_next = element == self._freed
-        self._freed += is_next
-        return ("processes" if is_next else "processes_another"), ()
-
-    def _b(self, told: Step, messages: list[Message], before: str) -> Seen:
-        """What B is told, and what it sends then."""
-        steps, words = [told], []
-        for message in messages:
-            if "ack" in message:
-                number = message["ack"]
-                steps.append(_acks(min(number, ELEMENTS_MAX + 1)))
-                _keep(self._acks, number)
-                words.append(f"acknowledges {number}")
-            else:
-                limit = message["limit"]
-                beyond = min(max(0, limit - self._capacity), ELEMENTS_MAX + 1)
-                steps.append(_limits(beyond))
-                _keep(self._limits, limit)
-                words.append(f"grants the limit {limit}")
-        return Seen((*steps, ("receiver_rests", ())),
-                    f"{before}B {' and '.join(words) or 'sends nothing'}")
+        if action == "offer":
+            self._offered += about["count"]
+        elif action == "data":
+            self.accepted += about["element"] == self.accepted
+        elif action == "acks":
+            _keep(self._acks, about["ack"])
+        elif action == "limits":
+            _keep(self._limits, about["limit"])
 
 
 def _keep(messages: list[int], number: int) -> None:
@@ -172,40 +140,12 @@ def _about(
     return {"do": do, name: messages[(start - pick) % len(messages)]}
 
 
-def _again(number: int) -> Step:
-    return "sends_again", (("id", number),)
-
-
-def _acks(number: int) -> Step:
-    return "acks", (("number", number),)
-
-
-def _limits(beyond: int) -> Step:
-    return "limits", (("beyond", beyond),)
-
-
-def _element(number: int | None) -> str:
-    return "nothing" if number is None else f"element {number}"
-
-
 def _settings(capacity: int) -> Mapping[str, int]:
     return {"capacity": capacity, "batch": BATCHES[capacity]}
 
 
 def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
     return {"C": capacity, "b": BATCHES[capacity], "K": ELEMENTS_MAX}
-
-
-_OF_A: Final = ("offer", "permit", "ack", "sender_timer")
-_WORDS: Final = {
-    "offer": "A's application offers {elements}",
-    "permit": "the limit {limit} reaches A",
-    "ack": "the acknowledgement of {number} reaches A",
-    "sender_timer": "A's timer runs out",
-    "data": "element {element} reaches B",
-    "receiver_timer": "B's timer runs out",
-    "process": "B's consumer processes an element",
-}
 
 
 SUITE: Final = Suite(

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import Final
 
 from ....spec.flow.observed_marks import ObservedMarks
-from ....spec.notation.interpreter import Step
 from ...ports.base import Message, Session
-from ...suites.plain import PlainConversation, Seen
-from ...suites.suite import Act, Answer, Suite, Watch
+from ...suites.plain import PlainConversation
+from ...suites.says import ANY, Fields, each, ends, on, one, says, table
+from ...suites.suite import Act, Suite, Watch
 
 __all__ = ["SUITE", "MarksConversation"]
 
@@ -17,18 +17,28 @@ PICKS: Final = 12
 _UNDER_WAY: Final = 3
 """Elements that may come although stop was said, at most."""
 
-_REST: Final[Step] = ("rests", ())
-_SAYS: Final[Mapping[str, Step]] = {"stop": ("says_stop", ()), "go": ("says_go", ())}
-_SIGNALS: Final = ("says_stop", "says_go", "rests")
+_SIGNALS: Final = each(
+    says("stop", "says_stop", "it says stop", last=True),
+    says("go", "says_go", "it says go", last=True),
+    ends("rests", "it says nothing more"), nothing="it says nothing")
+_GIVEN: Final = one(says(
+    ANY, "gives", "{count} are given", gives="count",
+    among=lambda talk, request: range(request["most"] + 1)))
 
 
 class MarksConversation(PlainConversation):
     """One session with a receiver; this is its sender, and who takes from it."""
 
-    acts = ("arrive",)
+    says = table(
+        ObservedMarks,
+        on("arrive", "an element comes", _SIGNALS, tells="arrives", where="alone"),
+        on("arrive", "{count} elements come", _SIGNALS, tells="arrives"),
+        on("take", "somebody asks for {most}", {"given": _GIVEN, "says": _SIGNALS},
+           joined=", and "),
+    )
 
     def __init__(self, session: Session, capacity: int, items_max: int) -> None:
-        super().__init__(session, "marks", _settings(capacity))
+        super().__init__(session, "marks", _settings(capacity), _constants(capacity, items_max))
         self._most = _constants(capacity, items_max)["M"]
         self._high = _settings(capacity)["high"]
         self._held = 0
@@ -45,40 +55,19 @@ class MarksConversation(PlainConversation):
             return None
         return {"do": "arrive", "count": count}
 
-    def asked(self, request: Message) -> str:
+    def about(self, message: Message) -> Fields:
         """See ``PlainConversation``."""
-        if request["do"] == "take":
-            return f"somebody asks for {request['most']}"
-        return "an element comes" if request["count"] == 1 else f"{request['count']} elements come"
+        return {**message, "alone": message.get("count") == 1}
 
-    def possible(self, request: Message) -> Iterator[Answer]:
+    def note(self, action: str, about: Fields) -> None:
         """See ``PlainConversation``."""
-        if request["do"] == "take":
-            for given in range(request["most"] + 1):
-                yield Answer(f"{given} are given", _of("gives", given), instead_of=("gives",))
-        yield Answer("it says stop", _SAYS["stop"], (_REST,), _SIGNALS)
-        yield Answer("it says go", _SAYS["go"], (_REST,), _SIGNALS)
-        yield Answer("it says nothing more", _REST, instead_of=_SIGNALS)
-
-    def seen(self, request: Message, answer: Any) -> Seen:
-        """See ``PlainConversation``."""
-        if request["do"] == "take":
-            given, says = answer["given"], answer["says"]
-            first, words = _of("gives", min(given, self._most)), f"{given} are given"
-            self._held = max(0, self._held - given)
+        if action == "arrives":
+            self._held += about["count"]
+            self._late += about["count"] * self._stopped
+        elif action == "gives":
+            self._held = max(0, self._held - about["count"])
         else:
-            first, words, says = _of("arrives", request["count"]), "", answer
-            self._held += request["count"]
-            self._late += request["count"] * self._stopped
-        for each in says:
-            self._stopped, self._late = each == "stop", 0
-        said = " and ".join(f"it says {each}" for each in says) or "it says nothing"
-        return Seen((first, *(_SAYS[each] for each in says), _REST),
-                    f"{words}, and {said}" if words else said)
-
-
-def _of(action: str, count: int) -> Step:
-    return action, (("count", count),)
+            self._stopped, self._late = action == "says_stop", 0
 
 
 def _settings(capacity: int) -> Mapping[str, int]:

@@ -8,7 +8,7 @@ from typing import Any, Final
 from ....spec.flow.observed_rate import ObservedRate, ObservedRefusals
 from ...ports.base import Message, Session
 from ...suites.plain import PlainConversation, Seen
-from ...suites.says import on, says, table
+from ...suites.says import Fields, on, says, table
 from ...suites.suite import Act, Suite, Watch
 
 __all__ = ["SUITE", "RateConversation"]
@@ -30,11 +30,12 @@ class RateConversation(PlainConversation):
         ObservedRate,
         on("take", "somebody asks for {permits}", says(True, "passes", "all are given"),
            says(False, "is_turned_away", "none is given")),
+        on("tick", "a tick passes", says(True, "tick", "time goes on"), where="alone"),
         on("tick", "{ticks} ticks pass", says(True, "tick", "time goes on")),
     )
 
     def __init__(self, session: Session, capacity: int, items_max: int) -> None:
-        super().__init__(session, "rate", _settings(capacity))
+        super().__init__(session, "rate", _settings(capacity), _constants(capacity, items_max))
         self._depth = capacity
 
     def request_of(self, act: Act) -> Message | None:
@@ -43,9 +44,9 @@ class RateConversation(PlainConversation):
             return {"do": "tick", "ticks": act.pick % TICKS + 1}
         return {"do": "take", "permits": act.pick % self._depth + 1}
 
-    def asked(self, request: Message) -> str:
+    def about(self, message: Message) -> Fields:
         """See ``PlainConversation``."""
-        return "a tick passes" if request.get("ticks") == 1 else super().asked(request)
+        return {**message, "alone": message.get("ticks") == 1}
 
     def seen(self, request: Message, answer: Any) -> Seen:
         """See ``PlainConversation``: a tick is a step."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from ....spec.storm.spouts.observed_partition import ObservedPartition
 from ...ports.base import Message, Session
 from ...suites.plain import PlainConversation
-from ...suites.says import ANY, Says, on, says, table
+from ...suites.says import ANY, Fields, Says, on, says, table
 from ...suites.suite import Act, Fuller, Suite, Watch
 
 __all__ = ["OFFSETS_MAX", "SUITE", "PartitionConversation"]
@@ -23,25 +23,20 @@ _POLICIES: Final = ((2, 2, 2, 8), (-1, 0, 0, 0), (0, 3, 0, 0))
 """Retries, outstanding messages, and the first and the longest delay before a retry, which go
 with a fetch size of 1, 2, 3, and again."""
 
-def _offsets(conversation: PartitionConversation) -> range:
+def _offsets(talk: PartitionConversation, request: Fields) -> range:
     """Those that the log has had, and the next."""
-    return range(min(conversation.end + 1, OFFSETS_MAX))
-
-
-def _positions(conversation: PartitionConversation) -> range:
-    return range(len(_offsets(conversation)) + 1)
+    return range(min(talk.end + 1, OFFSETS_MAX))
 
 
 def _emits(action: str) -> tuple[Says, Says]:
     return (says(None, "nothing", "nothing"),
             says(ANY, action, "{offset}", "{offset} is emitted", gives="offset", among=_offsets,
-                 most=OFFSETS_MAX - 1, beyond="stray"))
+                 beyond="stray"))
 
 
 def _records(action: str) -> Says:
-    # A position beyond all that the log can have stands for itself as the highest one.
     return says(ANY, action, "{position}", "position {position}", gives="position",
-                among=_positions, most=OFFSETS_MAX)
+                among=lambda talk, request: range(len(_offsets(talk, request)) + 1))
 
 
 class PartitionConversation(PlainConversation):
@@ -53,7 +48,8 @@ class PartitionConversation(PlainConversation):
 
     says = table(
         ObservedPartition,
-        on("append", "append {first} to {last}", says(True, "appended", "done")),
+        on("append", "append {end}", says(True, "appended", "done"), where="alone"),
+        on("append", "append {end} to {last}", says(True, "appended", "done")),
         on("next", "next", *_emits("emitted")),
         on("split", "next, as two tuples", *_emits("split")),
         on("ack", "ack {offset}", says(True, "ack", "taken")),
@@ -68,7 +64,8 @@ class PartitionConversation(PlainConversation):
     )
 
     def __init__(self, session: Session, capacity: int, items_max: int) -> None:
-        super().__init__(session, "storm.partition", _settings(capacity))
+        super().__init__(session, "storm.partition", _settings(capacity),
+                         _constants(capacity, items_max))
         self._is_waiting_of_use = _settings(capacity)["delay"] > 0
         self.end = 0                            # the log has had the offsets below
         self._gone: set[int] = set()
@@ -89,28 +86,26 @@ class PartitionConversation(PlainConversation):
             return _on_one(act, [each for each in range(self.end) if each not in self._gone])
         return {"do": act.do}
 
-    def asked(self, request: Message) -> str:
+    def about(self, message: Message) -> Fields:
         """See ``PlainConversation``."""
-        if request.get("count") == 1:
-            return f"append {self.end}"
-        last = self.end + request.get("count", 0) - 1
-        return super().asked({**request, "first": self.end, "last": last})
+        count = message.get("count", 0)
+        return {**message, "alone": count == 1, "end": self.end, "last": self.end + count - 1}
 
-    def note(self, request: Message, answer: Any) -> None:
+    def note(self, action: str, about: Fields) -> None:
         """See ``PlainConversation``."""
-        do, offset = request["do"], request.get("offset", 0)
-        if do == "append":
-            self.end += request["count"]
-        elif do in ("next", "split") and answer is not None:
-            self._under_way[answer] = 2 if do == "split" else 1
-        elif do in ("ack", "fail"):
+        offset = about.get("offset", 0)
+        if action == "appended":
+            self.end += about["count"]
+        elif action in ("emitted", "split"):
+            self._under_way[offset] = 2 if action == "split" else 1
+        elif action in ("ack", "fail"):
             left = self._under_way.pop(offset) - 1
-            if do == "ack" and left:
+            if action == "ack" and left:
                 self._under_way[offset] = left
-        elif do in ("restart", "close"):
+        elif action in ("restarted", "closed_at"):
             self._under_way.clear()
-        elif do in ("truncate", "compact"):
-            self._gone.update(range(0 if do == "truncate" else offset, offset + 1))
+        elif action in ("truncated", "compacted"):
+            self._gone.update(range(0 if action == "truncated" else offset, offset + 1))
 
 
 def _on_one(act: Act, offsets: list[int]) -> Message | None:

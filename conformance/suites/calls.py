@@ -1,0 +1,112 @@
+"""Conversations about calls that begin, wait and end on an event loop that the harness drives."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Final
+
+from ...spec.notation.errors import TargetError
+from ...spec.notation.labels import counted
+from ..ports.base import Message, excerpt
+from .exchange import Act
+from .plain import PlainConversation, Seen
+from .says import Fields, On, Part, Says, each, on
+from .sweeping import STEPS_MAX, steps_of
+
+__all__ = ["CALLS_MAX", "CallsConversation", "driving", "events"]
+
+CALLS_MAX: Final = 12
+"""Calls of a kind in one program."""
+
+WAITING: Final = ("begun", "waits", "stopping")
+"""States of a call that has not come to anything: one that is ``stopping`` was told to stop."""
+
+
+def events(*entries: Any) -> Part:
+    """What the callbacks that ran have done, in their order."""
+    return each(*entries, joined="; ", nothing="nothing is to be seen")
+
+
+def driving(run: Part, *settled: Says) -> tuple[On, On]:
+    """The rows of what lets callbacks run: some of them, or all until nothing is left to run."""
+    return (on("run", "run up to {callbacks}", run),
+            on("settle", "all runs that can run", *settled, run))
+
+
+class CallsConversation(PlainConversation):
+    """One session. Calls are named by a letter and a number, in the order in which they begin.
+
+    ``letters`` are those of the operations that ``begin`` a call. An event ``moves`` its call: by
+    action, the state in which it is then, and those in which it may have been (none: any).
+    """
+
+    letters: ClassVar[Mapping[str, str]]
+    first: ClassVar[str] = "waits"
+    moves: ClassVar[Mapping[str, tuple[str, ...]]]
+    most: ClassVar[int] = CALLS_MAX
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.states: dict[str, str] = {}
+
+    def calls(self, *states: str, letter: str = "") -> list[str]:
+        """Those in some states."""
+        return [name for name, state in self.states.items()
+                if state in states and name.startswith(letter)]
+
+    def has_room(self, letter: str) -> bool:
+        """Whether one more call may wait."""
+        return len(self.calls(*WAITING)) < STEPS_MAX
+
+    def begun(self, letter: str) -> int:
+        """How many calls have begun that have a letter."""
+        return sum(name.startswith(letter) for name in self.states)
+
+    def one_of(self, act: Act, state: str) -> Message | None:
+        """A request about one of the calls in a state."""
+        those = self.calls(state)
+        return {"do": act.do, "by": those[act.pick % len(those)]} if those else None
+
+    def request_of(self, act: Act) -> Message | None:
+        """See ``PlainConversation``."""
+        if act.do in self.letters:
+            letter = self.letters[act.do]
+            number = self.begun(letter)
+            return {"do": act.do, "by": f"{letter}{number + 1}"} if (
+                number < self.most and self.has_room(letter)) else None
+        if act.do == "interrupt":
+            return self.one_of(act, "waits")
+        if act.do == "run":
+            return {"do": "run", "steps": steps_of(act)} if self.calls(*WAITING) else None
+        return {"do": act.do}
+
+    def about(self, message: Message) -> Fields:
+        """See ``PlainConversation``: ``call`` is the number of a call, from 0; -1 for another name."""
+        fields = dict(message)
+        if "steps" in message:
+            fields["callbacks"] = counted(message["steps"], "callback")
+        if "by" in message:
+            number = message["by"][1:]
+            fields["call"] = int(number) - 1 if number.isdecimal() else -1
+        return fields
+
+    def seen(self, request: Message, answer: Any) -> Seen:
+        """See ``PlainConversation``."""
+        if request["do"] in self.letters:
+            self.states[request["by"]] = self.first
+        elif request["do"] == "interrupt":
+            self.states[request["by"]] = "stopping"
+        return super().seen(request, answer)
+
+    def note(self, action: str, about: Fields) -> None:
+        """See ``PlainConversation``. Raises ``TargetError`` for what cannot be of that call."""
+        if "do" in about or action not in self.moves:
+            return
+        state, *before = self.moves[action]
+        here = self.states.get(about["by"])
+        if here is None or (before and here not in before):
+            raise TargetError(
+                f"the target reports {excerpt(dict(about))}, which cannot be of that call",
+                next_step="Mend the adapter: a call has the name that its request gave it, and "
+                          "ends once, as such calls do.")
+        self.states[about["by"]] = state

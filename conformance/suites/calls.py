@@ -81,7 +81,7 @@ class CallsConversation(PlainConversation):
         return {"do": act.do}
 
     def about(self, message: Message) -> Fields:
-        """See ``PlainConversation``: ``call`` is the number of a call, from 0; -1 for another name."""
+        """See ``PlainConversation``: a name of another form is that of call -1."""
         fields = dict(message)
         if "steps" in message:
             fields["callbacks"] = counted(message["steps"], "callback")

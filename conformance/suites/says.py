@@ -30,8 +30,8 @@ from ..ports.base import Message, excerpt
 from .exchange import Answer
 
 __all__ = [
-    "ANY", "Fields", "Known", "On", "Part", "Says", "Seen", "Table", "Talk", "each", "ends", "on",
-    "one", "over", "says", "table", "unsaid",
+    "ANY", "Fields", "Known", "On", "Part", "Says", "Seen", "Table", "each", "ends", "on", "one",
+    "over", "says", "table", "unsaid",
 ]
 
 
@@ -54,23 +54,15 @@ Among = Callable[[Any, Fields], Iterable[Any]]
 """From a conversation and a request: events that there could be, or the one value that each has."""
 
 
-class Talk(Protocol):
+class _Talk(Protocol):
     """What the table asks of a conversation; see ``PlainConversation``."""
 
     known: Known
     times: Counter[str]
 
-    def about(self, message: Message) -> Fields:
-        """A message, with what else is known of it."""
-        ...
-
-    def told(self, row: On, request: Fields) -> Iterable[Step]:
-        """The steps that a request is itself."""
-        ...
-
-    def note(self, action: str, about: Fields) -> None:
-        """Remember what was shown."""
-        ...
+    def about(self, message: Message) -> Fields: ...
+    def told(self, row: On, request: Fields) -> Iterable[Step]: ...
+    def note(self, action: str, about: Fields) -> None: ...
 
 
 class Seen(NamedTuple):
@@ -115,7 +107,7 @@ class Says:
             args.append((name, values[value]))
         return self.action, tuple(args)
 
-    def could(self, talk: Talk, request: Fields) -> Iterator[Fields]:
+    def could(self, talk: _Talk, request: Fields) -> Iterator[Fields]:
         """What it could carry."""
         if self.among is None:
             free = [name for name in self.names if name in self.gives]
@@ -165,7 +157,7 @@ class Part:
         return self.is_list or len(told) > 1 or any(
             entry.among or set(entry.gives) & set(entry.names) for entry in told)
 
-    def could(self, talk: Talk, request: Fields) -> Iterator[Answer]:
+    def could(self, talk: _Talk, request: Fields) -> Iterator[Answer]:
         """What there could be in its place."""
         end = tuple(entry.step({**request, **talk.about({})}, talk.known)
                     for entry in self.kinds.get(_Other.END, ()))
@@ -178,25 +170,27 @@ class Part:
                             entry.words.format_map(fields), entry.step(fields, talk.known),
                             end if entry.last else (), entry.instead_of or self.actions)
 
-    def shown(self, talk: Talk, request: Fields, answer: Any) -> tuple[list[Step], str]:
+    def shown(self, talk: _Talk, request: Fields, answer: Any) -> tuple[list[Step], str]:
         """The steps and the words of what was answered; it is noted too."""
         if not self.is_list:
-            entry, fields = self._meant(talk, request, answer)
-            _noted(talk, entry, {**request, **fields})
-            return [entry.step({**request, **fields}, talk.known)], self.words.format(
-                entry.seen.format_map({**request, **fields}))
+            entry, about = self._meant(talk, request, answer)
+            fields = {**request, **about}
+            step = entry.step(fields, talk.known)
+            _noted(talk, entry, fields)
+            return [step], self.words.format(entry.seen.format_map(fields))
         steps, words = [], []
         for event in answer:
-            entry, fields = self._meant(talk, request, event)
-            steps.append(entry.step({**request, **fields}, talk.known))
-            words.append(entry.seen.format_map({**request, **fields}))
-            _noted(talk, entry, fields)
+            entry, about = self._meant(talk, request, event)
+            fields = {**request, **about}
+            steps.append(entry.step(fields, talk.known))
+            words.append(entry.seen.format_map(fields))
+            _noted(talk, entry, about)
         for entry in self.kinds.get(_Other.END, ()):
             steps.append(entry.step({**request, **talk.about({})}, talk.known))
         told = self.words.format(self.joined.join(words), s="s" if len(words) > 1 else "")
         return steps, told if words else self.nothing
 
-    def _meant(self, talk: Talk, request: Fields, event: Any) -> tuple[Says, Fields]:
+    def _meant(self, talk: _Talk, request: Fields, event: Any) -> tuple[Says, Fields]:
         """The entry of an answer or event, and what that carries."""
         entries, carried = self._parsed(event)
         fields = talk.about(carried)
@@ -239,14 +233,14 @@ class On:
         """Whether it is a step itself, and what could be otherwise comes after it."""
         return bool(self.tells) and any(_Other.END in part.kinds for part in self.parts)
 
-    def could(self, talk: Talk, request: Message) -> Iterator[Answer]:
+    def could(self, talk: _Talk, request: Message) -> Iterator[Answer]:
         """All the answers that there could be; where there is but one, nothing is to be told."""
         fields = talk.about(request)
         for part in self.parts:
             if part.is_told:
                 yield from part.could(talk, fields)
 
-    def shown(self, talk: Talk, request: Message, answer: Any) -> Seen:
+    def shown(self, talk: _Talk, request: Message, answer: Any) -> Seen:
         """What an answer shows."""
         fields = talk.about(request)
         steps = list(talk.told(self, fields))
@@ -260,13 +254,16 @@ class On:
         return Seen(tuple(steps), self.joined.join(words))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Table:
-    """By operation, the ``rows`` of which one is meant; and what the observer knows with some
-    constants, which may be more than its own."""
+    """By operation, the ``rows`` of which one is meant, all of one ``observer``."""
 
+    observer: type[Machine]
     rows: Mapping[str, tuple[On, ...]]
-    known: Callable[[Mapping[str, int]], Known]
+
+    def known(self, constants: Mapping[str, int]) -> Known:
+        """What the observer knows with some constants; they may be more than its own."""
+        return _known(self, tuple(constants.items()))
 
 
 def says(answer: Any, action: str, words: str, seen: str = "", gives: str = "",
@@ -324,10 +321,10 @@ def table(observer: type[Machine], *rows: On) -> Table:
         tells = Part((row.tells,)).bound(observer, alone=True).groups[0]
         bound = replace(row, parts=parts, tells=tells)
         found[row.do] = (*found.get(row.do, ()), bound)
-    return Table(found, lambda constants: _known(observer, tuple(constants.items())))
+    return Table(observer, found)
 
 
-def _noted(talk: Talk, entry: Says, about: Fields) -> None:
+def _noted(talk: _Talk, entry: Says, about: Fields) -> None:
     talk.note(entry.action, about)
     talk.times[entry.action] += 1
 
@@ -337,9 +334,10 @@ def _groups(entries: Iterable[Says | tuple[Says, ...]]) -> tuple[tuple[Says, ...
 
 
 @lru_cache(maxsize=64)
-def _known(observer: type[Machine], constants: tuple[tuple[str, int], ...]) -> Known:
-    values = constants_of(observer, {
-        name: value for name, value in constants if name in observer.constants_declared})
+def _known(rows: Table, constants: tuple[tuple[str, int], ...]) -> Known:
+    declared = rows.observer.constants_declared
+    values = constants_of(rows.observer, {
+        name: value for name, value in constants if name in declared})
     return {name: {parameter: domain_values(domain, lambda size: number(size, values))
                    for parameter, domain in action.over}
-            for name, action in observer.actions_declared.items()}
+            for name, action in rows.observer.actions_declared.items()}

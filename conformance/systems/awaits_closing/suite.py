@@ -82,12 +82,12 @@ class ClosingConversation(CallsConversation):
         fields = {**super().about(message), "bad": message.get("do") == "spoil"}
         if "do" in message or "by" not in message:
             return fields
-        name, item, number = message["by"], message.get("item"), fields["call"]
-        has = item is not None and name[0] == "t" and (
+        name, item, number = message["by"], message.get("item", ""), fields["call"]
+        has = name[0] == "t" and bool(item) and (
             item in self.states or "does" not in message)
         return fields | {
             "bad": name in self._bad, "put": name[0] == "p", "joins": name[0] == "j",
-            "takes": name[0] == "t" and item is None, "has": has, "what": item,
+            "takes": name[0] == "t" and not item, "has": has, "what": item,
             "take": number, "join": number, "item": int(item[1:]) - 1 if has else number}
 
     def note(self, action: str, about: Fields) -> None:

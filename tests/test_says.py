@@ -1,0 +1,125 @@
+"""A table says which steps of an observer a port's requests, answers and events stand for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from checkvalve.conformance.ports.base import Message
+from checkvalve.conformance.suites.exchange import Act, Exchange
+from checkvalve.conformance.suites.plain import PlainConversation
+from checkvalve.conformance.suites.says import ANY, Fields, each, ends, on, one, says, table
+from checkvalve.spec.notation import Machine, action, integer, upto
+from checkvalve.spec.notation.errors import TargetError
+
+SIZE = 3
+
+
+class Watched(Machine):
+    """What comes is passed on, or kept."""
+
+    held = integer(0, SIZE)
+
+    @action(count=upto(SIZE))
+    def comes(self, count: int) -> None:
+        """So many come."""
+
+    @action(count=upto(SIZE))
+    def passes(self, count: int) -> None:
+        """So many are passed on."""
+
+    @action
+    def strays(self) -> None:
+        """Something else is passed on."""
+
+    @action(left=upto(SIZE))
+    def keeps(self, left: int) -> None:
+        """So many are left."""
+
+    @action
+    def rests(self) -> None:
+        """No more is done."""
+
+
+PASSED = each(
+    ends("rests", "nothing more"),
+    says("pass", "passes", "pass {count}", gives="count", where="known"),
+    says("pass", "strays", "", "pass what is odd", gives="count"),
+    nothing="nothing")
+
+
+class Talk(PlainConversation):
+    """The harness, which asks for what a test says."""
+
+    says = table(
+        Watched,
+        on("bring", "{count} come", PASSED, tells="comes"),
+        on("look", "look", {
+            "left": one(says(ANY, "keeps", "{left} are left", gives="left")), "did": PASSED}),
+    )
+
+    def request_of(self, act: Act) -> Message:
+        """The fields of the act."""
+        return {"do": act.do, **dict(act.about)}
+
+    def about(self, message: Message) -> Fields:
+        """What is passed on in numbers below 9 is known."""
+        return {**message, "known": message["count"] < 9} if "count" in message else message
+
+
+class Scripted:
+    """A target that gives one answer."""
+
+    def __init__(self, answer: Any) -> None:
+        self.answer = answer
+
+    def request(self, message: Message) -> Message:
+        """The greeting, then the answer."""
+        greeting = {"name": "scripted", "version": "1", "can": ["bring", "look"], "policy": "any"}
+        return {"ok": greeting if message["do"] == "hello" else self.answer, "events": []}
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+def said(answer: Any, act: Act) -> Exchange:
+    """What a conversation makes of an answer."""
+    return Talk(Scripted(answer), "any", {}, {}).say(act)
+
+
+BRING = Act("bring", about=(("count", 1),))
+
+
+def test_events_are_steps_in_their_order_and_the_end_is_one() -> None:
+    """The request is the first step; what could be otherwise comes after it."""
+    exchange = said([["pass", 0], ["pass", 9]], BRING)
+    assert exchange.words == "1 come: pass 0 and pass what is odd"
+    assert [step for step, _ in exchange.observed()] == [
+        ("comes", (("count", 1),)), ("passes", (("count", 0),)), ("strays", ()), ("rests", ())]
+    assert exchange.possible == ()
+
+
+def test_all_that_there_could_be_is_what_the_observer_has_numbers_for() -> None:
+    """In the order of the table, and without the entries that are only seen."""
+    assert [answer.words for answer in said([], BRING).completions] == [
+        "nothing more", "pass 0", "pass 1", "pass 2"]
+
+
+def test_a_number_beyond_the_observers_is_told_as_its_highest() -> None:
+    """The words keep the number that was answered."""
+    exchange = said({"left": 7, "did": []}, Act("look"))
+    assert exchange.words == "look: 7 are left, nothing"
+    assert exchange.outcome == ("keeps", (("left", SIZE - 1),))
+
+
+def test_answers_of_one_part_stand_in_the_place_of_that_part_only() -> None:
+    """Not what was done instead of how many are left."""
+    answers = said({"left": 0, "did": []}, Act("look")).possible
+    assert {answer.instead_of for answer in answers if answer.step[0] == "keeps"} == {("keeps",)}
+
+
+def test_what_no_line_names_is_the_targets_fault() -> None:
+    """The message names the event, and what was asked."""
+    with pytest.raises(TargetError, match="when 'bring' is asked"):
+        said([["eat", 1]], BRING)

@@ -13,26 +13,27 @@ from typing import Any
 import pytest
 from random_designs import random_design, richer
 
-from checkvalve.conformance.bench.certificates import Tally, certified
+from checkvalve.conformance.bench.certificates import Tally, certified, sample
 from checkvalve.conformance.cli import root
 from checkvalve.conformance.cli.outcome import run
 from checkvalve.conformance.designs import check_design, check_file, load_designs
 from checkvalve.conformance.designs.certificates import problem_of
-from checkvalve.spec.certify.checker import Opinion, check_certificate
+from checkvalve.spec.certify.checker import check_certificate
 from checkvalve.spec.certify.moves import system_of
 from checkvalve.spec.certify.states import states_of
 from checkvalve.spec.certify.system import Move, NotCovered, System, can_move
 from checkvalve.spec.design.check import Settings
+from checkvalve.spec.design.equations.structure import decide
+from checkvalve.spec.design.loader import load
 from checkvalve.spec.design.net.counters import AIM, Counters
 from checkvalve.spec.design.net.counters import Move as Ours
 from checkvalve.spec.design.net.translate import translate
 from checkvalve.spec.design.reading.language import Design
-from checkvalve.spec.design.verdicts.certificates import certificate
-from checkvalve.spec.design.why.findings import DesignReport
+from checkvalve.spec.design.verdicts.certificates import certificate, of_structure
 from checkvalve.spec.verdicts.verdict import Budget, Outcome
 
 REPOSITORY = Path(__file__).resolve().parent.parent
-EXAMPLES = sorted(path for folder in ("designs", "formats")
+EXAMPLES = sorted(path for folder in ("designs", "formats", "grids")
                   for path in (REPOSITORY / "examples" / folder).iterdir())
 RING = """
 checkvalve: 1
@@ -81,19 +82,12 @@ links:
 """
 
 
-def opinion(report: DesignReport, name: str) -> Opinion | None:
-    """What the checker says of the certificate of a verdict; None where there is none. It goes
-    through JSON, as it does in a file."""
-    document = certificate(report, report.finding(name))
-    assert document is None or not problem_of(document)
-    return document and check_certificate(json.loads(json.dumps(document)), report.design)
-
-
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_every_verdict_on_the_examples_is_certified(path: Path) -> None:
-    """Each has a certificate that the checker confirms, and none that was tampered with is."""
+    """Each has a certificate that the checker confirms, and none that was tampered with is. Of a
+    file with parameters, four points."""
     tally = Tally()
-    for design in load_designs(str(path)):
+    for design in sample(load_designs(str(path)), 4):
         certified(check_design(design), tally)
         _same(design)
     assert not tally.wrong and tally.certified == tally.known > 0
@@ -140,9 +134,21 @@ def test_who_is_said_to_be_stuck_and_may_move_is_refuted() -> None:
 def test_what_the_equations_prove_is_confirmed_by_another_solver(text: str) -> None:
     """Sums, places in a program, and traps."""
     report = check_design(text, settings=Settings("structure"))
-    found = opinion(report, "deadlock")
+    found = check_certificate(by_equations(report.design), report.design)
     assert report.finding("deadlock").outcome is Outcome.HOLDS
-    assert found is not None and found.confirmed and "each kept by every move" in found.why
+    assert found.confirmed and "each kept by every move" in found.why
+
+
+def by_equations(design: Design) -> dict[str, Any]:
+    """The certificate of *never stuck* that the equations give, also where there is a smaller one.
+    """
+    proof = of_structure(decide(design))
+    assert proof is not None
+    document: dict[str, Any] = json.loads(json.dumps({
+        "certificate": 1, "design": design.name, "property": "deadlock", "verdict": "holds",
+        "evidence": {"parts": [{"task": next(iter(design.tasks)), **proof}]}}))
+    assert not problem_of(document)
+    return document
 
 
 
@@ -181,12 +187,11 @@ def _strong_clause(document: dict[str, Any]) -> None:
     _fewer_states])
 def test_a_certificate_that_was_changed_is_refuted(spoil: Callable[[Any], None]) -> None:
     """A sum that is none, one that is missing, a clause that a move ends."""
-    report = check_design(RING)
-    document = certificate(report, report.finding("deadlock"))
-    assert document is not None
-    assert check_certificate(document, report.design).confirmed
+    design = load(RING)
+    document = by_equations(design)
+    assert check_certificate(document, design).confirmed
     spoil(document)
-    assert check_certificate(document, report.design).confirmed is False
+    assert check_certificate(document, design).confirmed is False
 
 
 @pytest.mark.parametrize("copier", ["broadcast", "route"])
@@ -346,6 +351,22 @@ def test_certify_says_whether_a_file_confirms_its_verdict(
     assert run(root, ["certify", str(path), design]) == 1
     told = capsys.readouterr().out
     assert "\nconfirmed: " in told and "NOT CONFIRMED: " in told
+
+
+def test_a_certificate_names_its_point_of_a_grid(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is found among all, or by the same --set; others have no such design."""
+    design = str(REPOSITORY / "examples" / "grids" / "nested-calls.yaml")
+    point = ["--set", "P=9", "--set", "d=2..3", "--set", "n=4"]
+    assert run(root, ["check", design, *point, "--certificates", str(tmp_path)]) == 0
+    path = str(tmp_path / "nested calls d=3.deadlock.json")
+    assert run(root, ["certify", path, design, *point]) == 0
+    assert run(root, ["certify", path, design, *point[:3], "d=3", *point[4:]]) == 0
+    assert run(root, ["certify", path, design]) == 64
+    told = capsys.readouterr()
+    assert "confirmed: nested calls d=3: deadlock holds" in told.out
+    assert "--set P=9 --set n=4 --set d=3" in told.err
 
 
 @pytest.mark.parametrize(("text", "told"), [

@@ -13,11 +13,12 @@ import json
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from checkvalve.spec.certify.checker import check_certificate
+from checkvalve.spec.design.reading.language import Design
 from checkvalve.spec.design.verdicts.certificates import Certificates, Uncertified
 from checkvalve.spec.design.why.findings import DesignReport
 from checkvalve.spec.verdicts.verdict import Budget, Outcome
@@ -27,8 +28,10 @@ from ..designs.certificates import problem_of
 from .published import machine, publish, table
 from .tampered import tampered
 
-__all__ = ["Tally", "certified", "main"]
+__all__ = ["Tally", "certified", "main", "sample"]
 
+POINTS = 40
+"""Designs of a file whose parameters have ranges, at most, unless somebody says otherwise."""
 EXAMPLES = ("examples/designs", "examples/formats", "examples/grids")
 
 
@@ -79,9 +82,16 @@ def certified(report: DesignReport, tally: Tally, forge: bool = True) -> None:
                 tally.wrong.append(f"{told}: confirmed with {change}")
 
 
-def _reports(paths: Iterable[str], seconds: float) -> Iterator[DesignReport]:
+def sample(designs: Sequence[Design], most: int) -> list[Design]:
+    """At most so many of the designs of a file, in even steps from the first to the last."""
+    if len(designs) <= most:
+        return list(designs)
+    return [designs[n * (len(designs) - 1) // (most - 1)] for n in range(most)]
+
+
+def _reports(paths: Iterable[str], seconds: float, points: int) -> Iterator[DesignReport]:
     for path in paths:
-        for design in load_designs(path):
+        for design in sample(load_designs(path), points):
             yield check_design(design, Budget(max_seconds=seconds).start())
 
 
@@ -102,10 +112,12 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("designs", nargs="*", default=EXAMPLES, help="files, or folders of them")
     parser.add_argument("--seconds", type=float, default=60.0, help="what a design may take")
+    parser.add_argument("--points", type=int, default=POINTS, metavar="N",
+                        help="designs of a file with parameters, at most")
     parser.add_argument("--publish", type=Path, metavar="DOCS", help="write the table there")
     chosen = parser.parse_args(arguments)
     tally = Tally()
-    for report in _reports(_files(chosen.designs), chosen.seconds):
+    for report in _reports(_files(chosen.designs), chosen.seconds, max(2, chosen.points)):
         certified(report, tally)
     lines = [f"{tally.certified:,} of {tally.known:,} verdicts certified in {tally.seconds:.1f} s "
              f"of the checker; {tally.forged:,} forgeries refused.", "", *table(list(_rows(tally)))]

@@ -19,6 +19,7 @@ Document = dict[str, Any]
 NOBODY = {"nobody": 1}
 CLAIMS: tuple[Document, ...] = (
     {"states": 20_000}, {"marked": []}, {"sums": [], "clauses": []},
+    {"sums": [], "order": [], "run": []},
     {"legs": [{"keep": 0, "then": [], "times": 1}]})
 """What may be claimed of any part."""
 
@@ -26,6 +27,8 @@ CLAIMS: tuple[Document, ...] = (
 def tampered(document: Document, design: Design) -> Iterator[tuple[str, Document]]:
     """What was done to the certificate, and what came of that; none may be confirmed."""
     yield "another design", {**document, "design": f"{document['design']} 2"}
+    yield "another value of a parameter", {**document, "parameters": {
+        **document.get("parameters", {}), "nobody": 1}}
     for claim in _claims(document, design):
         yield "the contrary", {**document, **claim}
     evidence = document["evidence"]
@@ -119,9 +122,20 @@ def _of_one(proof: Document) -> Iterator[tuple[str, Document]]:
         for told, changed in _legs(proof):
             if told != "too often":  # what comes back may come back often
                 yield told, changed
+    if "order" in proof:
+        yield from _orders(proof)
     if "clauses" in proof:
         yield "a clause that is false", {**proof, "clauses": [[], *proof["clauses"]]}
         yield "a sum of nobody", {**proof, "sums": [{"weights": NOBODY, "total": 0}]}
     for law in proof.get("sums", ())[:1]:
         yield "another total", {
             **proof, "sums": [{**law, "total": law["total"] + 1}, *proof["sums"][1:]]}
+
+
+def _orders(proof: Document) -> Iterator[tuple[str, Document]]:
+    order = proof["order"]
+    yield "a counter that is none", {**proof, "order": [["nobody", 0], *order]}
+    yield "a sum of nobody", {**proof, "sums": [{"weights": NOBODY, "total": 0}]}
+    if "run" in proof:
+        yield "a step that is none", {**proof, "run": [NOBODY, *proof["run"]]}
+        yield "no step of anybody", {**proof, "run": []}

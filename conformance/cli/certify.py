@@ -7,8 +7,6 @@ from pathlib import Path
 
 import click
 
-from checkvalve.spec.notation.errors import InputError
-
 from .options import parameters_given
 from .outcome import EXPECTED, UNKNOWN, VIOLATED
 
@@ -33,16 +31,11 @@ def command(certificate: Path, design: str, given: tuple[str, ...], as_json: boo
     """
     from checkvalve.spec.certify.checker import check_certificate
 
-    from ..designs import load_designs
-    from ..designs.certificates import read_certificate
+    from ..designs.certificates import design_of, read_certificate
     document = read_certificate(certificate)
-    found = [each for each in load_designs(design, parameters_given(given))
-             if each.name == document["design"]]
-    if len(found) != 1:
-        raise InputError(f"the file has no design called {document['design']!r}", design,
-                         "Name the file that the certificate was written for.")
-    opinion = check_certificate(document, found[0])
-    told = {"certificate": str(certificate), "design": found[0].name,
+    found = design_of(document, design, parameters_given(given))
+    opinion = check_certificate(document, found)
+    told = {"certificate": str(certificate), "design": found.name,
             "property": document["property"], "verdict": document["verdict"],
             "confirmed": opinion.confirmed, "why": opinion.why}
     if as_json:

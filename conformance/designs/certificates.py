@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from checkvalve.spec.notation.errors import InputError
 
 if TYPE_CHECKING:
+    from checkvalve.spec.design.reading.language import Design
     from checkvalve.spec.design.why.findings import DesignReport
     from checkvalve.spec.verdicts.deadline import Deadline
 
-__all__ = ["MAX_BYTES", "Written", "problem_of", "read_certificate", "write_certificates"]
+__all__ = [
+    "MAX_BYTES", "Written", "design_of", "problem_of", "read_certificate", "write_certificates",
+]
 
 MAX_BYTES = 16 * 1024 * 1024
 """The largest certificate that is read: as objects it takes thirty times as much memory."""
@@ -85,6 +89,35 @@ def _text(path: Path) -> str:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise InputError(f"this is not UTF-8: {error}", str(path), _NEXT) from None
+
+
+def design_of(document: Mapping[str, Any], path: str, given: Mapping[str, str]) -> Design:
+    """The design of a file that a certificate is about: of several, the one with its values of the
+    parameters, of which ``given`` has some in place of the file's. Raises InputError."""
+    from checkvalve.spec.design.formats.files import read_any
+    from checkvalve.spec.design.loader import load_point
+    from checkvalve.spec.design.reading.parameters import points
+
+    from .reading import read_text
+    root, about = read_any(read_text(Path(path)), path).root, document.get("parameters", {})
+    point = next((each for each in points(root, path, given) if dict(each) == about), None)
+    if point is None:
+        told = " ".join(f"--set {name}={value}" for name, value in about.items())
+        raise InputError(
+            f"the file has no design with the parameters of the certificate: {told or 'none'}",
+            path, "Give those that the certificate was written with, as in `checkvalve check`.")
+    found = load_point(root, point, path)
+    if document["design"] not in (found.name, _in_sweep(found, document["design"])):
+        raise InputError(f"the file has no design called {document['design']!r}", path,
+                         "Name the file that the certificate was written for.")
+    return replace(found, name=document["design"])
+
+
+def _in_sweep(design: Design, name: str) -> str:
+    """The name of a design among others, with those of its parameters that the name tells."""
+    told = {*name.removeprefix(design.name).split()}
+    return " ".join([design.name, *(each for each in (
+        f"{name}={value}" for name, value in design.parameters) if each in told)])
 
 
 def problem_of(document: object) -> str:

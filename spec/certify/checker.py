@@ -1,21 +1,24 @@
 """Whether a certificate shows what it says of a design.
 
-*Holds* is shown part by part: by sums that no move changes and clauses that every move keeps, and
-that exclude the contrary (``proofs``); by one run, where no move takes what another needs
-(``confluence``); or by visiting all states (``visited``). *Violated* is shown by a run, each step
-of which is matched with a move that is possible (``run``, ``repeated``, ``order``).
+*Holds* is shown part by part: by an order in which the part empties itself (``emptying``); by sums
+that no move changes and clauses that every move keeps, and that exclude the contrary (``proofs``);
+by one run, where no move takes what another needs (``confluence``); or by visiting all states
+(``visited``). *Violated* is shown by a run, each step of which is matched with a move that is
+possible (``run``, ``repeated``, ``order``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from ..design.reading.language import Design, Flow
 from .confluence import decided_by_one_run, goes_round
+from .emptying import always_moves_again, never_waits
 from .moves import system_of
 from .order import keeps_order, loses_order
+from .parts import part_of, parts_of
 from .proofs import Laws, check_bounds
 from .repeated import drops, fails, grows, starves, stuck_for_ever
 from .run import Refuted, run_of
@@ -29,9 +32,10 @@ __all__ = ["Opinion", "check_certificate"]
 
 Proof = Mapping[str, Any]
 PROOFS: Mapping[str, set[str]] = {
-    "deadlock": {"sums", "legs", "states"}, "local deadlock": {"sums", "legs", "states"},
+    "deadlock": {"order", "clauses", "legs", "states"},
+    "local deadlock": {"run", "clauses", "legs", "states"},
     "bounded": {"states"}, "ordered": {"marked"}, "duplication": {"marked"},
-    "loss": {"sums", "states"}, "failure": {"sums", "states"}, "live": {"sums", "states"},
+    "loss": {"clauses", "states"}, "failure": {"clauses", "states"}, "live": {"clauses", "states"},
     "starvation": {"states"},
 }
 """The kinds of proof that show each property; any other one shows nothing of it."""
@@ -54,6 +58,8 @@ def check_certificate(certificate: Mapping[str, Any], design: Design) -> Opinion
     try:
         if certificate["design"] != design.name:
             raise Refuted(f"it is about the design {certificate['design']!r}")
+        if certificate.get("parameters", {}) != dict(design.parameters):
+            raise Refuted("it is about other values of the parameters")
         check = _violated if certificate["verdict"] == "violated" else _holds
         return Opinion(True, check(certificate["property"], certificate["evidence"], design))
     except Refuted as wrong:
@@ -68,22 +74,22 @@ def _violated(name: str, evidence: Mapping[str, Any], design: Design) -> str:
     if name == "deadlock":
         return _stuck_after(evidence, design)
     if name == "local deadlock":
-        return stuck_for_ever(evidence, _part_of(design, evidence["stuck"][0]))
+        return stuck_for_ever(evidence, part_of(design, evidence["stuck"][0]))
     if name == "bounded":
         return grows(evidence, design)
     if name in ("ordered", "duplication"):
-        return loses_order(name, evidence, _part_of(design, evidence["sender"]))
+        return loses_order(name, evidence, part_of(design, evidence["sender"]))
     if name in ("loss", "failure"):
         return (drops if name == "loss" else fails)(evidence, design)
     if name == "live":
         return starves(evidence, *_wanted_in(design, evidence["without"]))
     task = name.removeprefix("starvation: ")
-    return starves(evidence, _part_of(design, task), wanted_of_task(task))
+    return starves(evidence, part_of(design, task), wanted_of_task(task))
 
 
 def _wanted_in(design: Design, without: Mapping[str, str]) -> tuple[Design, Wanted]:
     """What a run is said to go on without, if that is asked of a live design, and its part."""
-    for part in _parts(design):
+    for part in parts_of(design):
         for wanted in wanted_of(part, system_of(part)):
             if without in ({"task": wanted.task}, {"counter": wanted.counter}):
                 return part, wanted
@@ -93,7 +99,7 @@ def _wanted_in(design: Design, without: Mapping[str, str]) -> tuple[Design, Want
 def _stuck_after(evidence: Mapping[str, Any], design: Design) -> str:
     """Follow a run to a state in which one connected part is stuck."""
     state, steps = run_of(system_of(design), evidence)
-    if not any(system_of(part).is_stuck(state) for part in _parts(design)):
+    if not any(system_of(part).is_stuck(state) for part in parts_of(design)):
         raise Refuted("no part of the design is stuck after the run")
     return f"a run of {steps:,} steps, after which nothing can move"
 
@@ -106,6 +112,7 @@ class _Shown:
 
     laws: list[Laws] = field(default_factory=list)
     runs: int = 0
+    orders: int = 0
     states: int = 0
     visited: int = 0
 
@@ -117,6 +124,8 @@ class _Shown:
             who = (f"{sums:,} sums and {clauses:,} clauses, each kept by every move,"
                    if sums or clauses else "the moves alone")
             told.append(f"{who} exclude the contrary")
+        if self.orders:
+            told.append("it empties itself in an order in which each wait is for something earlier")
         if self.visited:
             told.append(f"all {self.states:,} states were visited, and it is so in each")
         if self.runs:
@@ -132,7 +141,7 @@ def _holds(name: str, evidence: Mapping[str, Any], design: Design) -> str:
     proof_of = {proof["task"]: proof for proof in evidence["parts"]}
     if len(proof_of) < len(evidence["parts"]):
         raise Refuted("there are two proofs for one part")
-    shown, wanted = _Shown(), [_part_of(design, only)] if only else _parts(design)
+    shown, wanted = _Shown(), [part_of(design, only)] if only else parts_of(design)
     for part in wanted:
         first = next(iter(part.tasks))
         if first not in proof_of:
@@ -154,7 +163,13 @@ def _of_part(name: str, proof: Proof, part: Design, shown: _Shown) -> None:
         shown.visited += 1
         return
     system = system_of(part)
-    if "states" in proof:
+    if "order" in proof:
+        shown.orders += 1
+        if name == "deadlock":
+            never_waits(system, proof)
+        else:
+            always_moves_again(system, proof, part.tasks)
+    elif "states" in proof:
         shown.states += _by_states(name, system, part, proof["states"])
         shown.visited += 1
     elif "legs" in proof:
@@ -211,38 +226,3 @@ def _bounds(bounds: Sequence[Mapping[str, Any]], design: Design) -> str:
         return "each link has a bound of its own"
     check_bounds(bounds, system_of(design))
     return f"{len(bounds):,} sums that no move raises"
-
-
-# --- parts -----------------------------------------------------------------------------------
-
-def _part_of(design: Design, task: str) -> Design:
-    """The connected part with this task."""
-    for part in _parts(design):
-        if task in part.tasks:
-            return part
-    raise Refuted(f"the design has no task {task!r}")
-
-
-def _parts(design: Design) -> list[Design]:
-    """The connected parts, by links and pools; each with its tasks in the order of the design."""
-    import networkx
-    graph: networkx.Graph[Any] = networkx.Graph()
-    graph.add_nodes_from(design.tasks)
-    for link in design.links.values():
-        graph.add_edges_from((each, ("link", link.name)) for each in (*link.writers, *link.readers))
-        if link.room:
-            graph.add_edges_from((each, ("pool", link.room))
-                                 for each in (*link.writers, *link.readers))
-    for task in design.tasks.values():
-        for pool in {*task.pool, *(s.target for s in task.actions if s.target in design.pools)}:
-            graph.add_edge(task.name, ("pool", pool))
-    place = {node: number for number, nodes in enumerate(networkx.connected_components(graph))
-             for node in nodes}
-    tasks: dict[int, dict[str, Any]] = {}
-    links: dict[int, dict[str, Any]] = {}
-    for name, task in design.tasks.items():
-        tasks.setdefault(place[name], {})[name] = task
-    for name, link in design.links.items():
-        links.setdefault(place.get(("link", name), -1), {})[name] = link
-    return [replace(design, tasks=found, links=links.get(number, {}))
-            for number, found in tasks.items()]

@@ -18,10 +18,10 @@ task that may stop.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 
-from .solver import Question, Term
+from .solver import Question, Term, all_of, any_of
 from .system import Move, System
 
 __all__ = ["may_be_silent"]
@@ -60,15 +60,18 @@ class _Silence:
             self._supplied(number, move)
             self._as_others(number, move)
             self._lacks(number, move)
-        going = [ask.no(dead) for dead, move in zip(self.dead, self.moves, strict=True)
+        going = [_no(dead) for dead, move in zip(self.dead, self.moves, strict=True)
                  if not move.is_idle]
-        ask.any_of(going)
+        self._one_of(going)
         of_task: dict[str, list[Term]] = {}
         for dead, move in zip(self.dead, self.moves, strict=True):
             for task in move.tasks:
                 of_task.setdefault(task, []).append(dead)
-        ask.any_of([ask.all(dead) for dead in of_task.values()])
+        self._one_of([all_of(dead) for dead in of_task.values()])
         return not ask.has_no_answer()
+
+    def _one_of(self, terms: Sequence[Term]) -> None:
+        self.ask.say(any_of(terms))
 
     def _others(self, name: str, more: bool) -> list[int]:
         return self.changing.get((name, more), [])
@@ -78,42 +81,42 @@ class _Silence:
         for name, by in move.change.items():
             if by < 0 or self.counters[name].most is not None:
                 givers = self._others(name, by < 0)
-                self.ask.any_of([*(self.ask.no(self.dead[giver]) for giver in givers),
+                self._one_of([*(_no(self.dead[giver]) for giver in givers),
                                  self.dead[number]])
 
     def _as_others(self, number: int, move: Move) -> None:
         """The second rule: who asks for all that this one asks for, and maybe more."""
         guards = list(_guards(move))
         if not guards:
-            self.ask.any_of([self.ask.no(self.dead[number])])
+            self._one_of([_no(self.dead[number])])
             return
         rare = min(guards, key=lambda guard: len(self.asking[guard[0], guard[2]]))
         for _, other in self.asking[rare[0], rare[2]]:
             if other != number and all(_asks(self.moves[other], guard) for guard in guards):
-                self.ask.any_of([self.ask.no(self.dead[number]), self.dead[other]])
+                self._one_of([_no(self.dead[number]), self.dead[other]])
 
     def _lacks(self, number: int, move: Move) -> None:
         """The third rule: what a dead move lacks, and whether it lacks that for ever."""
-        ask, guards, alive = self.ask, list(_guards(move)), self.ask.no(self.dead[number])
+        ask, guards, alive = self.ask, list(_guards(move)), _no(self.dead[number])
         lacked = [ask.less(name, amount) if least else ask.more(name, amount)
                   for name, amount, least in guards]
         taken = []  # for each that the live can take away again: that they can
         for name, _, least in guards:
             takers = [other for other in self._others(name, not least) if other != number]
             if takers:
-                taken.append(ask.any([ask.no(self.dead[other]) for other in takers]))
-        for_ever = [ask.all([here, self._never(guard)])
+                taken.append(any_of([_no(self.dead[other]) for other in takers]))
+        for_ever = [all_of([here, self._never(guard)])
                     for here, guard in zip(lacked, guards, strict=True)]
-        several = [ask.all([one, other]) for one, other in combinations(taken, 2)]
-        ask.any_of([alive, *for_ever, ask.all([ask.any(several), ask.any(lacked)])])
+        several = [all_of([one, other]) for one, other in combinations(taken, 2)]
+        self._one_of([alive, *for_ever, all_of([any_of(several), any_of(lacked)])])
 
     def _never(self, guard: Guard) -> Term:
         """That this is lacked from now on, with all that follows from it."""
         if guard not in self.never:
             self.never[guard] = self.ask.choice()
-            no = self.ask.no(self.never[guard])
+            no = _no(self.never[guard])
             for each in self._without(guard):
-                self.ask.any_of([no, each])
+                self._one_of([no, each])
         return self.never[guard]
 
     def _without(self, guard: Guard) -> Iterator[Term]:
@@ -127,7 +130,7 @@ class _Silence:
                 yield self.dead[giver]
             else:  # bit by bit, if nobody takes it away
                 takers = self._others(name, not least)
-                yield self.ask.any([self.dead[giver], *map(self.ask.no, (
+                yield any_of([self.dead[giver], *map(_no, (
                     self.dead[taker] for taker in takers))])
 
     def _brings(self, move: Move, guard: Guard) -> bool:
@@ -138,6 +141,10 @@ class _Silence:
             return max(0, move.need.get(name, 0)) + by >= amount
         ends = [end for end in (self.counters[name].most, move.room.get(name)) if end is not None]
         return bool(ends) and min(ends) + by <= amount
+
+
+def _no(term: Term) -> Term:
+    return f"(not {term})"
 
 
 def _guards(move: Move) -> Iterator[Guard]:

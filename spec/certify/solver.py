@@ -1,117 +1,125 @@
-"""Questions for cvc5, a solver that the engines do not use."""
+"""Questions for cvc5, a solver that the engines do not use, as text (SMT-LIB)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 from ..notation.errors import InputError
-from .system import Counter
+from .system import Counter, NotCovered
 
-__all__ = ["Question", "Term"]
+__all__ = ["Question", "Term", "all_of", "any_of", "model", "never", "number"]
 
-Term = Any
+Term = str
 """Something that is true or false."""
 
 Inequality = tuple[Mapping[str, int], int]
 """The weighted sum of some counters is at most so much."""
+
+MILLISECONDS = 300_000
+"""What one question may take."""
+
+
+def never(said: Iterable[str], logic: str = "QF_LIA") -> bool:
+    """Whether cvc5 proves that not all that is said can be true."""
+    return model(said, (), logic) is None
+
+
+def model(
+    said: Iterable[str], names: Iterable[str], logic: str = "QF_LIA"
+) -> dict[str, int] | None:
+    """Values of these names with which all that is said is true; None where there are none.
+
+    Raises NotCovered where cvc5 does not know.
+    """
+    try:
+        import cvc5
+    except ImportError:
+        raise InputError("the solver cvc5 is not installed", "",
+                         "Install it: pip install 'checkvalve[certify]'.") from None
+    terms = cvc5.TermManager()
+    solver = cvc5.Solver(terms)
+    solver.setOption("produce-models", "true")
+    solver.setOption("tlimit-per", str(MILLISECONDS))
+    solver.setLogic(logic)
+    parser = cvc5.InputParser(solver)
+    parser.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, "\n".join(said), "certificate")
+    known = parser.getSymbolManager()
+    while not (command := parser.nextCommand()).isNull():
+        command.invoke(solver, known)
+    answer = solver.checkSat()
+    if not (answer.isSat() or answer.isUnsat()):
+        raise NotCovered(f"cvc5 does not know: {answer.getUnknownExplanation()}")
+    declared = {term.getSymbol(): term for term in known.getDeclaredTerms()}
+    return None if answer.isUnsat() else {
+        name: solver.getValue(declared[name]).getIntegerValue() for name in names}
+
+
+def number(value: int) -> str:
+    """A whole number."""
+    return str(value) if value >= 0 else f"(- {-value})"
+
+
+def all_of(terms: Iterable[Term]) -> Term:
+    """All of these are true."""
+    return f"(and true {' '.join(terms)})"
+
+
+def any_of(terms: Iterable[Term]) -> Term:
+    """One of these is true."""
+    return f"(or false {' '.join(terms)})"
 
 
 class Question:
     """Whether there are whole numbers for these counters of which all that is said is true."""
 
     def __init__(self, counters: Iterable[str]) -> None:
-        try:
-            import cvc5
-        except ImportError:
-            raise InputError("the solver cvc5 is not installed", "",
-                             "Install it: pip install 'checkvalve[certify]'.") from None
-        self._kind = cvc5.Kind
-        self._terms = cvc5.TermManager()
-        self._solver = cvc5.Solver(self._terms)
-        self._solver.setLogic("QF_LIA")
-        whole = self._terms.getIntegerSort()
-        self._counter = {name: self._terms.mkConst(whole, f"c{n}")
-                         for n, name in enumerate(counters)}
+        self._counter = {name: f"c{n}" for n, name in enumerate(counters)}
+        self._said = [f"(declare-const {name} Int)" for name in self._counter.values()]
         self._fresh = 0
+
+    def say(self, term: Term) -> None:
+        """It is true."""
+        self._said.append(f"(assert {term})")
 
     def range(self, name: str, counter: Counter, stride: int) -> None:
         """The counter is in its range, and differs from its start by a multiple of ``stride``."""
         here = self._counter[name]
         if stride == 0:
-            self._say(self._kind.EQUAL, here, counter.start)
+            self.say(f"(= {here} {counter.start})")
             return
-        self._say(self._kind.GEQ, here, 0)
+        self.say(f"(>= {here} 0)")
         if counter.most is not None:
-            self._say(self._kind.LEQ, here, counter.most)
+            self.say(f"(<= {here} {counter.most})")
         if stride > 1:
-            self._fresh += 1
-            times = self._terms.mkConst(self._terms.getIntegerSort(), f"times{self._fresh}")
-            steps = self._terms.mkTerm(self._kind.MULT, self._number(stride), times)
-            self._solver.assertFormula(self._terms.mkTerm(
-                self._kind.EQUAL, here,
-                self._terms.mkTerm(self._kind.ADD, self._number(counter.start), steps)))
+            self._said.append(f"(declare-const times{here} Int)")
+            self.say(f"(= {here} (+ {counter.start} (* {stride} times{here})))")
 
     def equal(self, weights: Mapping[str, int], total: int) -> None:
         """The weighted sum is so much."""
-        self._say(self._kind.EQUAL, self._sum(weights), total)
+        self.say(f"(= {self._sum(weights)} {number(total)})")
 
     def one_of(self, options: Sequence[Inequality]) -> None:
         """One of the inequalities is true; none of none is."""
-        told = [self._terms.mkTerm(self._kind.LEQ, self._sum(weights), self._number(most))
-                for weights, most in options]
-        if len(told) > 1:
-            self._solver.assertFormula(self._terms.mkTerm(self._kind.OR, *told))
-        else:
-            self._solver.assertFormula(told[0] if told else self._terms.mkFalse())
+        self.say(any_of(f"(<= {self._sum(weights)} {number(most)})" for weights, most in options))
 
     def choice(self) -> Term:
         """Something that may be true or false."""
         self._fresh += 1
-        return self._terms.mkConst(self._terms.getBooleanSort(), f"choice{self._fresh}")
+        self._said.append(f"(declare-const choice{self._fresh} Bool)")
+        return f"choice{self._fresh}"
 
-    def no(self, term: Term) -> Term:
-        """It is not true; nothing is said of anything else."""
-        return term.notTerm()
-
-    def all(self, terms: Sequence[Term]) -> Term:
-        """All of these are true."""
-        if len(terms) < 2:
-            return terms[0] if terms else self._terms.mkTrue()
-        return self._terms.mkTerm(self._kind.AND, *terms)
-
-    def any(self, terms: Sequence[Term]) -> Term:
-        """One of these is true."""
-        if len(terms) < 2:
-            return terms[0] if terms else self._terms.mkFalse()
-        return self._terms.mkTerm(self._kind.OR, *terms)
-
-    def less(self, counter: str, number: int) -> Term:
+    def less(self, counter: str, than: int) -> Term:
         """The counter is less than that."""
-        return self._terms.mkTerm(self._kind.LT, self._counter[counter], self._number(number))
+        return f"(< {self._counter[counter]} {number(than)})"
 
-    def more(self, counter: str, number: int) -> Term:
+    def more(self, counter: str, than: int) -> Term:
         """The counter is more than that."""
-        return self._terms.mkTerm(self._kind.GT, self._counter[counter], self._number(number))
-
-    def any_of(self, terms: Sequence[Term]) -> None:
-        """One of these is true."""
-        self._solver.assertFormula(self.any(terms))
+        return f"(> {self._counter[counter]} {number(than)})"
 
     def has_no_answer(self) -> bool:
         """Whether cvc5 proves that there are none."""
-        return bool(self._solver.checkSat().isUnsat())
+        return never(self._said)
 
-    def _say(self, kind: Any, left: Any, right: int) -> None:
-        self._solver.assertFormula(self._terms.mkTerm(kind, left, self._number(right)))
-
-    def _number(self, value: int) -> Any:
-        return self._terms.mkInteger(value)
-
-    def _sum(self, weights: Mapping[str, int]) -> Any:
-        parts = [self._counter[name] if weight == 1 else self._terms.mkTerm(
-            self._kind.MULT, self._number(weight), self._counter[name])
-            for name, weight in weights.items()]
-        if not parts:
-            return self._number(0)
-        return parts[0] if len(parts) == 1 else self._terms.mkTerm(self._kind.ADD, *parts)
+    def _sum(self, weights: Mapping[str, int]) -> Term:
+        parts = (f"(* {number(weight)} {self._counter[name]})" for name, weight in weights.items())
+        return f"(+ 0 {' '.join(parts)})"

@@ -15,11 +15,15 @@ from ...notation.labels import counted
 from ...verdicts.deadline import Deadline, OutOfTime
 from ...verdicts.verdict import Outcome
 from ..equations.bounds import bounds
+from ..equations.confluence import has_choice
+from ..equations.emptying import Emptying, emptied, returning
 from ..equations.lemmas import Inequality
 from ..equations.silent import ask_equations
 from ..equations.standstill import standstill
 from ..equations.structure import Answer, decide
-from ..net.counters import Counters
+from ..net.counters import AIM, Counters
+from ..net.rows import Table
+from ..net.translate import translate
 from ..reading.language import Design, Flow, Mortality
 from ..search.ways import told_legs
 from ..why.findings import DesignReport, Finding, ToldLeg
@@ -29,7 +33,7 @@ from .live import LIVE
 from .local import LOCAL
 from .order import ORDERED, doubtful_pairs
 
-__all__ = ["Certificates", "Uncertified", "certificate"]
+__all__ = ["Certificates", "Uncertified", "certificate", "of_structure"]
 
 VERSION = 1
 MAX_STATES = 2_000_000
@@ -67,7 +71,9 @@ class Certificates:
                         else self._shown(finding))
         except OutOfTime as late:
             raise Uncertified(str(late)) from None
-        return {"certificate": VERSION, "design": self.report.design.name,
+        design = self.report.design
+        point = {"parameters": dict(design.parameters)} if design.parameters else {}
+        return {"certificate": VERSION, "design": design.name, **point,
                 "property": finding.name, "verdict": finding.outcome.value, "evidence": evidence}
 
     # --- holds ----------------------------------------------------------------------------------
@@ -88,7 +94,8 @@ class Certificates:
 
     def _proof(self, finding: Finding, number: int, part: Design) -> dict[str, Any]:
         if finding.name == "deadlock":
-            return _of_structure(self._answer(number)) or _visited(finding, part)
+            return (self._emptied(number) or of_structure(self._answer(number))
+                    or _visited(finding, part))
         if finding.name == LOCAL:
             return self._alone(finding, number, part) or _visited(finding, part)
         if finding.name in (ORDERED, DUPLICATION):
@@ -96,6 +103,16 @@ class Certificates:
         if finding.name in ("loss", "failure", LIVE) and not finding.states:
             return {"sums": [], "clauses": []}  # no link of its is able to
         return _visited(finding, part)
+
+    def _emptied(self, number: int, returns: bool = False) -> dict[str, Any] | None:
+        """The order in which a part empties itself, if it has a choice (else one run tells more);
+        with ``returns``, that everybody may move again."""
+        table = translate(self.parts[number], AIM)
+        net, watch = Counters.of(table), self.deadline.watch("looking for an order of waits")
+        if not has_choice(net):
+            return None
+        found = returning(net, table, watch) if returns else emptied(net, watch)
+        return None if found is None else _of_order(found, net, table)
 
     def _answer(self, number: int) -> Answer:
         if number not in self._answers:
@@ -106,9 +123,12 @@ class Certificates:
         """Why no task of a part is stuck for ever alone, if its structure says that."""
         if any(task.may is not Mortality.GOES_ON for task in part.tasks.values()):
             return None
+        found = self._emptied(number, returns=True)
+        if found is not None:
+            return found
         answer = self._answer(number)
         if _makes_every_move(answer):
-            return _of_structure(answer)
+            return of_structure(answer)
         if not answer.never_stuck or answer.net.may_end or any(
                 move.fails for move in answer.net.moves):
             return None
@@ -118,7 +138,7 @@ class Certificates:
             return None
         if answer.only is not None:
             return {"sums": [], "clauses": []}
-        return _of_structure(answer)
+        return of_structure(answer)
 
 
 def _makes_every_move(answer: Answer) -> bool:
@@ -128,7 +148,18 @@ def _makes_every_move(answer: Answer) -> bool:
     } == set(range(len(answer.net.moves)))
 
 
-def _of_structure(answer: Answer) -> dict[str, Any] | None:
+def _of_order(found: Emptying, net: Counters, table: Table) -> dict[str, Any]:
+    """The order in which a part empties itself, and the run that is possible then."""
+    told: dict[str, Any] = {
+        "sums": [{"weights": _named(net, weights), "total": total}
+                 for weights, total in found.sums],
+        "order": [[net.counters[n].name, most] for n, most in found.order]}
+    if found.run:
+        told["run"] = [_named(net, net.moves[number].change) for number in found.run]
+    return told
+
+
+def of_structure(answer: Answer) -> dict[str, Any] | None:
     """The run of a part without choice, or the sums and clauses that exclude every stuck state."""
     if not answer.never_stuck:
         return None

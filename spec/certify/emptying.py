@@ -1,0 +1,215 @@
+"""An order in which a part empties itself: each wait is for something that comes earlier in it.
+
+Nothing is searched and nothing is solved. The certificate names counters, one after another, and
+says how much is left in each once nothing moves any more. Say more were left. Of a move that is not
+possible, and for which all but one of the things that it asks for are there, that one is lacking;
+and of a sum that never changes, what all others hold leaves little for one. Follow that from
+counter to counter until something is wrong: then no more is left.
+
+At the end either some move is possible after all, or all is done: so the part is *never stuck*.
+
+Say only *downhill* moves are not possible: those that take from the latest in the order of all the
+counters of the order that they change. From every state so many of them lead to such a state (the
+counters, the latest of the order first, grow less and less like words in a dictionary). If a run is
+possible in every such state that has a step of each task, then each may move again, whatever has
+happened: *none is stuck for ever*.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
+from math import inf
+from typing import Any
+
+from .proofs import Laws
+from .run import Refuted
+from .system import Move, NotCovered, System
+
+__all__ = ["always_moves_again", "never_waits"]
+
+LOOKS = 5_000_000
+"""How often a move or a sum is looked at."""
+
+Sum = tuple[Mapping[str, int], int]
+"""Weights of counters, and what they come to at most."""
+
+
+def never_waits(system: System, proof: Mapping[str, Any]) -> None:
+    """Check that a part is never stuck. Raises Refuted."""
+    left = _left_in(system, proof, system.moves)
+    ended = system.ends and all(counter.rest is None or left.high[name] <= counter.rest
+                                for name, counter in system.counters.items())
+    if not ended and not left.are_wrong():
+        raise Refuted("what the order leaves may be stuck")
+
+
+def always_moves_again(system: System, proof: Mapping[str, Any], tasks: Iterable[str]) -> None:
+    """Check that each of these tasks may move again, whatever has happened. Raises Refuted."""
+    place: dict[str, int] = {}
+    for name, _ in proof["order"]:
+        place.setdefault(name, len(place))
+    downhill = [move for move in system.moves
+                if not move.fails and not move.chance and _falls(move, place)]
+    left = _left_in(system, proof, downhill)
+    left.settle()
+    missing = {*tasks} - _tour(system, left, proof["run"])
+    if missing:
+        raise Refuted(f"no step of the run is one of {min(missing)}")
+
+
+def _falls(move: Move, place: Mapping[str, int]) -> bool:
+    """Whether a move takes from the latest of the counters that it changes."""
+    latest = max((name for name in move.change if name in place), key=place.__getitem__, default="")
+    return move.change.get(latest, 0) < 0
+
+
+def _left_in(system: System, proof: Mapping[str, Any], moves: Sequence[Move]) -> _Left:
+    """What is left where none of these moves is possible, each counter as the order says."""
+    left = _Left(system, Laws(system, {"sums": proof["sums"], "clauses": []}).sums, moves)
+    for name, most in proof["order"]:
+        if name not in system.counters:
+            raise Refuted(f"the design has no counter {name!r}")
+        if most is not None and not left.has_no_more(name, most):
+            raise Refuted(f"more than {most:,} may be left of {name}")
+    return left
+
+
+def _tour(system: System, left: _Left, steps: Sequence[Mapping[str, int]]) -> set[str]:
+    """Who can take a step of a run that is possible wherever so much is left."""
+    ways: dict[tuple[tuple[str, int], ...], list[Move]] = {}
+    for move in system.moves:
+        if not move.fails and not move.chance:
+            ways.setdefault(tuple(sorted(move.change.items())), []).append(move)
+    low, high, found = dict(left.low), dict(left.high), set[str]()
+    for number, step in enumerate(steps, start=1):
+        possible = [move for move in ways.get(tuple(sorted(step.items())), ()) if all(
+            low[c] >= n for c, n in move.need.items()) and all(
+            high[c] <= n for c, n in move.room.items())]
+        if not possible:
+            raise Refuted(f"step {number} of the run is not possible")
+        found |= {task for move in possible for task in move.tasks}
+        for counter, by in step.items():
+            low[counter] += by
+            high[counter] += by
+    return found
+
+
+class _Wrong(Exception):
+    """There is no such state."""
+
+
+class _Left:
+    """The least and the most that each counter holds in a state in which some moves are not
+    possible, as far as it is known."""
+
+    def __init__(
+        self, system: System, sums: Sequence[Mapping[str, Any]], moves: Sequence[Move]
+    ) -> None:
+        changed = {name for move in system.moves for name in move.change}
+        self.low = {name: 0 if name in changed else counter.start
+                    for name, counter in system.counters.items()}
+        self.high = {name: counter.start if name not in changed
+                     else inf if counter.most is None else counter.most
+                     for name, counter in system.counters.items()}
+        self.all = moves
+        self.moves: dict[str, list[Move]] = {}
+        for move in moves:
+            for name in {*move.need, *move.room}:
+                self.moves.setdefault(name, []).append(move)
+        self.sums: dict[str, list[Sum]] = {}
+        for law in sums:
+            for sign in (1, -1):  # it is at most that, and at least
+                told = {name: sign * n for name, n in law["weights"].items() if n}
+                for name in told:
+                    self.sums.setdefault(name, []).append((told, sign * law["total"]))
+        self.changed: deque[str] = deque()
+        self.before: list[tuple[str, int, float]] = []
+        self.looks = 0
+
+    def has_no_more(self, name: str, most: int) -> bool:
+        """Whether a counter never holds more than that; if so, this is known from now on."""
+        wrong = self._is_wrong({name: most + 1})
+        if wrong:
+            self.high[name] = min(self.high[name], most)
+        return wrong
+
+    def are_wrong(self) -> bool:
+        """Whether there is no such state at all."""
+        return self._is_wrong({}, self.all)
+
+    def settle(self) -> None:
+        """Know all that follows from what is known."""
+        try:
+            self._follow({}, self.all)
+        except _Wrong:
+            raise Refuted("the order is wrong of every state") from None
+        self.before.clear()
+
+    def _is_wrong(self, least: Mapping[str, int], moves: Sequence[Move] = ()) -> bool:
+        """Whether it is wrong that these counters hold so many, and these moves not possible."""
+        try:
+            self._follow(least, moves)
+        except _Wrong:
+            return True
+        finally:
+            self.changed.clear()
+            while self.before:
+                name, low, high = self.before.pop()
+                self.low[name], self.high[name] = low, high
+        return False
+
+    def _follow(self, least: Mapping[str, int], moves: Sequence[Move]) -> None:
+        """All that follows if these counters hold so many, and from these moves."""
+        for name, number in least.items():
+            self._known(name, number, inf)
+        for move in moves:
+            self._not_possible(move)
+        self.changed.extend({name: None for move in moves for name in move.change})
+        while self.changed:
+            here = self.changed.popleft()
+            for move in self.moves.get(here, ()):
+                self._not_possible(move)
+            for weights, total in self.sums.get(here, ()):
+                self._at_most(weights, total)
+
+    def _known(self, name: str, low: int, high: float) -> None:
+        """The counter holds between so many and so many."""
+        before = self.low[name], self.high[name]
+        if low <= before[0] and high >= before[1]:
+            return
+        self.before.append((name, *before))
+        self.low[name], self.high[name] = max(low, before[0]), min(high, before[1])
+        if self.low[name] > self.high[name]:
+            raise _Wrong
+        self.changed.append(name)
+
+    def _not_possible(self, move: Move) -> None:
+        """Of a move for which all but one thing is there, that one is lacking."""
+        self._look()
+        lacking: list[tuple[str, int, float]] = [
+            (name, 0, n - 1) for name, n in move.need.items() if self.low[name] < n]
+        lacking += [(name, n + 1, inf) for name, n in move.room.items() if self.high[name] > n]
+        if not lacking:
+            raise _Wrong
+        if len(lacking) == 1:
+            self._known(*lacking[0])
+
+    def _at_most(self, weights: Mapping[str, int], total: int) -> None:
+        """Of a sum that is never more than that, what all others add leaves so much for each."""
+        self._look()
+        endless = [name for name, n in weights.items() if n < 0 and self.high[name] == inf]
+        if len(endless) > 1:
+            return
+        least = {name: n * int(self.low[name] if n > 0 else self.high[name])
+                 for name, n in weights.items() if name not in endless}
+        spare = total - sum(least.values())
+        for name in endless or weights:
+            n = weights[name]
+            most = (spare + least.get(name, 0)) // abs(n)
+            self._known(name, 0, most) if n > 0 else self._known(name, -most, inf)
+
+    def _look(self) -> None:
+        self.looks += 1
+        if self.looks > LOOKS:
+            raise NotCovered("what follows from its order takes too long to follow")

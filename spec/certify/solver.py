@@ -55,7 +55,7 @@ def model(
 
 
 def number(value: int) -> str:
-    """A whole number."""
+    """A whole number as the solver reads it, which has no sign of its own."""
     return str(value) if value >= 0 else f"(- {-value})"
 
 
@@ -78,7 +78,7 @@ class Question:
         self._fresh = 0
 
     def say(self, term: Term) -> None:
-        """It is true."""
+        """Ask only for answers with which this is so."""
         self._said.append(f"(assert {term})")
 
     def range(self, name: str, counter: Counter, stride: int) -> None:

@@ -20,7 +20,7 @@ from pathlib import Path
 from random import Random
 from typing import get_args
 
-from random_designs import random_design, richer
+from random_designs import random_design, random_file, richer
 from test_design_nets import random_net
 
 from checkvalve.spec.design.check import Engine, Part, Settings, decide_deadlock, parts
@@ -67,11 +67,15 @@ def main() -> int:
 
 
 def drawn(number: int) -> list[Design]:
-    """The parts of a random design, or, for every fourth number each, of one with more choices and
-    of a random net."""
+    """The parts of a random design, or, for every fourth number each, of one with more choices, of
+    one with kinds of elements, windows, barriers and calls of stop, and of a random net."""
     random = Random(f"differential {number}")
-    design = load_any(random_net(random).pnml(), "net.pnml")[0] if number % 4 == 0 \
-        else random_design(random)
+    if number % 4 == 0:
+        design = load_any(random_net(random).pnml(), "net.pnml")[0]
+    elif number % 4 == 2:
+        design = random_file(random)
+    else:
+        design = random_design(random)
     if number % 4 == 1:
         design = richer(design, random)
     if not design.tasks or any(link.flow is Flow.UNBOUNDED for link in design.links.values()):

@@ -1,19 +1,25 @@
 """Random designs of every kind that the language has: a function of a source of randomness.
 
 Hypothesis gives one that shrinks (``designs``), a program one with a seed. Most of what is
-drawn is small and tight, so that about a half can get stuck.
+drawn is small and tight, so that about a half can get stuck. What passes elements of several kinds
+on, gathers or calls stop is drawn as a file, since what fits together is for the reader of files to
+say (``random_file``).
 """
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from random import Random
+from typing import Any
 
 from hypothesis import strategies as st
 
+from checkvalve.spec.design.loader import load
 from checkvalve.spec.design.reading.language import (
     Design, Flow, Kind, Link, Merging, Mortality, Pool, Routing, Step, StepKind, Task,
 )
+from checkvalve.spec.notation.errors import InputError
 
 NAMES = ("a", "b", "c", "d", "e")
 FLOWS = (
@@ -170,3 +176,92 @@ def _never_refused(design: Design, step: Step) -> bool:
     link = design.links.get(step.target)
     return step.kind is StepKind.WRITE and link is not None and (
         link.flow not in (Flow.BLOCKING, Flow.CREDIT, Flow.STOP_AND_WAIT) or link.capacity == 0)
+
+
+# --- elements of several kinds, windows, barriers, stop and go, as files --------------------------
+
+KINDS = ("x", "y")
+TRIES = 200
+
+
+def random_file(draw: Random) -> Design:
+    """A small design whose links have kinds, or call stop, between tasks of the kinds that fit."""
+    for _ in range(TRIES):
+        names = NAMES[:draw.randint(2, 4)]
+        links = [_link_of_file(draw, f"l{n}", names) for n in range(draw.randint(2, 4))]
+        used = [name for name in names if any(name in (each["from"], each["to"]) for each in links)]
+        tasks = {name: _task_of_file(draw, name, links) for name in used}
+        text = json.dumps({"checkvalve": 1, "name": "random", "tasks": tasks, "links": links})
+        try:
+            return load(text)
+        except InputError:  # a kind that cannot go on, an align without barriers, …
+            continue
+    raise AssertionError("no design that fits together was drawn")
+
+
+def _link_of_file(draw: Random, name: str, names: tuple[str, ...]) -> dict[str, Any]:
+    writer, reader = draw.choice(names), draw.choice(names)
+    link: dict[str, Any] = {"name": name, "from": writer, "to": reader,
+                            "capacity": draw.randint(1, 3)}
+    kinds = draw.choice(([], [], KINDS[:1], KINDS[1:], KINDS, KINDS, KINDS))
+    if kinds:
+        link["kinds"] = list(kinds)
+    if len(kinds) > 1:
+        return {**link, "take": draw.choice(("any", "head"))}
+    if not kinds and draw.randint(0, 1):
+        mark, lag = draw.randint(1, 2), draw.randint(0, 2)
+        link |= {"flow": "stop-go", "stop": mark, "go": draw.randint(0, mark), "lag": lag,
+                 "capacity": mark + draw.randint(1, lag + 1),
+                 "full": draw.choice(("fail", "drop-newest", "drop-oldest")),
+                 "lossy": draw.choice((0, 0, 0, 1))}
+    return link
+
+
+def _task_of_file(draw: Random, name: str, links: list[dict[str, Any]]) -> dict[str, Any]:
+    incoming = [link for link in links if link["to"] == name]
+    outgoing = [link for link in links if link["from"] == name]
+    task: dict[str, Any] = {"kind": draw.choice(_kinds_that_fit(len(incoming), len(outgoing)))}
+    if task["kind"] == "script":
+        task["steps"] = [_step_of_file(draw, incoming, outgoing)
+                         for _ in range(draw.randint(1, 4))]
+    if task["kind"] in ("source", "script") and draw.randint(0, 3) == 0:
+        task["count"] = draw.randint(1, 3)
+    if task["kind"] == "window":
+        task["size"] = draw.randint(1, 3)
+        task |= {"slide": draw.randint(1, task["size"]), "early": draw.randint(0, 3) == 0}
+    if task["kind"] == "align":
+        task["barrier"] = draw.choice(KINDS)
+    if task["kind"] in ("map", "merge", "align", "broadcast", "zip"):
+        task["hand"] = draw.choice((0, 0, 1, 2))
+    if task["kind"] == "merge":
+        task["policy"] = draw.choice(("any", "fair"))
+    if draw.randint(0, 4) == 0:
+        task["may"] = draw.choice(("stop", "crash"))
+    return task
+
+
+def _kinds_that_fit(incoming: int, outgoing: int) -> tuple[str, ...]:
+    if not incoming:
+        return "source", "script"
+    if not outgoing:
+        return "sink", "script"
+    if incoming == 1:
+        return ("map", "filter", "window", "script") if outgoing == 1 else (
+            "broadcast", "route", "route", "window", "script")
+    return ("merge", "zip", "align", "align", "script") if outgoing == 1 else (
+        "zip", "align", "script")
+
+
+def _step_of_file(
+    draw: Random, incoming: list[dict[str, Any]], outgoing: list[dict[str, Any]]
+) -> dict[str, Any]:
+    link = draw.choice([*incoming, *outgoing])
+    verb = draw.choice([verb for verb, ends in (("read", incoming), ("write", outgoing))
+                        if link in ends])
+    step: dict[str, Any] = {verb: link["name"]}
+    if link.get("kinds") and draw.randint(0, 2):
+        step["of"] = draw.choice(link["kinds"])
+    if verb == "read" and draw.randint(0, 5) == 0:
+        return {"either": [[step]], "else": []} if draw.randint(0, 1) else {
+            "either": [[step]], "timeout": [{verb: link["name"]}]}
+    return step

@@ -11,7 +11,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from random_designs import random_design, richer
+from random_designs import random_design, random_file, richer
 
 from checkvalve.conformance.bench.certificates import Tally, certified, sample
 from checkvalve.conformance.cli import root
@@ -271,9 +271,9 @@ def _move(system: System, move: Move) -> tuple[object, ...]:
 def test_both_readings_of_a_design_are_the_same() -> None:
     """What the engines make of random designs, move by move, and what the checker does."""
     covered = 0
-    for seed in range(100):
-        design = random_design(Random(seed))
-        if seed % 5 == 0:
+    for seed in range(120):
+        design = random_file(Random(seed)) if seed >= 100 else random_design(Random(seed))
+        if seed % 5 == 0 and seed < 100:
             design = richer(design, Random(f"richer {seed}"))
         try:
             system_of(design)

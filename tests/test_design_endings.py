@@ -7,10 +7,12 @@ from random import Random
 import pytest
 from explanation_judge import complaints
 from random_designs import random_design, richer
+from test_design_certificates import opinion
 from test_design_copies import states
 from test_design_promela import agrees
 
 from checkvalve.conformance.designs import check_design
+from checkvalve.conformance.designs.text import lines
 from checkvalve.spec.design.check import parts
 from checkvalve.spec.design.loader import load
 from checkvalve.spec.design.reading.language import Flow
@@ -162,3 +164,62 @@ def test_endings_are_the_same_to_every_engine(seed: int) -> None:
     report = check_design(design, Budget(max_states=1_000))
     if report.finding("deadlock").outcome is Outcome.VIOLATED:
         assert complaints(report) == []
+
+
+def told_of(text: str) -> str:
+    """The report for people."""
+    return "\n".join(lines(check_design(text)))
+
+
+def test_who_has_stopped_or_crashed_is_not_said_to_be_done() -> None:
+    """The line below the waits says what became of whom."""
+    assert "room in source->worker any more: worker has crashed." in told_of(
+        line(worker=", may: crash", starves="violated"))
+    assert "room in worker->sink any more: sink has stopped for ever." in told_of(
+        line(sink=", may: stop", starves="violated"))
+    script = ", kind: script, steps: [{read: worker->sink}], may: stop"
+    assert "sink has stopped for ever" in told_of(
+        line(sink=script, starves="violated").replace("kind: sink, ", ""))
+
+
+LEFT = """
+checkvalve: 1
+name: left
+tasks:
+  s: {kind: script, count: 1, steps: [{write: q, count: 2}]}
+  r: {kind: script, count: 1, steps: [{read: q}]}
+links: [{from: s, to: r, capacity: 2, name: q}]
+"""
+
+
+def test_what_is_left_where_everybody_is_done_is_named() -> None:
+    """Nobody waits then, and an empty table would say nothing."""
+    report = check_design(LEFT)
+    finding = report.finding("deadlock")
+    assert finding.outcome is Outcome.VIOLATED and not finding.waits
+    assert finding.to_json("left")["left"] == [{"in": "q", "elements": 1, "gone": ["r"]}]
+    told = "\n".join(lines(report))
+    assert "1 element is left in q, and nobody reads so many any more: r is done." in told
+    assert not check_design(LEFT.replace("read: q", "read: q, count: 2")).finding("deadlock").left
+
+
+@pytest.mark.parametrize("others", ["", "  c: {kind: script, steps: [{acquire: L}, {release: L}]}"])
+def test_what_stands_before_a_crash_is_not_live_with_others_and_without(others: str) -> None:
+    """A part at rest is the same question as one whose others go on."""
+    text = f"""
+checkvalve: 1
+name: crash
+tasks:
+  a: {{kind: script, count: 1, steps: [{{acquire: L}}, {{write: q}}, {{release: L}}]}}
+  b: {{kind: sink, may: crash}}
+{others}
+links: [{{from: a, to: b, capacity: 2, name: q}}]
+pools: {{L: {{threads: 2}}}}
+expect: {{live: violated}}
+"""
+    report = check_design(text)
+    finding = report.finding("live")
+    assert finding.outcome is Outcome.VIOLATED
+    assert finding.reason.startswith("what is in q is never read")
+    confirmed = opinion(report, "live")
+    assert confirmed is not None and confirmed.confirmed

@@ -191,8 +191,8 @@ def test_what_has_no_kinds_is_refused(change: tuple[str, str], told: str) -> Non
         load(text.replace(*change), "d.yaml")
 
 
-def test_the_order_of_several_kinds_is_left_open() -> None:
-    """They are counted kind by kind; of one kind that goes one way it is known."""
+def test_several_kinds_overtake_each_other_unless_the_queue_is_read_at_its_head() -> None:
+    """Of one kind that goes one way the order is kept anyway."""
     text = """
 checkvalve: 1
 name: in order
@@ -203,6 +203,9 @@ links: [{from: sender, to: reader, capacity: 2, name: inbox, kinds: [a, b]}]
 expect: {ordered: holds}
 """
     found = check(load(text)).finding("ordered")
-    assert found.outcome is Outcome.UNKNOWN and "inbox, whose elements are counted" in found.reason
+    assert found.outcome is Outcome.VIOLATED
+    assert "any kind is taken from inbox, of which `take: head` would keep the order" in found.reason
+    head = check(load(text.replace("kinds:", "take: head, kinds:"))).finding("ordered")
+    assert head.outcome is Outcome.HOLDS
     one = check(load(text.replace("of: b", "of: a"))).finding("ordered")
     assert one.outcome is Outcome.HOLDS

@@ -249,7 +249,10 @@ def test_where_a_proof_finds_no_run_the_law_is_tried(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("arguments", "what"), [
     (["--over", "Q"], "'Q' names no number of the design"),
-    (["--over", "p=x"], "'p=x' says no range of values"),
+    (["--over", "p=x"], "--over p=x: 'x' is no range of values"),
+    (["--over", "p=5..1"], "--over p=5..1: 'p' has no value: 5 is more than 1"),
+    (["--over", ""], "--over: it names no number"),
+    (["--set", "B=5..1"], "--set B=5..1: 'B' has no value: 5 is more than 1"),
     (["--over", "a.count"], "'a.count' has no number in the file"),
     (["--over", "p"], "the parameter 'B' has a range, and is not named in --over"),
     (["--over", "a->b"], "'a->b' is computed from parameters"),
@@ -264,3 +267,23 @@ def test_what_has_no_law_to_find_is_refused(
     with pytest.raises(InputError, match=what) as caught:
         law(str(tmp_path / "n.yaml"), *arguments)
     assert caught.value.next_step
+
+
+def test_a_mark_and_the_size_of_a_window_are_numbers_to_find_a_law_over(tmp_path: Path) -> None:
+    """What a window keeps must find room beside it."""
+    (tmp_path / "n.yaml").write_text("""
+checkvalve: 1
+name: window
+tasks:
+  source: {kind: script, steps: [{write: in}, {write: beside}]}
+  sums: {kind: window, size: 2, slide: 1}
+  join: {kind: script, steps: [{read: out}, {read: beside}]}
+links:
+  - {from: source, to: sums, name: in, flow: stop-go, stop: 1}
+  - {from: sums, to: join, capacity: 1, name: out}
+  - {from: source, to: join, capacity: 1, name: beside}
+""")
+    told, _ = law(str(tmp_path / "n.yaml"), "--over", "sums.size=1..4,beside=1..4")
+    assert "deadlock holds if and only if beside + 1 >= sums.size" in told
+    told, _ = law(str(tmp_path / "n.yaml"), "--over", "in.stop=1..2")
+    assert "deadlock holds at every point" in told

@@ -56,6 +56,13 @@ WRONG = [
     ("an unknown kind", changed("kind: sink", "kind: snik"), 5, "sink"),
     ("an unknown flow", changed("capacity: 4", "capacity: 4, flow: blokking"), 7, "blocking"),
     ("a batch without credit", changed("capacity: 4", "capacity: 4, batch: 2"), 7, "flow"),
+    ("a batch of a link that calls stop", changed(
+        "capacity: 4", "capacity: 4, flow: stop-go, stop: 2, batch: 2"), 7, "Remove `batch`"),
+    ("a misspelt size", changed("kind: sink", "kind: window, sise: 2"), 5, "Did you mean 'size'"),
+    ("a misspelt barrier", changed(
+        "kind: sink", "kind: align, barier: b"), 5, "Did you mean 'barrier'"),
+    ("a kind that is named twice", changed(
+        "capacity: 4", "capacity: 4, kinds: [a, a]"), 7, "names the kind 'a' twice"),
     ("too much at the start", changed("capacity: 4", "capacity: 4, initial: 5"), 7, "initial"),
     ("a link to nowhere", changed("to: sink, ", ""), 7, "to"),
     ("a source that is read by a source", changed("to: sink", "to: source"), 4, "link"),

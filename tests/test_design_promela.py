@@ -9,7 +9,7 @@ from random import Random
 
 import pytest
 from click.testing import CliRunner
-from random_designs import random_design
+from random_designs import random_design, random_file
 
 from checkvalve.conformance.cli import root
 from checkvalve.conformance.designs import load_file
@@ -77,6 +77,13 @@ def test_models_of_random_designs_agree(seed: int) -> None:
     if all(link.flow is not Flow.UNBOUNDED for link in design.links.values()):
         with suppress(InputError):  # more ways to move than can be listed
             assert all(agrees(part) for part in parts(design))
+
+
+@pytest.mark.parametrize("seed", range(15))
+def test_models_of_random_designs_with_kinds_agree(seed: int) -> None:
+    """Queues read at their head or anywhere, routes by kind, windows, barriers, stop and go."""
+    with suppress(InputError):  # more ways to move than can be listed
+        assert all(agrees(part) for part in parts(random_file(Random(f"promela {seed}"))))
 
 
 def test_the_command_prints_one_model_or_writes_one_for_each_part(tmp_path: Path) -> None:

@@ -21,7 +21,8 @@ from checkvalve.conformance.cli.outcome import run
 from checkvalve.conformance.designs import check_design, check_file
 from checkvalve.conformance.designs.places import with_places
 from checkvalve.conformance.designs.text import lines, repair_lines
-from checkvalve.spec.design.check import Part, Settings, decide_deadlock, parts
+from checkvalve.spec.design.check import Part, Settings, decide_deadlock, decide_one, parts
+from checkvalve.spec.design.loader import load
 from checkvalve.spec.design.reading.language import Design
 from checkvalve.spec.design.repairs import judge, repair as search
 from checkvalve.spec.design.repairs.change import Scope
@@ -504,3 +505,25 @@ links: [{name: l, from: p, to: c, flow: unbounded}]
     assert found is not None
     assert [step.kind for step in found.steps] == ["a bound"]
     assert found.steps[0].edits[1].new == "1"
+
+
+def test_windows_and_marks_can_be_repaired() -> None:
+    """Smaller windows, or ones that close early, and a reader that calls stop in time."""
+    design = load("""
+checkvalve: 1
+name: window
+tasks: {s: {kind: source}, w: {kind: window, size: 4, slide: 1}, k: {kind: sink}}
+links:
+  - {from: s, to: w, flow: stop-go, stop: 3, lag: 2, capacity: 4, name: q}
+  - {from: w, to: k, capacity: 1}
+""")
+    scope = Scope(design, (), ())
+    made = {row.name: list(row.find(scope)) for row in KINDS}
+    (smaller,), (early,), (mark,) = (
+        made["smaller windows"], made["early windows"], made["an earlier stop"])
+    assert smaller.done(design, 2).tasks["w"].size == 2
+    assert smaller.says(2) == "let w gather 2 elements (`size: 2`; it is 4)"
+    assert early.done(design, 0).tasks["w"].early
+    failing = decide_one(design, "failure")
+    assert failing.outcome is Outcome.VIOLATED
+    assert decide_one(mark.done(design, 1), "failure").outcome is Outcome.HOLDS

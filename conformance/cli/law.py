@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from checkvalve.spec.notation.errors import InputError
 from checkvalve.spec.notation.labels import counted
 
 from .options import budget_options, parameters_given
@@ -63,14 +64,22 @@ def command(
     proving = budget.max_seconds or PROVING_SECONDS
     if budget.max_seconds is None:
         budget = replace(budget, max_seconds=USUAL_SECONDS)
-    found = law_of(design, name, parameters_given(given), budget, proving,
-                   [each for one in over for each in one.split(",") if each.strip()])
+    found = law_of(design, name, parameters_given(given), budget, proving, _named(over))
     if as_json:
         click.echo(json.dumps(_document(design, name, found), indent=1, ensure_ascii=False))
     else:
         for line in _lines(design, name, found):
             click.echo(line)
     return EXPECTED if found.stands else UNKNOWN
+
+
+def _named(over: tuple[str, ...]) -> list[str]:
+    """The numbers that --over names. Raises InputError where it names none."""
+    named = [each for one in over for each in one.split(",") if each.strip()]
+    if over and not named:
+        raise InputError("it names no number", "--over",
+                         "Name some, as in --over requests,workers, or leave it out.")
+    return named
 
 
 # --- for people ------------------------------------------------------------------------------

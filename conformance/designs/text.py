@@ -10,7 +10,7 @@ from checkvalve.spec.design.reading.lints import lints
 from checkvalve.spec.design.why.findings import (
     DesignReport, Finding, GraphCycle, Meanwhile, Repair, RepairStep, Way, in_short,
 )
-from checkvalve.spec.design.why.stuck import Blocked
+from checkvalve.spec.design.why.stuck import FRONT, Blocked, told_gone
 from checkvalve.spec.notation.labels import counted
 from checkvalve.spec.verdicts.verdict import Outcome, mark
 
@@ -220,11 +220,16 @@ def _in_part(told: list[str]) -> Iterator[str]:
 
 def _endless(finding: Finding) -> Iterator[str]:
     """The waits that nobody can end: where there is no circle, they are the reason."""
-    yield from dict.fromkeys(f"  {_why_nobody(wait)}" for wait in finding.waits if not wait.on)
+    ceased = finding.ceased
+    yield from dict.fromkeys(
+        f"  {_why_nobody(wait, ceased)}" for wait in finding.waits if not wait.on)
+    for left in finding.left:
+        yield f"  {left.sentence(ceased)}"
 
 
-def _why_nobody(wait: Blocked) -> str:
+def _why_nobody(wait: Blocked, ceased: Mapping[str, str]) -> str:
     does = {"room": f"make room in {wait.where}", "data": f"bring data to {wait.where}",
+            FRONT: f"take what stands at the front of {wait.where}",
             "a go": f"call go for {wait.where} again, as the call was lost",
             "a thread": f"give back threads of {wait.where}",
             "an acquire": f"acquire {wait.where} before that"}[wait.what]
@@ -232,10 +237,9 @@ def _why_nobody(wait: Blocked) -> str:
         return f"Nobody can ever {does} as {wait.task} needs it."
     if not wait.gone:
         return f"Nobody can {does}."
-    done = "is done" if len(wait.gone) == 1 else "are done"
-    if wait.what == "a thread":
-        done = "will not"
-    return f"Nobody can {does} any more: {' and '.join(wait.gone)} {done}."
+    if wait.what == "a thread" and not ceased.keys() & {*wait.gone}:
+        return f"Nobody can {does} any more: {' and '.join(wait.gone)} will not."
+    return f"Nobody can {does} any more: {told_gone(wait.gone, ceased)}."
 
 
 def _waits(finding: Finding) -> Iterator[str]:

@@ -17,6 +17,7 @@ from itertools import islice, product
 from ..design.reading.language import (
     Design, Flow, Kind, Link, Merging, Mortality, Routing, Step, StepKind, Task,
 )
+from .lines import first_in_line, last_in_line, line_of, not_in_front
 from .meetings import meeting_at
 from .scripts import finals, may_be_done, positions, singly
 from .signals import calls_of, counters_of, stopped, written
@@ -141,6 +142,8 @@ class _Reader:
                                         .take(lost, link.batch))
         if link.lossy:
             self.counter(f"possible losses on {link.name}", link.lossy, link.lossy)
+        if link.in_line:
+            self.found.counters |= line_of(link)
         if link.flow is Flow.STOP_GO:
             self.found.counters |= counters_of(link)
             self.found.moves += calls_of(link)
@@ -153,9 +156,13 @@ class _Reader:
                 move.meets |= {(link.name, False)}
                 yield move
                 continue
-            move.take(f"elements in {link.name}", n).passes(f"elements in {link.name}", -n)
+            move.take(f"elements in {link.name}", n)
             if link.room:
                 move.put(f"free threads of {link.room}", n)
+            if link.in_line:
+                yield from first_in_line(link, move)
+                continue
+            move.passes(f"elements in {link.name}", -n)
             if link.flow in (Flow.CREDIT, Flow.STOP_AND_WAIT):
                 move.put(f"freed slots of {link.name}", n)
             yield move
@@ -183,6 +190,9 @@ class _Reader:
             assert most is not None
             plain.fits(queue, most - n)
         plain.put(queue, n)
+        if link.in_line:
+            yield from last_in_line(link, plain)
+            return
         if link.lossy:
             lossy = plain.copy().take(f"possible losses on {link.name}", 1).put(queue, -1)
             lossy.wastes = lossy.chance = True
@@ -500,7 +510,8 @@ class _Reader:
     def _refused(self, step: Step, ways: list[Move]) -> list[Move]:
         """The same, where a step cannot be done."""
         if step.kind is StepKind.READ:
-            return list(self.empty(self.design.links[step.target], ways))
+            link = self.design.links[step.target]
+            return list(not_in_front(link, ways) if link.in_line else self.empty(link, ways))
         free, pool = f"free threads of {step.target}", self.design.pools.get(step.target)
         if pool is not None:
             taking = step.kind is StepKind.ACQUIRE

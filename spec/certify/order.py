@@ -102,8 +102,6 @@ class _Marking:
     ) -> None:
         if any(link.capacity == 0 for link in design.links.values()):
             raise NotCovered("order at a link of capacity 0")
-        if any(link.of for link in design.links.values()):
-            raise NotCovered("order in a queue with several kinds of elements")
         self.design, self.sender, self.receiver, self.two = design, sender, receiver, two
         self.wrong = "after a later one" if two else "again"
         self.moves = [move for move in system.steps if not move.fails]
@@ -218,14 +216,16 @@ def _one_way(design: Design, sender: str, receiver: str) -> bool:
             seen.add(reader)
     here, passed = receiver, {receiver}
     while here != sender or len(passed) == 1:
-        ways = before.get(here, [])
+        ways = {(writer, link.of if link.in_line else link.name)
+                for writer, link in before.get(here, [])}
         if len(ways) != 1:
             return False
-        here = ways[0][0]
+        (here, _), = ways
         if here == sender:
             return True
         task = design.tasks[here]
-        if here in passed or (task.pool and task.hand > 1):
+        decides = any(link.in_line for link in design.outputs(here))
+        if here in passed or ((task.pool or decides) and task.hand > 1):
             return False
         passed.add(here)
     return True

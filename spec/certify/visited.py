@@ -72,7 +72,7 @@ def never_ceases_in(system: System, wanted: Sequence[Wanted], most: int) -> int:
 def _goes_on(states: States, system: System, wanted: Wanted) -> None:
     import numpy as np
     going = np.ones(len(states), dtype=np.bool_)
-    if system.ends:
+    if system.ends and wanted.task:  # what nobody reads any more is asked for in the end, too
         going &= ~states.within(system.counters)
     if wanted.asking:
         going &= states.table[:, states.column[wanted.asking]] >= wanted.least

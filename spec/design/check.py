@@ -171,8 +171,8 @@ def _starvation(design: Design, task: str, settings: Settings) -> Finding:
         # Fairness of a step that stands for several is weaker than that of each of them.
         return replace(found, outcome=Outcome.UNKNOWN, method="search, of a coarser design",
                        reason="an unbounded link makes fairness undecided here")
-    if found.outcome is Outcome.VIOLATED and found.loop is not None:
-        others = going_round(part, found.steps[found.loop:])
+    if found.outcome is Outcome.VIOLATED:
+        others = "" if found.loop is None else going_round(part, found.steps[found.loop:])
         return replace(found, reason=f"{task} takes no step while these go round for ever: {others}"
                        if others else f"{task} takes no step any more, and neither does anybody")
     return found

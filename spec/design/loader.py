@@ -17,11 +17,12 @@ from .net.translate import Aim, translate
 from .reading.copies import expanded, has_copies
 from .reading.kinds import Misfit, Parts, sorted_out
 from .reading.language import (
-    Design, Flow, Kind, Link, Merging, Mortality, Pool, Routing, Step, StepKind, Task,
+    MAX_EARLY, Design, Flow, Kind, Link, Merging, Mortality, Pool, Routing, Step, StepKind, Taking,
+    Task,
 )
 from .reading.parameters import Point, points, resolved
 from .reading.programs import length
-from .reading.schema import check_shape
+from .reading.schema import check_shape, suggest
 from .reading.source import Node, Spot, parse
 from .reading.symbols import whole
 
@@ -31,7 +32,6 @@ __all__ = ["load", "load_all", "load_point", "load_tree", "only"]
 _COUNTED = {Flow.DROP_NEWEST, Flow.DROP_OLDEST, Flow.UNBOUNDED}
 MAX_GIVES = 16
 MAX_POSITIONS = 200
-MAX_EARLY = 100
 
 # The links a kind needs: (fewest inputs, most inputs, fewest outputs, most outputs).
 _MANY = 10**9
@@ -182,7 +182,7 @@ class _Loader:
             lossy=_number(get("lossy"), 0), group=_text(get("group")),
             kinds=_kinds(get("kinds")), stop=_number(get("stop"), 0),
             go=_number(get("go"), _number(get("stop"), 0)), lag=_number(get("lag"), 0),
-            full=Flow(_text(get("full")) or "fail"),
+            full=Flow(_text(get("full")) or "fail"), taking=Taking(_text(get("take")) or "any"),
         )
         if flow is Flow.STOP_GO and "capacity" not in node.value:
             link = replace(link, capacity=link.stop + link.lag + 1)
@@ -303,7 +303,8 @@ class _Loader:
                 raise self._error(
                     links[0].spot, f"{task.name!r} waits for a {task.barrier!r} from each input, "
                     f"but {links[0].queue!r} has no elements of that kind",
-                    f"Give it `kinds:`, with {task.barrier!r} among them.")
+                    suggest(task.barrier, [link.kind for link in links])
+                    or f"Give it `kinds:`, with {task.barrier!r} among them.")
 
     def _check_transition(
         self, task: Task, inputs: Sequence[Link], outputs: Sequence[Link]

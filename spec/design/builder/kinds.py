@@ -293,7 +293,8 @@ class Kinds:
         full: Literal["fail", "drop-newest", "drop-oldest"] | None = None,
         batch: Number | None = None, initial: Number | None = None, gives: Number | None = None,
         takes: Number | None = None, lossy: Number | None = None, group: str | None = None,
-        kinds: Number | Sequence[str] | None = None, connect: Connection | None = None,
+        kinds: Number | Sequence[str] | None = None, take: Literal["any", "head"] | None = None,
+        connect: Connection | None = None,
     ) -> LinkName:
         """Put down a link between tasks.
 
@@ -313,15 +314,17 @@ class Kinds:
         ``lossy``: How many elements, permits or calls its channel may lose.
         ``group``: Of the links of a task with the same group, each element goes to one, which
             it decides itself.
-        ``kinds``: The kinds of its elements: their names, or how many there are; who reads one
-            kind leaves the others there.
+        ``kinds``: The kinds of its elements: their names, or how many there are; `take` says
+            which of them is read.
+        ``take``: Of a queue with several kinds: whether a reader takes one of a kind that it
+            reads, wherever it stands, or only what stands at its head.
         ``connect``: Between copies: which of them the links are between.
         """
         return self._link({
             "from": writer, "to": reader, "name": name, "capacity": capacity, "flow": flow,
             "stop": stop, "go": go, "lag": lag, "full": full, "batch": batch, "initial": initial,
             "gives": gives, "takes": takes, "lossy": lossy, "group": group, "kinds": kinds,
-            "connect": connect,
+            "take": take, "connect": connect,
         })
 
     def pool(

@@ -323,6 +323,8 @@ class _Drawing:
             extra.append(f"batch {link.batch}")
         if link.flow is Flow.STOP_GO:
             extra.append(f"stops above {link.stop}, goes on at {link.go}")
+        if link.in_line:
+            extra.append("read at its head")
         if (link.gives, link.takes) != (1, 1):
             extra.append(f"{link.gives} in, {link.takes} out")
         if link.initial and held is None:

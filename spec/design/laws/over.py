@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from ...notation.errors import InputError
-from ..reading.parameters import range_of, with_given
+from ..reading.parameters import range_of, range_said, with_given
 from ..reading.schema import check_shape
 from ..reading.source import Node
 
@@ -22,9 +22,10 @@ __all__ = ["Opened", "opened"]
 
 _KEYS: Final[Mapping[str, Mapping[str, tuple[int | None, int]]]] = {
     "links": {"capacity": (1, 1), "batch": (1, 1), "initial": (0, 0), "gives": (1, 1),
-              "takes": (1, 1), "lossy": (0, 0)},
+              "takes": (1, 1), "lossy": (0, 0), "stop": (None, 1), "go": (None, 0), "lag": (0, 0)},
     "pools": {"threads": (None, 1)},
-    "tasks": {"hand": (0, 0), "count": (None, 1), "roots": (1, 1), "depth": (1, 1)},
+    "tasks": {"hand": (0, 0), "count": (None, 1), "roots": (1, 1), "depth": (1, 1),
+              "size": (None, 1), "slide": (None, 1)},
 }
 """For what a number may be opened: what it is where the file says nothing, and the least."""
 _USUAL: Final = {"links": "capacity", "pools": "threads"}
@@ -58,9 +59,9 @@ def opened(
     for place, each in enumerate(wanted):
         name, _, said = each.partition("=")
         name = name.strip()
-        spoken = range_of(Node(said, root.spot), name, file) if said else None
+        spoken = range_said(said, name, f"--over {each.strip()[:60]}") if said else None
         if said and spoken is None:
-            raise InputError(f"{each[:60]!r} says no range of values", file,
+            raise InputError(f"{said[:60]!r} is no range of values", f"--over {each.strip()[:60]}",
                              "Write for example --over requests=1..8.")
         declared = root.value.get("parameters")
         if declared is not None and name in declared.value:

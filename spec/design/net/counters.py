@@ -16,7 +16,7 @@ from itertools import product
 
 from ...verdicts.verdict import Trace
 from .links import Unbounded
-from .rows import FAILED, Place, Row, Table
+from .rows import FAILED, Invariant, Place, Row, Table
 from .translate import Aim
 
 __all__ = ["AIM", "Counter", "Counters", "Move", "changes_of"]
@@ -27,6 +27,8 @@ AIM = Aim(unbounded=Unbounded(NO_MOST, abstract=False))
 
 ONE_OF_MANY = {"position", "turn"}
 """Roles of places whose tokens are no amount but a name."""
+LINES = {"line", "slot"}
+"""Roles of places that say what stands where in a queue."""
 
 
 @dataclass(frozen=True)
@@ -64,11 +66,14 @@ class Move:
 @dataclass(frozen=True)
 class Counters:
     """A design as counters and moves; ``may_end`` says whether it may rest where no counter is
-    above its ``rest``."""
+    above its ``rest``. ``sums`` never change, and are known because they say what stands where in
+    a queue, of which ``lines`` are the counters: a basis of all sums says the same at length."""
 
     counters: Sequence[Counter]
     moves: Sequence[Move]
     may_end: bool
+    sums: Sequence[Mapping[int, int]] = ()
+    lines: frozenset[int] = frozenset()
 
     @staticmethod
     def of(table: Table) -> Counters:
@@ -78,7 +83,11 @@ class Counters:
         places = {place.name: place for place in table.places}
         moves = [replace(move, row=number) for number, row in enumerate(table.rows)
                  for move in _moves(row, places, index)]
-        return Counters(counters, moves, table.may_end)
+        known = [{index[place, None]: weight for place, weight in law.weights.items()}
+                 for law in table.invariants if _is_line(law, places)]
+        lines = frozenset(n for n, counter in enumerate(counters)
+                          if places[counter.place].role in LINES)
+        return Counters(counters, moves, table.may_end, known, lines)
 
     @property
     def lasting(self) -> Iterator[Move]:
@@ -119,6 +128,11 @@ def changes_of(table: Table, trace: Trace) -> Iterator[dict[str, int]]:
                 found[place] = by
         yield found
         state = step.state
+
+
+def _is_line(law: Invariant, places: Mapping[str, Place]) -> bool:
+    """Whether a sum is about where elements stand in a queue."""
+    return any(places[place].role in LINES for place in law.weights)
 
 
 def _counters(place: Place) -> Iterator[Counter]:

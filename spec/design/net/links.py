@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from ...notation.labels import counted
 from ..reading.language import Flow, Link
-from . import signals
+from . import lines, signals
 from .rows import FAILED, Effect, Invariant, Place, Row
 
 __all__ = ["LinkPlaces", "Unbounded", "free_threads"]
@@ -110,6 +110,8 @@ class LinkPlaces:
             yield Place(self.freed, "freed", link.name, 0, room, room, room)
         if link.flow is Flow.STOP_GO:
             yield from signals.places(self)
+        if link.in_line:
+            yield from lines.places(self)
         if link.lossy:
             yield Place(self.budget, "budget", link.name, link.lossy, link.lossy,
                         link.lossy, link.lossy)
@@ -138,7 +140,8 @@ class LinkPlaces:
             change[self.freed] = n
         if self.slots:
             change[self.slots] = n
-        yield Effect({self.queue: n}, {}, change, words)
+        plain = Effect({self.queue: n}, {}, change, words)
+        yield from lines.reads(self, plain) if link.in_line else [plain]
         if link.flow is Flow.UNBOUNDED and self.unbounded.abstract:
             full = self.capacity
             for fewer in range(n):
@@ -149,6 +152,10 @@ class LinkPlaces:
         if self.meets:
             return Effect(unless=frozenset({self.link.name}))
         return Effect(at_most={self.queue: self.link.takes - 1})
+
+    def refuses(self) -> Iterator[Effect]:
+        """It cannot be read now: there is nothing, or something else stands before it."""
+        yield from lines.refused(self) if self.link.in_line else [self.is_empty()]
 
     def is_full(self) -> Iterator[Effect]:
         """Nothing can be written; nothing where it always can."""
@@ -180,7 +187,7 @@ class LinkPlaces:
             room = Effect({self.slots: n}, {}, {self.slots: -n, self.queue: n}, (words,))
         else:
             room = Effect({}, {self.queue: self.capacity - n}, {self.queue: n}, (words,))
-        yield room
+        yield from lines.writes(self, room) if link.in_line else [room]
         if link.lossy:
             yield room.then(Effect(
                 {self.budget: 1}, {}, {self.budget: -1, self.queue: -1},

@@ -17,6 +17,7 @@ from ..reading.language import (
     Design, Flow, Kind, Link, Merging, Mortality, Routing, Step, StepKind, Task,
 )
 from ..reading.programs import Positions
+from . import lines
 from .gathering import align, window
 from .links import LinkPlaces, Unbounded, free_threads
 from .meetings import join_meetings
@@ -88,6 +89,11 @@ def translate(design: Design, aim: Aim) -> Table:
     for pool in design.pools.values():
         role, of = ("slots", slots_of(pool.name)) if is_slots(pool.name) else ("pool", pool.name)
         builder.places.append(Place(free_threads(pool.name), role, of, *[pool.threads] * 4))
+        kinds = [each for each in builder.links.values()
+                 if each.link.in_line and each.link.room == pool.name]
+        if kinds:
+            builder.places.extend(lines.places_of_queue(of, pool.threads))
+            builder.invariants.extend(lines.invariants(of, kinds))
     for task in design.tasks.values():
         try:
             builder.put(task)
@@ -114,7 +120,8 @@ class Builder:
         self.links: Mapping[str, LinkPlaces] = {
             link.name: LinkPlaces(
                 link, aim.unbounded, min(design.taken(link), default=link.takes),
-                max((*design.taken(link), *design.given(link)), default=1), design.abandoned(link))
+                max((*design.taken(link), *design.given(link)), default=1),
+                design.abandoned(link) and not aim.emptied)
             for link in design.links.values()
         }
         self.places = [Place(FAILED, "flag", "", 0, 1, 1, 0 if aim.failures else 1)]
@@ -515,7 +522,7 @@ def _step(
 def _impossible(to: Builder, step: Step) -> Iterator[Effect]:
     """Where a step cannot be done now: nothing for one that always can."""
     if step.kind is StepKind.READ:
-        yield to.links[step.target].is_empty()
+        yield from to.links[step.target].refuses()
     elif step.kind is StepKind.WRITE:
         yield from to.links[step.target].is_full()
     elif step.kind is StepKind.ACQUIRE:

@@ -12,7 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from .language import Flow, Kind, Link, Pool, Step, StepKind, Task
+from .language import Flow, Kind, Link, Pool, Step, StepKind, Taking, Task
+from .schema import suggest
 
 __all__ = ["Misfit", "Parts", "is_one_kind", "is_slots", "slots_of", "sorted_out"]
 
@@ -114,14 +115,20 @@ def _check(link: Link) -> None:
     if not (link.writers and link.readers):
         raise Misfit(link, f"link {link.name!r} has kinds, so it needs somebody at both ends",
                      "Name a task in `from` and in `to`.")
+    twice = next((each for n, each in enumerate(link.kinds) if each in link.kinds[:n]), None)
+    if twice is not None:
+        raise Misfit(link, f"link {link.name!r} names the kind {twice!r} twice", "Name it once.")
     if len(link.kinds) == 1:
         return  # it is a link like any other
-    plain = replace(link, kinds=(), flow=Flow.BLOCKING, capacity=1, group="")
+    plain = replace(link, kinds=(), flow=Flow.BLOCKING, capacity=1, group="", taking=Taking.ANY)
     if link.flow not in (Flow.BLOCKING, Flow.UNBOUNDED) or link.capacity == 0 or plain != Link(
             link.name, link.writers, link.readers, link.spot):
         raise Misfit(link, f"link {link.name!r} has several kinds, so it must be a blocking or "
                      "unbounded one with room, that is empty at the start and moves single "
                      "elements", "Remove its other keys.")
+    if link.taking is Taking.HEAD and link.capacity is None:
+        raise Misfit(link, f"link {link.name!r} has no bound, so it cannot be told where in it "
+                     "an element stands", "Give it a capacity, or remove `take`.")
 
 
 def _script(task: Task, own: Mapping[str, Link], links: Mapping[str, Link]) -> Task:
@@ -274,5 +281,5 @@ class _Writer:
         kind = known.get(step.of, step.of)
         if kind not in link.kinds:
             raise Misfit(step, f"{link.name!r} has no elements of kind {kind!r}",
-                         f"Its kinds are: {', '.join(link.kinds)}.")
+                         suggest(kind, link.kinds) or f"Its kinds are: {', '.join(link.kinds)}.")
         return (kind,)

@@ -14,9 +14,13 @@ from functools import cached_property
 from .source import NOWHERE, Spot
 
 __all__ = [
-    "Design", "Flow", "Kind", "Link", "Merging", "Mortality", "Pool", "Routing", "Step", "StepKind",
-    "Task",
+    "MAX_EARLY", "Design", "Flow", "Kind", "Link", "Merging", "Mortality", "Pool", "Routing", "Step", "StepKind",
+    "Taking", "Task",
 ]
+
+
+MAX_EARLY = 100
+"""The most elements of a window that may close early: each number of them is a way to."""
 
 
 class Kind(Enum):
@@ -48,6 +52,13 @@ class Flow(Enum):
     STOP_GO = "stop-go"              # nearly full, the reader calls stop, and later go
     FAIL = "fail"                    # when full, the whole design fails
     UNBOUNDED = "unbounded"          # there is always room
+
+
+class Taking(Enum):
+    """Which element of a queue with several kinds a reader takes."""
+
+    ANY = "any"    # one of a kind that it reads, wherever it stands
+    HEAD = "head"  # the one that came first: who does not read its kind waits
 
 
 class Merging(Enum):
@@ -185,7 +196,7 @@ class Link:
     may come, and go when there are ``go`` again; ``full`` is its flow where they do not fit.
     ``kinds`` are those of its elements, until they are written out (see ``kinds``): then each link
     has elements of one ``kind``, those of one queue have its name in ``of``, and if it is bounded,
-    the pool ``room`` of its free slots in common.
+    the pool ``room`` of its free slots in common; ``taking`` says which of them is read.
     """
 
     name: str
@@ -208,6 +219,12 @@ class Link:
     go: int = 0
     lag: int = 0
     full: Flow = Flow.FAIL
+    taking: Taking = Taking.ANY
+
+    @property
+    def in_line(self) -> bool:
+        """Whether its elements have a place among those of other kinds in their queue."""
+        return self.taking is Taking.HEAD and bool(self.room)
 
     @property
     def overflow(self) -> Flow:

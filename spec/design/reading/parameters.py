@@ -23,7 +23,7 @@ from .schema import check_shape
 from .source import Node
 
 __all__ = [
-    "MAX_POINTS", "Point", "computed", "expected", "point_with", "points", "range_of",
+    "MAX_POINTS", "Point", "computed", "expected", "point_with", "points", "range_of", "range_said",
     "resolved", "value_of", "with_given",
 ]
 
@@ -55,7 +55,8 @@ def points(root: Node, file: str, given: Mapping[str, str]) -> list[Point]:
     """
     check_shape(root, file, "parameters")
     nodes = _nodes(root, file, given)
-    sizes = {name: range_of(node, name, file) for name, node in nodes.items()}
+    sizes = {name: range_said(node.value, name, f"--set {name}={given[name][:40]}")
+             if name in given else range_of(node, name, file) for name, node in nodes.items()}
     count = prod(len(values) for values in sizes.values() if values is not None)
     if count > MAX_POINTS:
         swept = next(node for name, node in nodes.items() if sizes[name] is not None)
@@ -129,13 +130,18 @@ def _nodes(root: Node, file: str, given: Mapping[str, str]) -> dict[str, Node]:
 def range_of(node: Node, name: str, file: str) -> range | None:
     """The values of a range; None for what is a single value. Raises InputError for a range that
     has none."""
-    found = _RANGE.fullmatch(node.value) if isinstance(node.value, str) else None
+    return range_said(node.value, name, f"{file}:{node.spot}")
+
+
+def range_said(value: Any, name: str, where: str) -> range | None:
+    """As ``range_of``, of a value that stands anywhere: on a command line, too."""
+    found = _RANGE.fullmatch(value) if isinstance(value, str) else None
     if found is None:
         return None
     low, high = map(int, found.groups())
     if low > high:
-        raise InputError(f"the parameter {name!r} has no value: {low} is more than {high}",
-                         f"{file}:{node.spot}", "Write the smaller number first.")
+        raise InputError(f"{name[:40]!r} has no value: {low} is more than {high}", where,
+                         "Write the smaller number first.")
     return range(low, high + 1)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
@@ -21,7 +21,7 @@ from .source import Node, Spot
 if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError
 
-__all__ = ["check_shape", "resolved_schema", "schema"]
+__all__ = ["check_shape", "resolved_schema", "schema", "suggest"]
 
 Schema = Mapping[str, Any]
 
@@ -180,7 +180,7 @@ def _enum(called: str, error: ValidationError) -> Words:
     allowed = error.validator_value
     return (f"{called} is {_show(error.instance)}, but must be one of: "
             f"{', '.join(map(str, allowed))}",
-            _suggest(error.instance, allowed) or "Choose one of them.", None)
+            suggest(error.instance, allowed) or "Choose one of them.", None)
 
 
 def _pattern(called: str, error: ValidationError) -> Words:
@@ -202,7 +202,26 @@ def _range(called: str, error: ValidationError) -> Words:
 
 def _required(called: str, error: ValidationError) -> Words:
     key = next(each for each in error.validator_value if each not in error.instance)
+    strange = [each for each in error.instance if each not in _keys()]
+    near = difflib.get_close_matches(key, map(str, strange), n=1)
+    if near:
+        return (f"{called} has the key {_show(near[0])}, which means nothing here, and no `{key}`",
+                f"Did you mean {key!r}?", near[0])
     return f"{called} has no `{key}`", f"Add `{key}:` to it.", None
+
+
+@cache
+def _keys() -> frozenset[str]:
+    """Every key that means something somewhere."""
+    return frozenset(key for part in _parts(schema()) for key in part.get("properties", {}))
+
+
+def _parts(part: Any) -> Iterator[Schema]:
+    if isinstance(part, list):
+        yield from (inner for each in part for inner in _parts(each))
+    elif isinstance(part, dict):
+        yield part
+        yield from (inner for each in part.values() for inner in _parts(each))
 
 
 def _unknown_key(called: str, error: ValidationError) -> Words:
@@ -210,7 +229,7 @@ def _unknown_key(called: str, error: ValidationError) -> Words:
     known = list(rule.get("properties", {}))
     key = next(each for each in error.instance if each not in known)
     return (f"{called} has the key {_show(key)}, which means nothing here",
-            _suggest(key, known) or f"It can have: {', '.join(known)}.", key)
+            suggest(key, known) or f"It can have: {', '.join(known)}.", key)
 
 
 def _too_few(called: str, error: ValidationError) -> Words:
@@ -228,9 +247,10 @@ def _one_of(called: str, error: ValidationError) -> Words:
 
 
 def _not(called: str, error: ValidationError) -> Words:
-    key = error.validator_value["required"][0]
+    key, rule = error.validator_value["required"][0], error.schema
+    why = f" {rule['description']}" if isinstance(rule, dict) and "description" in rule else ""
     return (f"{called} has a `{key}`, which means nothing with its other keys",
-            f"Remove `{key}`.", key)
+            f"Remove `{key}`.{why}", key)
 
 
 _WORDS: Final[Mapping[str, Callable[[str, ValidationError], Words]]] = {
@@ -260,6 +280,7 @@ def _show(value: Any) -> str:
     return text if len(text) <= 60 else text[:57] + "…"
 
 
-def _suggest(given: Any, known: list[Any]) -> str:
+def suggest(given: object, known: Iterable[object]) -> str:
+    """A question whether one of those that are known was meant; empty where none is near."""
     near = difflib.get_close_matches(str(given), [str(name) for name in known], n=1)
     return f"Did you mean {near[0]!r}?" if near else ""

@@ -15,8 +15,8 @@ from .change import (
 )
 
 __all__ = [
-    "at_once", "batch", "bound", "calls", "capacity", "count", "hand", "held_at_the_start",
-    "more_at_the_start", "reliable", "threads", "window",
+    "at_once", "batch", "bound", "calls", "capacity", "count", "hand", "held_at_the_start", "mark",
+    "more_at_the_start", "reliable", "threads", "window", "windows",
 ]
 
 Counted = TypeVar("Counted", Link, Task)
@@ -180,6 +180,19 @@ def _fewer_at_a_time(family: Family[Task], size: int) -> Change:
                         for spot in spots), family.names, grows=False)
 
 
+def mark(scope: Scope) -> Iterator[Change]:
+    """A reader that calls stop earlier."""
+    for family in scope.links:
+        if all(scope.design.links[name].flow is Flow.STOP_GO for name in family.members):
+            links = [scope.design.links[name] for name in family.members]
+            spare = min(link.stop - max(1, link.go, link.initial) for link in links)
+            first = family.first.stop
+            if spare > 0:
+                yield _of_links(
+                    scope, family, "stop", below(first, first - spare),
+                    "let the reader of {} call stop above {n} (`stop: {}`; it is {})", "element")
+
+
 def calls(scope: Scope) -> Iterator[Change]:
     """Fewer nested calls at a time."""
     for family in scope.tasks:
@@ -253,6 +266,27 @@ def at_once(scope: Scope) -> Iterator[Change]:
                 yield _of_links(
                     scope, family, key, below(getattr(first, key), 1), "let {} pass on {n} each "
                     f"time {' or '.join(who)} {does} (`{key}: {{}}`; it is {{}})", "element")
+
+
+def windows(scope: Scope) -> Iterator[Change]:
+    """Fewer elements that a window gathers."""
+    for family in scope.tasks:
+        if family.first.kind is Kind.WINDOW and family.first.size > 1:
+            yield _smaller_window(scope, family)
+
+
+def _smaller_window(scope: Scope, family: Family[Task]) -> Change:
+    """One that slides by all that it has still does so."""
+    old = [scope.design.tasks[name].size for name in family.members]
+    least = max((task.slide for task in map(scope.design.tasks.__getitem__, family.members)
+                 if task.slide < task.size), default=1)
+
+    def done(design: Design, by: int) -> Design:
+        return changed_tasks(design, family, lambda task: replace(
+            task, size=task.size + by, slide=min(task.slide, task.size + by)))
+
+    return number(family, "size", old, below(old[0], least), lambda n: (
+        f"let {family.told} gather {counted(n, 'element')} (`size: {n}`; it is {old[0]})"), done)
 
 
 def count(scope: Scope) -> Iterator[Change]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ...notation.labels import counted
 from ..reading.language import (
-    Design, Flow, Kind, Link, Merging, Pool, Routing, Step, StepKind, Task,
+    MAX_EARLY, Design, Flow, Kind, Link, Merging, Pool, Routing, Step, StepKind, Taking, Task,
 )
 from ..reading.source import NOWHERE
 from ..why.findings import Edit
@@ -15,7 +15,7 @@ from .change import (
     MOST, Change, Family, Scope, changed_links, changed_tasks, once, shown, taken,
 )
 
-__all__ = ["dropping", "fairness", "preference", "routing", "seats", "under_way", "waiting"]
+__all__ = ["dropping", "early", "fairness", "overtaking", "preference", "routing", "seats", "under_way", "waiting"]
 
 MAX_GIVES = 16
 """The most elements that a writer of a dropping link may write at once."""
@@ -74,6 +74,28 @@ def routing(scope: Scope) -> Iterator[Change]:
                        f"let {family.told} write to any link that has room (`by: room`)",
                        lambda design, family=family: changed_tasks(  # type: ignore[misc]
                            design, family, lambda task: replace(task, routing=Routing.ROOM)))
+
+
+def early(scope: Scope) -> Iterator[Change]:
+    """A window that may close with fewer elements than it gathers."""
+    for family in scope.tasks:
+        first = family.first
+        if first.kind is Kind.WINDOW and not first.early and 1 < first.size <= MAX_EARLY:
+            yield once(family, "early", family.told, "", "true",
+                       f"let {family.told} close before it is full (`early: true`)",
+                       lambda design, family=family: changed_tasks(  # type: ignore[misc]
+                           design, family, lambda task: replace(task, early=True)))
+
+
+def overtaking(scope: Scope) -> Iterator[Change]:
+    """Readers take the kind that they want, wherever it stands in a queue."""
+    for family in scope.links:
+        if family.first.in_line:
+            yield once(family, "take", family.told, "head", "any",
+                       f"let the readers of {family.told} take any kind, wherever it stands "
+                       "(`take: any`)",
+                       lambda design, family=family: changed_links(  # type: ignore[misc]
+                           design, family, lambda link: replace(link, taking=Taking.ANY)))
 
 
 def waiting(scope: Scope) -> Iterator[Change]:

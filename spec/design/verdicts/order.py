@@ -47,9 +47,12 @@ def _of_pair(design: Design, sender: str, receiver: str, settings: Settings) -> 
         table = tagged(finite, plain, sender, receiver)
         return finding_of(finite, table, RULE, search(table, RULE, settings))
 
+    mixed = next((link.of for link in ahead_of(design, sender) if link.of and not link.in_line), "")
+    hint = f"; any kind is taken from {mixed}, of which `take: head` would keep the order"
     return told_of_pair(
         ORDERED, design, sender, receiver, ask,
-        f"{receiver} reads the second of two elements of {sender} before the first")
+        f"{receiver} reads the second of two elements of {sender} before the first"
+        f"{hint if mixed else ''}")
 
 
 def told_of_pair(
@@ -65,9 +68,6 @@ def told_of_pair(
         return Finding(about, Outcome.UNKNOWN, "search, not begun", reason=told + why)
 
     told = f"what {sender} sends to {receiver}"
-    if mixed := next((link.of for link in ahead_of(design, sender) if link.of), ""):
-        return unknown(f" may pass {mixed}, whose elements are counted kind by kind, and not told "
-                       "apart; next, ask it of one kind")
     finite = with_ends(design)
     if finite is None:
         return unknown(" passes an unbounded link")
@@ -122,16 +122,17 @@ def _one_way(design: Design, sender: str, receiver: str, ahead: list[Link]) -> b
     here, seen = receiver, {receiver}
     while True:
         links = [link for link in ahead if here in link.readers]
-        if len(links) != 1:
+        if len({link.queue if link.in_line else link.name for link in links}) != 1:
             return False
-        writers = [task for task in links[0].writers
-                   if task == sender or any(task in link.readers for link in ahead)]
-        if len(writers) != 1 or writers[0] in seen:
+        writers = {task for each in links for task in each.writers
+                   if task == sender or any(task in link.readers for link in ahead)}
+        if len(writers) != 1 or writers & seen:
             return False
-        here = writers[0]
+        here, = writers
         seen.add(here)
         if here == sender:
             return True
         task = design.tasks[here]
-        if task.kind in (Kind.SINK, Kind.SCRIPT) or (task.pool and task.hand > 1):
+        decides = any(link.in_line for link in design.outputs(here))  # about each kind by itself
+        if task.kind in (Kind.SINK, Kind.SCRIPT) or ((task.pool or decides) and task.hand > 1):
             return False

@@ -81,7 +81,8 @@ class _Tagging:
         self.sender, self.receiver = sender, receiver
         self.stores: dict[str, _Store] = {}
         for place in table.places:
-            if place.role == "queue":
+            if place.role == "slot" or (
+                    place.role == "queue" and not design.links[place.of].in_line):
                 self.stores[place.name] = _Store(place.name, place.most, mixed=False)
             elif place.role == "hand":
                 task = design.tasks[place.of]

@@ -11,7 +11,7 @@ from ..net.translate import own_place
 from ..reading.language import Design, Kind, StepKind, Task
 from ..reading.programs import program
 from .ahead import Ahead
-from .stuck import Blocked
+from .stuck import FRONT, Blocked
 from .waits import Cycle, Failure, Helps, Wait
 
 __all__ = ["end_marking", "helping", "marking_of", "steps_of", "told_waits"]
@@ -102,5 +102,7 @@ def _told(design: Design, task: str, place: Place, few: bool, on: str) -> Blocke
     """A wait of a cycle, which names only the next one of it."""
     if place.role == "pool":
         return Blocked(task, "a thread" if few else "an acquire", place.of, (on,))
+    if place.role in ("line", "slot"):
+        return Blocked(task, FRONT, place.of, (on,))
     is_data = place.role == "queue" and few
     return Blocked(task, "data" if is_data else "room", place.of, (on,))

@@ -10,12 +10,15 @@ from ...verdicts.verdict import Outcome
 from ..reading.language import Design
 from ..reading.lints import lints
 from ..reading.source import Spot
-from .stuck import Blocked
+from .stuck import Blocked, Left
 
 __all__ = [
     "Attempt", "DesignReport", "Edit", "Finding", "GraphCycle", "Meanwhile", "Repair",
     "RepairStep", "ToldLeg", "Way", "in_short", "worst_of",
 ]
+
+CEASED = {"stops for ever": "has stopped for ever", "crashes": "has crashed"}
+"""Steps after which a task does nothing any more, and what is said of it then."""
 
 
 @dataclass(frozen=True)
@@ -163,7 +166,8 @@ class Finding:
     many. ``changes`` are those of each step (and then of each step ``meanwhile``), by the names of
     ``counters``. What is ``expected`` is None where nobody said what it should be. ``between`` are
     the sender and the receiver whose order is lost; ``without`` is what does not go on in a design
-    that is not live: a ``task``, or taking from a ``counter``.
+    that is not live: a ``task``, or taking from a ``counter``. ``left`` is what nobody reads where
+    everybody is done.
     """
 
     name: str
@@ -190,11 +194,19 @@ class Finding:
     meanwhile: Meanwhile | None = None
     between: tuple[str, str] | None = None
     without: tuple[str, str] = ("", "")
+    left: tuple[Left, ...] = ()
 
     @property
     def length(self) -> int:
         """The number of steps of the way."""
         return len(self.steps) + sum((leg.keep + len(leg.steps)) * leg.times for leg in self.legs)
+
+    @property
+    def ceased(self) -> dict[str, str]:
+        """Those who have stopped or crashed on the way, each with what is said of it."""
+        steps = {*self.steps, *(step for leg in self.legs for step in leg.steps)}
+        return {step.removesuffix(f" {ends}"): told for step in steps
+                for ends, told in CEASED.items() if step.endswith(f" {ends}")}
 
     @property
     def way(self) -> str:
@@ -220,6 +232,8 @@ class Finding:
             "contents": dict(self.contents),
             "reason": self.reason, "tried": [attempt.to_json() for attempt in self.tried],
             "bounds": dict(self.bounds), "reached": sorted(self.reached),
+            "left": [{"in": left.where, "elements": left.number, "gone": list(left.gone)}
+                     for left in self.left],
             "meanwhile": None if self.meanwhile is None else self.meanwhile.to_json(),
             "repair": None if self.repair is None else self.repair.to_json(file),
         }

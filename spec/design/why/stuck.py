@@ -19,6 +19,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from ...notation.labels import counted
+from ..net.lines import front, slot_of
 from ..net.links import LinkPlaces, Unbounded
 from ..net.rows import Meeting, Place, Row, Table
 from ..net.signals import lost_go
@@ -27,13 +29,17 @@ from ..reading.language import Design, Kind
 from .ahead import Ahead, dead_rows
 from .waits import SHARED
 
-__all__ = ["Blocked", "closed_cycle", "waits_in"]
+__all__ = ["Blocked", "Left", "closed_cycle", "left_in", "told_gone", "waits_in"]
 
 Need = tuple[str, str, bool]
-"""What is needed ("room", "data", "a go", "a thread", "an acquire"), of which link or pool, and
-whether it is more than can ever be."""
+"""What is needed ("room", "data", "a go", "a thread", "an acquire", or FRONT), of which link or
+pool, and whether it is more than can ever be."""
+
+FRONT = "its kind at the front"
+"""What somebody needs in whose way an element of another kind stands."""
 
 WORDS = {
+    FRONT: ("its kind at the front of {}", "where only {} can take what stands there"),
     "room": ("room in {}", "which only {} can make"),
     "data": ("data in {}", "which only {} can bring"),
     "a go": ("a go for {}", "which only {} can call"),
@@ -45,7 +51,7 @@ WORDS = {
 @dataclass(frozen=True)
 class Blocked:
     """A task that waits for ``what`` in ``where``: room or data in a link, a go for one whose call
-    was lost, a thread of a pool, or an acquire of a pool to which it gives back more than
+    was lost, its kind at the front of a queue, a thread of a pool, or an acquire of a pool to which it gives back more than
     anybody has taken.
 
     ``on`` are the tasks that could end the wait, ``gone`` those that no longer can: they have
@@ -70,6 +76,46 @@ class Blocked:
             return f"{self.task} waits for {thing.format(self.where)}, which nobody gives{done}"
         others = " or ".join(self.on)
         return f"{self.task} waits for {thing.format(self.where)}, {held.format(others)}"
+
+
+@dataclass(frozen=True)
+class Left:
+    """Elements that are left in a link where everybody is done: ``number`` of them are in
+    ``where``, and those who could have read them are ``gone``."""
+
+    where: str
+    number: int
+    gone: tuple[str, ...]
+
+    def sentence(self, ceased: Mapping[str, str]) -> str:
+        """It as a sentence; ``ceased`` are those who have stopped or crashed."""
+        why = f": {told_gone(self.gone, ceased)}" if self.gone else ""
+        what = "is left in" if self.number == 1 else "are left in"
+        return (f"{counted(self.number, 'element')} {what} {self.where}, and nobody reads so many "
+                f"any more{why}.")
+
+
+def told_gone(gone: Sequence[str], ceased: Mapping[str, str]) -> str:
+    """Who does nothing any more, and why: those of ``ceased`` have stopped or crashed."""
+    done = [task for task in gone if task not in ceased]
+    told = [f"{task} {ceased[task]}" for task in gone if task in ceased]
+    if done:
+        told.insert(0, f"{' and '.join(done)} {'is' if len(done) == 1 else 'are'} done")
+    return ", and ".join(told)
+
+
+def left_in(design: Design, table: Table, marking: Mapping[str, int]) -> list[Left]:
+    """What is left in links of a design that may end, and that nobody will read any more."""
+    if not table.may_end:
+        return []
+    state = _State(design, table, marking)
+    found = []
+    for place in table.places:
+        if place.role == "queue" and marking[place.name] > place.rest:
+            able, gone = state.told_readers(place.of)
+            if not able:
+                found.append(Left(place.of, marking[place.name], gone))
+    return found
 
 
 def waits_in(design: Design, table: Table, marking: Mapping[str, int]) -> list[Blocked]:
@@ -108,6 +154,11 @@ class _State:
                 self._at.setdefault(end, set()).add(row.task)
         self._pools = {p.of: p.name for p in table.places if p.role == "pool"}
         self._slots = {p.of: p.name for p in table.places if p.role == "slots"}
+        self._in_line: dict[str, dict[int, list[str]]] = {}
+        for place in table.places:
+            if place.role == "slot":
+                self._in_line.setdefault(place.of, {}).setdefault(
+                    slot_of(place.name), []).append(place.name)
         self._order = {task: number for number, task in enumerate(design.tasks)}
 
     # --- what a task needs ------------------------------------------------------------------
@@ -142,7 +193,8 @@ class _State:
             need = self._need(row, self.places[place], few)
             if need is None:
                 return None
-            found[need] = None
+            if need[0] != FRONT or self._front(need[1]):  # else there is nothing in its way
+                found[need] = None
         meetings = self._joined.get(id(row), [])
         if row.effect.unless and not any(self._since(joint) for joint in meetings):
             return None
@@ -167,6 +219,8 @@ class _State:
         never = room < max(0, row.effect.at_least.get(place.name, 0))
         if place.role == "pool":
             return ("a thread" if few else "an acquire"), place.of, never
+        if place.role == "slot":
+            return FRONT, place.of, never
         if place.role == "slots":
             return ("room", place.of, never) if few else None
         if place.role not in ("queue", "permits"):
@@ -232,6 +286,10 @@ class _State:
             on = tuple(other for other in on if other != task)
         return Blocked(task, what, where, on, gone)
 
+    def told_readers(self, link: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Those who will still read a link, and those who did and do not any more."""
+        return self._who(("room", link, False))
+
     def _who(self, need: Need) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The tasks that could give what is needed, and those that no longer can."""
         if need not in self._helpers:
@@ -247,7 +305,7 @@ class _State:
     def _near(self, need: Need) -> list[str]:
         """The tasks that ever change what is needed, in the order of the design."""
         what, where, _ = need
-        ends = [self._pools[where]] if what in ("a thread", "an acquire") else [
+        ends = [self._front(where)] if what == FRONT else [self._pools[where]] if what in ("a thread", "an acquire") else [
             where, self._queue(where)]
         tasks = set().union(*(self._at.get(end, set()) for end in ends))
         return sorted(tasks, key=self._order.__getitem__)
@@ -263,12 +321,20 @@ class _State:
     def _gives(self, row: Row, need: Need) -> bool:
         """Whether the row would bring a link what is needed there."""
         what, where, _ = need
+        if what == FRONT:
+            return row.effect.change.get(self._front(where), 0) < 0
         if where in self._slots:
             return row.effect.change.get(self._slots[where], 0) > 0
         if self.design.links[where].capacity == 0:
             return (where, what == "data") in row.effect.meets
         change = row.effect.change.get(self._queue(where), 0)
         return change > 0 if what == "data" else change < 0
+
+    def _front(self, where: str) -> str:
+        """The place of what stands at the front of a queue; empty where nothing does."""
+        slots = self._in_line[where]
+        here = next(slot for slot in slots if self.marking[front(where, slot)])
+        return next((place for place in slots[here] if self.marking[place]), "")
 
     def _queue(self, where: str) -> str:
         """The place of a link's elements, or of the free slots that several links share."""

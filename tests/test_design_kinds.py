@@ -204,7 +204,7 @@ expect: {ordered: holds}
 """
     found = check(load(text)).finding("ordered")
     assert found.outcome is Outcome.VIOLATED
-    assert "any kind is taken from inbox, of which `take: head` would keep the order" in found.reason
+    assert "any kind is taken from inbox, of which `take: head` would keep" in found.reason
     head = check(load(text.replace("kinds:", "take: head, kinds:"))).finding("ordered")
     assert head.outcome is Outcome.HOLDS
     one = check(load(text.replace("of: b", "of: a"))).finding("ordered")

@@ -26,7 +26,7 @@ from checkvalve.spec.verdicts.verdict import Outcome
 
 Script = list[dict[str, Any]]
 State = tuple[tuple[tuple[int, str], ...], tuple[tuple[str, ...], ...]]
-"""Where each script stands, with the kind that it has given a name to; and what is in each queue."""
+"""Where each script stands, with the kind that it has named; and what is in each queue."""
 
 
 def after(

@@ -1,4 +1,4 @@
-"""Queues that are read in the order in which they were written, whatever the kinds of what is there.
+"""Queues that are read in the order in which they were written, whatever the kinds in them.
 
 Slots in a ring: the front goes round them as they are read, and the end as they are written.
 """

@@ -21,7 +21,9 @@ from .rows import Effect, Invariant, Place
 if TYPE_CHECKING:
     from .links import LinkPlaces
 
-__all__ = ["front", "invariants", "places", "places_of_queue", "reads", "refused", "slot_of", "writes"]
+__all__ = [
+    "front", "invariants", "places", "places_of_queue", "reads", "refused", "slot_of", "writes",
+]
 
 
 def front(queue: str, slot: int) -> str:

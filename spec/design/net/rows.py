@@ -18,8 +18,8 @@ Meeting = tuple[str, bool]
 """An end of a link without room: its name, and true for the writer's end."""
 
 Role = str
-"""What a place stands for: queue, permits, freed, slots, line, slot, hand, pool, left, position, turn,
-flag."""
+"""What a place stands for: queue, permits, freed, slots, line, slot, hand, pool, left, position,
+turn, flag."""
 
 
 MAX_WAYS = 512

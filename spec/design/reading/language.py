@@ -14,7 +14,8 @@ from functools import cached_property
 from .source import NOWHERE, Spot
 
 __all__ = [
-    "MAX_EARLY", "Design", "Flow", "Kind", "Link", "Merging", "Mortality", "Pool", "Routing", "Step", "StepKind",
+    "MAX_EARLY",
+    "Design", "Flow", "Kind", "Link", "Merging", "Mortality", "Pool", "Routing", "Step", "StepKind",
     "Taking", "Task",
 ]
 

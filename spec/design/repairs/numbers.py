@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
@@ -184,13 +184,22 @@ def mark(scope: Scope) -> Iterator[Change]:
     """A reader that calls stop earlier."""
     for family in scope.links:
         if all(scope.design.links[name].flow is Flow.STOP_GO for name in family.members):
-            links = [scope.design.links[name] for name in family.members]
-            spare = min(link.stop - max(1, link.go, link.initial) for link in links)
-            first = family.first.stop
-            if spare > 0:
-                yield _of_links(
-                    scope, family, "stop", below(first, first - spare),
-                    "let the reader of {} call stop above {n} (`stop: {}`; it is {})", "element")
+            yield _earlier_stop([scope.design.links[name] for name in family.members], family)
+
+
+def _earlier_stop(links: Sequence[Link], family: Family[Link]) -> Change:
+    """Where it calls go at its mark, it still does so."""
+    old = [link.stop for link in links]
+    spare = min(link.stop - max(1, link.initial, link.go if link.go < link.stop else 0)
+                for link in links)
+
+    def done(design: Design, by: int) -> Design:
+        return changed_links(design, family, lambda link: replace(
+            link, stop=link.stop + by, go=min(link.go, link.stop + by)))
+
+    return number(family, "stop", old, below(old[0], old[0] - spare), lambda n: (
+        f"let the reader of {family.told} call stop above {counted(n, 'element')} (`stop: {n}`; it "
+        f"is {old[0]})"), done)
 
 
 def calls(scope: Scope) -> Iterator[Change]:

@@ -15,7 +15,10 @@ from .change import (
     MOST, Change, Family, Scope, changed_links, changed_tasks, once, shown, taken,
 )
 
-__all__ = ["dropping", "early", "fairness", "overtaking", "preference", "routing", "seats", "under_way", "waiting"]
+__all__ = [
+    "dropping", "early", "fairness", "overtaking", "preference", "routing", "seats", "under_way",
+    "waiting",
+]
 
 MAX_GIVES = 16
 """The most elements that a writer of a dropping link may write at once."""

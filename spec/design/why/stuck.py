@@ -51,8 +51,8 @@ WORDS = {
 @dataclass(frozen=True)
 class Blocked:
     """A task that waits for ``what`` in ``where``: room or data in a link, a go for one whose call
-    was lost, its kind at the front of a queue, a thread of a pool, or an acquire of a pool to which it gives back more than
-    anybody has taken.
+    was lost, its kind at the front of a queue, a thread of a pool, or an acquire of a pool to which
+    it gives back more than anybody has taken.
 
     ``on`` are the tasks that could end the wait, ``gone`` those that no longer can: they have
     ended, or are past the step that would have. ``never`` says that nobody ever could: more is
@@ -305,8 +305,12 @@ class _State:
     def _near(self, need: Need) -> list[str]:
         """The tasks that ever change what is needed, in the order of the design."""
         what, where, _ = need
-        ends = [self._front(where)] if what == FRONT else [self._pools[where]] if what in ("a thread", "an acquire") else [
-            where, self._queue(where)]
+        if what == FRONT:
+            ends = [self._front(where)]
+        elif what in ("a thread", "an acquire"):
+            ends = [self._pools[where]]
+        else:
+            ends = [where, self._queue(where)]
         tasks = set().union(*(self._at.get(end, set()) for end in ends))
         return sorted(tasks, key=self._order.__getitem__)
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from checkvalve.conformance.campaigns.case import RunSettings, plan, run_case
 from checkvalve.conformance.campaigns.summary import known_rules, summarise
 from checkvalve.conformance.engines.conduct import Order, conduct
-from checkvalve.conformance.results import ERROR, FLAKY, PASSED, UNKNOWN, VIOLATED, CaseRow
+from checkvalve.conformance.results import ERROR, PASSED, UNKNOWN, VIOLATED, CaseRow
 from checkvalve.conformance.suites.generate import LENGTH_MAX, explore
 from checkvalve.conformance.suites.run import ITEMS_MAX, run_program
 from checkvalve.conformance.suites.shrink import shrink
@@ -164,26 +164,6 @@ def row_of(target: str) -> CaseRow:
     """The first row of a target."""
     (case,) = plan("queue", cases=1, seed=0)
     return run_case("queue", target, case, RunSettings(capacity=1))
-
-
-def test_a_target_that_is_not_deterministic_is_flaky_and_not_violated(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A failure that does not happen again is no verdict on a rule, but one on the target."""
-    target = target_from("""
-        class Adapter(Base):
-            runs = 0
-            def start(self, capacity):
-                Adapter.runs += 1
-                super().start(capacity)
-            def poll(self):
-                item = super().poll()
-                return "nobody's" if Adapter.runs == 4 else item
-    """, tmp_path, monkeypatch, "flaky_adapter")
-    row = row_of(target)
-    assert (row.verdict, row.rule) == (FLAKY, "QUEUE-5")
-    assert "not deterministic: 1 of 4" in row.message
-    assert row.fixture == ""
 
 
 def test_a_target_that_dies_is_an_error_that_tells_what_was_asked(

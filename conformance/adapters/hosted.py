@@ -20,7 +20,7 @@ from .child import Child, last_lines
 from .guard import own_place
 from .host import BOOT, FAREWELL, WHERE_SIGNAL
 from .loading import IMPORT_ADVICE, split_place
-from .process import Key, Pipe, converse, keep_idle, take_idle
+from .process import Key, Pipe, converse, end_idle, keep_idle, take_idle
 from .session import CheckedSession, PortNamed
 
 __all__ = ["FATAL", "STACK", "START_SECONDS", "HostedChild", "HostedTarget", "search_path"]
@@ -62,6 +62,11 @@ class HostedTarget:
         """Start or reuse a child. Raises ``InputError`` when the target does not import."""
         pipe = _HostedPipe(self._key(), self._start)
         return CheckedSession(self._name, pipe, self._port_named)
+
+    def renew(self) -> bool:
+        """See ``Target.renew``."""
+        end_idle(self._key())
+        return True
 
     def _key(self) -> Key:
         # Elsewhere, or with another search path, the same name may be another module.

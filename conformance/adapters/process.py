@@ -18,7 +18,9 @@ from ..ports.base import Message, excerpt, unique_keys
 from .child import Child
 from .session import CheckedSession, PortNamed
 
-__all__ = ["Key", "Pipe", "ProcessTarget", "close_idle", "converse", "keep_idle", "take_idle"]
+__all__ = [
+    "Key", "Pipe", "ProcessTarget", "close_idle", "converse", "end_idle", "keep_idle", "take_idle",
+]
 
 IDLE_MAX: Final = 4
 """Idle processes that are kept, of all targets together; the longest idle goes first."""
@@ -46,10 +48,17 @@ class ProcessTarget:
 
     def open(self) -> CheckedSession:
         """Start or reuse a process. Raises ``InputError`` when it cannot be started."""
-        # In another folder, a relative path is another program.
-        key = (self._argv, self._timeout, os.getcwd())
-        pipe = Pipe(key, lambda: Child(self._argv, self._timeout))
+        pipe = Pipe(self._key(), lambda: Child(self._argv, self._timeout))
         return CheckedSession(self._name, pipe, self._port_named)
+
+    def renew(self) -> bool:
+        """See ``Target.renew``."""
+        end_idle(self._key())
+        return True
+
+    def _key(self) -> Key:
+        # In another folder, a relative path is another program.
+        return self._argv, self._timeout, os.getcwd()
 
 
 def close_idle() -> None:
@@ -158,6 +167,12 @@ def take_idle(key: Key) -> Child | None:
                 del _idle[index]
                 return child
     return None
+
+
+def end_idle(key: Key) -> None:
+    """Kill the idle processes that were kept under ``key``."""
+    while (child := take_idle(key)) is not None:
+        child.kill()
 
 
 def keep_idle(key: Key, child: Child) -> None:

@@ -150,6 +150,10 @@ class InProcessTarget:
         adapter = guarded(self._name, self._factory)
         return CheckedSession(self._name, _Call(self._name, adapter), self._port_named)
 
+    def renew(self) -> bool:
+        """See ``Target.renew``: there is but this process."""
+        return False
+
 
 class _Call:
     """The transport that is a method call."""

@@ -22,12 +22,17 @@ from ..suites.shrink import RUNS_MAX, shrink
 from ..suites.suite import AnySuite, Program
 from ..systems.catalogue import suite_named
 from .rehearsal import most_telling
+from .steadiness import Sessions, kept_state
 
 __all__ = ["CANDIDATES_MAX", "RunSettings", "plan", "run_case", "suite_version"]
 
 CANDIDATES_MAX: Final = 10_000_000
 _SEED_BITS = 53
 _REPEATS = 3
+"""Further runs in which a breach has to come again: before its program is shrunk, and after."""
+
+_OFTEN, _OFTEN_IN_REAL_TIME = 10, 3
+"""Runs in which it is counted how often a breach comes that does not always come."""
 
 
 @dataclass(frozen=True)
@@ -121,9 +126,10 @@ class _Search:
         self.programs = 0
         self.exercised: Counter[str] = Counter()
         self.unjudged: Counter[str] = Counter()
-        self.found: tuple[Rule, Program] | None = None
-        self.behind: tuple[Rule, Program] | None = None
-        self.aside: tuple[Rule, Program] | None = None
+        self.tried: list[Program] = []
+        self.found: tuple[Rule, Run] | None = None
+        self.behind: tuple[Rule, Run] | None = None
+        self.aside: tuple[Rule, Run] | None = None
         self.follows: dict[str, str] = {}
         self.failure: TargetError | None = None
         self.measured: dict[str, int] = {}
@@ -196,12 +202,13 @@ class _Search:
         self.unjudged.update(run.unjudged)
         for name, value in run.measured.items():
             self.measured[name] = max(value, self.measured.get(name, value))
+        self.tried.append(tuple(run.acts))
         if run.rooted(focus) is not None:
-            self.found = focus, tuple(run.acts)
+            self.found = focus, run
         elif run.breach_of(focus) is not None:
-            self.behind = self.behind or (focus, tuple(run.acts))
+            self.behind = self.behind or (focus, run)
         elif run.breaches:
-            self.aside = self.aside or (run.breaches[0].rule, tuple(run.acts))
+            self.aside = self.aside or (run.breaches[0].rule, run)
 
     # --- the verdict ---------------------------------------------------------------------
 
@@ -211,7 +218,8 @@ class _Search:
                 return self._behind(*self.behind)
             broken = self.found or self.aside
             if broken is not None:
-                return self._broken(*broken)
+                rule, run = broken
+                return self._broken(rule, tuple(run.acts), run)
         except TargetError as error:
             self.failure = self.failure or error
         if isinstance(self.failure, SettingsRefused):
@@ -236,10 +244,10 @@ class _Search:
         refused = (self.capacity,) if self.rules else self._offered
         return f"capacity {', '.join(map(str, refused))}"
 
-    def _behind(self, rule: Rule, program: Program) -> CaseRow:
+    def _behind(self, rule: Rule, seen: Run) -> CaseRow:
         """The row of a breach that followed another one: of what came first in a short run,
         unless while the program is shrunk nothing comes before it any more."""
-        alone: list[Program] = []
+        alone: list[tuple[Program, Run]] = []
 
         def fails(candidate: Program) -> Program | None:
             if alone:
@@ -249,43 +257,78 @@ class _Search:
             if breach is None:
                 return None
             if run.root_of(breach) is breach:
-                alone.append(run.up_to(breach))
+                alone.append((run.up_to(breach), run))
             return run.up_to(breach)
 
-        small = shrink(program, fails, self.suite.simpler, self.settings.shrinks)
+        small = shrink(tuple(seen.acts), fails, self.suite.simpler, self.settings.shrinks)
         if alone:
-            return self._broken(rule, alone[0])
+            return self._broken(rule, *alone[0])
         run = self._run(rule, small)
         breach = run.breach_of(rule)
         if breach is None:
-            return self._unsteady(rule)
+            return self._unsteady(rule, small, seen)
         root = run.root_of(breach)
         self.follows = {rule.id: root.rule.id}
-        return self._broken(root.rule, run.up_to(root))
+        return self._broken(root.rule, run.up_to(root), run)
 
-    def _broken(self, rule: Rule, program: Program) -> CaseRow:
-        """The row of a breach: seen again, shrunk, and written down; or found to be flaky."""
-        repeats = [self._fails(rule, program) for _ in range(_REPEATS)]
-        if None in repeats:
-            seen = 1 + sum(found is not None for found in repeats)
-            return self._row(FLAKY, rule, (
-                f"the target is not deterministic: {seen} of {_REPEATS + 1} runs of the same "
-                f"program broke {rule.id}"
-            ))
+    def _broken(self, rule: Rule, program: Program, seen: Run) -> CaseRow:
+        """The row of a breach: seen again, shrunk, seen again, and written down; or of a target
+        that does not answer alike each time."""
+        if not self._comes_again(rule, program):
+            return self._unsteady(rule, program, seen)
         small = shrink(
             program, lambda candidate: self._fails(rule, candidate), self.suite.simpler,
             self.settings.shrinks)
-        # With every machine, so that what it is said to allow is allowed by all.
+        if small != program and not self._comes_again(rule, small):
+            return self._unsteady(rule, small, seen)
+        # In a process that has served nobody, and with every machine, so that what it is said to
+        # allow is allowed by all.
+        self.target.renew()
         run = self._run(rule, small, every=True)
         breach = run.rooted(rule)
         if breach is None:
-            return self._unsteady(rule)
-        fixture = fixture_of(self.suite, self.capacity, run, breach, self.spec, self.case)
+            return self._unsteady(rule, small, seen)
+        runs = _REPEATS + 1
+        fixture = fixture_of(
+            self.suite, self.capacity, run, breach, self.spec, self.case, (runs, runs))
         return self._row(VIOLATED, rule, fixture.headline(), fixture)
 
-    def _unsteady(self, rule: Rule) -> CaseRow:
+    def _comes_again(self, rule: Rule, program: Program) -> bool:
+        """Whether the rule breaks in each of some more runs of a program."""
+        return None not in [self._fails(rule, program) for _ in range(_REPEATS)]
+
+    def _unsteady(self, rule: Rule, program: Program, seen: Run) -> CaseRow:
+        """The row of a target that does not answer a program alike each time: it keeps something
+        from one session to the next, or else the breach comes in so many of its runs."""
+        sessions = Sessions(self.suite, self.target, self.capacity, self.settings.candidates)
+        kept = kept_state(sessions, self.tried, program)
+        if kept is not None:
+            return self._row(ERROR, message=str(kept.error()))
+        runs = _OFTEN_IN_REAL_TIME if self.settings.rehearsal else _OFTEN
+        small = shrink(
+            program, lambda candidate: self._ever_fails(rule, candidate), self.suite.simpler,
+            self.settings.shrinks // _OFTEN)
+        for each in dict.fromkeys((small, program)):
+            broken = [run for _ in range(runs) if (run := self._run(rule, each, every=True)
+                                                   ).rooted(rule) is not None]
+            if broken:
+                return self._flaky(rule, broken[0], len(broken), runs)
+        return self._flaky(rule, seen, 1, runs + 1)
+
+    def _ever_fails(self, rule: Rule, program: Program) -> Program | None:
+        """As ``_fails``, of a program that does not always come out alike."""
+        runs = (self._fails(rule, program) for _ in range(_REPEATS))
+        return next((found for found in runs if found is not None), None)
+
+    def _flaky(self, rule: Rule, run: Run, broke: int, runs: int) -> CaseRow:
+        """The row of a breach that does not always come, as one run showed it."""
+        breach = run.rooted(rule) or run.breach_of(rule)
+        assert breach is not None, "what is told was seen"
+        fixture = fixture_of(
+            self.suite, self.capacity, run, breach, self.spec, self.case, (broke, runs))
         return self._row(FLAKY, rule, (
-            f"the target is not deterministic: a program broke {rule.id}, and then did not"))
+            f"the target does not answer alike each time: {rule.id} was broken in {broke} of "
+            f"{runs} runs of the same program, {fixture.last_words}"), fixture)
 
     def _run(self, rule: Rule, program: Program, every: bool = False) -> Run:
         return run_program(

@@ -226,12 +226,12 @@ def _result(
     result = partial(RuleResult, target, suite.name, rule, cases=covered.cases,
                      steps=covered.steps, not_looked_for=lacking)
     broken = [row for row in rows if row.rule == rule.id]
-    fixtures = [read_fixture(row.fixture, "a row") for row in broken if row.verdict == VIOLATED]
-    if fixtures:
-        shortest = min(fixtures, key=lambda fixture: fixture.length)
-        return result(VIOLATED, message=shortest.headline(), fixture=shortest)
-    if broken:
-        return result(FLAKY, message=broken[0].message)
+    for found in (VIOLATED, FLAKY):
+        fixtures = [(read_fixture(row.fixture, "a row"), row.message)
+                    for row in broken if row.verdict == found]
+        if fixtures:
+            shortest, message = min(fixtures, key=lambda each: each[0].length)
+            return result(found, message=message, fixture=shortest)
     roots = _roots(rule, rows)
     if roots:
         return result(FOLLOWS, message=f"follows from {' or '.join(roots)}", follows_from=roots)

@@ -77,8 +77,8 @@ def command(
     rehearses it, and more for rules that these exercise too little; it takes minutes.
 
     Exit code 0 if no rule, MUST or SHOULD, is broken that is not --known, 1 if one is, 2 if
-    one was exercised too little or could not be judged, or the target is not deterministic,
-    64 if a target failed to answer.
+    one was exercised too little or could not be judged, or the target does not answer alike each
+    time, 64 if a target failed to answer, or keeps state from one session to the next.
     """
     from ..campaigns.case import RunSettings
     from ..campaigns.summary import known_rules
@@ -224,7 +224,7 @@ def _verdict(result: RuleResult) -> str:
 
 
 def _says(result: RuleResult) -> str:
-    shown = result.message if result.fixture is None else ""
+    shown = "" if result.verdict == "violated" else result.message
     if result.follows_from:
         return f"{shown}: seen broken only after it, in the same run. {result.rule.statement}"
     return shown or result.rule.statement

@@ -114,6 +114,9 @@ def _lines(fixture: Fixture, found: Replay) -> Iterator[str]:
 
 def _unbroken(fixture: Fixture, found: Replay) -> str:
     if not found.unjudged:
-        return f"Not broken: {fixture.rule_id} holds in this run."
+        broke, runs = fixture.came_in
+        again = "" if fixture.always_comes else (
+            f" Where it was found, it came in {broke} of {runs} runs: run it again.")
+        return f"Not broken: {fixture.rule_id} holds in this run.{again}"
     return (f"Unknown: the machine of {', '.join(sorted(found.unjudged))} could be in too many "
             "states, and lost track. Let it hold more: --candidates.")

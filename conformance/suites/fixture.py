@@ -63,11 +63,26 @@ class Fixture:
         """The requests; one on a ticket has ``ticket_of``, the step that got the ticket."""
         return [step["request"] for step in self.document["steps"]]
 
+    @property
+    def came_in(self) -> tuple[int, int]:
+        """In how many runs of its steps the rule broke, and of how many; zeros: not told."""
+        counts = self.document.get("found_on", {})
+        return int(counts.get("broke", 0)), int(counts.get("runs", 0))
+
+    @property
+    def always_comes(self) -> bool:
+        """Whether no run of its steps is known in which the rule did not break."""
+        broke, runs = self.came_in
+        return broke == runs
+
+    @property
+    def last_words(self) -> str:
+        """After how many steps the rule is broken, and by which."""
+        return f"after {counted(self.length, 'step')}: {self.document['steps'][-1]['words']}"
+
     def headline(self) -> str:
         """What was found, in one line."""
-        count = counted(self.length, "step")
-        last = self.document["steps"][-1]["words"]
-        return f"{self.rule_id} is broken after {count}: {last}"
+        return f"{self.rule_id} is broken {self.last_words}"
 
     def story(self) -> list[str]:
         """The failure as lines for a reader."""
@@ -81,9 +96,13 @@ class Fixture:
 # --- writing -----------------------------------------------------------------------------
 
 def fixture_of(
-    suite: AnySuite, capacity: int, run: Run, breach: Breach, target: str, case: Case
+    suite: AnySuite, capacity: int, run: Run, breach: Breach, target: str, case: Case,
+    came_in: tuple[int, int] = (0, 0),
 ) -> Fixture:
-    """The fixture of a run that ends with the step that broke a rule."""
+    """The fixture of a run that ends with the step that broke a rule.
+
+    ``came_in``: in how many runs of the same steps it did, and of how many, if they were counted.
+    """
     steps = [
         {"request": dict(each.request), "reply": _plain(each.reply), "words": each.words}
         for each in run.exchanges[: breach.step + 1]
@@ -94,6 +113,8 @@ def fixture_of(
         steps[-1]["instead_of"] = breach.refused
     rule = breach.rule
     scene = suite.scene.format_map(suite.settings(capacity))
+    broke, runs = came_in
+    counts = {"broke": broke, "runs": runs} if runs else {}
     return Fixture({
         "format": FORMAT,
         "version": VERSION,
@@ -108,8 +129,9 @@ def fixture_of(
         "because": {
             "observation": breach.observation, "false": breach.conjunct, "where": breach.where,
         },
-        "story": _story(scene, rule, breach, [str(step["words"]) for step in steps]),
-        "found_on": {"target": target, "case": case.index, "seed": case.seed},
+        "story": [*_story(scene, rule, breach, [str(step["words"]) for step in steps]),
+                  *_seldom(broke, runs)],
+        "found_on": {"target": target, "case": case.index, "seed": case.seed, **counts},
     })
 
 
@@ -123,6 +145,13 @@ def _story(scene: str, rule: Rule, breach: Breach, words: list[str]) -> list[str
     lines.append(f"This breaks {rule.id} ({rule.strength.value}): {rule.statement}")
     allowed = breach.allowed_in_words()
     return [*lines, allowed] if allowed else lines
+
+
+def _seldom(broke: int, runs: int) -> list[str]:
+    if broke == runs:
+        return []
+    return [f"It came in {broke} of {runs} runs of these steps: the target does not answer alike "
+            "each time."]
 
 
 # --- reading -----------------------------------------------------------------------------

@@ -8,30 +8,31 @@ to fail.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Final
-
-from .suite import Act, Program
+from collections.abc import Callable, Hashable, Iterable
+from typing import Final, TypeVar
 
 __all__ = ["RUNS_MAX", "shrink"]
 
 RUNS_MAX: Final = 300
 
-Shorten = Callable[[Program], Program | None]
+_A = TypeVar("_A", bound=Hashable)
+"""What a program consists of: acts, as a rule."""
+
+_Shorten = Callable[[tuple[_A, ...]], tuple[_A, ...] | None]
 """Runs a program: the part of it up to the breach that is looked for, or None without one."""
 
-Simpler = Callable[[Act], Iterable[Act]]
+_Simpler = Callable[[_A], Iterable[_A]]
 """What could stand in the place of an act: see ``AnySuite.simpler``."""
 
 
 def shrink(
-    program: Program, fails: Shorten, simpler: Simpler, runs_max: int = RUNS_MAX
-) -> Program:
+    program: tuple[_A, ...], fails: _Shorten[_A], simpler: _Simpler[_A], runs_max: int = RUNS_MAX
+) -> tuple[_A, ...]:
     """The shortest program found; ``program`` itself is known to fail."""
     budget = [runs_max]
-    in_vain: set[Program] = set()
+    in_vain: set[tuple[_A, ...]] = set()
 
-    def attempt(candidate: Program) -> Program | None:
+    def attempt(candidate: tuple[_A, ...]) -> tuple[_A, ...] | None:
         if budget[0] <= 0 or candidate in in_vain:
             return None
         budget[0] -= 1
@@ -49,7 +50,7 @@ def shrink(
             return program
 
 
-def _without_blocks(program: Program, attempt: Shorten) -> Program:
+def _without_blocks(program: tuple[_A, ...], attempt: _Shorten[_A]) -> tuple[_A, ...]:
     size = max(1, len(program) // 2)
     while size:
         at = 0
@@ -63,7 +64,7 @@ def _without_blocks(program: Program, attempt: Shorten) -> Program:
     return program
 
 
-def _without_pairs(program: Program, attempt: Shorten) -> Program:
+def _without_pairs(program: tuple[_A, ...], attempt: _Shorten[_A]) -> tuple[_A, ...]:
     """Two acts often go only together, such as a wait and its cancellation."""
     first = 0
     while first < len(program):
@@ -78,7 +79,9 @@ def _without_pairs(program: Program, attempt: Shorten) -> Program:
     return program
 
 
-def _simplified(program: Program, attempt: Shorten, simpler: Simpler) -> Program:
+def _simplified(
+    program: tuple[_A, ...], attempt: _Shorten[_A], simpler: _Simpler[_A]
+) -> tuple[_A, ...]:
     at = 0
     while at < len(program):
         for act in simpler(program[at]):

@@ -70,6 +70,10 @@ class _Timed:
         """A session that keeps time; the clock begins with its greeting."""
         return _TimedSession(self._target.open(), self.seconds)
 
+    def renew(self) -> bool:
+        """As the target's own."""
+        return self._target.renew()
+
 
 class _TimedSession:
     def __init__(self, session: Session, seconds: list[float]) -> None:

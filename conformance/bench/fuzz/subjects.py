@@ -235,6 +235,10 @@ class _Scripted:
         line = _Line(_Child(self._make(), self._broken, self._reply))
         return CheckedSession(self.name, line, port_named)
 
+    def renew(self) -> bool:
+        """See ``Target.renew``: it is of this process."""
+        return False
+
 
 class _Child:
     """Stands for the process: it is asked for one line after another."""

@@ -1,0 +1,186 @@
+"""Why a program does not come out alike each time: state that is kept, or else chance.
+
+Theory of operation. Each session begins with a new instance, so a program gets the same answers
+whatever was run before. Where it does not, processes that served no session yet tell two causes
+apart. If the program always comes out alike in these, something is *kept* from one session to the
+next: then sessions of one process show it, as a rule two, and their programs are made short. If it
+differs even in these, the cause is threads, the clock, chance, or something outside of the process;
+then all that can be said of a breach is how often it came.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from ...spec.engines.monitor import STATES_MAX
+from ...spec.notation.errors import TargetError
+from ..ports.base import Target
+from ..suites.run import run_program
+from ..suites.shrink import shrink
+from ..suites.suite import AnySuite, Program
+
+__all__ = ["Kept", "Sessions", "Told", "kept_state"]
+
+_IN_A_ROW: Final = 12
+"""Sessions of the program itself, one after the other, of which a later one may differ."""
+
+_BETWEEN: Final = 20
+"""Other programs that are tried between two sessions of it."""
+
+_EARLIER_RUNS, _LATER_RUNS = 24, 12
+"""Attempts to make the earlier programs shorter, and the later one; each starts processes."""
+
+_ADVICE: Final = (
+    "This is the target's fault, and no rule's: a hello makes a new instance. Leave nothing of a "
+    "session in a class, a module, a file or a server; or answer hello with \"again\": false, and "
+    "each session gets a process of its own.")
+
+
+class Told(NamedTuple):
+    """What came of a program in one session: the acts that were requested, and in words."""
+
+    acts: Program
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Sessions:
+    """Where programs are run: a target, with one capacity."""
+
+    suite: AnySuite
+    target: Target
+    capacity: int
+    candidates: int = STATES_MAX
+
+    def told(self, program: Program) -> Told:
+        """What comes of a program in the next session."""
+        try:
+            run = run_program(
+                self.suite, self.target, program, self.capacity, candidates=self.candidates)
+        except TargetError as error:
+            return Told(program, (error.what,))
+        return Told(tuple(run.acts), tuple(exchange.words for exchange in run.exchanges))
+
+    def after(self, earlier: Iterable[Program], program: Program) -> Told:
+        """What comes of a program after others, in a process that has served nobody before."""
+        self.target.renew()
+        for each in earlier:
+            self.told(each)
+        return self.told(program)
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Sessions of one process that show that something is kept, in words.
+
+    The program of the last one has the answers ``after`` when the ``earlier`` ones were before it,
+    and the answers ``alone`` in a process of its own.
+    """
+
+    scene: str
+    earlier: tuple[tuple[str, ...], ...]
+    after: tuple[str, ...]
+    alone: tuple[str, ...]
+
+    def error(self) -> TargetError:
+        """How that is told."""
+        sessions = [f"Session {number}: {_listed(words)}"
+                    for number, words in enumerate((*self.earlier, self.after), start=1)]
+        return TargetError(
+            "the target keeps state from one session to the next, in the same process. "
+            f"{self.scene} {'. '.join(sessions)}. But session {len(sessions)} in a fresh process: "
+            f"{_listed(self.alone)}", next_step=_ADVICE)
+
+
+def _listed(words: Sequence[str]) -> str:
+    return "; ".join(words) or "nothing is asked"
+
+
+def kept_state(sessions: Sessions, tried: Sequence[Program], program: Program) -> Kept | None:
+    """Whether what a target answers to a program depends on earlier sessions of its process.
+
+    ``tried`` are programs that were run before it. None: nothing of the kind was seen, or it
+    cannot be looked for.
+    """
+    if not sessions.target.renew():
+        return None
+    alone = sessions.after((), program)
+    if sessions.after((), program) != alone:
+        return None
+    for series in ((program,) * _IN_A_ROW, tuple(_between(tried[-_BETWEEN:], program))):
+        earlier = _until_it_differs(sessions, series, program, alone)
+        if earlier and sessions.after(earlier, program) != alone:
+            earlier, program = _shortest(sessions, earlier, program, alone)
+            return _confirmed(sessions, earlier, program)
+    return None
+
+
+def _between(others: Sequence[Program], program: Program) -> Iterator[Program]:
+    for other in others:
+        yield from (other, program)
+
+
+def _until_it_differs(
+    sessions: Sessions, series: Sequence[Program], program: Program, alone: Told
+) -> tuple[Program, ...]:
+    """The programs of a series up to the session in which one of them came out in another way;
+    none if it never did."""
+    sessions.target.renew()
+    for at, each in enumerate(series):
+        if sessions.told(each) != alone and each == program:
+            return tuple(series[:at])
+    return ()
+
+
+def _shortest(
+    sessions: Sessions, earlier: tuple[Program, ...], program: Program, alone: Told
+) -> tuple[tuple[Program, ...], Program]:
+    """The same with fewer and shorter programs, as far as that is found soon."""
+    def still_differs(candidate: tuple[Program, ...]) -> tuple[Program, ...] | None:
+        differs = bool(candidate) and sessions.after(candidate, program) != alone
+        return candidate if differs else None
+
+    def up_to_the_difference(candidate: Program) -> Program | None:
+        one, other = sessions.after((), candidate), sessions.after(earlier, candidate)
+        at = _first_difference(one.words, other.words)
+        return None if at is None else other.acts[:at + 1]
+
+    earlier = shrink(earlier, still_differs, _shorter, _EARLIER_RUNS)
+    program = up_to_the_difference(program) or program
+    return earlier, shrink(
+        program, up_to_the_difference, sessions.suite.simpler, _LATER_RUNS)
+
+
+def _confirmed(
+    sessions: Sessions, earlier: tuple[Program, ...], program: Program
+) -> Kept | None:
+    """What the sessions show, if it is the same each time: chance alone would have it otherwise."""
+    alone = sessions.after((), program)
+    sessions.target.renew()
+    words = tuple(sessions.told(each).words for each in earlier)
+    after = sessions.told(program)
+    for first in (earlier, (), (), earlier):
+        if sessions.after(first, program) != (after if first else alone):
+            return None
+    if after == alone:
+        return None
+    scene = sessions.suite.scene.format_map(sessions.suite.settings(sessions.capacity))
+    return Kept(scene, words, after.words, alone.words)
+
+
+def _shorter(program: Program) -> Iterator[Program]:
+    """A program with less in it: half, or one act less."""
+    half = len(program) // 2
+    if half:
+        yield from (program[:half], program[half:])
+        yield from (program[:at] + program[at + 1:] for at in range(len(program)))
+
+
+def _first_difference(one: Sequence[str], other: Sequence[str]) -> int | None:
+    """The first place in which two texts differ; None if they are the same."""
+    if one == other:
+        return None
+    differing = (at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b)
+    return next(differing, min(len(one), len(other)))

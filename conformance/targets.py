@@ -61,9 +61,31 @@ def check_name(spec: str, suite: str = "") -> None:
     elif kind == "python":
         split_place(rest)
     elif spec not in shipped():
-        adapter_factory(spec)
+        _check_shipped(spec, suite)
     if suite and is_shipped(spec):
         _check_port(spec, suite)
+
+
+def _check_shipped(spec: str, suite: str) -> None:
+    """Raise where nothing that comes with checkvalve has this name, with the names of the suite:
+    those that are near to it come first."""
+    if not suite or not is_shipped(spec) or spec.removeprefix("zoo:") in zoo():
+        adapter_factory(spec)
+        return
+    is_twin = spec.startswith("zoo:")
+    own = [name for name in known_targets(suite) if name.startswith("zoo:") == is_twin]
+    near = get_close_matches(spec, own, n=3, cutoff=0.6)
+    meant = get_close_matches(spec, known_targets(), n=1, cutoff=0.8) or near[:1]
+    meant = [name if name in own else f"{name} of --suite {_suite_of(name)}" for name in meant]
+    raise InputError(
+        f"there is no {'twin' if is_twin else 'target'} {excerpt(spec)}",
+        next_step=f"{f'Did you mean {meant[0]}? ' if meant else ''}For the suite {suite} there are "
+        f"{', '.join(dict.fromkeys([*near, *own]))}; or {_FORMS}.")
+
+
+def _suite_of(spec: str) -> str:
+    """The first suite that something shipped is for."""
+    return next(name for name in SYSTEMS if spec in known_targets(name))
 
 
 def _check_port(spec: str, suite: str) -> None:

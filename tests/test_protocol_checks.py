@@ -57,6 +57,8 @@ def scripted(*replies: Any) -> CheckedSession:
     ({"do": "size"}, {"ok": -1}, "ok must be an integer from 0 up"),
     ({"do": "size"}, {"ok": True}, "ok must be an integer from 0 up"),
     ({"do": "size"}, {"ok": 10**40}, "ok must be an integer from 0 up"),
+    ({"do": "size"}, {"ok": 10**40}, f"{10**40} is beyond: not every language reads it from JSON"),
+    ({"do": "size"}, {"ok": 10**400}, "one of 1329 bits is beyond"),
     ({"do": "poll"}, {"error": 7}, "error must be a text"),
     ({"do": "poll"}, {"error": "x", "definite": "no"}, "definite is a boolean"),
     ({"do": "poll"}, {"ok": None, "events": {}}, "events must be a list"),
@@ -75,6 +77,17 @@ def test_a_malformed_reply_is_an_error_of_the_target(
         scripted(reply).request(message)
     assert fault in str(caught.value)
     assert len(str(caught.value)) < 600
+
+
+def test_of_several_numbers_the_one_that_is_too_large_is_named() -> None:
+    """The list is what the operation answers; what is wrong is one integer in it."""
+    adapter = Scripted()
+    session = InProcessTarget("scripted", lambda: adapter, port_named).open()
+    adapter.replies = iter([{"ok": {**GREETING, "policy": "batches"}}, {"ok": [1, 2**60]}])
+    session.request({**HELLO, "port": "summaries"})
+    with pytest.raises(TargetError, match="a list of integers from 0 up, or null; an integer has "
+                                          f"at most 53 bits, and {2**60} is beyond"):
+        session.request({"do": "take"})
 
 
 def test_a_ticket_is_handed_out_once() -> None:

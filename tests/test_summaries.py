@@ -5,6 +5,10 @@ from __future__ import annotations
 import pytest
 from checkvalve.conformance.campaigns.case import RunSettings
 from checkvalve.conformance.engines.conduct import Order, conduct
+from checkvalve.conformance.suites.run import run_program
+from checkvalve.conformance.suites.suite import Act
+from checkvalve.conformance.systems.catalogue import suite_named
+from checkvalve.conformance.targets import resolve_target
 from checkvalve.reference.flow.stages import Groups, RolledUp
 from hypothesis import given
 from hypothesis import strategies as st
@@ -52,3 +56,17 @@ def test_clients_of_metrics_roll_up_all_that_they_measure(target: str) -> None:
     report, _ = conduct(target, Order("summaries", settings=RunSettings(programs=8)))
     passed = {each.rule.id for each in report.results if each.verdict == "passed"}
     assert passed == {"FLOW-56", "FLOW-120", "FLOW-122", "FLOW-124", "FLOW-125"}
+
+
+@pytest.mark.parametrize(("twin", "allowed"), [
+    ("batch-newest-first", "the batch 1, 2 goes"), ("batch-merges", "the batch 1, 2, 4 goes"),
+    ("summaries-appends", "a summary goes: 3"), ("summaries-latest-only", "a summary goes: 3"),
+])
+def test_what_is_allowed_instead_is_the_whole_output_and_not_its_sum_alone(
+    twin: str, allowed: str
+) -> None:
+    """Another output of the same sum would be as wrong: in number, in order, in its form."""
+    offers = 3 if twin == "batch-merges" else 2
+    program = (*(Act("offer"),) * offers, Act("take"))
+    run = run_program(suite_named("summaries"), resolve_target(f"zoo:{twin}"), program, 4)
+    assert run.breaches[0].allowed == (allowed,)

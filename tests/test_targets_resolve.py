@@ -198,3 +198,19 @@ def test_a_target_of_another_suite_is_told_with_the_one_that_was_meant(
     with pytest.raises(InputError, match="and not for " + re.escape(suite)) as caught:
         check_name(target, suite)
     assert meant in caught.value.next_step
+
+
+@pytest.mark.parametrize(("target", "suite", "meant", "first", "other"), [
+    ("datadog", "summaries", "datadog.count", "datadog.count, reference.", "asyncio.Queue"),
+    ("referense.timer", "queue", "reference.timer of --suite timer", "reference", "sched"),
+    ("zoo:batch-merge", "summaries", "zoo:batch-merges", "zoo:batch-merges, ", "zoo:silent-drop"),
+])
+def test_an_unknown_target_is_told_with_those_of_its_suite_the_nearest_first(
+    target: str, suite: str, meant: str, first: str, other: str
+) -> None:
+    """And with no other suite's, but for the one name that was meant."""
+    with pytest.raises(InputError, match="there is no t") as caught:
+        check_name(target, suite)
+    advice = caught.value.next_step
+    assert advice.startswith(f"Did you mean {meant}? For the suite {suite} there are {first}")
+    assert other not in advice

@@ -8,7 +8,7 @@ from the tables here. Nothing in this module knows a queue, a process or a clock
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Protocol, runtime_checkable
 
@@ -77,6 +77,11 @@ class Target(Protocol):
 
     def open(self) -> Session:
         """Start a new, independent instance."""
+        ...
+
+    def renew(self) -> bool:
+        """Let the next session begin in a process that has served none. False where that cannot
+        be had, for instances are objects of this process."""
         ...
 
 
@@ -299,7 +304,7 @@ def _fault_of_ok(
     port: Port, operation: Operation, reply: Message, tickets: Mapping[object, Kind]
 ) -> str | None:
     if not operation.answer.accepts(reply["ok"]):
-        return f"ok must be {operation.answer.words}"
+        return f"ok must be {operation.answer.words}{_too_large(reply['ok'])}"
     return _fault_of_hello(port, reply["ok"]) if operation.name == "hello" else None
 
 
@@ -360,5 +365,32 @@ def _fault_of_events(
         if not TICKET.accepts(ticket) or ticket not in known:
             return f"the event's ticket {excerpt(ticket)} was never handed out"
         if not known[ticket].accepts(event["ok"]):
-            return f"the event of {excerpt(ticket)} must carry {known[ticket].words}"
+            return (f"the event of {excerpt(ticket)} must carry {known[ticket].words}"
+                    f"{_too_large(event['ok'])}")
     return None
+
+
+def _too_large(value: object) -> str:
+    """What to add where a value has an integer that is too large; else nothing."""
+    found = next((each for each in _numbers(value) if each.bit_length() > NUMBER_BITS_MAX), None)
+    if found is None:
+        return ""
+    return (f"; an integer has at most {NUMBER_BITS_MAX} bits, and {_digits(found)} is beyond: not "
+            "every language reads it from JSON")
+
+
+def _numbers(value: object, depth: int = 4) -> Iterator[int]:
+    """The integers in a value, not very deep in it."""
+    if isinstance(value, int):
+        yield value
+    elif depth:
+        inside = (value if isinstance(value, list)
+                  else value.values() if isinstance(value, dict) else ())
+        for each in inside:
+            yield from _numbers(each, depth - 1)
+
+
+def _digits(number: int) -> str:
+    """A number for a reader; one of very many digits by its size."""
+    bits = number.bit_length()
+    return str(number) if bits <= 4 * NUMBER_BITS_MAX else f"one of {bits} bits"

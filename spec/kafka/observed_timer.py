@@ -104,6 +104,13 @@ CAUGHT_UP = guard_rule(
     "KAFKA-W36", MUST, "A timer that is driven late runs all that has become due meanwhile.",
     source="kafka#system-timer (polls until no bucket is due)",
 )
+FORWARD = guard_rule(
+    "KAFKA-W37", MUST,
+    "Tasks run in the order of their instants: none has run at an earlier one than a task before "
+    "it.",
+    source="002#driving (the queue gives buckets in the order of their times); "
+           "libraries#asyncio-call-at; libraries#html-timers",
+)
 
 
 class Law(IntEnum):
@@ -136,6 +143,7 @@ class ObservedTimer(Machine):
     ran_of_them = integer(0, T)
     longest = integer(0, D)             # the longest delay so far
     faulty = subset(upto(K))            # tasks that raise when they run next
+    last = integer(0, H)                # the instant at which one ran last, since all was at rest
     raised = boolean(False)             # one has, at this instant
     late = boolean(False)               # the driver comes late, and drives once
     fruitful = boolean(False)           # a task ran since the driver came
@@ -194,6 +202,7 @@ class ObservedTimer(Machine):
     @action(task=upto(K), at=upto(H + 1), law=Law)
     def ran(self, task: int, at: int, law: Law) -> None:
         """A task has run, at that instant."""
+        require(at >= self.last, FORWARD)
         require(self.phase[task] != Phase.CANCELLED, NOT_CANCELLED)
         require(self.phase[task] == Phase.PENDING, ONCE)
         early = at < self.due[task] or at > self.now
@@ -207,6 +216,7 @@ class ObservedTimer(Machine):
         require(not ordered or self.is_first(task), IN_ORDER)
         self.phase[task] = Phase.RAN
         self.ran_of_them += 1
+        self.last = at
         self.fruitful = True
         self.raised = self.raised or task in self.faulty
         self.faulty.discard(task)
@@ -238,6 +248,7 @@ class ObservedTimer(Machine):
         require(self.is_all_run() or not self.late, CAUGHT_UP)
         require(self.is_all_run() or law != Law.TICK, TICK_NOT_LATE)
         require(self.is_all_run() or law == Law.TICK, NOT_LATE)
+        self.last = 0
         self.raised = False
         self.late = False
 

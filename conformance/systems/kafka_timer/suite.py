@@ -206,7 +206,7 @@ _FROM_ABOVE: Final = tuple(
 
 SUITE: Final = TimerSuite(
     name="timer",
-    version=2,
+    version=3,
     port="timer",
     watches=(Watch(ObservedTimer),),
     weights={"add": 6, "elapse": 4, "cancel": 2, "size": 1, "entries": 1, "queue": 1, "drive": 2,
@@ -226,6 +226,7 @@ SUITE: Final = TimerSuite(
         "KAFKA-W31": (("add",), ("entries",)),
         "KAFKA-W34": (("add",), ("drive",)),
         "KAFKA-W35": (*_TO_RUN, ("fail",)),
+        "KAFKA-W37": _TO_RUN,
     },
     epilogue=(Act("size"), Act("entries"), Act("queue"), *[Act("elapse", len(WAITS) - 1)] * 3,
               Act("size"), Act("entries")),

@@ -549,6 +549,20 @@ class _Lifo(SchedTimer):
             self.now + delay, -self._added, self._run, (task,))
 
 
+class _ToldByAdds(ReferenceOldTimer):
+    """What is due runs in the order of the adds, and the clock is set to the deadline of each."""
+
+    def schedule(self, task: int, delay: int) -> None:
+        self._turns = getattr(self, "_turns", {})
+        self._turns.pop(task, None)
+        self._turns[task] = None
+        super().schedule(task, delay)
+
+    def move(self, until: int) -> None:
+        super().move(until)
+        self._runs.sort(key=lambda run: [*self._turns].index(run["task"]))
+
+
 class _Timeout(ReferenceOldTimer):
     """setTimeout on top of a queue of tasks."""
 
@@ -565,3 +579,8 @@ class Unclamped(OldTimer):
 TWINS.add(
     "timer-lifo", "KAFKA-W27", "of two tasks of one deadline the later one runs first",
     "a heap without a counter of insertions", parts={}, of=_Lifo, originals=("sched",))
+TWINS.add(
+    "timer-time-goes-back", "KAFKA-W37",
+    "what is due runs in the order of the adds, each at its own time",
+    "a fake clock that goes through its list of timers, and not from one deadline to the next",
+    parts={}, of=_ToldByAdds, originals=_OLD)

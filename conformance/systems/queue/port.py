@@ -28,7 +28,8 @@ _OPERATIONS: Final = (
         "cancel", FLAG,
         "true: the waiting operation is undone, as if it had never been asked; "
         "false: too late, it has completed, and its event has been or will be reported",
-        (Argument("ticket", TICKET, "the ticket of a put or take that has not been reported"),),
+        (Argument("ticket", TICKET, "the ticket of a put or take; of one that has been reported, "
+                  "too: then answer false, or the definite error unknown-ticket"),),
     ),
     Operation("size", COUNT, "how many items are in the queue"),
     Operation("resident", COUNT, "how many of them the queue holds itself, and not elsewhere"),

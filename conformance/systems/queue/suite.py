@@ -43,8 +43,9 @@ def policy(name: str) -> str:
 class Wait:
     """One that waits: ``number`` is the item's number for a put, the ticket's for a take.
 
-    It is ``over`` when no cancel of it makes sense any more, and ``told`` when its caller knows
-    how it ended: where a cancel came too late, that may be told later, or never.
+    It is ``over`` when it no longer waits for all that is known, and ``told`` when its caller knows
+    how it ended: where a cancel came too late, that may be told later, or never. One that has
+    ``ended`` was told by an event, and nobody has asked yet to cancel it all the same.
     """
 
     wire: str | int
@@ -53,6 +54,7 @@ class Wait:
     issued_at: int
     over: bool = False
     told: bool = False
+    ended: bool = False
 
 
 class QueueConversation:
@@ -102,7 +104,8 @@ class QueueConversation:
         return [ticket for ticket in self._tickets if not ticket.over]
 
     def _to_cancel(self) -> list[Wait]:
-        return self._out()
+        """Whom a cancel may be about: who waits, and the last one that was told how it ended."""
+        return [*self._out(), *[each for each in self._tickets if each.ended][-1:]]
 
     # --- asking --------------------------------------------------------------------------
 
@@ -118,6 +121,8 @@ class QueueConversation:
         if ticket is not None:
             wire["ticket"] = ticket.wire
             del wire["ticket_of"]
+            wire.pop("late", None)
+            ticket.ended = False
         reply = self._session.request(wire)
         self._said, number = self._said + 1, self._said
         asked = self.asked(request)
@@ -149,7 +154,8 @@ class QueueConversation:
         if act.do == "take":
             return {"do": "take", "by": f"consumer {self._asked + 1}"}
         if ticket is not None:
-            return {"do": self.cancel, "ticket_of": ticket.issued_at}
+            late = {"late": True} if ticket.ended else {}
+            return {"do": self.cancel, "ticket_of": ticket.issued_at, **late}
         return {"do": act.do}
 
     def _next_item(self) -> str:
@@ -165,9 +171,9 @@ class QueueConversation:
         if do == self.cancel:
             if "ticket_of" not in request:
                 raise InputError(f"{do!r} lacks \"ticket_of\"")
-            out = [ticket.issued_at for ticket in self._to_cancel()]
-            issued_at = request["ticket_of"]
-            return Act(do, out.index(issued_at)) if issued_at in out else None
+            out = [(each.issued_at, each.ended) for each in self._to_cancel()]
+            wanted = request["ticket_of"], bool(request.get("late"))
+            return Act(do, out.index(wanted)) if wanted in out else None
         act = Act(do)
         if not self.makes_sense(act):
             raise InputError(f"{do!r} would be more than may wait at the same time")
@@ -178,7 +184,8 @@ class QueueConversation:
     def asked(self, request: Message) -> str:
         """A request in words."""
         if "ticket_of" in request:
-            return f"{request['do']} what began to wait in step {request['ticket_of'] + 1}"
+            late = ", which has ended" if "late" in request else ""
+            return f"{request['do']} what began to wait in step {request['ticket_of'] + 1}{late}"
         words: str = request["do"]
         if "item" in request:
             words = f"{words} {request['item']}"
@@ -237,7 +244,7 @@ class QueueConversation:
 
     def _event(self, event: Message) -> tuple[Step, str]:
         ticket = next(t for t in self._tickets if t.wire == event["done"])
-        ticket.over = ticket.told = True
+        ticket.over = ticket.told = ticket.ended = True
         if ticket.side == "put":
             item = f"a{ticket.number + 1}"
             if self._fates[ticket.number] == "waiting":
@@ -336,7 +343,7 @@ _OUT: Final = ("poll", "take")
 
 SUITE: Final = Suite(
     name="queue",
-    version=3,
+    version=4,
     port="queue",
     # The order counts: of two machines that refuse the same step, the first names the rule.
     watches=(

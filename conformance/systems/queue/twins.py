@@ -239,6 +239,18 @@ class CountsTheWaiting(Core):
         return super().__len__() + len(self._puts)
 
 
+class _UndoesTheEnd(ReferenceQueue):
+    """Whoever is not in line any more is told that it has left the line."""
+
+    def cancel(self, ticket: str) -> bool:
+        return super().cancel(ticket) if ticket in self._waiting else True
+
+
+TWINS.add(
+    "undoes-what-has-ended", "QUEUE-9",
+    "a cancel of what has ended, and was told so, answers that it is undone",
+    "a cancel that answers whether the caller is out of line, not whether it left it",
+    parts={}, of=_UndoesTheEnd)
 TWINS.add(
     "says-oldest-drops-newest", "QUEUE-17",
     "a queue that promises to drop its oldest item drops what arrives",

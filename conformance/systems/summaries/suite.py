@@ -60,11 +60,11 @@ class SummariesConversation(PlainConversation):
 
     def say(self, act: Act) -> Exchange:
         """See ``Conversation``: what could be otherwise is what was held before."""
-        held = tuple(self._held)
+        held = list(self._held)
         exchange = super().say(act)
         if exchange.outcome is None or act.do == "offer":
             return exchange
-        return exchange._replace(possible=tuple(self._outputs(sum(held))))
+        return exchange._replace(possible=tuple(self._outputs(held)))
 
     def asked(self, request: Message) -> str:
         """See ``PlainConversation``."""
@@ -102,10 +102,11 @@ class SummariesConversation(PlainConversation):
         listed = ", ".join(map(str, output)) or "nothing"
         return f"the batch {listed} goes" if self._batches else f"a summary goes: {listed}"
 
-    def _outputs(self, total: int) -> Iterator[Answer]:
-        emits = self._steps.emits
+    def _outputs(self, held: list[int]) -> Iterator[Answer]:
+        emits, total = self._steps.emits, sum(held)
         yield Answer("there is no output", (self._steps.nothing, ()))
-        yield Answer(f"an output goes that comes to {total}", _of(emits, "total", total))
+        # Its sum is what the machine looks at, but no other output of that sum would do.
+        yield Answer(self._words(held if self._batches else [total]), _of(emits, "total", total))
         yield Answer("an output goes that comes to another sum", _of(emits, "total", total + 1))
         yield Answer("an output goes in another form", (self._steps.others, ()))
 

@@ -6,8 +6,8 @@ from random import Random
 
 import pytest
 from explanation_judge import complaints
+from opinions import opinion
 from random_designs import random_design, richer
-from test_design_certificates import opinion
 from test_design_copies import states
 from test_design_promela import agrees
 
@@ -221,5 +221,4 @@ expect: {{live: violated}}
     finding = report.finding("live")
     assert finding.outcome is Outcome.VIOLATED
     assert finding.reason.startswith("what is in q is never read")
-    confirmed = opinion(report, "live")
-    assert confirmed is not None and confirmed.confirmed
+    assert opinion(report, "live").confirmed

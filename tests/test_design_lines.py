@@ -8,7 +8,8 @@ from random import Random
 from typing import Any
 
 import pytest
-from test_design_certificates import _same, opinion
+from opinions import opinion
+from test_design_certificates import _same
 from test_design_copies import states
 from test_design_kinds import KINDS, as_text, connected, random_scripts
 
@@ -137,8 +138,7 @@ def test_kinds_keep_their_order_at_the_head_and_not_elsewhere(
     report = checked(STREAMS.replace(*change))
     finding = report.finding("ordered")
     assert finding.outcome is verdict and why in finding.method
-    confirmed = opinion(report, "ordered")
-    assert confirmed is not None and confirmed.confirmed
+    assert opinion(report, "ordered").confirmed
 
 
 @pytest.mark.parametrize(("hand", "verdict"), [(1, Outcome.HOLDS), (2, Outcome.VIOLATED)])
@@ -161,8 +161,7 @@ expect: {{ordered: holds}}
 """
     report = checked(text)
     assert report.finding("ordered").outcome is verdict
-    confirmed = opinion(report, "ordered")
-    assert confirmed is not None and confirmed.confirmed
+    assert opinion(report, "ordered").confirmed
 
 
 def test_a_barrier_is_read_behind_what_was_written_before_it() -> None:

@@ -29,6 +29,7 @@ from ..net.counters import NO_MOST
 from ..net.invariants import conserved
 from ..net.rows import Row
 from ..reading.language import Design
+from .freed import Freed
 from .standstill import Agent, Guard, Silence, Standstill
 from .supply import Giving, guards
 
@@ -41,10 +42,12 @@ REASONS = (Giving.ONCE, Giving.GOING_ON, Giving.SURELY)
 
 
 def ask_equations(
-    design: Design, watch: Callable[[], object] = lambda: None, *, may_stop: bool = False
+    design: Design, watch: Callable[[], object] = lambda: None, *, may_stop: bool = False,
+    freeing: bool = False,
 ) -> Standstill:
     """What the equations say of the silent sets of a connected design; with ``may_stop``, of one
-    of which it is not known that it never comes to an end."""
+    of which it is not known that it never comes to an end. With ``freeing``, runs are looked for
+    that exclude what they leave open (``freed``)."""
     import z3
     context = z3.Context()
     solver = z3.SimpleSolver(ctx=context)
@@ -62,8 +65,12 @@ def ask_equations(
     if answer == z3.unknown:
         return Standstill(False, tuple(design.tasks))
     model = solver.model()
-    return Standstill(False, tuple(
+    open_ones = Standstill(False, tuple(
         task for task in design.tasks if z3.is_true(model.eval(asked.stuck[task], True))))
+    if freeing and Freed(silence.rows, silence.moves, solver, asked.stuck, asked.ended,
+                         asked.tokens, watch).excludes(tuple(silence.tasks), may_stop):
+        return Standstill(True)
+    return open_ones
 
 
 class _Asked:

@@ -26,6 +26,7 @@ from ..verdicts.local import Spaces
 from ..why.findings import Finding
 from ..why.parts import Part, parts
 from ..why.waits import WaitGraph
+from .numbered import numbered, renamed
 
 __all__ = ["Answer", "Judge", "PATIENCE"]
 
@@ -35,6 +36,8 @@ few that the interpreter does it alone."""
 STATES = 100_000
 """States for a question about another property than deadlock, in a changed design that never gets
 stuck."""
+TRYING = 30_000
+"""Steps of the runs that try to get a part of such a design stuck."""
 LOOKS = 4_000
 """How often an engine may look at a clock that counts its looks, for one question: the wait-for
 graph does so for each wait, the equations between their steps."""
@@ -48,6 +51,8 @@ MAX_ROWS = 400
 """Ways to move of a part that is searched state by state."""
 ENDLESS, LATE = 10**12, 10**15
 """More looks than anything takes; and what such a clock shows where the user's time has ended."""
+MAX_NUMBERED = 60
+"""Tasks of a part that may be asked about under other names: of a large one there is no other."""
 MAX_GRAPH = 120
 """Ways to move of a part whose wait-for graph is asked."""
 NOTHING = WaitGraph((), complete=False, proves_live=False)
@@ -68,11 +73,19 @@ class Judge:
     def __init__(self, steps: int, deadline: Deadline) -> None:
         self.left = steps
         self.deadline = deadline
-        self._known: dict[frozenset[str], list[tuple[Design, Finding]]] = {}
+        self._known: dict[int, list[tuple[Design, Finding]]] = {}
+        self._verdicts: list[tuple[Design, tuple[str, ...], list[Finding]]] = []
+        self._refused = False
+        """Whether an engine was not asked for want of steps or time."""
+        self._decided = ""
+        """The engine that decided the question before: it is asked first, as the designs are much
+        alike."""
 
     def may_ask(self, price: int = PATIENCE[0]) -> bool:
         """Whether so many steps are left, and time."""
-        return self.left >= price and not self.deadline.passed()
+        allowed = self.left >= price and not self.deadline.passed()
+        self._refused = self._refused or not allowed
+        return allowed
 
     @contextmanager
     def share(self, parts: float) -> Iterator[None]:
@@ -102,30 +115,35 @@ class Judge:
         return Answer(Outcome.HOLDS, replace(findings[-1], method="; ".join(methods)))
 
     def _part(self, part: Design) -> Finding:
-        """What is known of a part, or what the engines say."""
-        known = self._known.setdefault(frozenset(part.tasks), [])
+        """What is known of a part, or of one that differs by names alone, or what the engines say.
+        """
+        plain, names = numbered(part) if len(part.tasks) <= MAX_NUMBERED else (part, {})
+        known = self._known.setdefault(len(plain.tasks), [])
         for design, finding in known:
-            if design == part:
-                return finding
-        finding = self._asked(part)
-        if finding.outcome is not Outcome.UNKNOWN:
-            known.append((part, finding))
-        return finding
+            if design == plain:
+                return renamed(finding, names)
+        self._refused = False
+        finding = self._asked(plain)
+        if finding.outcome is not Outcome.UNKNOWN or not self._refused:
+            known.append((plain, finding))
+        return renamed(finding, names)
 
     def _asked(self, part: Design) -> Finding:
         section = Part(part, translate(part, Aim()), NOTHING)
         rows = len(section.table.rows)
         finding = Finding("deadlock", Outcome.UNKNOWN, "", reason="nothing is left to ask with")
         small = rows <= MAX_ROWS
-        engines: tuple[Callable[[], Finding | None], ...] = (
-            lambda: self._graph(part, rows), lambda: self._searched(section, PATIENCE[0], small),
-            lambda: self._equations(section, rows),
-            lambda: self._searched(section, PATIENCE[1], small))
-        for ask in engines:
-            found = ask()
+        engines: dict[str, Callable[[], Finding | None]] = {
+            "graph": lambda: self._graph(part, rows),
+            "short search": lambda: self._searched(section, PATIENCE[0], small),
+            "equations": lambda: self._equations(section, rows),
+            "search": lambda: self._searched(section, PATIENCE[1], small)}
+        for name in sorted(engines, key=lambda name: name != self._decided):
+            found = engines[name]()
             if found is not None:
                 finding = found
             if finding.outcome is not Outcome.UNKNOWN:
+                self._decided = name
                 break
         return finding
 
@@ -184,15 +202,28 @@ class Judge:
         as time allows, up to the first that fails."""
         found = [Finding(name, Outcome.HOLDS, "by construction")
                  for name in names if _is_plain(design, name)]
-        asked = [name for name in names if not _is_plain(design, name)]
+        asked = tuple(name for name in names if not _is_plain(design, name))
         if not asked or self.deadline.passed():
             return found
+        # The name of a task may be part of that of a property.
+        same = all(": " not in name for name in asked) and len(design.tasks) <= MAX_NUMBERED
+        plain, back = numbered(design) if same else (design, {})
+        for known, of, findings in self._verdicts:
+            if of == asked and known == plain:
+                return found + [renamed(each, back) for each in findings]
+        findings = self._decided_of(plain, asked)
+        if not self.deadline.passed():
+            self._verdicts.append((plain, asked, findings))
+        return found + [renamed(each, back) for each in findings]
+
+    def _decided_of(self, design: Design, asked: Sequence[str]) -> list[Finding]:
         budget = Budget(max_states=STATES, threads=1, running=self._counting(ENDLESS))
         settings = Settings(budget=budget)
         sections = [Part.of(part, cycles=False, deadline=self._counting(LOOKS))
                     for part in parts(design)]
         spaces = Spaces(sections, settings, asked=False)
-        spaces.never_ends = True
+        spaces.never_ends, spaces.trying = True, TRYING
+        found = []
         for name in asked:
             finding = decide_property(design, sections, spaces, name, settings)
             self.left -= min(self.left, EQUATIONS * len(sections) + finding.transitions)

@@ -21,7 +21,7 @@ from ..equations.supply import guards
 from ..net.rows import Row, Table
 from ..search.runs import NEVER, Runs
 
-__all__ = ["Alone", "Dead", "Finished", "Halted"]
+__all__ = ["STEPS", "Alone", "Dead", "Finished", "Halted"]
 
 STEPS = 200_000
 """Steps of all runs that are tried."""

@@ -11,13 +11,15 @@ of the others never ends. Where every run ends, that end is a state in which not
 the property ``deadlock`` tells it.
 
 Where all states can be visited, that is decided as it is said here, backwards over the steps
-between them. Before that there are two arguments. The first is for a design that never comes to an
-end (``standstill``). Say that a task is stuck for ever. Go on to a state in which as many tasks as
-possible are silent. If no task can be silent without all of them, nothing moves there any more. So
-where no reachable state is stuck, and none is at rest or has failed, no task is ever stuck for
-ever. Where some state is, that says nothing: others may go on for ever as long as they leave it
-out. Then it is asked what follows in a run that never ends (``silent``): a task that is stuck for
-ever stops others, and they stop others, and if that reaches all there is no such run.
+between them; that comes first where they are few. Else there are two arguments. The first is for a
+design that never comes to an end (``standstill``). Say that a task is stuck for ever. Go on to a
+state in which as many tasks as possible are silent. If no task can be silent without all of them,
+nothing moves there any more. So where no reachable state is stuck, and none is at rest or has
+failed, no task is ever stuck for ever. Where some state is, that says nothing: others may go on for
+ever as long as they leave it out. Then it is asked what follows in a run that never ends
+(``silent``): a task that is stuck for ever stops others, and they stop others, and if that reaches
+all there is no such run. From what both leave open, runs are looked for that free who is said to be
+stuck (``freed``).
 
 Where there are too many states, runs are tried that get a part stuck (``alone``).
 """
@@ -47,7 +49,7 @@ from ..why.findings import Finding, Meanwhile
 from ..why.parts import Part
 from ..why.stuck import closed_cycle, waits_in
 from ..why.waits import SHARED
-from .alone import Alone, Finished, Halted
+from .alone import STEPS, Alone, Finished, Halted
 
 if TYPE_CHECKING:
     from ..search.space import Marks
@@ -81,38 +83,49 @@ class Spaces:
         """Whether it is known that no reachable state of the design is stuck."""
         self.way: Sequence[str] = ()
         """The labels of a run into a deadlock of one part, if one is known."""
+        self.trying = STEPS
+        """Steps of the runs that try to get a part stuck."""
         self._known: dict[int, Space | str] = {}
+        self._large: set[int] = set()
         self._unasked = UNASKED
 
     def of(self, place: int) -> Space | str:
         """All states of a part, or why they are not known."""
         if place not in self._known:
-            self._known[place] = self._find(place)
+            self._known[place] = self._find(place, None if self.asked else self._unasked)
         return self._known[place]
 
     def is_small(self, place: int) -> bool:
-        """Whether a part has so few states that all were visited, which can be certified."""
-        space = self.of(place)
+        """Whether a part has so few states that all are visited, which can be certified."""
+        if place not in self._known and place not in self._large:
+            space = self._find(place, SHOWN if self.asked else min(SHOWN, self._unasked))
+            if isinstance(space, str):
+                self._large.add(place)
+            else:
+                self._known[place] = space
+        space = self._known.get(place, "")
         return not isinstance(space, str) and space.states <= SHOWN
 
-    def _find(self, place: int) -> Space | str:
+    def _find(self, place: int, most: int | None) -> Space | str:
+        """All states of a part, where there are not more than that."""
         design, budget = self.sections[place].design, self.settings.budget
         if self.settings.engine not in ("auto", "explorer"):
             return "only the engine `explorer` visits all states"
         if len(self.sections[place].table.rows) > MAX_ROWS:
             return f"more than {MAX_ROWS:,} ways to move are too many to visit all states"
-        if not self.asked:
-            if self._unasked <= 0:
+        if most is not None:
+            if most <= 0:
                 return f"{UNASKED:,} states of other parts were visited, which nobody asked for"
-            most = min(budget.max_states or UNASKED, self._unasked)
-            budget = replace(budget.share(3), max_states=most)
+            budget = replace(budget, max_states=min(budget.max_states or most, most))
+        if not self.asked:
+            budget = budget.share(3)
         try:
             finite = with_ends(design)
             if finite is None:
                 return "an unbounded link has no end that a sum would show"
             found = space_of(translate(finite, Aim()), budget)
         except (TooLarge, OutOfTime) as late:
-            self._unasked -= budget.max_states or 0
+            self._unasked -= 0 if self.asked else budget.max_states or 0
             return str(late)
         self._unasked -= found.states
         return found
@@ -155,7 +168,13 @@ def _of_part(spaces: Spaces, place: int) -> Finding:
         return Finding(LOCAL, Outcome.HOLDS, "no step takes what another needs, and a run that "
                        "comes back makes every step")
     answer, argument = _argued(design, spaces.never_ends, ceasing, watch)
-    if answer.total and (argument == ALL_STOP or not spaces.is_small(place)):
+    if answer.total and argument == ALL_STOP:
+        return Finding(LOCAL, Outcome.HOLDS, argument)
+    if spaces.is_small(place):
+        return on_all_states(spaces, place)
+    if not answer.total:
+        answer, argument = _argued(design, spaces.never_ends, ceasing, watch, freeing=True)
+    if answer.total:
         return Finding(LOCAL, Outcome.HOLDS, argument)
     found = on_all_states(spaces, place)
     if found.outcome is Outcome.UNKNOWN:
@@ -167,17 +186,18 @@ def _of_part(spaces: Spaces, place: int) -> Finding:
 
 
 def _argued(
-    design: Design, never_ends: bool, ceasing: Sequence[str], watch: Callable[[], None]
+    design: Design, never_ends: bool, ceasing: Sequence[str], watch: Callable[[], None],
+    freeing: bool = False,
 ) -> tuple[Standstill, str]:
     """What is known of who may stop alone without looking at states, and by what argument."""
     fails = any(link.overflow is Flow.FAIL for link in design.links.values())
     if ceasing or fails:
         return Standstill(False, tuple(ceasing or design.tasks)), ""
     if not never_ends or translate(design, Aim()).may_end:
-        return ask_equations(design, watch, may_stop=True), NO_RUN
+        return ask_equations(design, watch, may_stop=True, freeing=freeing), NO_RUN
     answer = standstill(design, watch)
     if not answer.total:
-        answer = ask_equations(design, watch)
+        answer = ask_equations(design, watch, freeing=freeing)
     return answer, ALL_STOP
 
 
@@ -193,7 +213,8 @@ def _tried(spaces: Spaces, place: int) -> Finding | str:
         return f"no runs were tried, with more than {MAX_TRIED:,} ways to move"
     try:
         watch = settings.budget.deadline.share(2).watch("trying runs that get a part stuck")
-        found = Halted(table, finish(design, table), watch).look_for(spaces.way)
+        found = Halted(table, finish(design, table), watch).look_for(
+            spaces.way, spaces.trying)
     except OutOfTime as late:
         return str(late)
     if found is None:

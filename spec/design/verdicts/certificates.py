@@ -30,7 +30,7 @@ from ..why.findings import DesignReport, Finding, ToldLeg
 from ..why.parts import parts
 from .duplication import DUPLICATION
 from .live import LIVE
-from .local import LOCAL
+from .local import FREED, LOCAL
 from .order import ORDERED, doubtful_pairs
 
 __all__ = ["Certificates", "Uncertified", "certificate", "of_structure"]
@@ -133,7 +133,7 @@ class Certificates:
                 move.fails for move in answer.net.moves):
             return None
         watch = self.deadline.watch("asking who may stop alone")
-        if finding.states and not (
+        if (finding.states or FREED in finding.method) and not (
                 standstill(part, watch).total or ask_equations(part, watch).total):
             return None
         if answer.only is not None:

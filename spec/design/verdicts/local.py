@@ -54,13 +54,15 @@ from .alone import STEPS, Alone, Finished, Halted
 if TYPE_CHECKING:
     from ..search.space import Marks
 
-__all__ = ["LOCAL", "Spaces", "decide_local", "finish", "on_all_states", "with_ends"]
+__all__ = ["FREED", "LOCAL", "Spaces", "decide_local", "finish", "on_all_states", "with_ends"]
 
 LOCAL = "local deadlock"
 """The name of the property."""
 ALL_STOP = "if one task stops for ever all can come to stop, which is excluded"
 NO_RUN = "once one task is stuck for ever, no run of the others goes on for ever"
 """The two arguments that need no states."""
+FREED = "a run frees who could be stuck alone, from each state that the equations leave open"
+"""What is said where runs helped an argument."""
 UNASKED = 1_000_000
 """States that are visited where the design's author does not ask, of all parts together."""
 SHOWN = 200_000
@@ -173,7 +175,8 @@ def _of_part(spaces: Spaces, place: int) -> Finding:
     if spaces.is_small(place):
         return on_all_states(spaces, place)
     if not answer.total:
-        answer, argument = _argued(design, spaces.never_ends, ceasing, watch, freeing=True)
+        answer, _ = _argued(design, spaces.never_ends, ceasing, watch, freeing=True)
+        argument = FREED
     if answer.total:
         return Finding(LOCAL, Outcome.HOLDS, argument)
     found = on_all_states(spaces, place)

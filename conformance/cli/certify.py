@@ -22,7 +22,8 @@ __all__ = ["command"]
 def command(certificate: Path, design: str, given: tuple[str, ...], as_json: bool) -> int:
     """Check that CERTIFICATE shows its verdict on DESIGN.
 
-    Certificates are written by `checkvalve check --certificates DIR`. The checker has its own
+    Certificates are written by `checkvalve check --certificates DIR`, and those of laws by
+    `checkvalve law --certificate FILE`. The checker has its own
     reading of what the tasks of a design do and its own interpreter of runs, and asks another
     solver (cvc5); it shares no code with the engines.
 
@@ -32,11 +33,16 @@ def command(certificate: Path, design: str, given: tuple[str, ...], as_json: boo
     from checkvalve.spec.certify.checker import check_certificate
 
     from ..designs.certificates import design_of, read_certificate
-    document = read_certificate(certificate)
-    found = design_of(document, design, parameters_given(given))
-    opinion = check_certificate(document, found)
-    told = {"certificate": str(certificate), "design": found.name,
-            "property": document["property"], "verdict": document["verdict"],
+    document, values = read_certificate(certificate), parameters_given(given)
+    if "law" in document:
+        from checkvalve.spec.certify.checker import check_law_certificate
+
+        from ..designs.laws import made_of
+        opinion = check_law_certificate(document, made_of(document, design, values))
+    else:
+        opinion = check_certificate(document, design_of(document, design, values))
+    told = {"certificate": str(certificate), "design": document["design"],
+            "property": document["property"], "verdict": document.get("verdict", "law"),
             "confirmed": opinion.confirmed, "why": opinion.why}
     if as_json:
         click.echo(json.dumps(told, indent=1, ensure_ascii=False))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -41,11 +42,13 @@ MAX_TOLD = 3
                    "threads), task.queue, task.hand, link.batch, a parameter; n=1..8 for a range.")
 @click.option("--set", "given", multiple=True, metavar="NAME=VALUE",
               help="A parameter's value, in place of the file's: n=4, or n=1..8 for each.")
+@click.option("--certificate", "wanted", type=click.Path(path_type=Path), metavar="FILE",
+              help="Write there what the proof rests on, for `checkvalve certify`.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @budget_options
 def command(
-    design: str, name: str, over: tuple[str, ...], given: tuple[str, ...], as_json: bool,
-    budget: Budget,
+    design: str, name: str, over: tuple[str, ...], given: tuple[str, ...], wanted: Path | None,
+    as_json: bool, budget: Budget,
 ) -> int:
     """Find a formula for the values of its parameters with which DESIGN keeps a property.
 
@@ -64,12 +67,15 @@ def command(
     proving = budget.max_seconds or PROVING_SECONDS
     if budget.max_seconds is None:
         budget = replace(budget, max_seconds=USUAL_SECONDS)
-    found = law_of(design, name, parameters_given(given), budget, proving, _named(over))
+    found = law_of(design, name, parameters_given(given), budget, proving, _named(over),
+                   certify=wanted is not None)
     if as_json:
         click.echo(json.dumps(_document(design, name, found), indent=1, ensure_ascii=False))
     else:
         for line in _lines(design, name, found):
             click.echo(line)
+    if wanted is not None:
+        _write(found, wanted, say=not as_json)
     return EXPECTED if found.stands else UNKNOWN
 
 
@@ -80,6 +86,18 @@ def _named(over: tuple[str, ...]) -> list[str]:
         raise InputError("it names no number", "--over",
                          "Name some, as in --over requests,workers, or leave it out.")
     return named
+
+
+def _write(found: Found, path: Path, say: bool) -> None:
+    """Write the certificate, if there is one."""
+    from ..files import write_whole
+    told = "  No certificate: neither side is proved."
+    if found.certificate is not None:
+        write_whole(path, json.dumps(found.certificate, ensure_ascii=False) + "\n")
+        sides = [side for side in ("holds", "violated") if side in found.certificate]
+        told = f"  Certificate of {' and '.join(sides)}: {path}"
+    if say:
+        click.echo(told)
 
 
 # --- for people ------------------------------------------------------------------------------

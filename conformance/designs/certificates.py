@@ -67,7 +67,8 @@ def read_certificate(path: Path) -> dict[str, Any]:
     return document
 
 
-_NEXT = "Name a file that `checkvalve check --certificates DIR` has written."
+_NEXT = ("Name a file that `checkvalve check --certificates DIR` or `checkvalve law --certificate "
+         "FILE` has written.")
 
 
 def _no_number(text: str) -> NoReturn:
@@ -125,8 +126,9 @@ def problem_of(document: object) -> str:
     from importlib.resources import files
 
     import jsonschema
+    about = "law.json" if isinstance(document, dict) and "law" in document else "schema.json"
     schema = json.loads(
-        files("checkvalve.spec.certify").joinpath("schema.json").read_text(encoding="utf-8"))
+        files("checkvalve.spec.certify").joinpath(about).read_text(encoding="utf-8"))
     error = next(jsonschema.Draft202012Validator(schema).iter_errors(document), None)
     if error is None:
         return ""

@@ -77,7 +77,7 @@ class Grid:
 
     def open(self, found: Opened) -> None:
         """Decide the designs with other numbers in these places, and look for where it changes."""
-        self.root, self.given, self._inner = found.root, {}, found.inner
+        self.take(found)
         self.names = tuple(found.values)
         choices = list(product(*found.values.values()))
         if len(choices) > MAX_POINTS:
@@ -94,6 +94,10 @@ class Grid:
             self._bisect(low, high)
         for turn in range(len(self.names)):
             self._descend(turn)
+
+    def take(self, found: Opened) -> None:
+        """Have the designs with other numbers in these places."""
+        self.root, self.given, self._inner = found.root, {}, found.inner
 
     @property
     def decided(self) -> Observed:

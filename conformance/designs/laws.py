@@ -6,11 +6,14 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from checkvalve.spec.design.formats.files import read_any
 from checkvalve.spec.design.laws.law import Law, Observed, Point, find_law
+from checkvalve.spec.design.laws.law_certificate import law_certificate
 from checkvalve.spec.design.laws.law_proof import Proof, prove
+from checkvalve.spec.design.laws.over import opened
+from checkvalve.spec.design.laws.regions import Made
 from checkvalve.spec.design.laws.sizes import Sizes, sizes_of
 from checkvalve.spec.notation.errors import InputError
 from checkvalve.spec.verdicts.deadline import Deadline
@@ -19,7 +22,7 @@ from checkvalve.spec.verdicts.verdict import Budget, Outcome
 from .grids import Grid
 from .reading import read_text
 
-__all__ = ["BEYOND", "Found", "law_of"]
+__all__ = ["BEYOND", "Found", "law_of", "made_of"]
 
 BEYOND: Final = 40
 """Designs beyond the grid that a law is tried on."""
@@ -33,7 +36,8 @@ class Found:
 
     ``law`` is None where no formula was. ``unknown`` of the designs could not be decided; of
     ``beyond`` designs outside the grid the law was true but for those ``against`` it. ``proof`` is
-    None where none was tried, and ``sizes`` where there is nothing to choose.
+    None where none was tried, and ``sizes`` where there is nothing to choose. ``certificate`` is
+    what the proof rests on, if somebody asked for it.
     """
 
     names: tuple[str, ...]
@@ -45,6 +49,7 @@ class Found:
     against: tuple[str, ...] = ()
     proof: Proof | None = None
     sizes: Sizes | None = None
+    certificate: Mapping[str, Any] | None = None
 
     @property
     def stands(self) -> bool:
@@ -53,9 +58,24 @@ class Found:
         return self.law is not None and not self.against and (proved or not self.unknown)
 
 
+def made_of(document: Mapping[str, Any], path: str, given: Mapping[str, str]) -> Made:
+    """What makes the designs of a file for the parameters that the certificate of a law is about.
+    Raises InputError for a file that the certificate was not written for."""
+    reading = read_any(read_text(Path(path)), path)
+    grid = Grid(reading, path, given, PROVED, Budget())
+    if document["over"]:
+        grid.take(opened(reading.root, document["over"], path, given))
+    values = document.get("holds", document.get("violated"))["values"]
+    name = grid.at({each: low for each, (low, _) in values.items()}).name
+    if name != document["design"]:
+        raise InputError(f"the design is called {name!r}, and not {document['design']!r}", path,
+                         "Name the file that the certificate was written for.")
+    return grid.made
+
+
 def law_of(
     file: str | Path, name: str, given: Mapping[str, str], budget: Budget,
-    proving: float | None = None, over: Sequence[str] = (),
+    proving: float | None = None, over: Sequence[str] = (), certify: bool = False,
 ) -> Found:
     """The law of the property ``name`` of the designs that a file stands for, or ``over`` some
     numbers of its one design (see ``over``); its proof may take ``proving`` seconds.
@@ -73,6 +93,9 @@ def law_of(
     found = _tried_beyond(found, law, grid)
     if name == PROVED and not found.against:
         found = _proved(found, law, grid, decided, Deadline(proving))
+        if certify and found.proof is not None:
+            found = replace(found, certificate=_certificate(
+                found, law, grid, decided, over, Deadline(proving)))
     return replace(found, sizes=sizes_of(decided, law, grid.made))
 
 
@@ -87,6 +110,19 @@ def _proved(
     if point is None or grid.holds(point) is not True:
         return replace(found, proof=proof)
     return replace(found, beyond=found.beyond + 1, against=(_shown(point),))
+
+
+def _certificate(
+    found: Found, law: Law, grid: Grid, decided: Observed, over: Sequence[str], deadline: Deadline
+) -> dict[str, Any] | None:
+    """What the proof rests on; where it is false, with runs for the points of the grid, too."""
+    assert found.proof is not None
+    proof = found.proof
+    if proof.violated.proved:
+        proof = replace(proof, violated=prove(
+            law, grid.made, grid.ranges, [point for point, holds in decided if not holds],
+            [point for point, holds in decided if holds], deadline, apart=False).violated)
+    return law_certificate(grid.at(decided[0][0]).name, law, proof, over)
 
 
 def _shown(point: Point) -> str:

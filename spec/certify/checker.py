@@ -9,13 +9,14 @@ possible (``run``, ``repeated``, ``order``).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from ..design.reading.language import Design, Flow
 from .confluence import decided_by_one_run, goes_round
 from .emptying import always_moves_again, never_waits
+from .law import Made, check_law
 from .moves import system_of
 from .order import keeps_order, loses_order
 from .parts import part_of, parts_of
@@ -28,7 +29,7 @@ from .visited import (
 )
 from .wanted import Wanted, wanted_of, wanted_of_task
 
-__all__ = ["Opinion", "check_certificate"]
+__all__ = ["Opinion", "check_certificate", "check_law_certificate"]
 
 Proof = Mapping[str, Any]
 PROOFS: Mapping[str, set[str]] = {
@@ -55,17 +56,31 @@ class Opinion:
 def check_certificate(certificate: Mapping[str, Any], design: Design) -> Opinion:
     """What this reading of the design says of the certificate; the certificate must have the form
     of ``schema.json`` beside this."""
+    return _opinion(lambda: _checked(certificate, design))
+
+
+def check_law_certificate(certificate: Mapping[str, Any], made: Made) -> Opinion:
+    """The same of a certificate of a law, in the form of ``law.json``, on the designs that ``made``
+    makes for values of its parameters, which may be symbols."""
+    return _opinion(lambda: check_law(certificate, made))
+
+
+def _opinion(check: Callable[[], str]) -> Opinion:
     try:
-        if certificate["design"] != design.name:
-            raise Refuted(f"it is about the design {certificate['design']!r}")
-        if certificate.get("parameters", {}) != dict(design.parameters):
-            raise Refuted("it is about other values of the parameters")
-        check = _violated if certificate["verdict"] == "violated" else _holds
-        return Opinion(True, check(certificate["property"], certificate["evidence"], design))
+        return Opinion(True, check())
     except Refuted as wrong:
         return Opinion(False, str(wrong))
     except NotCovered as missing:
         return Opinion(None, f"not covered: {missing}")
+
+
+def _checked(certificate: Mapping[str, Any], design: Design) -> str:
+    if certificate["design"] != design.name:
+        raise Refuted(f"it is about the design {certificate['design']!r}")
+    if certificate.get("parameters", {}) != dict(design.parameters):
+        raise Refuted("it is about other values of the parameters")
+    check = _violated if certificate["verdict"] == "violated" else _holds
+    return check(certificate["property"], certificate["evidence"], design)
 
 
 # --- violated --------------------------------------------------------------------------------

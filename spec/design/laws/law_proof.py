@@ -24,7 +24,8 @@ from typing import Final
 from ...verdicts.deadline import Deadline, OutOfTime
 from ..equations.equations import Equations, GaveUp
 from ..equations.structure import decide
-from ..reading.symbols import Form
+from ..net.counters import Counters
+from ..reading.symbols import Form, form_of
 from ..why.parts import parts
 from .asking import Unanswered, answered
 from .law import Atom, Law, Term
@@ -45,9 +46,11 @@ Values = Mapping[str, int]
 
 @dataclass(frozen=True)
 class ToldRun:
-    """A run that gets stuck: each leg is so many steps, in words, made ``times`` times."""
+    """A run that gets stuck: each leg is so many steps, in words, made ``times`` times; ``changes``
+    has what each step of each leg adds to which counters."""
 
     legs: tuple[tuple[tuple[str, ...], Form], ...]
+    changes: tuple[tuple[Mapping[str, Form], ...], ...] = ()
 
     @property
     def generality(self) -> int:
@@ -60,13 +63,16 @@ class Side:
     """What is known of a side of a law: proved for all of ``domain``, or ``reason`` says why not.
 
     ``runs`` are those that get stuck, for the side where the law is false, and ``open_at`` is a
-    point at which none was found."""
+    point at which none was found. ``sums`` are those that exclude a stuck state, for the other one;
+    ``fixing`` says that what steps add was made a number for them."""
 
     proved: bool
     domain: Domain
     reason: str = ""
     runs: tuple[ToldRun, ...] = ()
     open_at: Values | None = None
+    sums: tuple[Mapping[str, Form], ...] = ()
+    fixing: bool = False
 
 
 @dataclass(frozen=True)
@@ -92,15 +98,16 @@ class _Open(Exception):
 
 def prove(
     law: Law, made: Made, ranges: Mapping[str, tuple[int, int]],
-    stuck: Sequence[Values], free: Sequence[Values], deadline: Deadline,
+    stuck: Sequence[Values], free: Sequence[Values], deadline: Deadline, apart: bool = True,
 ) -> Proof:
     """Try to prove a law of the designs that ``made`` makes; of the points of the grid, the design
-    was found to get ``stuck`` at some, and to be ``free`` of that at the others."""
+    was found to get ``stuck`` at some, and to be ``free`` of that at the others. What is known of
+    single points is set ``apart``, or shown by the proof as well."""
     watch = deadline.watch("proving the law")
     found: dict[str, Side] = {}
     for fixing in (False, True):
         regions = Regions(made, Domain(ranges), fixing)
-        trying = _Trying(law, regions, stuck, watch)
+        trying = _Trying(law, regions, stuck, watch, apart)
         try:
             regions.cover([*stuck, *free], watch)
             reason = ""
@@ -121,13 +128,16 @@ class _Trying:
     """The two sides of a law over regions that cover the domain."""
 
     def __init__(
-        self, law: Law, regions: Regions, stuck: Sequence[Values], watch: Callable[[], object]
+        self, law: Law, regions: Regions, stuck: Sequence[Values], watch: Callable[[], object],
+        apart: bool,
     ) -> None:
         self.law = law
         self.regions = regions
         self.stuck = stuck
         self.watch = watch
+        self.apart = apart
         self.runs: list[ToldRun] = []
+        self.sums: dict[tuple[tuple[str, Form], ...], None] = {}
 
     def never(self) -> Side:
         """Whether nothing gets stuck where the law is true."""
@@ -147,7 +157,8 @@ class _Trying:
             return Side(False, self.regions.domain, f"the solver gave up: {told}")
         except OutOfTime:
             return Side(False, self.regions.domain, "there was no time left")
-        return Side(True, self.regions.domain, runs=tuple(self.runs))
+        return Side(True, self.regions.domain, runs=tuple(self.runs), fixing=self.regions.fixing,
+                    sums=tuple(map(dict, self.sums)))
 
     def _never_in(self, region: Region) -> None:
         if not region.nets:
@@ -156,15 +167,19 @@ class _Trying:
                  *_asserted([_law_text(self.law, region.fixed)])]
         for net in region.nets:
             self.watch()
-            if Equations(net, self.watch, given).stuck() is not None:
+            equations = Equations(net, self.watch, given)
+            if equations.stuck() is not None:
                 raise _Open("the sums of the net allow a stuck state")
+            for weights, _ in equations.sums:
+                self.sums[tuple(_amounts(net, weights).items())] = None
 
     def _always_in(self, region: Region) -> None:
         if not region.nets:
             return
         given = [*self.regions.domain.texts, *_asserted(region.texts),
                  *_asserted([f"(not {_law_text(self.law, region.fixed)})"]),
-                 *_asserted(f"(not {_just(point)})" for point in self.stuck if region.has(point))]
+                 *_asserted(f"(not {_just(point)})" for point in self.stuck
+                            if self.apart and region.has(point))]
         runs: list[tuple[Schedule, int]] = []
         while True:
             self.watch()
@@ -211,9 +226,23 @@ class _Trying:
 
 def _told(run: Schedule, region: Region, part: int) -> ToldRun:
     net, rows = region.nets[part], region.tables[part].rows
-    return ToldRun(tuple(
-        (tuple(rows[net.moves[number].row].label for number in path), times)
-        for path, times in zip(run.paths, run.times, strict=True) if times != Form()))
+    legs = [(path, times) for path, times in zip(run.paths, run.times, strict=True)
+            if times != Form()]
+    return ToldRun(
+        tuple((tuple(rows[net.moves[number].row].label for number in path), times)
+              for path, times in legs),
+        tuple(tuple(_amounts(net, net.moves[number].change) for number in path)
+              for path, _ in legs))
+
+
+def _amounts(net: Counters, amounts: Mapping[int, int]) -> dict[str, Form]:
+    """Numbers of counters by their names, which may be symbols, as forms."""
+    found = {}
+    for n, value in amounts.items():
+        form = form_of(value)
+        assert form is not None
+        found[net.counters[n].name] = form
+    return found
 
 
 def _near(said: Sequence[str], domain: Domain) -> dict[str, int] | None:

@@ -1,115 +1,56 @@
-"""Designs of any size, made from a seed, and what is said of them: ``make bench-designs``.
+"""What is said of designs of any size, in what time and memory: ``make bench-designs``.
 
-Three shapes. *Loops*: stages in a row, each of which gives work that failed a second try, under a
-window that is smaller than what its loop can hold. *Mesh*: tasks on a torus, each of which reads
-from two neighbours and writes to two; one element goes round each row and column. *Calls*: nested
-calls over many pools of threads, which are all taken in one order. In each a deadlock can be
-planted: a window that is too large, a row without an element, two calls that take two pools of
-their own in different orders.
+Each design (``shapes``) is decided in a process of its own, which may use so much processor time
+and memory and no more. A row is told as soon as it is known. With ``--kept FILE`` it is kept as
+well, and not measured again: a run that was broken off goes on where it was.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import resource
+import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from random import Random
 
-from checkvalve.spec.design.reading.language import Design, Kind, Link, Pool, Task
+from checkvalve.spec.design.loader import load
+from checkvalve.spec.design.reading.language import Design
 from checkvalve.spec.design.search.searching import Settings
 from checkvalve.spec.design.verdicts.deadlock import told_all
-from checkvalve.spec.design.why.findings import DesignReport
+from checkvalve.spec.design.verdicts.local import Spaces, decide_local
+from checkvalve.spec.design.why.findings import DesignReport, Finding
 from checkvalve.spec.design.why.parts import Part, parts
 from checkvalve.spec.notation.errors import InputError
+from checkvalve.spec.verdicts.deadline import OutOfTime
 from checkvalve.spec.verdicts.verdict import Budget, Outcome
 
 from .published import machine, publish, table
+from .shapes import SHAPES, calls, loops, mesh, written
 
-__all__ = ["SHAPES", "calls", "loops", "main", "mesh"]
+__all__ = ["SHAPES", "Case", "calls", "cases", "loops", "main", "mesh"]
 
 SECONDS, LONG = 60.0, 180.0
-"""What one design may take; and one of more than ``LARGE`` queues."""
+"""What one question about a design may take; and about one of more than ``LARGE`` queues."""
 LARGE = 10_000
+MEMORY = 24 * 2**30
+"""Bytes that a process may use."""
 CERTIFIED = 1_000
-"""Queues of the largest designs whose certificates are checked too."""
+"""Queues of the largest designs whose certificates are checked too, if nothing else is said."""
+ENDED = 3
+"""How a process ends that ran out of memory."""
+SIZES = (100, 1_000, LARGE, 100_000)
 
-
-def loops(queues: int, capacity: int, seed: int = 0, planted: bool = False) -> Design:
-    """Stages with retries, each under its window; eight queues a stage."""
-    draw, stages = Random(seed), max(1, queues // 8)
-    wrong = draw.randrange(stages) if planted else -1
-    tasks, links, before = [Task("source", Kind.SOURCE)], list[Link](), "source"
-    for n in range(stages):
-        admit, entry, work, decide, leave = (
-            f"{what} {n}" for what in ("admit", "entry", "work", "decide", "leave"))
-        new, todo, worked, retry, onward, done = (draw.randint(1, capacity) for _ in range(6))
-        filled = todo + worked + retry + 2
-        window = filled if n == wrong else draw.randint(1, filled - 1)
-        tasks += [Task(admit, Kind.ZIP), Task(entry, Kind.MERGE), Task(work, Kind.MAP, hand=1),
-                  Task(decide, Kind.ROUTE, hand=1), Task(leave, Kind.BROADCAST)]
-        links += [
-            Link(f"in {n}", (before,), (admit,), capacity=onward),
-            Link(f"window {n}", (leave,), (admit,), capacity=window, initial=window),
-            Link(f"new {n}", (admit,), (entry,), capacity=new),
-            Link(f"todo {n}", (entry,), (work,), capacity=todo),
-            Link(f"worked {n}", (work,), (decide,), capacity=worked),
-            Link(f"retry {n}", (decide,), (entry,), capacity=retry),
-            Link(f"done {n}", (decide,), (leave,), capacity=done),
-        ]
-        before = leave
-    tasks.append(Task("sink", Kind.SINK))
-    links.append(Link("out", (before,), ("sink",), capacity=capacity))
-    return _design("loops", tasks, links)
-
-
-def mesh(queues: int, capacity: int, seed: int = 0, planted: bool = False) -> Design:
-    """A torus of tasks; two queues a task."""
-    draw, side = Random(seed), max(2, int((queues / 2) ** 0.5))
-    wrong = draw.randrange(side) if planted else -1
-    tasks, links = [], []
-    for row in range(side):
-        for column in range(side):
-            here = f"at {row} {column}"
-            tasks.append(Task(here, Kind.ZIP))
-            for way, down, right in (("right", 0, 1), ("down", 1, 0)):
-                there = f"at {(row + down) % side} {(column + right) % side}"
-                wraps = (column if right else row) == side - 1
-                held = int(wraps and not (right and row == wrong))
-                links.append(Link(f"{way} of {row} {column}", (here,), (there,),
-                                  capacity=draw.randint(1, capacity), initial=held))
-    return _design("mesh", tasks, links)
-
-
-def calls(queues: int, capacity: int, seed: int = 0, planted: bool = False) -> Design:
-    """Nested calls; a pool of threads, at which calls queue, for each of the queues."""
-    draw, names = Random(seed), [f"pool {n}" for n in range(queues)]
-    tasks = []
-    for n in range(queues - 1):
-        near = range(n, min(queues, n + 8))
-        levels = sorted(draw.sample(near, min(len(near), draw.randint(2, 4))))
-        tasks.append(Task(f"calls {n}", Kind.CALL, pool=tuple(names[level] for level in levels),
-                          depth=len(levels), roots=draw.randint(1, capacity)))
-    found = {name: Pool(name, draw.randint(1, capacity)) for name in names}
-    if planted:
-        found |= {name: Pool(name, 1) for name in ("left", "right")}
-        tasks += [Task(f"{a} to {b}", Kind.CALL, pool=(a, b), depth=2)
-                  for a, b in (("left", "right"), ("right", "left"))]
-    return _design("calls", tasks, [], found)
-
-
-def _design(
-    name: str, tasks: list[Task], links: list[Link], pools: Mapping[str, Pool] | None = None
-) -> Design:
-    return Design(name, "", {t.name: t for t in tasks}, {k.name: k for k in links}, pools or {})
-
-
-SHAPES: Mapping[str, Callable[[int, int, int, bool], Design]] = {
-    "loops": loops, "mesh": mesh, "calls": calls,
+HEADINGS = {
+    "read": "s to read", "deadlock": "deadlock", "engine": "engine", "seconds": "s",
+    "local": "local", "local_seconds": "s", "certificate": "certificate", "check": "s to check",
+    "memory": "MB",
 }
+"""The columns of a row behind its name."""
+Cells = dict[str, str]
 
 
 @dataclass(frozen=True)
@@ -121,71 +62,188 @@ class Case:
     capacity: int
     planted: bool
 
-    def decided(self) -> tuple[str, ...]:
-        """Its row: what was said of it, by which engine, and in how many seconds of processor
-        time; and of the certificate, its size and what its check took."""
-        design = SHAPES[self.shape](self.queues, self.capacity, 1, self.planted)
-        budget = Budget(max_seconds=LONG if self.queues > LARGE else SECONDS,
-                        clock=time.process_time)
-        began = time.process_time()
-        try:
-            found = told_all([Part.of(part) for part in parts(design)],
-                             Settings(budget=budget.start()))
-        except InputError:  # more ways to move than can be listed
-            return (*self.named(), "refused", "none", f"{time.process_time() - began:.1f}", "", "")
-        seconds = time.process_time() - began
-        finding = replace(found, name="deadlock")
-        report = DesignReport(design, (finding,))
-        wanted = Outcome.VIOLATED if self.planted else Outcome.HOLDS
-        if finding.outcome not in (wanted, Outcome.UNKNOWN):
-            raise SystemExit(f"wrong verdict: {self} {finding.outcome.value}")
-        engine = finding.tried[-1].engine if finding.outcome is not Outcome.UNKNOWN else "none"
-        told = self.certified(report) if self.queues <= CERTIFIED else ("", "")
-        return (*self.named(), finding.outcome.value, engine, f"{seconds:.1f}", *told)
+    @property
+    def name(self) -> str:
+        """What it is called on the command line."""
+        return f"{self.shape},{self.queues},{self.capacity},{'yes' if self.planted else 'no'}"
 
-    def named(self) -> tuple[str, ...]:
+    @staticmethod
+    def named(name: str) -> Case:
+        """The case with a name."""
+        shape, queues, capacity, planted = name.split(",")
+        return Case(shape, int(queues), int(capacity), planted == "yes")
+
+    def cells(self) -> tuple[str, ...]:
         """The first cells of its row."""
         return (self.shape, f"{self.queues:,}", f"{self.capacity:,}",
                 "yes" if self.planted else "no")
 
-    def certified(self, report: DesignReport) -> tuple[str, str]:
+    def design(self) -> Design:
+        """The design."""
+        return SHAPES[self.shape](self.queues, self.capacity, 1, self.planted)
+
+    def seconds(self) -> float:
+        """What a question about it may take."""
+        return LONG if self.queues > LARGE else SECONDS
+
+
+# --- one design, in the process that measures it ------------------------------------------------
+
+class Measuring:
+    """Asks about one design, and tells each cell of its row when it is known."""
+
+    def __init__(self, case: Case, certified: int) -> None:
+        self.case, self.certified = case, certified
+        self.design = case.design()
+
+    def cells(self) -> Iterator[Cells]:
+        """The cells, some at a time."""
+        began = time.process_time()
+        try:
+            load("\n".join(written(self.design)))
+            yield {"read": _since(began)}
+        except InputError as told:
+            yield {"read": f"refused: {told.what}"}
+        yield from self._asked()
+        yield {"memory": f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024:,}"}
+
+    def _asked(self) -> Iterator[Cells]:
+        began = time.process_time()
+        try:
+            sections = [Part.of(part) for part in parts(self.design)]
+            finding = replace(told_all(sections, self._settings()), name="deadlock")
+        except InputError as told:  # more ways to move than can be listed
+            yield {"deadlock": "refused", "engine": told.what, "seconds": _since(began)}
+            return
+        wanted = Outcome.VIOLATED if self.case.planted else Outcome.HOLDS
+        if finding.outcome not in (wanted, Outcome.UNKNOWN):
+            raise SystemExit(f"wrong verdict: {self.case.name} {finding.outcome.value}")
+        engine = "; ".join(dict.fromkeys(each.why for each in finding.tried)) \
+            if finding.outcome is Outcome.UNKNOWN else finding.tried[-1].engine
+        yield {"deadlock": finding.outcome.value, "engine": engine, "seconds": _since(began)}
+        yield self._local(sections, finding)
+        if self.case.queues <= self.certified:
+            yield self._certified(finding)
+
+    def _settings(self) -> Settings:
+        budget = Budget(max_seconds=self.case.seconds(), clock=time.process_time)
+        return Settings(budget=budget.start())
+
+    def _local(self, sections: list[Part], deadlock: Finding) -> Cells:
+        began = time.process_time()
+        spaces = Spaces(sections, self._settings(), asked=False)
+        spaces.never_ends = deadlock.outcome is Outcome.HOLDS
+        spaces.way = deadlock.steps
+        try:
+            told = decide_local(spaces).outcome.value
+        except OutOfTime:
+            told = Outcome.UNKNOWN.value
+        return {"local": told, "local_seconds": _since(began)}
+
+    def _certified(self, finding: Finding) -> Cells:
         """The size of the certificate in kB, and the seconds of its check."""
         from checkvalve.spec.certify.checker import check_certificate
         from checkvalve.spec.design.verdicts.certificates import certificate
-        document = certificate(report, report.finding("deadlock"))
+        report = DesignReport(self.design, (finding,))
+        document = certificate(report, finding)
         if document is None:
-            return "none", ""
+            return {"certificate": "none"}
         size = len(json.dumps(document)) // 1000
         began = time.process_time()
-        opinion = check_certificate(document, report.design)
-        if opinion.confirmed is not True:
-            raise SystemExit(f"not confirmed: {self} {opinion.why}")
-        return f"{size:,} kB", f"{time.process_time() - began:.1f}"
+        opinion = check_certificate(document, self.design)
+        if opinion.confirmed is False:
+            raise SystemExit(f"refuted: {self.case.name} {opinion.why}")
+        checked = _since(began) if opinion.confirmed else f"unknown after {_since(began)}"
+        return {"certificate": f"{size:,} kB", "check": checked}
 
 
-def cases(quick: bool) -> Iterator[Case]:
+def _since(began: float) -> str:
+    return f"{time.process_time() - began:.1f}"
+
+
+def _measure(case: Case, certified: int) -> None:
+    """Tell the cells of a row, a JSON object a line, in no more than its memory and time."""
+    most = int(8 * case.seconds())
+    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, resource.getrlimit(resource.RLIMIT_DATA)[1]))
+    resource.setrlimit(resource.RLIMIT_CPU, (most, resource.getrlimit(resource.RLIMIT_CPU)[1]))
+    try:
+        for cells in Measuring(case, certified).cells():
+            print(json.dumps(cells), flush=True)
+    except MemoryError:
+        sys.exit(ENDED)
+
+
+# --- all of them ---------------------------------------------------------------------------------
+
+def cases(sizes: Iterable[int] = SIZES, shapes: Iterable[str] = tuple(SHAPES)) -> Iterator[Case]:
     """What is published: all shapes at each size, with small and large capacities, and with a
     deadlock planted."""
-    for queues in (100, 1_000) if quick else (100, 1_000, LARGE, 100_000):
-        for shape in SHAPES:
+    for queues in sizes:
+        for shape in shapes:
             for capacity in (10, 10_000):
                 for planted in (False, True):
                     yield Case(shape, queues, capacity, planted)
+
+
+def measured(case: Case, certified: int) -> Cells:
+    """The row of a design, which a process of its own measures. Where that ends early, what is
+    not told is unknown."""
+    program = [sys.executable, "-m", "checkvalve.conformance.bench.designs", "--row", case.name,
+               "--certified", str(certified)]
+    child = subprocess.run(program, stdout=subprocess.PIPE, text=True, check=False)
+    if child.returncode not in (0, ENDED) and child.returncode > 0:
+        raise SystemExit(f"{case.name}: the process that measures it failed")
+    found: Cells = {}
+    for line in child.stdout.splitlines():
+        found.update(json.loads(line))
+    if child.returncode:
+        found.setdefault("deadlock", "unknown")
+        found.setdefault("engine", "its process ran out of time or memory")
+    return found
+
+
+def _kept(file: Path | None) -> dict[str, Cells]:
+    if file is None or not file.exists():
+        return {}
+    return dict(json.loads(line) for line in file.read_text(encoding="utf-8").splitlines())
+
+
+def _rows(chosen: Iterable[Case], known: Mapping[str, Cells]) -> Iterator[tuple[str, ...]]:
+    yield ("shape", "queues", "capacities up to", "planted", *HEADINGS.values())
+    for case in chosen:
+        if case.name in known:
+            cells = known[case.name]
+            yield (*case.cells(), *(cells.get(column, "") for column in HEADINGS))
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Decide every case and print or publish the table."""
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("--quick", action="store_true", help="up to 1,000 queues")
+    parser.add_argument("--queues", type=int, nargs="+", default=SIZES, help="only these sizes")
+    parser.add_argument("--shape", nargs="+", choices=SHAPES, default=tuple(SHAPES),
+                        help="only these shapes")
+    parser.add_argument("--row", metavar="SHAPE,QUEUES,CAPACITY,PLANTED",
+                        help="measure one row, and tell its cells as JSON")
+    parser.add_argument("--certified", type=int, default=CERTIFIED, metavar="QUEUES",
+                        help="the largest designs whose certificates are checked")
+    parser.add_argument("--kept", type=Path, metavar="FILE",
+                        help="keep the rows there, and do not measure those that are there")
     parser.add_argument("--publish", type=Path, metavar="DOCS", help="write the table there")
     chosen = parser.parse_args(arguments)
-    rows: list[tuple[str, ...]] = [(
-        "shape", "queues", "capacities up to", "planted", "verdict", "engine", "s", "certificate",
-        "s to check")]
-    for case in cases(chosen.quick):
-        rows.append(case.decided())
-        sys.stderr.write("  ".join(rows[-1]) + "\n")
-    lines = list(table(rows))
+    if chosen.row:
+        _measure(Case.named(chosen.row), chosen.certified)
+        return
+    known = _kept(chosen.kept)
+    wanted = list(cases((100, 1_000) if chosen.quick else chosen.queues, chosen.shape))
+    for case in wanted:
+        if case.name not in known:
+            known[case.name] = measured(case, chosen.certified)
+            if chosen.kept is not None:
+                with chosen.kept.open("a", encoding="utf-8") as kept:
+                    kept.write(json.dumps([case.name, known[case.name]]) + "\n")
+        sys.stderr.write("  ".join([*case.cells(), *known[case.name].values()]) + "\n")
+    lines = list(table(list(_rows(wanted, known))))
     if chosen.publish is None:
         sys.stdout.write("\n".join(lines) + "\n")
     else:

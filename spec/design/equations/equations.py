@@ -10,6 +10,7 @@ state, no reachable one is stuck.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
 from math import gcd
 from typing import Any
 
@@ -17,15 +18,17 @@ from ..net.counters import Counters
 from ..net.invariants import Equation, kernel
 from ..reading.symbols import Form, Notes, Symbol, form_of, is_symbol, told
 from .lemmas import Clause
+from .question import GaveUp, Question
+from .ranges import opposite
+from .trials import TakenBack, Trials
 
-__all__ = ["Equations", "GaveUp", "sums"]
+__all__ = ["Equations", "GaveUp", "as_question", "sums"]
 
 EFFORT = 100_000_000
 """What the solver may do for one answer, in its own units (some ten seconds)."""
-
-
-class GaveUp(Exception):
-    """The solver's effort or time ended without an answer."""
+MANY = 2_000
+"""Moves of a net that is tried by ranges before the solver is asked, whose time grows with the
+square of their number."""
 
 
 def sums(net: Counters) -> list[tuple[Equation, int]]:
@@ -101,24 +104,38 @@ class Equations:
         self, net: Counters, watch: Callable[[], object] = lambda: None,
         given: Sequence[str] = (),
     ) -> None:
-        import z3
         self.net = net
         self.sums = sums(net)
         watch()
+        self._watch, self._given = watch, given
+        self._clauses: list[Clause] = []
+        self._trials = None if given or len(net.moves) <= MANY else Trials(
+            as_question(net, self.sums), watch)
+
+    @cached_property
+    def _solver(self) -> Any:
+        """The solver, which knows the equations and the clauses so far."""
+        import z3
         # A context of its own: what else was asked in this process changes no answer here.
-        self._context = z3.Context()
-        self._solver = z3.SimpleSolver(ctx=self._context)
+        solver = z3.SimpleSolver(ctx=z3.Context())
         # Without relevancy and with the older simplex, ten thousand queues take less than a second.
-        self._solver.set("relevancy", 0)
-        self._solver.set("arith.solver", 2)
-        self._solver.set("rlimit", EFFORT)
-        self._counters = [z3.Int(f"c{n}", self._context) for n in range(len(net.counters))]
+        solver.set("relevancy", 0)
+        solver.set("arith.solver", 2)
+        solver.set("rlimit", EFFORT)
         # As text, which the solver reads ten times as fast as terms are made one by one.
-        said = [*given, *self._ranges(), *self._sums(), *self._nothing_moves(),
+        said = [*self._given, *self._ranges(), *self._sums(), *self._nothing_moves(),
                 *self._work_is_left()]
-        watch()
-        self._solver.from_string("\n".join(said))
-        watch()
+        self._watch()
+        solver.from_string("\n".join(said))
+        self._watch()
+        for clause in self._clauses:
+            self._tell(solver, clause)
+        return solver
+
+    @cached_property
+    def _counters(self) -> list[Any]:
+        import z3
+        return [z3.Int(f"c{n}", self._solver.ctx) for n in range(len(self.net.counters))]
 
     def _ranges(self) -> Iterator[str]:
         for n, stride in enumerate(strides(self.net)):
@@ -151,34 +168,62 @@ class Equations:
             left = [f"(> c{n} {told(counter.rest)})" for n, counter in enumerate(self.net.counters)]
             yield f"(assert (or {' '.join(left)}))"
 
-    def _sum(self, weights: Equation) -> Any:
+    def _tell(self, solver: Any, clause: Clause) -> None:
         import z3
-        return z3.Sum([k * self._counters[n] for n, k in weights.items()])
+        names = {n: z3.Int(f"c{n}", solver.ctx) for option in clause.options
+                 for n in option.weights}
+        solver.add(z3.Or([
+            z3.Sum([k * names[n] for n, k in option.weights.items()]) <= option.total
+            for option in clause.options]))
 
     def add(self, clause: Clause) -> None:
         """One more thing that is true in every reachable state."""
-        import z3
-        self._solver.add(z3.Or([
-            self._sum(dict(option.weights)) <= option.total for option in clause.options]))
+        self._clauses.append(clause)
+        if self._trials is not None and not self._trials.add(clause):
+            self._trials = None
+        if "_solver" in self.__dict__:
+            self._tell(self._solver, clause)
 
     def stuck(self, timeout: int | None = None) -> Sequence[int] | None:
         """A stuck state that the equations allow, None if there is none.
 
         Raises GaveUp where the solver does not know, or ``timeout`` milliseconds are over.
         """
+        if self._trials is not None:
+            try:
+                return self._trials.state()
+            except TakenBack:
+                self._trials = None
+        return self._solved(timeout)
+
+    def _solved(self, timeout: int | None) -> Sequence[int] | None:
         import z3
+        solver = self._solver
         if timeout is not None:
-            self._solver.set("timeout", max(1, timeout))
+            solver.set("timeout", max(1, timeout))
         try:
-            answer = self._solver.check()
+            answer = solver.check()
         except z3.Z3Exception as told:
             raise GaveUp(str(told)) from None
         if answer == z3.unknown:
-            raise GaveUp(self._solver.reason_unknown())
+            raise GaveUp(solver.reason_unknown())
         if answer == z3.unsat:
             return None
-        model = self._solver.model()
+        model = solver.model()
         return [model.eval(x, True).as_long() for x in self._counters]
+
+
+def as_question(net: Counters, sums: Sequence[tuple[Equation, int]]) -> Question:
+    """The same equations as a question for ranges."""
+    counters = net.counters
+    asked = Question([c.start for c in counters], [c.most for c in counters], strides(net))
+    asked.sums += [(weights, total, total) for weights, total in sums if len(weights) > 1]
+    for move in net.moves:
+        asked.choose(*(opposite((n, 1, least)) for n, least in move.least.items()),
+                     *(opposite((n, -1, most)) for n, most in move.most.items()))
+    if net.may_end:
+        asked.choose(*((n, 1, counter.rest + 1) for n, counter in enumerate(counters)))
+    return asked
 
 
 def _times(weight: int, counter: int) -> str:

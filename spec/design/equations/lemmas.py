@@ -21,7 +21,7 @@ from typing import Any
 
 from ..net.counters import Counters, Move
 
-__all__ = ["Clause", "Inequality", "descent", "barrier", "trap"]
+__all__ = ["Bound", "Clause", "Inequality", "descent", "barrier", "trap"]
 
 EFFORT = 4_000_000
 """What the solver may do for one clause, in its own units (about a second)."""

@@ -23,7 +23,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from ..net.counters import AIM, NO_MOST
-from ..net.rows import Row, Table
+from ..net.rows import Place, Row, Table
 from ..net.translate import translate
 from ..reading.language import Design, Flow, Kind, Link, Task
 from ..why.ahead import NOBODYS
@@ -108,6 +108,10 @@ class Silence:
                 self.moves.setdefault(agent, []).append(number)
             for place, by in row.effect.change.items():
                 self.giving.setdefault((place, 1 if by > 0 else -1), []).append(number)
+        self.own: dict[Agent, list[Place]] = {}
+        for place in table.places:
+            if place.role not in NOBODYS:
+                self.own.setdefault(place.of, []).append(place)
         self.total: set[Agent] = set()
         self._reasons: dict[Agent, list[frozenset[Agent]] | None] = {}
 
@@ -245,10 +249,8 @@ class Silence:
         """Whether an agent that is not silent gives this, as long as it is lacked."""
         if any(len(self.agents[number]) > 1 for number in self.moves[agent]):
             return False
-        own = [place for place in self.table.places
-               if place.of == agent and place.role not in NOBODYS]
-        return gives(
-            lack, [self.rows[number] for number in self.moves[agent]], own, self.most, when)
+        rows = [self.rows[number] for number in self.moves[agent]]
+        return gives(lack, rows, self.own.get(agent, ()), self.most, when)
 
 
 def _agents(row: Row, number: int) -> tuple[Agent, ...]:

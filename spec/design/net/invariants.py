@@ -26,9 +26,10 @@ Equation = dict[int, int]
 """A sum of unknowns, each with its factor, that is 0."""
 
 
-def conserved(table: Table) -> Iterator[Invariant]:
-    """A basis of the conserved sums; none for a net too large to solve in passing."""
-    if len(table.places) > MAX_PLACES or len(table.rows) > MAX_ROWS:
+def conserved(table: Table, *, of_any_size: bool = False) -> Iterator[Invariant]:
+    """A basis of the conserved sums; none for a net too large to solve in passing, unless one
+    ``of_any_size`` is wanted."""
+    if not of_any_size and (len(table.places) > MAX_PLACES or len(table.rows) > MAX_ROWS):
         return
     names = sorted(place.name for place in table.places)
     number = {name: n for n, name in enumerate(names)}

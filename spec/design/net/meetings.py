@@ -32,7 +32,7 @@ def join_meetings(rows: Sequence[Row], links: Iterable[str]) -> list[Row]:
               if not set(writer.tasks) & set(reader.tasks)),
         ]
         joined = [each for row in joined for each in _without_writer(row, link, writers)]
-        if len(joined) > MAX_ROWS:
+        if len(joined) > MAX_ROWS + len(rows):
             raise TooManyWays
     return joined
 

@@ -9,8 +9,8 @@ from math import prod
 from typing import Any
 
 __all__ = [
-    "FAILED", "MAX_ROWS", "MAX_WAYS", "Effect", "Invariant", "Meeting", "Place", "Role", "Row",
-    "Table", "TooManyWays", "together", "watched",
+    "FAILED", "MAX_ROWS", "MAX_WAYS", "NOTHING", "ROWS_OF_A_TASK", "Effect", "Invariant", "Meeting",
+    "Place", "Role", "Row", "Table", "TooManyWays", "together", "watched",
 ]
 
 FAILED = "the design has failed"
@@ -26,7 +26,9 @@ MAX_WAYS = 512
 """The most ways in which a task may move at once: 9 links that may be full or not."""
 
 MAX_ROWS = 200_000
-"""The most ways in which a whole design may move."""
+"""The most ways in which a whole design may move, beside those that each task may have."""
+ROWS_OF_A_TASK = 12
+"""Ways to move that each task of a design may have."""
 
 
 class TooManyWays(Exception):
@@ -79,6 +81,11 @@ class Effect:
         this one changes is taken off them. That makes a link from a task to itself read
         before it writes.
         """
+        if other is NOTHING:
+            return self
+        if self is NOTHING and all(other.change.values()):
+            return other
+
         def shifted(guards: Mapping[str, int]) -> Iterator[tuple[str, int]]:
             return ((place, n - self.change.get(place, 0)) for place, n in guards.items())
 
@@ -101,6 +108,10 @@ class Effect:
         )
 
 
+NOTHING = Effect()
+"""The effect that nothing happens."""
+
+
 def together(*alternatives: Iterable[Effect]) -> Iterator[Effect]:
     """Every way to do all of several things in one move, each of which has alternatives.
 
@@ -110,7 +121,7 @@ def together(*alternatives: Iterable[Effect]) -> Iterator[Effect]:
     if prod(map(len, groups)) > MAX_WAYS:
         raise TooManyWays
     for choice in product(*groups):
-        whole = Effect()
+        whole = NOTHING
         for effect in choice:
             whole = whole.then(effect)
         yield whole

@@ -22,8 +22,8 @@ from .gathering import align, window
 from .links import LinkPlaces, Unbounded, free_threads
 from .meetings import join_meetings
 from .rows import (
-    FAILED, MAX_ROWS, MAX_WAYS, Effect, Invariant, Place, Row, Table, TooManyWays, together,
-    watched,
+    FAILED, MAX_ROWS, MAX_WAYS, NOTHING, ROWS_OF_A_TASK, Effect, Invariant, Place, Row, Table,
+    TooManyWays, together, watched,
 )
 
 __all__ = ["Aim", "Builder", "Gate", "own_place", "position_of", "translate"]
@@ -126,6 +126,7 @@ class Builder:
         }
         self.places = [Place(FAILED, "flag", "", 0, 1, 1, 0 if aim.failures else 1)]
         self.rows: list[Row] = []
+        self.most = MAX_ROWS + ROWS_OF_A_TASK * len(design.tasks)
         self.invariants: list[Invariant] = []
         self.scripted = {s.target for t in design.tasks.values() for s in t.actions}
         self.holders: dict[str, dict[str, int]] = {name: {} for name in design.pools}
@@ -146,7 +147,7 @@ class Builder:
     def add(self, task: Task, effects: Iterator[Effect]) -> None:
         """Add a row for each effect."""
         self.rows.extend(Row(task.name, effect) for effect in effects)
-        if len(self.rows) > MAX_ROWS:
+        if len(self.rows) > self.most:
             raise TooManyWays
 
     def inputs(self, task: Task) -> list[LinkPlaces]:
@@ -193,18 +194,18 @@ class Builder:
     def acquire(self, task: Task, holding: str) -> Effect:
         """Take a thread for what is then in the place ``holding``."""
         if not task.pool:
-            return Effect()
+            return NOTHING
         self.holders[task.pool[0]][holding] = 1
         return self.threads(task.pool[0], -1)
 
     def release(self, task: Task) -> Effect:
         """Give the thread back."""
-        return self.threads(task.pool[0], 1) if task.pool else Effect()
+        return self.threads(task.pool[0], 1) if task.pool else NOTHING
 
     def busy(self, task: Task) -> Effect:
         """A thread is needed for a moment, and is free again at once."""
         if not task.pool:
-            return Effect()
+            return NOTHING
         return Effect({free_threads(task.pool[0]): 1})
 
     def threads(self, pool: str, change: int) -> Effect:
@@ -321,14 +322,14 @@ class Gate:
 
     def is_empty(self) -> Effect:
         """Nothing can be read."""
-        whole = Effect()
+        whole = NOTHING
         for link in self.links:
             whole = whole.then(link.is_empty())
         return whole
 
 
 def _source(to: Builder, task: Task) -> None:
-    spent = Effect()
+    spent = NOTHING
     if task.count is not None:
         left = to.place(task, "elements left", "left", task.count, task.count, 0)
         spent = Effect({left: 1}, {}, {left: -1})
@@ -359,7 +360,7 @@ def _merge(to: Builder, task: Task) -> None:
     to_itself = {gate.name for gate in gates} & {o.link.queue for o in to.outputs(task)}
     policy = Merging.ANY if to.aim.relaxed and not to_itself else task.merging
     if policy is Merging.ANY:
-        guarded = [(Effect(), gate) for gate in gates]
+        guarded = [(NOTHING, gate) for gate in gates]
     elif policy is Merging.PREFERRED:
         guarded = list(_preferring(gates, task.prefers))
     else:
@@ -374,7 +375,7 @@ def _merge(to: Builder, task: Task) -> None:
 def _preferring(gates: list[Gate], first: str) -> Iterator[tuple[Effect, Gate]]:
     preferred = next(gate for gate in gates if gate.name == first)
     for gate in gates:
-        yield (Effect() if gate is preferred else preferred.is_empty()), gate
+        yield (NOTHING if gate is preferred else preferred.is_empty()), gate
 
 
 def _in_turn(to: Builder, task: Task, gates: list[Gate]) -> Iterator[tuple[Effect, Gate]]:
@@ -550,7 +551,7 @@ def _call(to: Builder, task: Task) -> None:
     ) -> None:
         change = {p: -k for p, k in take.items()} | give
         effect = Effect(take, {}, change, (words,))
-        to.add(task, together([effect], [to.threads(pool, by) if by else Effect()]))
+        to.add(task, together([effect], [to.threads(pool, by) if by else NOTHING]))
 
     row({idle: 1}, {queued[1]: 1}, "is called from outside")
     for level in levels:

@@ -17,7 +17,7 @@ from ...verdicts.deadline import Deadline, OutOfTime
 from ...verdicts.verdict import Budget, Outcome
 from ..check import decide_property
 from ..equations.structure import decide
-from ..net.translate import Aim, translate
+from ..net.translate import Aim
 from ..reading.language import Design, Flow
 from ..search.searching import Settings
 from ..search.ways import way_into
@@ -129,7 +129,7 @@ class Judge:
         return renamed(finding, names)
 
     def _asked(self, part: Design) -> Finding:
-        section = Part(part, translate(part, Aim()), NOTHING)
+        section = Part(part, NOTHING, Aim())
         rows = len(section.table.rows)
         finding = Finding("deadlock", Outcome.UNKNOWN, "", reason="nothing is left to ask with")
         small = rows <= MAX_ROWS

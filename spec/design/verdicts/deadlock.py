@@ -48,9 +48,11 @@ Stage = tuple[str, Callable[[], Finding]]
 
 
 def told_all(sections: list[Part], settings: Settings) -> Finding:
-    """The finding on all connected parts of a design."""
+    """The finding on all connected parts of a design, the large ones last: a deadlock of a small
+    one is soon found, and then nothing else is asked."""
     findings: list[Finding] = []
-    for place, section in enumerate(sections):
+    for place, section in enumerate(sorted(
+            sections, key=lambda section: section.has_more_than(MAX_SEARCHED))):
         # Each part gets its share, so that one of them does not leave the others without time.
         share = settings.budget.share(len(sections) - place)
         findings.append(decide_deadlock(
@@ -116,15 +118,15 @@ def _stages(part: Part, settings: Settings, trying: Budget) -> Iterator[Stage]:
         yield "explorer", lambda: _searched(part, settings)
     if engine != "auto":
         return
-    small = len(part.table.rows) <= MAX_SEARCHED
-    if len(part.table.rows) <= MAX_GLANCED:
+    small = not part.has_more_than(MAX_SEARCHED)
+    if not part.has_more_than(MAX_GLANCED):
         yield "explorer", lambda: _searched(part, settings, GLANCE)
     yield "structure", lambda: _proved(part.design, settings, 3 if small else 1.2)
     if small and (states is None or states > LOOK):
         yield "explorer", lambda: _searched(part, settings, LOOK)
     if states is None or states > LOOK:
         yield "runs", lambda: _tried(part.design, runs)
-    if len(part.table.rows) > MAX_GLANCED or states is None or states > GLANCE:
+    if part.has_more_than(MAX_GLANCED) or states is None or states > GLANCE:
         yield "explorer", lambda: _searched(part, settings)
 
 
@@ -159,11 +161,10 @@ def _left_open(design: Design, answer: Answer) -> str:
 
 def _searched(part: Part, settings: Settings, most: int | None = None) -> Finding:
     """A search of at most so many states, in a share of the time where it is only a short one."""
-    budget, rows = settings.budget, len(part.table.rows)
-    if rows > MAX_SEARCHED:
+    budget = settings.budget
+    if part.has_more_than(MAX_SEARCHED):
         return Finding("deadlock", Outcome.UNKNOWN, "search, not begun",
-                       reason=f"{counted(rows, 'way')} to move are too many to search "
-                              f"({MAX_SEARCHED:,} at most)")
+                       reason=f"more than {MAX_SEARCHED:,} ways to move are too many to search")
     if most is not None:
         limit = most if budget.max_states is None else min(most, budget.max_states)
         budget = replace(budget.share(2), max_states=limit)

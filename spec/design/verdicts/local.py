@@ -113,7 +113,7 @@ class Spaces:
         design, budget = self.sections[place].design, self.settings.budget
         if self.settings.engine not in ("auto", "explorer"):
             return "only the engine `explorer` visits all states"
-        if len(self.sections[place].table.rows) > MAX_ROWS:
+        if self.sections[place].has_more_than(MAX_ROWS):
             return f"more than {MAX_ROWS:,} ways to move are too many to visit all states"
         if most is not None:
             if most <= 0:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from ...verdicts.deadline import Deadline, OutOfTime
 from ..net.rows import Table
@@ -17,15 +18,17 @@ __all__ = ["Part", "parts", "unending"]
 MAX_ROWS = 400
 """Ways to move of a part whose wait-for graph is made: its cycles, and what to try, grow fast."""
 NO_END = Deadline()
+RELAXED = Aim(relaxed=True)
 
 
 @dataclass(frozen=True)
 class Part:
-    """A connected part of a design with its wait-for graph, which is made once."""
+    """A connected part of a design with its wait-for graph, which is made once. Its table, by
+    ``aim``, is made when it is asked for: one of many rows takes long."""
 
     design: Design
-    table: Table
     graph: WaitGraph
+    aim: Aim = RELAXED
 
     @staticmethod
     def of(design: Design, cycles: bool = True, deadline: Deadline = NO_END) -> Part:
@@ -33,17 +36,26 @@ class Part:
 
         Where the deadline passes, the graph is one that says nothing.
         """
-        table = translate(design, Aim(relaxed=True))
-        nothing = Part(design, table, WaitGraph((), complete=False, proves_live=False))
+        part = Part(design, WaitGraph((), complete=False, proves_live=False))
         meeting = any(link.capacity == 0 for link in design.links.values())
-        if meeting or len(table.rows) > MAX_ROWS:
-            return nothing
-        helps = helping(design, table) if cycles else None
+        if meeting or part.has_more_than(MAX_ROWS):
+            return part
+        helps = helping(design, part.table) if cycles else None
         try:
-            return Part(design, table, wait_graph(
-                table, unending(design), helps, deadline.watch("making the wait-for graph")))
+            return replace(part, graph=wait_graph(
+                part.table, unending(design), helps,
+                deadline.watch("making the wait-for graph")))
         except OutOfTime:
-            return nothing
+            return part
+
+    @cached_property
+    def table(self) -> Table:
+        """Its places and rows."""
+        return translate(self.design, self.aim)
+
+    def has_more_than(self, rows: int) -> bool:
+        """Whether it can move in more ways than these. One of more tasks than that surely can."""
+        return len(self.design.tasks) > rows or len(self.table.rows) > rows
 
 
 def unending(design: Design) -> bool:

@@ -28,13 +28,15 @@ from checkvalve.spec.notation.errors import InputError
 from checkvalve.spec.verdicts.deadline import OutOfTime
 from checkvalve.spec.verdicts.verdict import Budget, Outcome
 
+from ..collecting import collecting_rarely
 from .published import machine, publish, table
 from .shapes import SHAPES, calls, loops, mesh, written
 
 __all__ = ["SHAPES", "Case", "calls", "cases", "loops", "main", "mesh"]
 
 SECONDS, LONG = 60.0, 180.0
-"""What one question about a design may take; and about one of more than ``LARGE`` queues."""
+"""What one question about a design may take; and about one of more than ``LARGE`` queues, of which
+local deadlock is not asked."""
 LARGE = 10_000
 MEMORY = 24 * 2**30
 """Bytes that a process may use."""
@@ -121,7 +123,8 @@ class Measuring:
         engine = "; ".join(dict.fromkeys(each.why for each in finding.tried)) \
             if finding.outcome is Outcome.UNKNOWN else finding.tried[-1].engine
         yield {"deadlock": finding.outcome.value, "engine": engine, "seconds": _since(began)}
-        yield self._local(sections, finding)
+        if self.case.queues <= LARGE:
+            yield self._local(sections, finding)
         if self.case.queues <= self.certified:
             yield self._certified(finding)
 
@@ -167,8 +170,9 @@ def _measure(case: Case, certified: int) -> None:
     resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, resource.getrlimit(resource.RLIMIT_DATA)[1]))
     resource.setrlimit(resource.RLIMIT_CPU, (most, resource.getrlimit(resource.RLIMIT_CPU)[1]))
     try:
-        for cells in Measuring(case, certified).cells():
-            print(json.dumps(cells), flush=True)
+        with collecting_rarely():
+            for cells in Measuring(case, certified).cells():
+                print(json.dumps(cells), flush=True)
     except MemoryError:
         sys.exit(ENDED)
 

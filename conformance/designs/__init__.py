@@ -7,6 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..collecting import collecting_rarely
+
 if TYPE_CHECKING:
     from checkvalve.spec.design.check import Settings
     from checkvalve.spec.design.why.findings import DesignReport
@@ -33,7 +35,8 @@ def load_designs(path: str | Path, given: Mapping[str, str] | None = None) -> li
     from checkvalve.spec.design.formats.files import load_any
 
     from .reading import read_text
-    return load_any(read_text(Path(path)), str(path), given)
+    with collecting_rarely():
+        return load_any(read_text(Path(path)), str(path), given)
 
 
 def check_file(path: str | Path, budget: Budget | None = None) -> DesignReport:
@@ -56,4 +59,5 @@ def check_design(
     elif isinstance(design, str):
         design = load(design)
     settings = settings or Settings()
-    return check(design, settings if budget is None else replace(settings, budget=budget))
+    with collecting_rarely():
+        return check(design, settings if budget is None else replace(settings, budget=budget))

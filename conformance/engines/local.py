@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import traceback
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from functools import partial
 
 from checkvalve.spec.notation.errors import CheckvalveError, InputError, InternalError, TargetError
 
 from ..campaigns.case import RunSettings, run_case
+from ..collecting import collecting_rarely
 from ..results import Case, CaseRow
 from .table import sort_rows
 
@@ -19,10 +18,6 @@ __all__ = ["row_of", "run_locally"]
 
 _CHUNKS_PER_PROCESS = 8
 """More chunks even out cases of unequal length; fewer cost less talk between processes."""
-
-_NEW_BEFORE_COLLECTING = 50_000
-"""Objects made before the garbage of cycles is looked for. A judge remembers what it learns, and
-makes next to no cycles: at Python's own 700 (or 2,000) a fifteenth of a run went by so."""
 
 
 def run_locally(
@@ -41,17 +36,6 @@ def run_locally(
         with collecting_rarely():
             return sort_rows(map(run, cases))
     return _run_apart(run, cases, processes)
-
-
-@contextmanager
-def collecting_rarely() -> Iterator[None]:
-    """Look for garbage less often, and as often as before when it is over."""
-    before = gc.get_threshold()
-    gc.set_threshold(max(_NEW_BEFORE_COLLECTING, before[0]), *before[1:])
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)
 
 
 def _run_apart(

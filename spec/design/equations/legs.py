@@ -118,15 +118,15 @@ class Path(Generic[Key]):
 
     def blocked(self) -> int | None:
         """The first move of the path that is not possible where it stands; None if all are."""
-        first = None
+        first, failing = None, set()
         for place in self._to_look_at():
             here = self.marking[place]
             for number, least, most in self._guards.get(place, ()):
                 if not least <= here <= most:
                     first = number if first is None else min(first, number)
+                    failing.add(place)
                     break
-        if first is None:
-            self._unseen.clear()
+        self._unseen = failing
         return first
 
     def times(self) -> int:

@@ -19,10 +19,10 @@ from math import gcd
 
 from ..net.invariants import Equation
 from .lemmas import Bound, Clause
-from .question import FAR, GaveUp, Question
+from .question import FAR, Question
 from .ranges import Ranges, opposite
 
-__all__ = ["TakenBack", "Trials", "answer"]
+__all__ = ["TakenBack", "Trials", "clearer"]
 
 MAX_ASSUMED = 400
 """Ranges that may be narrowed after one assumption, for what follows nearby."""
@@ -38,31 +38,6 @@ class TakenBack(Exception):
     """Too many choices were taken back."""
 
 
-def answer(
-    question: Question, effort: int, watch: Callable[[], object] = lambda: None
-) -> Sequence[int] | None:
-    """A state, None if there is none. Raises GaveUp where it is not found out; what the solver may
-    do is told in its own units."""
-    import z3
-    try:
-        return Trials(question, watch).state()
-    except TakenBack:
-        pass
-    context = z3.Context()  # what else was asked in this process changes no answer here
-    solver = z3.SimpleSolver(ctx=context)
-    solver.set("rlimit", effort)
-    solver.from_string("\n".join(question.text()))
-    watch()
-    found = solver.check()
-    if found == z3.unknown:
-        raise GaveUp(solver.reason_unknown())
-    if found == z3.unsat:
-        return None
-    model = solver.model()
-    return [model.eval(z3.Int(f"c{n}", context), True).as_long()
-            for n in range(len(question.start))]
-
-
 class Trials:
     """The states of a question, which may be added to between two answers."""
 
@@ -72,8 +47,8 @@ class Trials:
         self._bounds_of: list[list[Bound]] = [[] for _ in question.start]
         self._choices_of: list[list[int]] = [[] for _ in question.start]
         self._choices: list[tuple[Bound, ...]] = []
-        self._is_possible = True
-        for each in (*question.sums, *clearer(question.sums)):
+        self._is_possible, self._is_clear = True, False
+        for each in question.sums:
             self._ranges.add_sum(*each)
         for choice in question.choices:
             self._choose(choice)
@@ -97,8 +72,9 @@ class Trials:
 
     def state(self) -> Sequence[int] | None:
         """A state, None if there is none. Raises TakenBack where it is not found out."""
-        if not (self._is_possible and self._ranges.settle() and self._all_known()):
-            self._is_possible = False
+        self._is_possible = self._is_possible and self._ranges.settle() and (
+            self._all_known() if self._is_clear else self._clear())
+        if not self._is_possible:
             return None
         mark = len(self._ranges.trail)
         choosing = _Choosing(self._ranges, self._choices, self._order(), self._question.start,
@@ -108,6 +84,14 @@ class Trials:
             return choosing.state()
         finally:
             self._ranges.widen(mark)
+
+    def _clear(self) -> bool:
+        """Add the sums that say more, which take long to find; false where nothing is left."""
+        self._is_clear = True
+        for each in clearer(self._question.sums):
+            self._ranges.add_sum(*each)
+        self._watch()
+        return self._ranges.settle() and self._all_known()
 
     def _choose(self, bounds: tuple[Bound, ...]) -> None:
         number = len(self._choices)

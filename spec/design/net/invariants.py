@@ -24,6 +24,7 @@ MAX_ROWS = 200
 
 Equation = dict[int, int]
 """A sum of unknowns, each with its factor, that is 0."""
+Number = int | Fraction
 
 
 def conserved(table: Table, *, of_any_size: bool = False) -> Iterator[Invariant]:
@@ -46,23 +47,27 @@ def kernel(changes: Iterable[Mapping[int, int]], size: int) -> list[Equation]:
     sums 0."""
     solved = _solved([dict(e) for e in dict.fromkeys(tuple(sorted(c.items())) for c in changes)])
     pivots = {pivot for pivot, _ in solved}
-    terms = {free: {free: Fraction(1)} for free in range(size) if free not in pivots}
+    terms: dict[int, dict[int, Number]] = {
+        free: {free: 1} for free in range(size) if free not in pivots}
     for pivot, equation in reversed(solved):
-        found: dict[int, Fraction] = {}
+        found: dict[int, Number] = {}
+        by = equation[pivot]
         for unknown, factor in equation.items():
             if unknown == pivot:
                 continue
+            # Nearly always 1 or -1; fractions take many times as long as whole numbers.
+            share: Number = -factor * by if by in (1, -1) else Fraction(-factor, by)
             for free, weight in terms[unknown].items():
-                found[free] = found.get(free, Fraction(0)) - weight * factor / equation[pivot]
+                found[free] = found.get(free, 0) + weight * share
         terms[pivot] = {free: weight for free, weight in found.items() if weight}
-    basis: dict[int, dict[int, Fraction]] = {}
+    basis: dict[int, dict[int, Number]] = {}
     for unknown in sorted(terms):
         for free, weight in terms[unknown].items():
             basis.setdefault(free, {})[unknown] = weight
     return [_whole(basis[free]) for free in sorted(basis)]
 
 
-def _whole(weights: Mapping[int, Fraction]) -> Equation:
+def _whole(weights: Mapping[int, Number]) -> Equation:
     scale = lcm(*(weight.denominator for weight in weights.values()))
     return {unknown: int(weight * scale) for unknown, weight in weights.items()}
 

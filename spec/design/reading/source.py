@@ -30,6 +30,8 @@ _INTEGER = re.compile(r"[-+]?[0-9]+")
 _BASED = re.compile(r"0o[0-7]+|0x[0-9a-fA-F]+")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _SPECIAL_FLOAT = re.compile(r"[-+]?(\.inf|\.Inf|\.INF)|\.nan|\.NaN|\.NAN")
+_FIRST = frozenset("+-.0123456789")
+"""What a number begins with."""
 _NULLS = {"", "~", "null", "Null", "NULL"}
 _BOOLEANS = {
     "true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False,
@@ -206,6 +208,8 @@ class _Builder:
             return None
         if text in _BOOLEANS:
             return _BOOLEANS[text]
+        if text[0] not in _FIRST:
+            return text
         if _INTEGER.fullmatch(text) or _BASED.fullmatch(text):
             if len(text) > _MAX_DIGITS:
                 raise self._error(event, f"a number of {len(text)} digits is too large",

@@ -81,7 +81,7 @@ class Case:
                 "yes" if self.planted else "no")
 
     def design(self) -> Design:
-        """The design."""
+        """What its seed, 1, makes of it."""
         return SHAPES[self.shape](self.queues, self.capacity, 1, self.planted)
 
     def seconds(self) -> float:
@@ -99,7 +99,7 @@ class Measuring:
         self.design = case.design()
 
     def cells(self) -> Iterator[Cells]:
-        """The cells, some at a time."""
+        """What its row has, as soon as each is known."""
         began = time.process_time()
         try:
             load("\n".join(written(self.design)))

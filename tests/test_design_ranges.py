@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import product
 from random import Random
 
 import pytest
@@ -12,15 +13,13 @@ from checkvalve.conformance.bench.shapes import SHAPES, calls, loops, written
 from checkvalve.spec.design.check import parts
 from checkvalve.spec.design.equations.equations import Equations, as_question
 from checkvalve.spec.design.equations.lemmas import Bound, Clause, Inequality
-from checkvalve.spec.design.equations.question import Question, answer
+from checkvalve.spec.design.equations.question import Question
 from checkvalve.spec.design.equations.ranges import Ranges, opposite
 from checkvalve.spec.design.equations.structure import decide
 from checkvalve.spec.design.equations.trials import TakenBack, Trials, clearer
 from checkvalve.spec.design.loader import load
 from checkvalve.spec.design.net.counters import AIM, Counters
 from checkvalve.spec.design.net.translate import translate
-
-EFFORT = 10_000_000
 
 
 def _is_true(bound: Bound, state: Sequence[int]) -> bool:
@@ -63,28 +62,27 @@ def test_ranges_and_the_solver_find_a_stuck_state_of_the_same_designs() -> None:
 def _drawn(draw: Random) -> Question:
     """A question of some counters, in which anything stands with anything."""
     asked = Question()
-    for _ in range(draw.randint(2, 5)):
+    for _ in range(draw.randint(2, 4)):
         stride = draw.choice((0, 1, 1, 1, 2, 3))
-        asked.counter(draw.choice((1, 3, 7, None)), draw.randint(0, 1), stride)
+        asked.counter(draw.choice((1, 3, 5)), draw.randint(0, 1), stride)
     numbers = range(len(asked.start))
     for _ in range(draw.randint(1, 3)):
         weights = {n: draw.choice((-2, -1, 1, 1, 2)) for n in draw.sample(numbers, 2)}
         least = draw.randint(-4, 6)
-        asked.sums.append((weights, least, least + draw.choice((0, 0, 2))))
+        asked.sums.append((weights, least, least + draw.choice((0, 2, 6))))
     for _ in range(draw.randint(1, 5)):
-        asked.choose(*((draw.choice(numbers), draw.choice((-1, 1)), draw.randint(0, 5))
+        asked.choose(*((draw.choice(numbers), draw.choice((-1, 1)), draw.randint(0, 3))
                        for _ in range(draw.randint(1, 3))))
     return asked
 
 
-def test_every_question_has_the_answer_that_the_solver_gives() -> None:
-    """With counters that have no end, strides, sums with any weights, and choices."""
+def test_every_question_has_the_answer_that_trying_all_states_gives() -> None:
+    """With strides, sums with any weights, and choices."""
     found = 0
     for seed in range(150):
         question = _drawn(Random(seed))
-        solved = answer(question, EFFORT)
-        assert solved is None or _allows(question, solved), seed
-        expected = solved is not None
+        expected = any(_allows(question, state)
+                       for state in product(*(range(most + 1) for most in question.most if most)))
         try:
             state = Trials(question).state()
         except TakenBack:
@@ -92,7 +90,7 @@ def test_every_question_has_the_answer_that_the_solver_gives() -> None:
         assert (state is not None) == expected, seed
         assert state is None or _allows(question, state), seed
         found += expected
-    assert 20 < found < 130
+    assert 20 < found < 130, found
 
 
 def test_the_solver_is_asked_where_choices_are_taken_back_too_often(

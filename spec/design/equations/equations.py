@@ -18,7 +18,7 @@ from ..net.counters import Counters
 from ..net.invariants import Equation, kernel
 from ..reading.symbols import Form, Notes, Symbol, form_of, is_symbol, told
 from .lemmas import Clause
-from .question import GaveUp, Question
+from .question import Question
 from .ranges import opposite
 from .trials import TakenBack, Trials
 
@@ -29,6 +29,10 @@ EFFORT = 100_000_000
 MANY = 2_000
 """Moves of a net that is tried by ranges before the solver is asked, whose time grows with the
 square of their number."""
+
+
+class GaveUp(Exception):
+    """The solver's effort or time ended without an answer."""
 
 
 def sums(net: Counters) -> list[tuple[Equation, int]]:

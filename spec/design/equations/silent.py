@@ -103,7 +103,7 @@ class _Asked:
             self.solver.add(here >= 0)
             if place.most < NO_MOST:
                 self.solver.add(here <= place.most)
-        for law in (*table.invariants, *conserved(table)):
+        for law in (*table.invariants, *conserved(table, of_any_size=True)):
             self.solver.add(self.z3.Sum(
                 [k * self.tokens[p] for p, k in law.weights.items()]) == law.total)
 

@@ -109,9 +109,9 @@ class Silence:
             for place, by in row.effect.change.items():
                 self.giving.setdefault((place, 1 if by > 0 else -1), []).append(number)
         self.own: dict[Agent, list[Place]] = {}
-        for place in table.places:
-            if place.role not in NOBODYS:
-                self.own.setdefault(place.of, []).append(place)
+        for own in table.places:
+            if own.role not in NOBODYS:
+                self.own.setdefault(own.of, []).append(own)
         self.total: set[Agent] = set()
         self._reasons: dict[Agent, list[frozenset[Agent]] | None] = {}
 

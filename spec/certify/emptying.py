@@ -23,7 +23,7 @@ from math import inf
 from typing import Any
 
 from .proofs import Laws
-from .run import Refuted
+from .run import Refuted, Ways
 from .system import Move, NotCovered, System
 
 __all__ = ["always_moves_again", "never_waits"]
@@ -38,8 +38,7 @@ Sum = tuple[Mapping[str, int], int]
 def never_waits(system: System, proof: Mapping[str, Any]) -> None:
     """Check that a part is never stuck. Raises Refuted."""
     left = _left_in(system, proof, system.moves)
-    ended = system.ends and all(counter.rest is None or left.high[name] <= counter.rest
-                                for name, counter in system.counters.items())
+    ended = system.ends and all(left.high[name] <= rest for name, rest in system.rests.items())
     if not ended and not left.are_wrong():
         raise Refuted("what the order leaves may be stuck")
 
@@ -77,13 +76,9 @@ def _left_in(system: System, proof: Mapping[str, Any], moves: Sequence[Move]) ->
 
 def _tour(system: System, left: _Left, steps: Sequence[Mapping[str, int]]) -> set[str]:
     """Who can take a step of a run that is possible wherever so much is left."""
-    ways: dict[tuple[tuple[str, int], ...], list[Move]] = {}
-    for move in system.moves:
-        if not move.fails and not move.chance:
-            ways.setdefault(tuple(sorted(move.change.items())), []).append(move)
-    low, high, found = dict(left.low), dict(left.high), set[str]()
+    ways, low, high, found = Ways(system), dict(left.low), dict(left.high), set[str]()
     for number, step in enumerate(steps, start=1):
-        possible = [move for move in ways.get(tuple(sorted(step.items())), ()) if all(
+        possible = [move for move in ways.of(step) if not move.chance and all(
             low[c] >= n for c, n in move.need.items()) and all(
             high[c] <= n for c, n in move.room.items())]
         if not possible:

@@ -86,9 +86,7 @@ class Laws:
                 ask.one_of([*(({name: 1}, least - 1) for name, least in move.need.items()),
                             *(({name: -1}, -most - 1) for name, most in move.room.items())])
         if self.system.ends:
-            ask.one_of([({name: -1}, -counter.rest - 1)
-                        for name, counter in self.system.counters.items()
-                        if counter.rest is not None])
+            ask.one_of([({name: -1}, -rest - 1) for name, rest in self.system.rests.items()])
         return ask.has_no_answer()
 
     def exclude_moves(self, moves: Iterable[Move]) -> bool:

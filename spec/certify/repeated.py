@@ -12,11 +12,11 @@ from dataclasses import replace
 from typing import Any
 
 from ..design.reading.language import Design
+from .finished import finished
 from .moves import system_of
-from .run import Refuted, run_of
+from .run import Refuted, Ways, run_of
 from .states import states_of
 from .system import Counter, Move, System, can_move
-from .visited import resting_of, upstream
 from .wanted import Wanted
 
 __all__ = ["drops", "fails", "grows", "starves", "stuck_for_ever"]
@@ -93,7 +93,8 @@ def stuck_for_ever(evidence: Mapping[str, Any], design: Design) -> str:
     if later.allow_any(move for move in lasting if tasks & {*move.tasks}).any():
         raise Refuted(f"one of {', '.join(sorted(tasks))} may move again")
     for task in tasks:
-        if _has_finished(system, design, start, task):
+        if any(all(start[name] <= most for name, most in each.items())
+               for each in finished(system, design, task)):
             raise Refuted(f"{task} is not stuck: it has finished")
     return (f"{len(later):,} states after the run, in none of which {' or '.join(sorted(tasks))} "
             "can move, and a run of the others that can be repeated for ever")
@@ -104,23 +105,6 @@ def _from(state: State, system: System) -> System:
     return replace(system, counters={
         name: Counter(state[name], counter.most, counter.rest)
         for name, counter in system.counters.items()})
-
-
-def _has_finished(system: System, design: Design, state: State, task: str) -> bool:
-    """Whether a task has ceased, or holds nothing and has nothing to take, and whoever it reads
-    from neither."""
-    if state.get(f"{task}: running") == 0:
-        return True
-    above = upstream(design, task)
-    ends = system.ends or any(design.tasks[each].kind.value in ("source", "script")
-                              for each in above)
-    return ends and all(_rests(system, design, state, each) for each in above)
-
-
-def _rests(system: System, design: Design, state: State, task: str) -> bool:
-    names = resting_of(system, design, task)
-    return names is not None and all(
-        (rest := system.counters[name].rest) is None or state[name] <= rest for name in names)
 
 
 def grows(evidence: Mapping[str, Any], design: Design) -> str:
@@ -176,10 +160,10 @@ def _walk(
     without: Callable[[Move], bool], first: int,
 ) -> tuple[list[State], list[Move]]:
     """The states from here on, and all moves that the steps may be, none of which is of these."""
-    states, taken = [state], list[Move]()
+    states, taken, moves = [state], list[Move](), Ways(system)
     for number, step in enumerate(steps, start=first + 1):
-        ways = [move for move in system.moves if not move.fails and move.change == dict(step)
-                and can_move(move, states[-1]) and not without(move)]
+        ways = [move for move in moves.of(step)
+                if can_move(move, states[-1]) and not without(move)]
         if not ways:
             raise Refuted(f"step {number} of the run is not possible")
         taken += ways

@@ -12,7 +12,7 @@ from typing import Any
 
 from .system import Move, System, can_move, state_of
 
-__all__ = ["Refuted", "run_of"]
+__all__ = ["Refuted", "Ways", "run_of"]
 
 State = dict[str, int]
 Step = Mapping[str, int]
@@ -24,7 +24,7 @@ class Refuted(Exception):
 
 def run_of(system: System, evidence: Mapping[str, Any]) -> tuple[State, int]:
     """The state after the run, and the number of its steps. Raises Refuted."""
-    ways = _Ways(system)
+    ways = Ways(system)
     if "legs" in evidence:
         return _by_legs(system, ways, evidence["legs"])
     state, steps = state_of(system), evidence["steps"]
@@ -35,7 +35,7 @@ def run_of(system: System, evidence: Mapping[str, Any]) -> tuple[State, int]:
     return state, len(steps)
 
 
-class _Ways:
+class Ways:
     """The moves of a system by what they change."""
 
     def __init__(self, system: System) -> None:
@@ -44,9 +44,13 @@ class _Ways:
             if not move.fails:
                 self.found.setdefault(tuple(sorted(move.change.items())), []).append(move)
 
+    def of(self, step: Step) -> list[Move]:
+        """The moves that change what a step does."""
+        return self.found.get(tuple(sorted(step.items())), [])
+
     def one(self, step: Step, state: Mapping[str, int], told: str) -> Move:
         """A move that is possible and changes what the step does."""
-        for move in self.found.get(tuple(sorted(step.items())), ()):
+        for move in self.of(step):
             if can_move(move, state):
                 return move
         raise Refuted(f"{told} of the run is not possible")
@@ -64,7 +68,7 @@ class _After(dict[str, int]):
 
 
 def _by_legs(
-    system: System, ways: _Ways, legs: Sequence[Mapping[str, Any]]
+    system: System, ways: Ways, legs: Sequence[Mapping[str, Any]]
 ) -> tuple[State, int]:
     state = state_of(system)
     leg = _Steps()

@@ -1,13 +1,13 @@
 """All states of a design that this reading leads to, as one table of numbers.
 
 States are found many at a time: of all that are new, those in which a move is possible are picked
-out with a few comparisons of columns, and changed together. A state is known by its numbers, packed
-into as few bits as their ranges need; so two states are never taken for one.
+out with a few comparisons of columns, and changed together. A state is known by all its numbers, so
+two are never taken for one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -36,8 +36,6 @@ ENDLESS = 5_000
 """More than this is never counted where a counter has no end."""
 SO_FAR = 4
 """Numbers beyond all that moves ask for that are counted, where more stand for as many."""
-WORD = 62
-"""Bits of a number that states are known by."""
 
 
 @dataclass
@@ -71,14 +69,12 @@ class States:
             found |= self.allow(move)
         return found
 
-    def within(self, names: Iterable[str]) -> Marks:
-        """The states in which no more is left in these counters than may be at the end."""
+    def within(self, left: Mapping[str, int]) -> Marks:
+        """The states in which no more than that is left in these counters."""
         import numpy as np
         found = np.ones(len(self), dtype=np.bool_)
-        for name in names:
-            rest = self.system.counters[name].rest
-            if rest is not None:
-                found &= self.table[:, self.column[name]] <= rest
+        for name, most in left.items():
+            found &= self.table[:, self.column[name]] <= most
         return found
 
     def leading_to(self, goal: Marks, steps: Marks) -> Marks:
@@ -148,12 +144,9 @@ class _Search:
         self.tops = np.array([
             self.last.get(name, ENDLESS) if counter.most is None else counter.most
             for name, counter in system.counters.items()], dtype=np.int32)
-        changed = {name for move in self.moves for name in move.change}
-        self.words = list(_words([
-            top if name in changed else 0
-            for name, top in zip(self.column, self.tops.tolist(), strict=True)]))
+        self.kind = np.min_scalar_type(int(self.tops.max(initial=0)))
         self.looks = 0
-        self.known: dict[object, int] = {}
+        self.known: dict[bytes, int] = {}
         self.tables: list[Table] = []
         self.steps: list[tuple[Numbers, Numbers, Numbers]] = []
 
@@ -202,9 +195,10 @@ class _Search:
     def _numbers_of(self, states: Table) -> tuple[Numbers, Table]:
         """The numbers of these states, and those of them that are new."""
         import numpy as np
-        keys, known = self._keys(states), self.known
+        known = self.known
         before = len(known)
-        numbers = np.array([known.setdefault(key, len(known)) for key in keys], dtype=np.int64)
+        numbers = np.array([known.setdefault(key, len(known)) for key in self._keys(states)],
+                           dtype=np.int64)
         if len(known) > self.most:
             if self.most == self.claimed:
                 raise Refuted(f"there are more than {self.most:,} states")
@@ -214,15 +208,10 @@ class _Search:
         self.tables.append(new)
         return numbers, new
 
-    def _keys(self, states: Table) -> list[object]:
-        import numpy as np
-        words = np.zeros((len(states), len(self.words)), dtype=np.int64)
-        for place, word in enumerate(self.words):
-            for column, shift in word:
-                words[:, place] |= states[:, column].astype(np.int64) << shift
-        found: list[object] = words[:, 0].tolist() if len(self.words) == 1 else list(
-            map(bytes, words))
-        return found
+    def _keys(self, states: Table) -> Iterator[bytes]:
+        """Each state as the bytes of its numbers, which are all in their ranges."""
+        packed, size = states.astype(self.kind).tobytes(), self.kind.itemsize * len(self.column)
+        return (packed[size * n:size * (n + 1)] for n in range(len(states)))
 
 
 def _last_numbers(system: System) -> dict[str, int]:
@@ -249,19 +238,3 @@ def _or_more(after: Table, place: int, by: int, last: int) -> Table:
         again[:, place] += more
         found.append(again)
     return np.concatenate(found)
-
-
-def _words(tops: Sequence[int]) -> Iterator[list[tuple[int, int]]]:
-    """Which column stands at which bit of which word: those that never change (0) at none."""
-    word: list[tuple[int, int]] = []
-    used = 0
-    for column, top in enumerate(tops):
-        size = top.bit_length()
-        if not size:
-            continue
-        if used + size > WORD:
-            yield word
-            word, used = [], 0
-        word.append((column, used))
-        used += size
-    yield word

@@ -110,10 +110,15 @@ class System:
         """All that tasks and links do, also where it changes nothing, and what befalls them."""
         return [*self.moves, *self.idle]
 
+    @property
+    def rests(self) -> dict[str, int]:
+        """What may be left in each counter at the end."""
+        return {name: counter.rest for name, counter in self.counters.items()
+                if counter.rest is not None}
+
     def is_rest(self, state: Mapping[str, int]) -> bool:
         """Whether all is done in a state."""
-        return self.ends and all(counter.rest is None or state[name] <= counter.rest
-                                 for name, counter in self.counters.items())
+        return self.ends and all(state[name] <= rest for name, rest in self.rests.items())
 
     def is_stuck(self, state: Mapping[str, int]) -> bool:
         """Whether nothing can move in a state, and work is left."""

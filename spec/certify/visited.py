@@ -7,20 +7,16 @@ states there are at most.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from ..design.reading.language import Design
+from .finished import finished
 from .run import Refuted
-from .scripts import may_be_done
 from .states import States, states_of
 from .system import Move, System
 from .wanted import Wanted
 
-if TYPE_CHECKING:
-    from .states import Marks
-
 __all__ = [
-    "largest_in", "never_in", "never_ceases_in", "never_locked_in", "never_stuck_in", "upstream",
+    "largest_in", "never_in", "never_ceases_in", "never_locked_in", "never_stuck_in",
 ]
 
 
@@ -30,7 +26,7 @@ def never_stuck_in(system: System, most: int) -> int:
     states = states_of(system, most, so_far=True)
     stuck = ~states.allow_any(system.moves)
     if system.ends:
-        stuck &= ~states.within(system.counters)
+        stuck &= ~states.within(system.rests)
     if stuck.any():
         raise Refuted("a stuck state is reached")
     return len(states)
@@ -73,7 +69,7 @@ def _goes_on(states: States, system: System, wanted: Wanted) -> None:
     import numpy as np
     going = np.ones(len(states), dtype=np.bool_)
     if system.ends and wanted.task:  # what nobody reads any more is asked for in the end, too
-        going &= ~states.within(system.counters)
+        going &= ~states.within(system.rests)
     if wanted.asking:
         going &= states.table[:, states.column[wanted.asking]] >= wanted.least
     if wanted.until:
@@ -111,45 +107,8 @@ def never_locked_in(system: System, design: Design, most: int) -> int:
     for task in design.tasks:
         able = states.allow_any(move for move in system.steps if task in move.tasks)
         stuck = endless & ~states.leading_to(able, steps)
-        if stuck.any() and (stuck & ~_finished(states, system, design, task)).any():
+        for ways in finished(system, design, task) if stuck.any() else ():
+            stuck &= ~states.within(ways)
+        if stuck.any():
             raise Refuted(f"a state is reached in which {task} is stuck for ever and others go on")
     return len(states)
-
-
-def _finished(states: States, system: System, design: Design, task: str) -> Marks:
-    """The states in which a task has ceased, or holds nothing and has nothing to take, and nor have
-    all from whom that comes."""
-    import numpy as np
-    found = np.zeros(len(states), dtype=np.bool_)
-    running = f"{task}: running"
-    if running in states.column:
-        found |= states.table[:, states.column[running]] == 0
-    above = upstream(design, task)
-    if system.ends or any(design.tasks[each].kind.value in ("source", "script") for each in above):
-        rests = [states.within(resting) for each in above
-                 if (resting := resting_of(system, design, each)) is not None]
-        if len(rests) == len(above):
-            found |= np.logical_and.reduce(rests)
-    return found
-
-
-def upstream(design: Design, task: str) -> set[str]:
-    """The task, and all from whom elements come to it by way of others."""
-    above, waiting = {task}, [task]
-    while waiting:
-        here = waiting.pop()
-        if design.tasks[here].kind.value not in ("source", "script"):
-            more = {w for link in design.inputs(here) for w in link.writers} - above
-            above |= more
-            waiting += more
-    return above
-
-
-def resting_of(system: System, design: Design, task: str) -> list[str] | None:
-    """The counters that are at rest when a task is; None for one that goes on for ever."""
-    here = design.tasks[task]
-    if here.kind.value in ("source", "script", "call") and not may_be_done(here):
-        return None
-    reads = set() if here.kind.value == "script" else {
-        f"elements in {link.name}" for link in design.inputs(task)}
-    return [name for name in system.counters if name in reads or name.startswith(f"{task}: ")]

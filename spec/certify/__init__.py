@@ -1,5 +1,17 @@
 """A second opinion: certificates of verdicts on designs, checked without the engines.
 
 Nothing here imports what translates, searches or proves designs. Only the reading of files, and the
-data types that it fills, are shared (``checkvalve.spec.design.reading.language``).
+data types that it fills, are shared (``checkvalve.spec.design.reading.language`` and ``symbols``).
+
+What has to be believed, in the order in which it is best read:
+
+1. What a design does: ``system`` (counters, and moves between their values), and how the language
+   is read as such: ``moves``, with ``scripts``, ``meetings`` (links without room), ``signals`` (stop
+   and go) and ``lines`` (kinds in one queue).
+2. What is asked of it: ``checker``, with ``parts``, ``wanted`` (who must go on) and ``finished``.
+3. *Violated*, by a run: ``run``; ``repeated`` (for ever, or with an accident at its end).
+4. *Holds*, by one form each, of which none rests on another: ``emptying`` (an order of waits),
+   ``confluence`` (one run), ``proofs`` with ``solver`` and ``silence`` (sums, and cvc5), ``states``
+   with ``visited`` (all states). ``order`` has both verdicts on order and duplication.
+5. ``law``: the same for all values of parameters.
 """

@@ -15,6 +15,7 @@ from checkvalve.conformance.cli.outcome import run
 from checkvalve.conformance.designs.certificates import problem_of
 from checkvalve.conformance.designs.laws import law_of, made_of
 from checkvalve.spec.certify.checker import check_law_certificate
+from checkvalve.spec.notation.errors import InputError
 from checkvalve.spec.verdicts.verdict import Budget
 
 GRIDS = Path(__file__).resolve().parent.parent / "examples" / "grids"
@@ -84,12 +85,17 @@ def _a_step_less(document: dict[str, Any]) -> None:
         legs[-1]["steps"].pop()
 
 
+def _no_values(document: dict[str, Any]) -> None:
+    document["holds"]["values"]["B"] = [2, 1]
+
+
 def _nobody(document: dict[str, Any]) -> None:
     document["holds"]["sums"][0] = {next(iter(document["holds"]["sums"][0])): {"nobody": 1}}
 
 
 @pytest.mark.parametrize("spoil", [
-    _more, _less, _other_joint, _no_sums, _no_runs, _once, _a_step_less, _nobody])
+    _more, _less, _other_joint, _no_sums, _no_runs, _once, _a_step_less, _no_values,
+    _nobody])
 def test_a_law_that_was_changed_is_refuted(
     spoil: Callable[[Any], None], certificate: dict[str, Any]
 ) -> None:
@@ -97,6 +103,14 @@ def test_a_law_that_was_changed_is_refuted(
     document = copy.deepcopy(certificate)
     spoil(document)
     assert problem_of(document) or _confirmed(document) is False
+
+
+def test_a_law_that_leaves_out_a_parameter_is_refused(certificate: dict[str, Any]) -> None:
+    """It would be about one value of it."""
+    document = copy.deepcopy(certificate)
+    del document["holds"]["values"]["m"]
+    with pytest.raises(InputError, match="other parameters than the file"):
+        _confirmed(document)
 
 
 def test_a_law_over_numbers_of_a_design_is_certified_on_the_command_line(
@@ -108,6 +122,10 @@ def test_a_law_over_numbers_of_a_design_is_certified_on_the_command_line(
     assert run(root, ["law", str(design), "--over", "there=1..4,back=1..4",
                       "--certificate", str(path)]) == 0
     assert run(root, ["certify", str(path), str(design)]) == 0
+    document = json.loads(path.read_text(encoding="utf-8"))
+    del document["violated"]["values"]["back"]
+    path.write_text(json.dumps(document), encoding="utf-8")
+    assert run(root, ["certify", str(path), str(design)]) == 64
     assert run(root, ["certify", str(path), str(GRIDS / "late-credit.yaml")]) == 64
     told = capsys.readouterr()
     assert f"Certificate of violated: {path}" in told.out

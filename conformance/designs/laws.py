@@ -15,6 +15,7 @@ from checkvalve.spec.design.laws.law_proof import Proof, prove
 from checkvalve.spec.design.laws.over import opened
 from checkvalve.spec.design.laws.regions import Made
 from checkvalve.spec.design.laws.sizes import Sizes, sizes_of
+from checkvalve.spec.design.reading.parameters import points
 from checkvalve.spec.notation.errors import InputError
 from checkvalve.spec.verdicts.deadline import Deadline
 from checkvalve.spec.verdicts.verdict import Budget, Outcome
@@ -64,13 +65,29 @@ def made_of(document: Mapping[str, Any], path: str, given: Mapping[str, str]) ->
     reading = read_any(read_text(Path(path)), path)
     grid = Grid(reading, path, given, PROVED, Budget())
     if document["over"]:
-        grid.take(opened(reading.root, document["over"], path, given))
+        found = opened(reading.root, document["over"], path, given)
+        grid.take(found)
+        zero = dict.fromkeys(found.values, 0)
+        choices: Sequence[Point] = [zero, *({**zero, name: 1} for name in zero)]
+    else:
+        choices = points(reading.root, path, given)
+    for side in ("holds", "violated"):
+        _says_all(document.get(side, {}).get("values", choices[0]), choices, path)
     values = document.get("holds", document.get("violated"))["values"]
     name = grid.at({each: low for each, (low, _) in values.items()}).name
     if name != document["design"]:
         raise InputError(f"the design is called {name!r}, and not {document['design']!r}", path,
                          "Name the file that the certificate was written for.")
     return grid.made
+
+
+def _says_all(values: Mapping[str, object], choices: Sequence[Point], path: str) -> None:
+    """The parameters that a certificate names choose among all designs of the file."""
+    named = {tuple(sorted((name, point[name]) for name in values if name in point))
+             for point in choices}
+    if len(named) < len(choices) or not values.keys() <= choices[0].keys():
+        raise InputError("the certificate has other parameters than the file", path,
+                         "Name the file that it was written for, with the same --set.")
 
 
 def law_of(

@@ -92,6 +92,8 @@ class _Law:
     ) -> None:
         self.formula, self.made = formula, made
         self.ranges = {name: (low, high) for name, (low, high) in values.items()}
+        if any(low > high for low, high in self.ranges.values()):
+            raise Refuted("it is about no values at all")
         if any({"|", "\\"} & {*name} for name in self.ranges):
             raise NotCovered("a name that the solver cannot read")
         self.domain = [f"(declare-const |{name}| Int)" for name in self.ranges] + [

@@ -26,7 +26,8 @@ from checkvalve.spec.notation.interpreter import State, Step
 
 __all__ = ["complaints", "deadlock_of"]
 
-SHARED = ("queue", "permits", "freed", "pool", "flag", "budget", "beat")
+SHARED = ("queue", "permits", "freed", "pool", "slots", "line", "slot", "flag", "budget", "beat")
+FRONT = "its kind at the front"
 COUNTED = (3, 8, 24)
 MAX_OWN_STATES = 1_500
 FARTHEST = 6
@@ -50,7 +51,8 @@ def deadlock_of(design: Design, finding: Finding) -> Judge | None:
     of its unbounded links where they do; None if there is none."""
     for part, most in product(parts(design), COUNTED):
         table = translate(part, Aim(Unbounded(most, abstract=True)))
-        if {p.of for p in table.places if p.role == "queue"} != {*dict(finding.contents)}:
+        if {p.of for p in table.places if p.role in ("queue", "slots")} != {
+                *dict(finding.contents)}:
             continue
         judge = Judge(part, table)
         for state in judge.after(finding.steps):
@@ -114,7 +116,9 @@ class Judge:
     def contents(self) -> dict[str, int]:
         """How many elements each link holds."""
         marking = self.marking(self.state)
-        return {p.of: marking[p.name] for p in self.places.values() if p.role == "queue"}
+        links = {p.of: marking[p.name] for p in self.places.values() if p.role == "queue"}
+        return links | {p.of: p.most - marking[p.name] for p in self.places.values()
+                        if p.role == "slots"}
 
     def changed(self, state: State, values: Mapping[str, int]) -> State:
         """The state with other numbers of tokens in some places."""
@@ -148,7 +152,9 @@ class Judge:
             yield from self.of_meeting(wait)
         elif not self.prefers_who_is_ready(wait.task) and wait.never == self.is_needed(wait, told):
             yield f"{wait}: {wait.task} would not move sooner if it had that"
-        able = set[str]() if wait.never else {
+        if wait.what == "a go" and not self.marking(self.state)[f"go of {wait.where} was lost"]:
+            yield f"{wait}: no call of go was lost"
+        able = set[str]() if wait.never or wait.what == "a go" else {
             task for task in self.design.tasks if self.could(task, wait, self.state)
         } - ({wait.task} if wait.what == "an acquire" else set())
         if not set(wait.on) <= able:
@@ -208,7 +214,8 @@ class Judge:
     def _try(self, task: str, waits: Sequence[Blocked]) -> bool:
         by = {wait.where: wait for wait in waits}
         names = [n for n, p in self.places.items()
-                 if p.of in by and p.role in ("queue", "permits", "pool")]
+                 if p.of in by and by[p.of].what != FRONT
+                 and p.role in ("queue", "permits", "pool", "slots")]
         now = self.marking(self.state)
         ranges = [self.values(self.places[n], now[n], by[self.places[n].of]) for n in names]
         met = any(self.is_met(where) for where in by)
@@ -219,10 +226,20 @@ class Judge:
                     place for part in row.parts if met and part.task != task
                     for place in (*part.effect.at_least, *part.effect.at_most)}
                 theirs -= {*names, *self.missing(row, task)}
-                ready = {place: n for place, n in self.wanted(row).items() if place in theirs}
+                ready = {place: n for place, n in self.wanted(row).items()
+                         if place in theirs or self.is_in_front(place, by)}
                 if self.moves(row, step, self.changed(there, ready)):
                     return True
         return False
+
+    def is_in_front(self, place: str, by: Mapping[str, Blocked]) -> bool:
+        """Whether it says what stands in a slot of a queue where another kind is first, or of one
+        in which there is nothing, and would be."""
+        found = self.places[place]
+        if found.role != "slot":
+            return False
+        comes = place.split(" of ", 1)[1] in by and not self.in_front(found.of)
+        return comes or (found.of in by and by[found.of].what == FRONT)
 
     def missing(self, row: Row, task: str) -> Iterator[str]:
         """The places of which the task's own part of a step asks what is not so."""
@@ -241,7 +258,7 @@ class Judge:
     def values(self, place: Place, now: int, wait: Blocked) -> list[int]:
         """Numbers of tokens to try in a place, in the direction that the wait says."""
         every = range(place.most + 1) if place.most <= 4 else sorted({0, now, place.most})
-        more = wait.what in ("data", "a thread") or place.role == "permits"
+        more = wait.what in ("data", "a thread") or place.role in ("permits", "slots")
         return [n for n in every if (n >= now if more else n <= now)]
 
     # --- who could help -----------------------------------------------------------------------
@@ -258,6 +275,12 @@ class Judge:
             return any(
                 f" {ends} {wait.where}" in words for _, row in self.within(task, state)
                 for name, words in _segments(row) if name == task)
+        if wait.what == FRONT:
+            here = self.in_front(wait.where)
+            return any(_change(row, task, here) < 0 for _, row in self.within(task, state))
+        slots = f"free threads of {wait.where} (slots)"
+        if slots in self.places:
+            return any(_change(row, task, slots) > 0 for _, row in self.within(task, state))
         if wait.where in self.design.links:
             sign = 1 if wait.what == "data" else -1
             queue = f"elements in {wait.where}"
@@ -265,6 +288,14 @@ class Judge:
                        for _, row in self.within(task, state))
         sign = 1 if wait.what == "a thread" else -1
         return self.balance(task, f"free threads of {wait.where}", sign, state)
+
+    def in_front(self, queue: str) -> str:
+        """The place of what stands at the front of a queue, now that all is stuck."""
+        now = self.marking(self.state)
+        (slot,) = (n for n in range(1, len(now))
+                   if now.get(f"front of {queue} is slot {n}"))
+        return next((name for name, place in self.places.items() if place.role == "slot" and
+                     place.of == queue and name.startswith(f"slot {slot} of ") and now[name]), "")
 
     def within(self, task: str, state: State) -> Iterator[tuple[State, Row]]:
         """Each step that the task could come to, from its own places alone."""

@@ -7,10 +7,11 @@ from random import Random
 
 import pytest
 from explanation_judge import complaints
-from random_designs import random_design
+from random_designs import random_design, random_file
 
 from checkvalve.conformance.designs import check_design
 from checkvalve.conformance.designs.text import lines
+from checkvalve.spec.design.check import Part, Settings, decide_deadlock, parts
 from checkvalve.spec.design.why.findings import DesignReport
 from checkvalve.spec.notation.errors import InputError
 from checkvalve.spec.verdicts.verdict import Budget, Outcome
@@ -64,6 +65,19 @@ def test_explanations_of_random_deadlocks_are_true(batch: int) -> None:
             stuck += 1
             assert complaints(report) == [], seed
     assert stuck > OF_A_BATCH // 3
+
+
+def test_explanations_with_kinds_windows_and_calls_are_true() -> None:
+    """What stands at the front of a queue, a go that was lost, what nobody reads any more."""
+    told = set()
+    for seed in range(16, 36):
+        for part in parts(random_file(Random(seed))):
+            found = decide_deadlock(Part.of(part), Settings("explorer", Budget(max_states=300)))
+            if found.outcome is Outcome.VIOLATED:
+                report = DesignReport(part, (replace(found, name="deadlock"),))
+                assert complaints(report) == [], seed
+                told |= {wait.what for wait in found.waits}
+    assert {"its kind at the front", "a go", "room", "data"} <= told
 
 
 @pytest.mark.parametrize("spoil", ["row", "on", "nobody", "circle", "silence"])

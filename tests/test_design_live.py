@@ -8,6 +8,7 @@ from random import Random
 
 import networkx
 import pytest
+from opinions import opinion
 from random_designs import random_design
 
 from checkvalve.spec.certify.moves import system_of
@@ -59,7 +60,8 @@ def wishes(part: Design) -> Iterator[Wish]:
             yield left, 1, lambda move, name=name: name in move.tasks
     for link in (link for link in part.links.values() if link.capacity != 0):
         queue = f"elements in {link.name}"
-        yield queue, min(part.taken(link)), lambda move, q=queue: move.change.get(q, 0) < 0
+        least = min(part.taken(link), default=1)
+        yield queue, least, lambda move, q=queue: move.change.get(q, 0) < 0
     for name in system_of(part).counters:
         if name.endswith("in the hand"):
             yield name, 1, lambda move, held=name: move.change.get(held, 0) < 0
@@ -163,3 +165,20 @@ expect: {live: holds}
     assert stops.reason == "source writes no more: nothing moves any more"
     unbounded = check(load(text.replace("capacity: 1", "flow: unbounded"))).finding("live")
     assert unbounded.outcome is Outcome.UNKNOWN
+
+
+def test_a_kind_that_nobody_reads_is_kept_waiting() -> None:
+    """In a queue whose other kinds are read."""
+    text = """
+checkvalve: 1
+name: unread
+tasks:
+  writer: {kind: script, count: 1, steps: [{write: q, of: a}, {write: q, of: b}]}
+  other: {kind: script, steps: [{write: q, of: a}, {read: q, of: a}]}
+links:
+  - {from: [writer, other], to: other, capacity: 3, name: q, kinds: [a, b]}
+expect: {live: violated}
+"""
+    report = check(load(text))
+    assert report.finding("live").reason.startswith("what is in q (b) is never read")
+    assert opinion(report, "live").confirmed

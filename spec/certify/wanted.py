@@ -62,9 +62,9 @@ def wanted_of(design: Design, system: System) -> Iterator[Wanted]:
         elif only_writes or task.kind.value == "source":
             yield Wanted(name)
     for name, link in design.links.items():
-        if link.capacity != 0 and link.readers:
+        if link.capacity != 0 and (link.readers or link.of):
             queue = f"elements in {name}"
-            yield Wanted(counter=queue, asking=queue, least=min(design.taken(link)))
+            yield Wanted(counter=queue, asking=queue, least=min(design.taken(link), default=1))
     for name, counter in system.counters.items():
         if name.endswith((" in the hand", " in the window")) and counter.rest is not None:
             yield Wanted(counter=name, asking=name, least=counter.rest + 1)

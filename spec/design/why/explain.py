@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import accumulate
 
 from ...verdicts.verdict import Trace
+from ..net.lines import front
 from ..net.rows import Place, Table
 from ..net.translate import own_place
-from ..reading.language import Design, Kind, StepKind, Task
+from ..reading.language import Design, Kind, Link, StepKind, Task
 from ..reading.programs import program
 from .ahead import Ahead
 from .stuck import FRONT, Blocked
@@ -51,8 +52,13 @@ def helping(design: Design, table: Table) -> Helps:
         if task.kind is Kind.SCRIPT and _gives_first(task, pool)
     }
 
+    fronts = {place.name for place in table.places if place.name == front(place.of, _slot(place))}
+    selective = set(_selective(design))
+
     def helps(wait: Wait, failure: Failure, other: Wait) -> bool:
         place, task = places[failure.place], design.tasks[other.agent]
+        if place.role in ("line", "slot"):  # whoever takes the front of a queue moves it on
+            return place.name in fronts and (wait.agent, place.of) in selective
         if place.role != "pool":
             return True
         if not failure.few and (wait.agent == other.agent or place.of not in overdrawn):
@@ -63,6 +69,23 @@ def helping(design: Design, table: Table) -> Helps:
         return not failure.few or _may_hold(task, place.of, other)
 
     return helps
+
+
+def _slot(place: Place) -> int:
+    return int(place.name.rpartition(" ")[2]) if place.role == "line" else 0
+
+
+def _selective(design: Design) -> Iterator[tuple[str, str]]:
+    """Who reads some kinds of a queue at its head and not all: another one may stand there."""
+    kinds: dict[str, list[Link]] = {}
+    for link in design.links.values():
+        if link.in_line and link.writers:
+            kinds.setdefault(link.of, []).append(link)
+    for queue, links in kinds.items():
+        for task in dict.fromkeys(task for link in links for task in link.readers):
+            if design.tasks[task].kind is Kind.SCRIPT or any(
+                    task not in link.readers for link in links):
+                yield task, queue
 
 
 def _may_hold(task: Task, pool: str, wait: Wait) -> bool:

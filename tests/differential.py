@@ -94,7 +94,7 @@ def compared(design: Design, seen: Counter[str]) -> list[str]:
     spin = verdict_of(promela(table, design.name))
     seen[f"parts that SPIN finds {'stuck' if spin.deadlock else 'never stuck'}"] += 1
     # A model that may end has states in which it has ended, which the explorer does not count.
-    ends = table.may_end or any(link.flow is Flow.FAIL for link in design.links.values())
+    ends = table.may_end or any(link.overflow is Flow.FAIL for link in design.links.values())
     return [problem for engine, finding in findings.items()
             for problem in differences(engine, finding, spin, ends, seen)]
 

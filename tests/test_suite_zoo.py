@@ -13,7 +13,8 @@ from checkvalve.conformance.campaigns.case import suite_version
 from checkvalve.conformance.results import VIOLATED, CaseRow
 from checkvalve.conformance.suites.fixture import read_fixture
 from checkvalve.conformance.suites.generate import GENERATOR
-from checkvalve.conformance.suites.run import capabilities
+from checkvalve.conformance.suites.run import capabilities, run_program
+from checkvalve.conformance.suites.suite import Program
 from checkvalve.conformance.systems.catalogue import suite_named
 from checkvalve.conformance.targets import resolve_target
 
@@ -91,3 +92,18 @@ def test_a_row_names_the_version_of_what_its_seed_depends_on() -> None:
               for case in plan("queue", cases=1, seed=0))
     assert row.suite_version == suite_version(SUITE)
     assert f"+generator.{GENERATOR}" in row.suite_version
+
+
+def test_acks_that_cancel_keep_a_topology_from_rest_and_break_nothing_before() -> None:
+    """With several messages as well, whose acks wait; so the hunt need not look for one by one."""
+    suite, target = suite_named("storm.topology"), resolve_target("zoo:cluster-double-ack")
+    focus = suite.rule("STORM-C13")
+    assert focus is not None
+    found: list[list[str]] = []
+
+    def attempt(program: Program) -> None:
+        run = run_program(suite, target, program, 2)
+        found.append([breach.rule.id for breach in run.breaches])
+
+    suite.explore(capabilities(suite, target, 2), focus, 2, 16, attempt)
+    assert {"STORM-C13"} == {each[0] for each in found if each} and len(found) == 4

@@ -162,10 +162,12 @@ class Part:
         end = tuple(entry.step({**request, **talk.about({})}, talk.known)
                     for entry in self.kinds.get(_Other.END, ()))
         for group in self.groups:
-            for about in group[0].could(talk, request):
+            told = [entry for entry in group if entry.words]
+            # What is never told is not gone through: it may be a great deal.
+            for about in group[0].could(talk, request) if told else ():
                 fields = {**request, **about}
-                for entry in group:
-                    if entry.words and about.get(entry.where, True):
+                for entry in told:
+                    if about.get(entry.where, True):
                         yield Answer(
                             entry.words.format_map(fields), entry.step(fields, talk.known),
                             end if entry.last else (), entry.instead_of or self.actions)

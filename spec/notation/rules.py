@@ -58,6 +58,10 @@ class Rule:
     predicate: Callable[..., Any] | None = None
     over: tuple[tuple[str, DomainLike], ...] = ()
 
+    def __hash__(self) -> int:
+        """By the id: sets of rules are made all the time, and two rules rarely share it."""
+        return hash(self.id)
+
     @property
     def name(self) -> str:
         """The Python name of the predicate, or the id of a guard rule."""

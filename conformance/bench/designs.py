@@ -35,8 +35,7 @@ from .shapes import SHAPES, calls, loops, mesh, written
 __all__ = ["SHAPES", "Case", "calls", "cases", "loops", "main", "mesh"]
 
 SECONDS, LONG = 60.0, 180.0
-"""What one question about a design may take; and about one of more than ``LARGE`` queues, of which
-local deadlock is not asked."""
+"""What one question about a design may take; and about one of more than ``LARGE`` queues."""
 LARGE = 10_000
 MEMORY = 24 * 2**30
 """Bytes that a process may use."""
@@ -89,13 +88,22 @@ class Case:
         return LONG if self.queues > LARGE else SECONDS
 
 
+@dataclass(frozen=True)
+class Limits:
+    """Queues of the largest designs whose certificates are checked, and of the largest that are
+    asked about local deadlock."""
+
+    certified: int = CERTIFIED
+    local: int = LARGE
+
+
 # --- one design, in the process that measures it ------------------------------------------------
 
 class Measuring:
     """Asks about one design, and tells each cell of its row when it is known."""
 
-    def __init__(self, case: Case, certified: int) -> None:
-        self.case, self.certified = case, certified
+    def __init__(self, case: Case, limits: Limits) -> None:
+        self.case, self.limits = case, limits
         self.design = case.design()
 
     def cells(self) -> Iterator[Cells]:
@@ -123,9 +131,9 @@ class Measuring:
         engine = "; ".join(dict.fromkeys(each.why for each in finding.tried)) \
             if finding.outcome is Outcome.UNKNOWN else finding.tried[-1].engine
         yield {"deadlock": finding.outcome.value, "engine": engine, "seconds": _since(began)}
-        if self.case.queues <= LARGE:
+        if self.case.queues <= self.limits.local:
             yield self._local(sections, finding)
-        if self.case.queues <= self.certified:
+        if self.case.queues <= self.limits.certified:
             yield self._certified(finding)
 
     def _settings(self) -> Settings:
@@ -164,14 +172,14 @@ def _since(began: float) -> str:
     return f"{time.process_time() - began:.1f}"
 
 
-def _measure(case: Case, certified: int) -> None:
+def _measure(case: Case, limits: Limits) -> None:
     """Tell the cells of a row, a JSON object a line, in no more than its memory and time."""
     most = int(8 * case.seconds())
     resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, resource.getrlimit(resource.RLIMIT_DATA)[1]))
     resource.setrlimit(resource.RLIMIT_CPU, (most, resource.getrlimit(resource.RLIMIT_CPU)[1]))
     try:
         with collecting_rarely():
-            for cells in Measuring(case, certified).cells():
+            for cells in Measuring(case, limits).cells():
                 print(json.dumps(cells), flush=True)
     except MemoryError:
         sys.exit(ENDED)
@@ -189,11 +197,11 @@ def cases(sizes: Iterable[int] = SIZES, shapes: Iterable[str] = tuple(SHAPES)) -
                     yield Case(shape, queues, capacity, planted)
 
 
-def measured(case: Case, certified: int) -> Cells:
+def measured(case: Case, limits: Limits) -> Cells:
     """The row of a design, which a process of its own measures. Where that ends early, what is
     not told is unknown."""
     program = [sys.executable, "-m", "checkvalve.conformance.bench.designs", "--row", case.name,
-               "--certified", str(certified)]
+               "--certified", str(limits.certified), "--local", str(limits.local)]
     child = subprocess.run(program, stdout=subprocess.PIPE, text=True, check=False)
     if child.returncode not in (0, ENDED) and child.returncode > 0:
         raise SystemExit(f"{case.name}: the process that measures it failed")
@@ -231,18 +239,21 @@ def main(arguments: list[str] | None = None) -> None:
                         help="measure one row, and tell its cells as JSON")
     parser.add_argument("--certified", type=int, default=CERTIFIED, metavar="QUEUES",
                         help="the largest designs whose certificates are checked")
+    parser.add_argument("--local", type=int, default=LARGE, metavar="QUEUES",
+                        help="the largest designs that are asked about local deadlock")
     parser.add_argument("--kept", type=Path, metavar="FILE",
                         help="keep the rows there, and do not measure those that are there")
     parser.add_argument("--publish", type=Path, metavar="DOCS", help="write the table there")
     chosen = parser.parse_args(arguments)
+    limits = Limits(chosen.certified, chosen.local)
     if chosen.row:
-        _measure(Case.named(chosen.row), chosen.certified)
+        _measure(Case.named(chosen.row), limits)
         return
     known = _kept(chosen.kept)
     wanted = list(cases((100, 1_000) if chosen.quick else chosen.queues, chosen.shape))
     for case in wanted:
         if case.name not in known:
-            known[case.name] = measured(case, chosen.certified)
+            known[case.name] = measured(case, limits)
             if chosen.kept is not None:
                 with chosen.kept.open("a", encoding="utf-8") as kept:
                     kept.write(json.dumps([case.name, known[case.name]]) + "\n")

@@ -1,0 +1,47 @@
+"""The benchmark of designs measures row by row, and goes on where it was broken off."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from checkvalve.conformance.bench import designs
+from checkvalve.conformance.bench.designs import Case, Limits, Measuring, main
+
+
+@pytest.mark.parametrize("planted", [False, True])
+def test_a_row_has_each_verdict_and_what_it_took(planted: bool) -> None:
+    """Of a small design; its memory too."""
+    case = Case("mesh", 8, 2, planted)
+    assert Case.named(case.name) == case
+    row: dict[str, str] = {}
+    for cells in Measuring(case, Limits(certified=0, local=8)).cells():
+        row |= cells
+    assert row["deadlock"] == ("violated" if planted else "holds")
+    assert {"read", "engine", "seconds", "local", "local_seconds", "memory"} <= row.keys()
+    assert "certificate" not in row
+
+
+def test_rows_that_were_kept_are_not_measured_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A run that is broken off goes on with the next row."""
+    asked: list[str] = []
+
+    def measured(case: Case, limits: Limits) -> dict[str, str]:
+        if len(asked) == 3:
+            raise KeyboardInterrupt
+        asked.append(case.name)
+        return {"deadlock": "holds", "seconds": "1.0"}
+
+    monkeypatch.setattr(designs, "measured", measured)
+    wanted = ["--queues", "100", "--shape", "mesh", "--kept", str(tmp_path / "rows.jsonl")]
+    with pytest.raises(KeyboardInterrupt):
+        main(wanted)
+    asked.clear()
+    main(wanted)
+    assert asked == ["mesh,100,10000,yes"]
+    capsys.readouterr()
+    main(wanted)
+    assert capsys.readouterr().out.count("holds") == 4 and len(asked) == 1

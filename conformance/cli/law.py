@@ -96,6 +96,9 @@ def _write(found: Found, path: Path, say: bool) -> None:
         write_whole(path, json.dumps(found.certificate, ensure_ascii=False) + "\n")
         sides = [side for side in ("holds", "violated") if side in found.certificate]
         told = f"  Certificate of {' and '.join(sides)}: {path}"
+        if "violated" not in sides and found.proof is not None and found.proof.violated.proved:
+            told += ("\n  No certificate of violated: without what is known of single points, it "
+                     "takes more runs or time.")
     if say:
         click.echo(told)
 

@@ -48,7 +48,12 @@ def write_certificates(report: DesignReport, folder: Path, deadline: Deadline) -
             written.append(Written(finding.name, None, str(why)))
             continue
         path = folder / f"{report.design.name}.{finding.name.replace(': ', '-')}.json"
-        write_whole(path, json.dumps(document, ensure_ascii=False) + "\n")
+        text = json.dumps(document, ensure_ascii=False, separators=(",", ":")) + "\n"
+        if len(text.encode()) > MAX_BYTES:
+            written.append(Written(finding.name, None, f"it would have more than {MAX_BYTES:,} "
+                                   "bytes, and no larger one is read"))
+            continue
+        write_whole(path, text)
         written.append(Written(finding.name, path))
     return written
 

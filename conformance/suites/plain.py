@@ -23,11 +23,15 @@ class PlainConversation:
 
     What requests and answers stand for, the table ``says`` tells. A subclass makes the requests,
     and remembers for that, by ``note``, what was shown; and it adds in ``about`` what the fields of
-    the table need beyond those of a message. ``constants`` are the observer's, and ``times`` counts
-    how often each of its actions was shown.
+    the table need beyond those of a message. ``constants`` are the observer's; ``times`` counts
+    how often each of its actions was shown, and ``request`` is the one that is being answered.
     """
 
     says: ClassVar[Table | None] = None
+    named: ClassVar[Mapping[str, str]] = {}
+    """Acts that are not named as the operation that they ask for."""
+    errors_tell: ClassVar[bool] = False
+    """Whether an error is as good as an answer, for the rules that could have been broken."""
 
     def __init__(
         self, session: Session, port: str, settings: Mapping[str, int],
@@ -35,10 +39,13 @@ class PlainConversation:
     ) -> None:
         self._session = session
         self._port = port
-        self.known: Known = self.says.known(constants or {}) if self.says else {}
+        self.known = self.says.known(constants or {}) if self.says else Known({})
         self.times = Counter[str]()
+        self.request: Message = {}
+        self._meant: tuple[On, Fields] | None = None
         greeting = greet(session, port, settings, now=now)
-        self.can: frozenset[str] = frozenset(greeting["can"])
+        self.can: frozenset[str] = frozenset(greeting["can"]) | {
+            act for act, do in self.named.items() if do in greeting["can"]}
         self.policy: str = greeting["policy"]
 
     # --- for subclasses ------------------------------------------------------------------
@@ -63,25 +70,27 @@ class PlainConversation:
 
     def asked(self, request: Message) -> str:
         """A request in words."""
-        return self._row(request).asked.format_map(self.about(request))
+        row, fields = self._row(request)
+        return row.asked.format_map(fields)
 
     def possible(self, request: Message) -> Iterator[Answer]:
         """The answers that there could be to a request."""
-        return self._row(request).could(self, request)
+        row, fields = self._row(request)
+        return row.could(self, fields)
 
     def seen(self, request: Message, answer: Any) -> Seen:
         """What an answer shows; it is called once for each, in order."""
-        return self._row(request).shown(self, request, answer)
+        row, fields = self._row(request)
+        return row.shown(self, fields, answer)
 
-    def acts(self, request: Message) -> bool:
-        """Whether a request is a step itself: what could be otherwise comes after that one."""
-        return self._row(request).acts
-
-    def _row(self, request: Message) -> On:
-        assert self.says is not None, "a conversation without a table overrides what needs one"
-        rows = self.says.rows[request["do"]]
-        return rows[0] if len(rows) == 1 else next(
-            row for row in rows if not row.where or self.about(request).get(row.where))
+    def _row(self, request: Message) -> tuple[On, Fields]:
+        """The row of a request, and what was known of that when it was made."""
+        if self.request is not request or self._meant is None:
+            assert self.says is not None, "a conversation without a table overrides what needs one"
+            self.request, fields = request, self.about(request)
+            self._meant = next(row for row in self.says.rows[request["do"]]
+                               if not row.where or fields.get(row.where)), fields
+        return self._meant
 
     # --- for the engine ------------------------------------------------------------------
 
@@ -93,16 +102,17 @@ class PlainConversation:
         """See ``Conversation``."""
         request = self.request_of(act)
         assert request is not None, "an act is said only where it makes sense"
+        self.request, self._meant = request, None
         possible = tuple(self.possible(request))
         reply = self._session.request(dict(request))
         asked = self.asked(request)
-        if error := refused(request, reply, asked):
+        if error := refused(request, reply, asked, possible if self.errors_tell else ()):
             return error
-        acts = self.says is not None and self.acts(request)
         steps, words = self.seen(request, reply["ok"])
+        acts = self._meant is not None and self._meant[0].acts
         return Exchange(
-            request, reply, f"{asked}: {words}", steps[0] if steps else None, steps[1:],
-            possible=() if acts else possible,
+            request, reply, f"{asked}: {words}" if words else asked,
+            steps[0] if steps else None, steps[1:], possible=() if acts else possible,
             completions=possible if acts or len(steps) > 1 else ())
 
     def act_for(self, request: Mapping[str, Any]) -> Act | None:
@@ -110,10 +120,11 @@ class PlainConversation:
         do = request["do"]
         if do not in self.can:
             raise InputError(f"the target cannot do {excerpt(do)}")
-        for pick in range(_PICKS_MAX):
-            made = self.request_of(Act(do, pick))
-            if made == dict(request):
-                return Act(do, pick)
-            if made is not None and made.keys() != request.keys():
-                raise InputError(f"{do!r} has the fields {', '.join(made)}")
-        return None
+        names = [do, *(act for act, asked in self.named.items() if asked == do)]
+        acts = [Act(name, pick) for name in names for pick in range(_PICKS_MAX)]
+        made = {act: found for act in acts if (found := self.request_of(act)) is not None}
+        act = next((act for act, found in made.items() if found == dict(request)), None)
+        if act is None and all(found.keys() != request.keys() for found in made.values()) and made:
+            fields = ", or ".join(dict.fromkeys(map(", ".join, made.values())))
+            raise InputError(f"{do!r} has the fields {fields}")
+        return act

@@ -18,8 +18,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import product
+from string import Formatter
 from typing import Any, Final, NamedTuple, Protocol
 
 from ...spec.notation.errors import TargetError
@@ -30,8 +31,8 @@ from ..ports.base import Message, excerpt
 from .exchange import Answer
 
 __all__ = [
-    "ANY", "Fields", "Known", "On", "Part", "Says", "Seen", "Table", "each", "ends", "on", "one",
-    "over", "says", "table", "unsaid",
+    "ANY", "Fields", "Known", "On", "Part", "Says", "Seen", "Table", "done", "each", "ends", "on",
+    "one", "over", "says", "table", "unsaid",
 ]
 
 
@@ -47,11 +48,20 @@ _KINDS: Final = ("does", "call")
 """Where an event that is an object says of which kind it is; else its only field does."""
 
 Fields = Mapping[str, Any]
-Known = Mapping[str, Mapping[str, Sequence[int]]]
-"""By action and parameter, the values that the observer knows."""
 
 Among = Callable[[Any, Fields], Iterable[Any]]
 """From a conversation and a request: events that there could be, or the one value that each has."""
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """By action and parameter, the values that an observer knows; and answers that were told."""
+
+    values: Mapping[str, Mapping[str, Sequence[int]]]
+    answers: dict[tuple[Any, ...], Answer] = field(default_factory=dict)
+
+    def __getitem__(self, action: str) -> Mapping[str, Sequence[int]]:
+        return self.values[action]
 
 
 class _Talk(Protocol):
@@ -80,7 +90,8 @@ class Says:
     as what there could be. It carries what it ``gives``: the names of the values of a list, or of
     its one value. It is meant only ``where`` that field holds. It could be any value that the
     observer knows, or those ``among`` which it is. One that the observer has no number for is the
-    action ``beyond``. After one that is ``last`` nothing more is done.
+    action ``beyond``, or told as it is where that is ``exact``. After one that is ``last`` nothing
+    more is done. ``names`` are the action's parameters; these and its words ``need`` fields.
     """
 
     answer: Any
@@ -91,20 +102,42 @@ class Says:
     where: str = ""
     among: Among | None = None
     beyond: str = ""
+    exact: bool = False
     last: bool = False
     instead_of: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
+    need: tuple[str, ...] = ()
+
+    def bound(self, observer: type[Machine]) -> Says:
+        """With the parameters that the observer declares, and all fields that its words need."""
+        over = observer.actions_declared[self.action].over if self.action else ()
+        names = tuple(name for name, _ in over)
+        named = [name for _, name, _, _ in Formatter().parse(self.words) if name]
+        return replace(self, names=names, need=tuple(dict.fromkeys((*names, *named))))
+
+    def answer_of(self, fields: Fields, known: Known, then: tuple[Step, ...],
+                  instead_of: tuple[str, ...]) -> Answer:
+        """That it is given with these fields; each is made once."""
+        key = (id(self), then, *[fields[name] for name in self.need])
+        found = known.answers.get(key)
+        if found is None:
+            found = known.answers[key] = Answer(
+                self.words.format_map(fields), self.step(fields, known),
+                then if self.last else (), self.instead_of or instead_of)
+        return found
 
     def step(self, fields: Fields, known: Known) -> Step:
         """The step, with these fields of a request and of what was answered."""
         args = []
         for name in self.names:
             value, values = fields[name], known[self.action][name]
-            if not 0 <= value < len(values):
-                if self.beyond:
-                    return self.beyond, ()
-                value = max(0, min(value, len(values) - 1))
-            args.append((name, values[value]))
+            if 0 <= value < len(values):
+                value = values[value]
+            elif self.beyond:
+                return self.beyond, ()
+            elif not self.exact:
+                value = values[max(0, min(value, len(values) - 1))]
+            args.append((name, value))
         return self.action, tuple(args)
 
     def could(self, talk: _Talk, request: Fields) -> Iterator[Fields]:
@@ -138,10 +171,7 @@ class Part:
 
     def bound(self, observer: type[Machine], alone: bool) -> Part:
         """With what the observer declares of the actions; it may be ``alone`` in its answer."""
-        groups = tuple(tuple(
-            replace(entry, names=tuple(
-                name for name, _ in observer.actions_declared[entry.action].over))
-            for entry in group) for group in self.groups)
+        groups = tuple(tuple(entry.bound(observer) for entry in group) for group in self.groups)
         kinds: dict[Any, tuple[Says, ...]] = {}
         for entry in (entry for group in groups for entry in group):
             kinds[entry.answer] = (*kinds.get(entry.answer, ()), entry)
@@ -150,7 +180,7 @@ class Part:
             for action in (entry.action, entry.beyond) if action))
         return replace(self, groups=groups, kinds=kinds, actions=actions)
 
-    @property
+    @cached_property
     def is_told(self) -> bool:
         """Whether it could be otherwise."""
         told = [entry for group in self.groups for entry in group if entry.words]
@@ -168,19 +198,17 @@ class Part:
                 fields = {**request, **about}
                 for entry in told:
                     if about.get(entry.where, True):
-                        yield Answer(
-                            entry.words.format_map(fields), entry.step(fields, talk.known),
-                            end if entry.last else (), entry.instead_of or self.actions)
+                        yield entry.answer_of(fields, talk.known, end, self.actions)
 
     def shown(self, talk: _Talk, request: Fields, answer: Any) -> tuple[list[Step], str]:
         """The steps and the words of what was answered; it is noted too."""
         if not self.is_list:
             entry, about = self._meant(talk, request, answer)
             fields = {**request, **about}
-            step = entry.step(fields, talk.known)
+            steps = [entry.step(fields, talk.known)] if entry.action else []
             _noted(talk, entry, fields)
-            return [step], self.words.format(entry.seen.format_map(fields))
-        steps, words = [], []
+            return steps, self.words.format(entry.seen.format_map(fields))
+        steps, words = [], list[str]()
         for event in answer:
             entry, about = self._meant(talk, request, event)
             fields = {**request, **about}
@@ -230,21 +258,19 @@ class On:
     where: str = ""
     joined: str = ", "
 
-    @property
+    @cached_property
     def acts(self) -> bool:
-        """Whether it is a step itself, and what could be otherwise comes after it."""
+        """Whether it is a step itself: what could be otherwise comes after that one."""
         return bool(self.tells) and any(_Other.END in part.kinds for part in self.parts)
 
-    def could(self, talk: _Talk, request: Message) -> Iterator[Answer]:
+    def could(self, talk: _Talk, fields: Fields) -> Iterator[Answer]:
         """All the answers that there could be; where there is but one, nothing is to be told."""
-        fields = talk.about(request)
         for part in self.parts:
             if part.is_told:
                 yield from part.could(talk, fields)
 
-    def shown(self, talk: _Talk, request: Message, answer: Any) -> Seen:
-        """What an answer shows."""
-        fields = talk.about(request)
+    def shown(self, talk: _Talk, fields: Fields, answer: Any) -> Seen:
+        """What an answer to a request with these fields shows."""
         steps = list(talk.told(self, fields))
         for tells in self.tells:
             _noted(talk, tells, fields)
@@ -272,6 +298,11 @@ def says(answer: Any, action: str, words: str, seen: str = "", gives: str = "",
          **more: Any) -> Says:
     """An answer or a kind of events that stands for an action; see ``Says``."""
     return Says(answer, action, words, seen or words, tuple(gives.split()), **more)
+
+
+def done(words: str = "done") -> Says:
+    """An answer that shows nothing."""
+    return says(True, "", words)
 
 
 def ends(action: str, words: str) -> Says:
@@ -311,7 +342,9 @@ def on(
             parts = (replace(that, groups=_groups(loose) + that.groups),)
         elif isinstance(that, Mapping):
             parts = tuple(replace(part, of=of) for of, part in that.items())
-    return On(do, asked, parts or (Part(_groups(loose)),),
+    if loose and not parts:
+        parts = (Part(_groups(loose)),)
+    return On(do, asked, parts,
               tuple(says(None, name, "") for name in tells.split()), **more)
 
 
@@ -340,6 +373,6 @@ def _known(rows: Table, constants: tuple[tuple[str, int], ...]) -> Known:
     declared = rows.observer.constants_declared
     values = constants_of(rows.observer, {
         name: value for name, value in constants if name in declared})
-    return {name: {parameter: domain_values(domain, lambda size: number(size, values))
-                   for parameter, domain in action.over}
-            for name, action in rows.observer.actions_declared.items()}
+    return Known({name: {parameter: domain_values(domain, lambda size: number(size, values))
+                         for parameter, domain in action.over}
+                  for name, action in rows.observer.actions_declared.items()})

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import Final
 
 from ....spec.election.observed_election import ObservedElection, Token
-from ....spec.notation.interpreter import Step
 from ...ports.base import Message, Session
-from ...suites.plain import PlainConversation, Seen
-from ...suites.suite import Act, Answer, Suite, Watch
+from ...suites.plain import PlainConversation
+from ...suites.says import ANY, Fields, done, on, says, table
+from ...suites.suite import Act, Suite, Watch
 
 __all__ = ["SUITE", "ElectionConversation"]
 
 _OF_ONE: Final = ("join", "resign", "ask", "write", "stop", "go", "cut", "mend", "expire", "crash")
 
-_WORDS: Final = {
-    "join": "{} joins", "resign": "{} resigns", "ask": "{} looks whether it leads",
-    "write": "{} writes", "stop": "{} is halted", "go": "{} goes on",
-    "cut": "{} is cut off", "mend": "{} can reach the service again",
-    "expire": "the session of {} is ended", "crash": "{} is killed",
-    "restart": "the service is killed and started again",
-    "wait": "time passes until sessions have ended", "quiet": "all is quiet again",
+_TOKENS: Final = {
+    Token.NONE: "", Token.NEWER: ", with a newer token", Token.SAME: ", with its token as before",
+    Token.OLD: ", with an older token",
 }
 
 
@@ -31,8 +27,31 @@ class ElectionConversation(PlainConversation):
     It knows who is in which state, and of a token only how it compares to those before.
     """
 
+    says = table(
+        ObservedElection,
+        on("join", "candidate {candidate} joins", says(True, "join", "done")),
+        on("resign", "candidate {candidate} resigns", says(True, "resign", "done")),
+        on("ask", "candidate {candidate} looks whether it leads",
+           says(None, "leads_not", "it does not"),
+           says(ANY, "leads", "it does{compared}", "it does{named}", gives="number",
+                among=lambda talk, request: [{"token": token} for token in Token])),
+        on("write", "candidate {candidate} writes", says(True, "accepted", "accepted"),
+           says(False, "refused", "refused")),
+        on("stop", "candidate {candidate} is halted", says(True, "shake", "done")),
+        on("go", "candidate {candidate} goes on", done()),
+        on("cut", "candidate {candidate} is cut off", says(True, "shake", "done")),
+        on("mend", "candidate {candidate} can reach the service again", done()),
+        on("expire", "the session of candidate {candidate} is ended",
+           says(True, "shake", "done")),
+        on("crash", "candidate {candidate} is killed", says(True, "crash", "done")),
+        on("restart", "the service is killed and started again", says(True, "restart", "done")),
+        on("wait", "time passes until sessions have ended", done()),
+        on("quiet", "all is quiet again", says(None, "quiet_without", "nobody leads"),
+           says(ANY, "quiet", "candidate {candidate} leads", gives="candidate")),
+    )
+
     def __init__(self, session: Session, capacity: int, items_max: int) -> None:
-        super().__init__(session, "election", _settings(capacity))
+        super().__init__(session, "election", _settings(capacity), _constants(capacity, items_max))
         self._candidates = capacity
         self._joined: set[int] = set()
         self._stopped: set[int] = set()
@@ -65,57 +84,21 @@ class ElectionConversation(PlainConversation):
         return candidate in self._holding if do == "write" else (
             do != "cut" or candidate not in self._cut)
 
-    def asked(self, request: Message) -> str:
+    def about(self, message: Message) -> Fields:
+        """See ``PlainConversation``: of a token, how it compares to those before."""
+        if "token" in message:
+            return {**message, "compared": _TOKENS[message["token"]]}
+        if "number" not in message:
+            return message
+        number = message["number"]
+        token = (Token.NONE if number == 0 else Token.NEWER if number > self._greatest
+                 else Token.SAME if self._told.get(self.request["candidate"]) == number
+                 else Token.OLD)
+        return {**message, "token": token, "named": f", with token {number}" if number else ""}
+
+    def note(self, action: str, about: Fields) -> None:
         """See ``PlainConversation``."""
-        return _WORDS[request["do"]].format(f"candidate {request.get('candidate')}")
-
-    def possible(self, request: Message) -> Iterator[Answer]:
-        """See ``PlainConversation``."""
-        candidate = request.get("candidate", 0)
-        if request["do"] == "ask":
-            yield Answer("it does not", _step("leads_not", candidate))
-            for token, words in _TOKENS.items():
-                yield Answer(f"it does{words}", _leads(candidate, token))
-        elif request["do"] == "write":
-            yield Answer("accepted", _step("accepted", candidate))
-            yield Answer("refused", _step("refused", candidate))
-        elif request["do"] == "quiet":
-            yield Answer("nobody leads", ("quiet_without", ()))
-            for each in range(self._candidates):
-                yield Answer(f"candidate {each} leads", _step("quiet", each))
-
-    def seen(self, request: Message, answer: Any) -> Seen:
-        """See ``PlainConversation``."""
-        do, candidate = str(request["do"]), request.get("candidate", 0)
-        if do == "ask":
-            return self._asked(candidate, answer)
-        if do == "write":
-            taken = "accepted" if answer else "refused"
-            return Seen((_step(taken, candidate),), taken)
-        if do == "quiet":
-            self._stopped.clear()
-            self._cut.clear()
-            if answer is None:
-                return Seen((("quiet_without", ()),), "nobody leads")
-            # A candidate that there is not stands for itself as one that has not joined.
-            return Seen((_step("quiet", min(answer, self._candidates - 1)),),
-                        f"candidate {answer} leads")
-        self._note(do, candidate)
-        return Seen(_shown(do, candidate), "done")
-
-    def _asked(self, candidate: int, token: int | None) -> Seen:
-        if token is None:
-            self._holding.discard(candidate)
-            return Seen((_step("leads_not", candidate),), "it does not")
-        self._holding.add(candidate)
-        kind = (Token.NONE if token == 0 else Token.NEWER if token > self._greatest
-                else Token.SAME if self._told.get(candidate) == token else Token.OLD)
-        self._greatest = max(self._greatest, token)
-        self._told[candidate] = token
-        words = f"it does, with token {token}" if token else "it does"
-        return Seen((_leads(candidate, kind),), words)
-
-    def _note(self, do: str, candidate: int) -> None:
+        do, candidate = about["do"], about.get("candidate", 0)
         if do == "join":
             self._joined.add(candidate)
         elif do in ("resign", "crash"):
@@ -125,28 +108,15 @@ class ElectionConversation(PlainConversation):
             self._stopped ^= {candidate}
         elif do in ("cut", "mend"):
             self._cut ^= {candidate}
-
-
-_TOKENS: Final = {
-    Token.NONE: "", Token.NEWER: ", with a newer token", Token.SAME: ", with its token as before",
-    Token.OLD: ", with an older token",
-}
-
-
-def _shown(do: str, candidate: int) -> tuple[Step, ...]:
-    if do in ("stop", "cut", "expire"):
-        return (_step("shake", candidate),)
-    if do in ("join", "resign", "crash"):
-        return (_step(do, candidate),)
-    return (("restart", ()),) if do == "restart" else ()
-
-
-def _step(name: str, candidate: int) -> Step:
-    return name, (("candidate", candidate),)
-
-
-def _leads(candidate: int, token: Token) -> Step:
-    return "leads", (("candidate", candidate), ("token", token))
+        elif do == "quiet":
+            self._stopped.clear()
+            self._cut.clear()
+        elif action == "leads_not":
+            self._holding.discard(candidate)
+        elif action == "leads":
+            self._holding.add(candidate)
+            self._greatest = max(self._greatest, about["number"])
+            self._told[candidate] = about["number"]
 
 
 def _settings(capacity: int) -> Mapping[str, int]:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
-from ....spec.notation.errors import InputError
-from ....spec.notation.interpreter import Step
 from ....spec.storm.backpressure.observed_status import ObservedStatus, Taken
-from ...ports.base import Message, Session, excerpt
-from ...suites.asking import greet, refused
-from ...suites.suite import Act, Answer, Exchange, Fuller, Suite, Watch
+from ...ports.base import Message, Session
+from ...suites.plain import PlainConversation
+from ...suites.says import ANY, Fields, Says, on, says, table
+from ...suites.suite import Act, Fuller, Suite, Watch
 
 __all__ = ["SUITE", "StatusConversation"]
 
@@ -21,72 +20,65 @@ MORE: Final = 14
 
 ALL: Final = 2**TASKS - 1
 
-_ACTS: Final[Mapping[str, str]] = {
-    "spill": "spill", "spill halfway": "spill", "finish": "finish", "drain": "drain",
-    "check": "check", "disconnect": "disconnect", "connect": "connect",
-    "connect halfway": "connect", "deliver": "deliver", "deliver newest": "deliver",
-    "lose": "lose", "restart": "restart", "flags": "flags", "settle": "settle",
-}
-
-_PLAIN: Final[Mapping[str, str]] = {
-    "spill": "spilled", "connect": "joined", "check": "checked", "finish": "finished",
-}
-_BEGUN: Final[Mapping[str, str]] = {"spill": "spill_begun", "connect": "join_begun"}
+_TAKEN: Final = {None: Taken.UNTOLD, True: Taken.BELIEVED, False: Taken.IGNORED}
+_TAKEN_WORDS: Final = {None: "", True: "it is believed", False: "it is ignored as old"}
 
 
-class StatusConversation:
+def _sets() -> Iterator[list[int]]:
+    for flags in range(ALL + 1):
+        yield [task for task in range(TASKS) if flags >> task & 1]
+
+
+def _told(action: str) -> Says:
+    return says(ANY, action, "{news}", gives="tasks_told", exact=True,
+                among=lambda talk, request: (None, *_sets()))
+
+
+class StatusConversation(PlainConversation):
     """One session with two workers; see ``Conversation``.
 
     An act's ``pick`` says which task spills (the last one is none of the worker's), after how
     many steps, less one, the receiving thread is stopped, or which status is meant.
     """
 
+    errors_tell = True
+    named = {"spill halfway": "spill", "connect halfway": "connect", "deliver newest": "deliver"}
+    says = table(
+        ObservedStatus,
+        on("spill", "a tuple of task {task} spills", _told("strayed"), where="is_stray"),
+        on("spill", "a tuple of task {task} spills{halfway}", _told("spill_begun"), where="steps"),
+        on("spill", "a tuple of task {task} spills", _told("spilled")),
+        on("finish", "the receiving thread goes on", _told("finished")),
+        on("drain", "task {task} drains its overflowQ", tells="drained"),
+        on("check", "the timer checks", _told("checked")),
+        on("disconnect", "the connection breaks", tells="disconnected"),
+        on("connect", "the sender connects{halfway}", _told("join_begun"), where="steps"),
+        on("connect", "the sender connects", _told("joined")),
+        on("deliver", "the {nth} status on its way arrives", says(
+            ANY, "delivered", "{so}", gives="news", among=lambda talk, request: (True, False))),
+        on("lose", "the {nth} status on its way is lost", tells="lost_on_its_way"),
+        on("restart", "the receiving worker restarts", tells="restarted"),
+        on("flags", "the sender holds back", says(
+            ANY, "flags_seen", "{tasks}", gives="held", exact=True,
+            among=lambda talk, request: _sets())),
+        on("settle", "settle"),
+    )
+
     def __init__(self, session: Session, capacity: int, items_max: int) -> None:
-        self._session = session
+        super().__init__(session, "storm.status", _settings(capacity),
+                         _constants(capacity, items_max))
+        self.can |= {"settle"}
         self._told_max = items_max + MORE
         self._told = 0
         self._on_their_way = 0
         self._connected = True
         self._busy = False
-        offered = {*greet(session, "storm.status", _settings(capacity))["can"], "settle"}
-        self.can: frozenset[str] = frozenset(
-            name for name, operation in _ACTS.items() if operation in offered)
 
-    # --- what can be asked ---------------------------------------------------------------
-
-    def makes_sense(self, act: Act) -> bool:
-        """See ``Conversation``."""
-        if act.do not in self.can:
-            return False
-        do = _ACTS[act.do]
-        if do in ("spill", "restart", "connect") and self._busy:
-            return False
-        if do == "connect":
-            return not self._connected
-        if do == "disconnect":
-            return self._connected and not self._busy
-        if do == "finish":
-            return self._busy
-        if do in ("spill", "check"):
-            return self._told + 1 < self._told_max
-        return do not in ("deliver", "lose") or self._on_their_way > 0
-
-    def act_for(self, request: Mapping[str, Any]) -> Act | None:
-        """See ``Conversation``."""
-        do = request["do"]
-        halfway = f"{do} halfway"
-        name = halfway if "steps" in request and halfway in _ACTS else do
-        if name not in _ACTS:
-            raise InputError(f"the suite storm.status has no operation {excerpt(do)}")
-        act = Act(str(name), _pick_of(request))
-        if do in ("deliver", "lose") and not self._on_their_way:
+    def request_of(self, act: Act) -> Message | None:
+        """See ``PlainConversation``."""
+        do = self.named.get(act.do, act.do)
+        if not self._makes_sense(do):
             return None
-        if not self.makes_sense(act) or self._request(act) != dict(request):
-            raise InputError(f"{excerpt(request)} is not what this suite would ask for here")
-        return act
-
-    def _request(self, act: Act) -> Message:
-        do = _ACTS[act.do]
         if act.do == "spill":
             return {"do": do, "task": act.pick}
         if act.do == "drain":
@@ -101,93 +93,44 @@ class StatusConversation:
             return {"do": do, "index": act.pick % self._on_their_way}
         return {"do": do}
 
-    # --- asking --------------------------------------------------------------------------
+    def _makes_sense(self, do: str) -> bool:
+        if do in ("spill", "restart", "connect") and self._busy:
+            return False
+        if do == "connect":
+            return not self._connected
+        if do == "disconnect":
+            return self._connected and not self._busy
+        if do == "finish":
+            return self._busy
+        if do in ("spill", "check"):
+            return self._told + 1 < self._told_max
+        return do not in ("deliver", "lose") or self._on_their_way > 0
 
-    def say(self, act: Act) -> Exchange:
-        """See ``Conversation``."""
-        request = self._request(act)
-        possible = tuple(self._possible(request))
-        reply = self._session.request(dict(request))
-        asked = _asked(request)
-        if error := refused(request, reply, asked, possible):
-            return error
-        outcome, words = self._shown(request, reply["ok"])
-        said = f"{asked}: {words}" if words else asked
-        return Exchange(request, reply, said, outcome, possible=possible)
+    def about(self, message: Message) -> Fields:
+        """See ``PlainConversation``."""
+        if "do" in message:
+            return {**message, "is_stray": message.get("task", 0) >= TASKS,
+                    "halfway": f", halted after step {message.get('steps')}",
+                    "nth": _nth(message.get("index", 0))}
+        if "tasks_told" in message:
+            tasks = message["tasks_told"]
+            return {"told": 0 if tasks is None else _flags(tasks) + 1, "news": _news(tasks)}
+        if "held" in message:
+            tasks = message["held"]
+            return {"flags": _flags(tasks), "tasks": f"tasks {_list(tasks)}" if tasks else "none"}
+        return {"taken": _TAKEN[message["news"]], "so": _TAKEN_WORDS[message["news"]]}
 
-    def _shown(self, request: Message, answer: Any) -> tuple[Step | None, str]:
-        do = request["do"]
-        if do in _PLAIN:
-            self._after(request, answer)
-            return _telling(request, 0 if answer is None else _flags(answer) + 1), (
-                _told_words(answer))
-        if do == "flags":
-            words = f"tasks {_list(answer)}" if answer else "none"
-            return ("flags_seen", (("flags", _flags(answer)),)), words
-        if do in ("deliver", "lose"):
+    def note(self, action: str, about: Fields) -> None:
+        """See ``PlainConversation``."""
+        if action in ("delivered", "lost_on_its_way"):
             self._on_their_way -= 1
-            if do == "lose":
-                return ("lost_on_its_way", (("index", request["index"]),)), ""
-            taken = _TAKEN[answer]
-            return _delivered(request, taken), _TAKEN_WORDS[taken]
-        if do in ("disconnect", "restart"):
+        elif action in ("disconnected", "restarted"):
             self._connected, self._on_their_way = False, 0
-            return (f"{do}ed", ()), ""
-        if do == "drain":
-            return ("drained", (("task", request["task"]),)), ""
-        return None, ""
-
-    def _after(self, request: Message, answer: Sequence[int] | None) -> None:
-        if request["do"] == "connect":
-            self._connected = True
-        self._busy = "steps" in request or (self._busy and request["do"] == "check")
-        if answer is not None:
-            self._told += 1
-            self._on_their_way += 1
-
-    # --- what there could be in its place ------------------------------------------------
-
-    def _possible(self, request: Message) -> Iterator[Answer]:
-        do = request["do"]
-        if do in _PLAIN:
-            yield Answer("nothing is told", _telling(request, 0))
-            for flags in range(ALL + 1):
-                tasks = [task for task in range(TASKS) if flags >> task & 1]
-                yield Answer(_told_words(tasks), _telling(request, flags + 1))
-        elif do == "flags":
-            for flags in range(ALL + 1):
-                tasks = [task for task in range(TASKS) if flags >> task & 1]
-                words = f"tasks {_list(tasks)}" if tasks else "none"
-                yield Answer(words, ("flags_seen", (("flags", flags),)))
-        elif do == "deliver":
-            for taken in (Taken.BELIEVED, Taken.IGNORED):
-                yield Answer(_TAKEN_WORDS[taken], _delivered(request, taken))
-
-
-def _pick_of(request: Mapping[str, Any]) -> int:
-    """The ``pick`` of the act that makes a request."""
-    less, value = next(
-        ((less, request[key]) for key, less in (("steps", 1), ("task", 0), ("index", 0))
-         if key in request), (0, 0))
-    return max(value - less, 0) if isinstance(value, int) else 0
-
-
-def _telling(request: Message, told: int) -> Step:
-    """The action of the machine in which a request told something (0: nothing)."""
-    if request.get("task", 0) >= TASKS:
-        return "strayed", (("told", told),)
-    table = _BEGUN if "steps" in request else _PLAIN
-    task = (("task", request["task"]),) if request["do"] == "spill" else ()
-    return table[request["do"]], (*task, ("told", told))
-
-
-_TAKEN: Final = {None: Taken.UNTOLD, True: Taken.BELIEVED, False: Taken.IGNORED}
-_TAKEN_WORDS: Final = {
-    Taken.UNTOLD: "", Taken.BELIEVED: "it is believed", Taken.IGNORED: "it is ignored as old"}
-
-
-def _delivered(request: Message, taken: Taken) -> Step:
-    return "delivered", (("index", request["index"]), ("taken", taken))
+        elif "told" in about:
+            self._connected = self._connected or about["do"] == "connect"
+            self._busy = "steps" in about or (self._busy and action == "checked")
+            self._told += about["told"] > 0
+            self._on_their_way += about["told"] > 0
 
 
 def _flags(tasks: Sequence[int]) -> int:
@@ -196,31 +139,11 @@ def _flags(tasks: Sequence[int]) -> int:
     return known if all(0 <= task < TASKS for task in tasks) else ALL + 1
 
 
-def _asked(request: Message) -> str:
-    """A request in words."""
-    do = request["do"]
-    halfway = f", halted after step {request['steps']}" if "steps" in request else ""
-    words = {
-        "spill": f"a tuple of task {request.get('task')} spills{halfway}",
-        "finish": "the receiving thread goes on",
-        "drain": f"task {request.get('task')} drains its overflowQ",
-        "check": "the timer checks",
-        "disconnect": "the connection breaks",
-        "connect": f"the sender connects{halfway}",
-        "deliver": f"the {_nth(request)} status on its way arrives",
-        "lose": f"the {_nth(request)} status on its way is lost",
-        "restart": "the receiving worker restarts",
-        "flags": "the sender holds back",
-    }
-    return words.get(do, str(do))
-
-
-def _nth(request: Message) -> str:
-    index = int(request.get("index", 0))
+def _nth(index: int) -> str:
     return ("oldest", "second", "third")[index] if index < 3 else f"{index + 1}th"
 
 
-def _told_words(tasks: Sequence[int] | None) -> str:
+def _news(tasks: Sequence[int] | None) -> str:
     if tasks is None:
         return "nothing is told"
     return f"ON is told of {_list(tasks)}" if tasks else "OFF is told of all"

@@ -42,7 +42,7 @@ class PlainConversation:
         self.known = self.says.known(constants or {}) if self.says else Known({})
         self.times = Counter[str]()
         self.request: Message = {}
-        self._meant: tuple[On, Fields] | None = None
+        self._meant: tuple[Message, On, Fields] | None = None
         greeting = greet(session, port, settings, now=now)
         self.can: frozenset[str] = frozenset(greeting["can"]) | {
             act for act, do in self.named.items() if do in greeting["can"]}
@@ -85,12 +85,13 @@ class PlainConversation:
 
     def _row(self, request: Message) -> tuple[On, Fields]:
         """The row of a request, and what was known of that when it was made."""
-        if self.request is not request or self._meant is None:
+        if self._meant is None or self._meant[0] is not request:
             assert self.says is not None, "a conversation without a table overrides what needs one"
-            self.request, fields = request, self.about(request)
-            self._meant = next(row for row in self.says.rows[request["do"]]
-                               if not row.where or fields.get(row.where)), fields
-        return self._meant
+            fields = self.about(request)
+            row = next(row for row in self.says.rows[request["do"]]
+                       if not row.where or fields.get(row.where))
+            self._meant = request, row, fields
+        return self._meant[1:]
 
     # --- for the engine ------------------------------------------------------------------
 
@@ -102,14 +103,14 @@ class PlainConversation:
         """See ``Conversation``."""
         request = self.request_of(act)
         assert request is not None, "an act is said only where it makes sense"
-        self.request, self._meant = request, None
+        self.request = request
         possible = tuple(self.possible(request))
         reply = self._session.request(dict(request))
         asked = self.asked(request)
         if error := refused(request, reply, asked, possible if self.errors_tell else ()):
             return error
         steps, words = self.seen(request, reply["ok"])
-        acts = self._meant is not None and self._meant[0].acts
+        acts = self.says is not None and self._row(request)[0].acts
         return Exchange(
             request, reply, f"{asked}: {words}" if words else asked,
             steps[0] if steps else None, steps[1:], possible=() if acts else possible,

@@ -10,7 +10,7 @@ from checkvalve.conformance.ports.base import Message
 from checkvalve.conformance.suites.exchange import Act, Exchange
 from checkvalve.conformance.suites.plain import PlainConversation
 from checkvalve.conformance.suites.says import ANY, Fields, each, ends, on, one, says, table
-from checkvalve.spec.notation import Machine, action, integer, upto
+from checkvalve.spec.notation import Machine, action, const, integer, upto
 from checkvalve.spec.notation.errors import TargetError
 
 SIZE = 3
@@ -19,7 +19,8 @@ SIZE = 3
 class Watched(Machine):
     """What comes is passed on, or kept."""
 
-    held = integer(0, SIZE)
+    K = const(SIZE, at_least=2)
+    held = integer(0, K)
 
     @action(count=upto(SIZE))
     def comes(self, count: int) -> None:
@@ -123,3 +124,8 @@ def test_what_no_line_names_is_the_targets_fault() -> None:
     """The message names the event, and what was asked."""
     with pytest.raises(TargetError, match="when 'bring' is asked"):
         said([["eat", 1]], BRING)
+
+
+def test_a_greeting_asks_nothing_of_the_observer() -> None:
+    """What a target can do is asked with settings, too, that the observer does not take."""
+    assert "look" in Talk(Scripted([]), "any", {}, {"K": 1}).can

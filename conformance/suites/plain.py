@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
 from typing import Any, ClassVar
 
 from ...spec.notation.errors import InputError
@@ -39,7 +40,7 @@ class PlainConversation:
     ) -> None:
         self._session = session
         self._port = port
-        self.known = self.says.known(constants or {}) if self.says else Known({})
+        self._constants = constants or {}
         self.times = Counter[str]()
         self.request: Message = {}
         self._meant: tuple[Message, On, Fields] | None = None
@@ -47,6 +48,13 @@ class PlainConversation:
         self.can: frozenset[str] = frozenset(greeting["can"]) | {
             act for act, do in self.named.items() if do in greeting["can"]}
         self.policy: str = greeting["policy"]
+
+    @cached_property
+    def known(self) -> Known:
+        """What the observer knows. A greeting alone needs none of it, and may be with settings that
+        the observer does not take."""
+        assert self.says is not None, "a conversation without a table overrides what needs one"
+        return self.says.known(self._constants)
 
     # --- for subclasses ------------------------------------------------------------------
 

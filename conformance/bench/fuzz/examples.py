@@ -9,14 +9,52 @@ from typing import Final
 
 from checkvalve.spec.notation.errors import InputError
 
-__all__ = ["TWINS", "chapters", "designs", "formats"]
+__all__ = ["TWINS", "certified", "chapters", "designs", "formats", "grids"]
 
 TWINS: Final = (
     "deaf-producer", "lossy-cancel", "D1", "STORM-3141", "acker-ack-renews",
     "storm-17-id-given-twice", "storm-511-out-of-range", "timer-clock-not-moved",
-    "kafka-385-completed-twice",
+    "kafka-385-completed-twice", "asyncio-put-keeps-wakeup", "semaphore-keeps-wakeup",
+    "condition-keeps-notification", "closing-leaves-puts", "gate-stays-open",
+    "link-grants-at-arrival", "counted-deaf-to-limits", "jobs-newest-first",
+    "rate-forgets-pauses", "marks-loses-go", "summaries-cumulative", "bookie-frees-twice",
+    "memtable-never-retries", "cluster-D6-no-repetition", "kafka-no-recheck", "kafka-831",
+    "failover-acks-all-as-one", "publisher-overdraws", "subscriber-asks-once",
+    "processor-takes-nobody", "election-newest-leads",
 )
-"""Twins of the zoo, some for each port; what they do wrong is in no first step."""
+"""Twins of the zoo, one or more for each suite; what they do wrong is in no first step."""
+
+_CERTIFIED: Final = (
+    "ring-live", "nested-pool-live", "router-by-kind-deadlocked", "akka-a3-dropping",
+    "akka-a4-failing", "overflow-reorders", "barriers-aligned-live", "amplifying-cycle",
+    "server-of-a-job-live", "partitioned-join-deadlocked",
+)
+"""Example designs that have, together, certificates of every kind."""
+
+_RARE: Final = """
+checkvalve: 1
+name: what the examples have not
+tasks:
+  source: {kind: source, count: 3, may: crash}
+  copies: {kind: broadcast, hand: 1}
+  sums: {kind: window, size: 3, slide: 2, early: true}
+  choice: {kind: route, by: content, hand: 2}
+  join: {kind: merge, policy: any}
+  sink: {kind: sink, may: stop}
+links:
+  - {from: source, to: copies, capacity: 2, name: in, lossy: 1}
+  - {from: copies, to: sums, capacity: 1, name: gathered}
+  - {from: copies, to: choice, flow: unbounded, name: beside}
+  - {from: choice, to: join, name: left, flow: stop-and-wait}
+  - {from: choice, to: join, capacity: 1, name: right, group: ways}
+  - {from: sums, to: join, name: calls, flow: stop-go, stop: 1, go: 0, lag: 2, full: drop-oldest}
+  - {from: join, to: sink, capacity: 1, name: out}
+expect:
+  deadlock: violated
+  duplication: violated
+  ordered: violated
+  loss: violated
+"""
 
 _CLONE: Final = Path(__file__).resolve().parents[3]
 _OF_THE_BOOK: Final = ("flow/credit", "storm/inputs/limit", "storm/inputs/ticks", "queues/bounded")
@@ -126,6 +164,28 @@ def designs() -> tuple[str, ...]:
         raise InputError("the example designs are not here", str(_CLONE),
                          "Run this in a clone of the repository.")
     return tuple(file.read_text() for file in files)
+
+
+@cache
+def grids() -> tuple[str, ...]:
+    """Designs with parameters of few values, and all that the page of the language shows."""
+    files = sorted((_CLONE / "examples" / "grids").glob("*.yaml")) if designs() else []
+    page = (_CLONE / "docs" / "design-language.md").read_text()
+    shown = re.findall(r"^```yaml\n(checkvalve: 1\n.*?)^```", page, re.MULTILINE | re.DOTALL)
+    return tuple(_of_few(text) for text in (*(file.read_text() for file in files), *shown, _RARE))
+
+
+def _of_few(text: str) -> str:
+    """A design whose ranges are cut to two values or one, so that it stands for few designs."""
+    cut = re.sub(r"\b(\d+)\.\.(\d+)", lambda m: f"{int(m[2]) - 1}..{m[2]}", text, count=2)
+    return re.sub(r"\b(\d+)\.\.(\d+)", lambda m: m[0] if int(m[2]) - int(m[1]) == 1 else m[2], cut)
+
+
+@cache
+def certified() -> tuple[str, ...]:
+    """The texts of designs whose certificates are mutated."""
+    return tuple((_CLONE / "examples" / "designs" / f"{name}.yaml").read_text()
+                 for name in _CERTIFIED if designs())
 
 
 @cache

@@ -1,4 +1,4 @@
-"""The six kinds of input, each with real examples that are mutated."""
+"""The kinds of input, each with real examples that are mutated."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from ...adapters.process import converse
 from ...adapters.session import CheckedSession
 from ...chapters.file import fault_of
 from ...chapters.host import load as load_chapter
-from ...cli import root
 from ...gate.report import Row
 from ...ports.base import Adapter, Message
 from ...systems.catalogue import port_named
-from .examples import TWINS, chapters, designs, formats
-from .mutate import (
-    broken_bytes, broken_python, broken_tree, broken_words, json_text, toml_text,
+from .designs import (
+    called, feed_certificate, feed_design, feed_format, make_certificate, make_design, make_format,
 )
+from .examples import TWINS, chapters, designs
+from .mutate import broken_bytes, broken_python, broken_tree, json_text, toml_text
 from .runner import Subject
 
 __all__ = ["SUBJECTS"]
@@ -39,62 +39,6 @@ __all__ = ["SUBJECTS"]
 _ROWS_MAX: Final = 3
 _OWN_SECONDS: Final = 0.5
 _BUDGET: Final = Budget(max_seconds=1.0, max_states=150)
-
-
-def _called(arguments: list[str]) -> object:
-    """What a command of checkvalve returns."""
-    with root.make_context("checkvalve", arguments) as context:
-        return root.invoke(context)
-
-
-# ---- designs -------------------------------------------------------------------------------
-
-
-def _design(random: Random) -> bytes:
-    import yaml
-
-    text = random.choice(designs())
-    if random.random() < 0.3:
-        return broken_bytes(random, text.encode())
-    tree = broken_tree(random, yaml.safe_load(text))
-    if random.random() < 0.5:
-        return json_text(tree).encode()
-    return yaml.safe_dump(tree, allow_unicode=True).encode("utf-8", "surrogatepass")
-
-
-def _feed_design(path: Path, index: int) -> object:
-    arguments = ["check", str(path), "--max-states", "150", "--max-seconds", "1"]
-    if index % 25:
-        return _called([*arguments, "--no-repair", "--json"])
-    return _called([*arguments, "--svg", str(path.parent / "drawings")])
-
-
-# ---- other formats -------------------------------------------------------------------------
-
-_HEADER: Final = b"fuzz of "
-
-
-def _format(random: Random) -> bytes:
-    """The first line is the suffix that the file is to have."""
-    import yaml
-
-    suffix, text = random.choice(formats())
-    how = random.random()
-    if how < 0.25:
-        data = broken_bytes(random, text.encode())
-    elif how < 0.6 and suffix in (".json", ".yaml"):
-        data = json_text(broken_tree(random, yaml.safe_load(text))).encode("utf-8", "replace")
-    else:
-        data = broken_words(random, text).encode()
-    return _HEADER + suffix.encode() + b"\n" + data
-
-
-def _feed_format(path: Path, _index: int) -> object:
-    header, _, data = path.read_bytes().partition(b"\n")
-    named = path.with_name(f"named{header.removeprefix(_HEADER).decode()}")
-    named.write_bytes(data)
-    return _called(["check", str(named), "--max-states", "150", "--max-seconds", "1",
-                    "--no-repair", "--json"])
 
 
 # ---- configurations ------------------------------------------------------------------------
@@ -177,7 +121,7 @@ def _feed_fixture(path: Path, index: int) -> object:
         own = []
     # Now and then a target of another suite, as a user may name by mistake.
     chosen = own[:1] if own and index % 10 else targets
-    return _called(["replay", str(path), chosen[index % len(chosen)], "--json"])
+    return called(["replay", str(path), chosen[index % len(chosen)], "--json"])
 
 
 # ---- chapters ------------------------------------------------------------------------------
@@ -304,8 +248,9 @@ def _feed_replies(path: Path, _index: int) -> object:
 
 
 SUBJECTS: Final = {subject.name: subject for subject in (
-    Subject("design", ".yaml", _design, _feed_design),
-    Subject("format", ".txt", _format, _feed_format),
+    Subject("design", ".yaml", make_design, feed_design),
+    Subject("format", ".txt", make_format, feed_format),
+    Subject("certificate", ".txt", make_certificate, feed_certificate),
     Subject("toml", ".toml", _configuration, _feed_configuration),
     Subject("fixture", ".json", _fixture, _feed_fixture),
     Subject("chapter", ".py", _chapter, _feed_chapter),

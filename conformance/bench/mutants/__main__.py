@@ -39,6 +39,8 @@ _KEPT = ".checkvalve/mutants"
               help="Of so many possible mutants of a module one is taken.")
 @click.option("--least", type=click.IntRange(1), default=LEAST, help="But so many at least.")
 @click.option("--most", type=click.IntRange(1), default=MOST, help="And so many at most.")
+@click.option("--since", metavar="COMMIT",
+              help="Of a module whose code is as it was at this commit, take one mutant only.")
 @click.option("--jobs", type=click.IntRange(1, 64), default=1, help="How many at once.")
 @click.option("--seconds", type=click.FloatRange(1), default=20.0,
               help="Processor time of the tests that a mutant is shown to.")
@@ -50,17 +52,21 @@ _KEPT = ".checkvalve/mutants"
 @click.option("--publish", "page", type=click.Path(exists=True, dir_okay=False, path_type=Path),
               help="Put the table into this page (docs/mutants.md).")
 def command(
-    only: tuple[str, ...], seed: int, one_in: int, least: int, most: int, jobs: int,
-    seconds: float, only_list: bool, again: bool, survey_again: bool, by_module: bool,
-    page: Path | None,
+    only: tuple[str, ...], seed: int, one_in: int, least: int, most: int, since: str | None,
+    jobs: int, seconds: float, only_list: bool, again: bool, survey_again: bool,
+    by_module: bool, page: Path | None,
 ) -> int:
     """Change one thing in one module, and see which suite or test notices; many times."""
     project = here()
     arguments = read_arguments()
-    mutants = [
-        mutant for module in _chosen(project, only)
-        for every in [mutants_of(module, project.source(module))]
-        for mutant in drawn(every, share(len(every), one_in, least, most), seed)]
+    changed = None if since is None else project.changed_since(since)
+    mutants = []
+    for module in _chosen(project, only):
+        every = mutants_of(module, project.source(module))
+        same = changed is not None and project.file(module) not in changed
+        limit = 1 if same else GROUPS[group_of(module)].most or most
+        mutants += drawn(every, share(len(every), one_in, min(least, limit), min(most, limit)),
+                         seed)
     if only_list:
         for mutant in mutants:
             click.echo(mutant.id)

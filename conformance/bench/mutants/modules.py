@@ -17,12 +17,14 @@ __all__ = ["ELSEWHERE", "GROUPS", "Group", "TARGETS", "group_of", "modules_of", 
 class Group:
     """Modules and packages by prefix, and globs of test files that concern them.
 
-    Modules of the reference are first shown to the suites, as a user would.
+    Modules of the reference are first shown to the suites, as a user would. ``most`` mutants of
+    a module are taken, where the usual share would be too many.
     """
 
     prefixes: tuple[str, ...]
     tests: tuple[str, ...]
     suites: bool = False
+    most: int | None = None
 
 
 _VERDICTS = ("test_search*", "test_two_readings", "test_native_*", "test_show_evaluate",
@@ -38,7 +40,8 @@ GROUPS: Final[Mapping[str, Group]] = {
         ("test_reference_*", "test_kafka_callbacks*", "test_coordination_memory",
          "test_kafka_controller*", "test_kafka_failover_suite",
          "test_*_reference", "test_awaits_suites", "test_bookkeeper_*", "test_coroutine_*",
-         "test_job_server_example", "test_kafka_operators", "test_marks", "test_rate_limits",
+         "test_giving_way", "test_job_server_example", "test_kafka_operators", "test_marks",
+         "test_rate_limits",
          "test_reactive_targets", "test_scheduled_conditions", "test_scheduling_threads",
          "test_storm_cluster_*", "test_storm_input_status", "test_summaries", "test_virtual_loop"),
         suites=True),
@@ -54,8 +57,10 @@ GROUPS: Final[Mapping[str, Group]] = {
         ("spec.engines.monitor", "spec.engines.candidates", "spec.engines.effects"),
         ("test_candidates", "test_search", "test_monitor*", *_SUITES)),
     "judge": Group(
-        ("conformance.suites.judge", "conformance.suites.plain", "conformance.suites.history"),
-        _SUITES),
+        ("conformance.suites.judge", "conformance.suites.plain", "conformance.suites.history",
+         "conformance.suites.standing", "conformance.suites.exchange", "conformance.suites.needs",
+         "conformance.suites.asking", "conformance.campaigns.enough"),
+        (*_SUITES, "test_standing", "test_suite_enough", "test_suite_needs")),
     "shrinker": Group(("conformance.suites.shrink",), _SUITES),
     "prover": Group(("spec.engines.prove",), ("test_prove_*", "test_alike")),
     "lowering": Group(
@@ -66,6 +71,13 @@ GROUPS: Final[Mapping[str, Group]] = {
     "code generation": Group(
         ("spec.engines.native", "spec.engines.tla"),
         ("test_native_*", "test_two_readings", "test_tla_*", "test_search", "test_alike")),
+    "refinement": Group(
+        ("spec.engines.refine", "spec.engines.follow", "spec.engines.distinguish",
+         "spec.engines.components", "spec.engines.alike"),
+        ("test_refine", "test_components", "test_alike", "test_standing", "test_inner_steps*")),
+    "designs": Group(
+        ("spec.design",), ("test_design_*", "test_exact_conditions", "test_identify"), most=1),
+    "certifier": Group(("spec.certify",), ("test_design_certificates",), most=1),
 }
 
 TARGETS: Final[Mapping[str, str]] = {

@@ -56,6 +56,22 @@ class Project:
         changed = git("status", "--porcelain", "--", *self.folders, "tests")
         return git("rev-parse", "--short", "HEAD") + ("+" if changed else "")
 
+    def changed_since(self, commit: str) -> set[Path]:
+        """The files whose code is another one than at a commit, and those that were not there.
+
+        Raises ``InputError`` for what is no commit.
+        """
+        def git(*command: str) -> subprocess.CompletedProcess[bytes]:
+            return subprocess.run(("git", "-C", str(self.root), *command), capture_output=True,
+                                  check=False)
+
+        told = git("diff", "--name-only", "--no-renames", "-z", commit, "--", *self.folders)
+        if told.returncode:
+            raise InputError(f"git knows no commit {commit}", "", "Name one that `git log` shows.")
+        names = [name for name in told.stdout.decode().split("\0") if name.endswith(".py")]
+        return {file for name in names for file in [self.root / name] if file.is_file()
+                and _code(git("show", f"{commit}:{name}").stdout) != _code(file.read_bytes())}
+
     def digest(self, *files: Path) -> str:
         """A digest of the code in some files: of their texts without comments and docstrings."""
         texts = hashlib.sha256()

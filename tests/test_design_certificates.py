@@ -375,8 +375,10 @@ def test_a_certificate_names_its_point_of_a_grid(
      '"evidence": {"parts": []}}', "no design called"),
     ('{"certificate": 1, "design": "ring live", "property": "deadlo', "not JSON"),
     ('{"certificate": 1.0}', "no whole number"), ('{"certificate": NaN}', "no whole number"),
+    ('{"certificate": ' + "1" * 1001 + "}", "more than 1000 digits"),
     (" " * (16 * 1024 * 1024 + 1), "more than"),
-], ids=["empty", "deep", "no certificate", "other design", "cut off", "fraction", "nan", "large"])
+], ids=["empty", "deep", "no certificate", "other design", "cut off", "fraction", "nan", "digits",
+        "large"])
 def test_what_is_no_certificate_is_refused(
     text: str, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -22,6 +22,9 @@ __all__ = [
 MAX_BYTES = 16 * 1024 * 1024
 """The largest certificate that is read: as objects it takes thirty times as much memory."""
 
+DIGITS_MAX = 1000
+"""Of a number in a certificate. Python prints up to 4,300, and the checker multiplies two."""
+
 
 @dataclass(frozen=True)
 class Written:
@@ -62,7 +65,8 @@ def read_certificate(path: Path) -> dict[str, Any]:
     """Read a certificate. Raises InputError for what is not one."""
     text = _text(path)
     try:
-        document = json.loads(text, parse_float=_no_number, parse_constant=_no_number)
+        document = json.loads(text, parse_int=_number, parse_float=_no_number,
+                              parse_constant=_no_number)
     except (ValueError, RecursionError) as error:
         raise InputError(f"this is not JSON: {error}", str(path), _NEXT) from None
     problem = problem_of(document)
@@ -74,6 +78,12 @@ def read_certificate(path: Path) -> dict[str, Any]:
 
 _NEXT = ("Name a file that `checkvalve check --certificates DIR` or `checkvalve law --certificate "
          "FILE` has written.")
+
+
+def _number(text: str) -> int:
+    if len(text) > DIGITS_MAX:
+        raise ValueError(f"{text[:10]}… has more than {DIGITS_MAX} digits")
+    return int(text)
 
 
 def _no_number(text: str) -> NoReturn:

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from ...spec.engines.monitor import STATES_MAX
 from ...spec.notation.errors import InputError
 from ...spec.notation.rules import Rule
-from ..ports.base import Operation, Target, excerpt
+from ..ports.base import Message, Operation, Port, Target, check_request, excerpt
 from ..suites.fixture import Fixture
 from ..suites.judge import Breach
 from ..suites.run import ITEMS_MAX, Run
-from ..suites.suite import AnyJudge, Conversation, Exchange
+from ..suites.suite import AnyJudge, AnySuite, Conversation, Exchange
 from ..systems.catalogue import port_named, suite_named
 
 __all__ = ["Replay", "replay"]
@@ -56,9 +56,7 @@ def replay(
         raise InputError(f"the suite {suite.name} uses the port {suite.port!r}, and no other",
                          where, 'Mend "port".')
     operations = _operations(fixture, where)
-    if dict(suite.settings(fixture.capacity)) != fixture.document["settings"]:
-        raise InputError(f"the suite {suite.name} runs with no such settings", where,
-                         f"Use {dict(suite.settings(fixture.capacity))}.")
+    _check_settings(suite, fixture, where)
     session = target.open()
     try:
         items_max = max(ITEMS_MAX, fixture.length + 2)
@@ -71,6 +69,16 @@ def replay(
     return _outcome(target.name, judge, rule, fixture, words, left_at)
 
 
+def _check_settings(suite: AnySuite, fixture: Fixture, where: str) -> None:
+    try:
+        settings = dict(suite.settings(fixture.capacity))
+    except InputError as error:
+        raise InputError(error.what, where, error.next_step) from None
+    if settings != fixture.document["settings"]:
+        raise InputError(f"the suite {suite.name} runs with no such settings", where,
+                         f"Use {settings}.")
+
+
 def _operations(fixture: Fixture, where: str) -> list[Operation]:
     """What each step asks for. Raises ``InputError`` for what the fixture's port does not have."""
     port = port_named(fixture.document["port"])
@@ -80,7 +88,19 @@ def _operations(fixture: Fixture, where: str) -> list[Operation]:
                 f"step {number + 1} of the fixture asks for {excerpt(request['do'])!r}, which is "
                 f"no operation of the port {port.name}", where,
                 f'Mend "do" of steps[{number}].request; docs/fixtures.md describes the file.')
+        _check_arguments(port, request, number, where)
     return [port.operations[request["do"]] for request in fixture.requests]
+
+
+def _check_arguments(port: Port, request: Message, number: int, where: str) -> None:
+    """Raise ``InputError`` where an argument is of a kind that the port does not have; a ticket is
+    one of the replay, which the fixture names by its step."""
+    sent = {**request, "ticket": 0} if "ticket_of" in request else request
+    try:
+        check_request(port, sent)
+    except InputError as error:
+        raise InputError(f"step {number + 1} of the fixture cannot be asked for: {error.what}",
+                         where, error.next_step) from None
 
 
 def _converse(

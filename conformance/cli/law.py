@@ -112,6 +112,9 @@ def _lines(file: str, name: str, found: Found) -> Iterator[str]:
         undecided = counted(found.unknown, "design")
         yield f"  ?   {undecided} could not be decided, and count for nothing."
     law = found.law
+    if not decided:
+        yield "  ?   So there is nothing to find a law in. Give more time, by --max-seconds."
+        return
     if law is None:
         yield (f"  ?   {name} holds {counted(found.holds, 'time')} of {decided}, and no formula of "
                "up to two inequalities says where.")

@@ -102,7 +102,7 @@ def law_of(
     """
     grid = Grid.of(read_any(read_text(Path(file)), str(file)), str(file), given, name, budget, over)
     decided = grid.decided
-    law = find_law(decided, grid.names)
+    law = find_law(decided, grid.names) if decided else None
     found = Found(grid.names, len(decided) + grid.unknown, sum(holds for _, holds in decided), law,
                   grid.unknown)
     if law is None:

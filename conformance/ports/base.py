@@ -8,7 +8,7 @@ from the tables here. Nothing in this module knows a queue, a process or a clock
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Protocol, runtime_checkable
 
@@ -160,6 +160,11 @@ def _is_timer(value: object) -> bool:
 def is_count(value: object) -> bool:
     """Whether ``value`` is an integer from 0 up."""
     return isinstance(value, int) and _is_integer(value) and value >= 0
+
+
+def is_word(value: object, words: Collection[str]) -> bool:
+    """Whether ``value`` is one of some texts; a list or an object, which no table has, is none."""
+    return isinstance(value, str) and value in words
 
 
 NAME: Final = Kind(f"a text of 1 to {TEXT_CHARS_MAX} characters", _is_name)

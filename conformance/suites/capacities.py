@@ -1,10 +1,24 @@
-"""The capacities of a suite as Markdown, for the ports' pages."""
+"""The capacities of a suite: what goes with each, and all of them as Markdown."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import TypeVar
+
+from ...spec.notation.errors import InputError
 from .suite import AnySuite
 
-__all__ = ["capacities_table"]
+__all__ = ["capacities_table", "that_goes_with"]
+
+T = TypeVar("T")
+
+
+def that_goes_with(capacity: int, table: Mapping[int, T]) -> T:
+    """What a suite's table has for a capacity. Raises InputError for one that is not in it."""
+    if capacity not in table:
+        raise InputError(f"this suite has no settings for the capacity {capacity}", "",
+                         f"Use one of {', '.join(map(str, table))}, or none for all of them.")
+    return table[capacity]
 
 
 def capacities_table(suite: AnySuite) -> str:

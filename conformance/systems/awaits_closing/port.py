@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ...ports.base import NAME, POSITIVE, Argument, Kind, Operation, Port, hello
+from ...ports.base import NAME, POSITIVE, Argument, Kind, Operation, Port, hello, is_word
 from ..storm_acker.port import list_of
 
 __all__ = ["EVENTS", "LOOP", "PORT"]
@@ -19,7 +19,7 @@ LOOP: Final = "loop"
 
 
 def _is_event(value: object) -> bool:
-    if not isinstance(value, dict) or value.get("does") not in EVENTS:
+    if not isinstance(value, dict) or not is_word(value.get("does"), EVENTS):
         return False
     return NAME.accepts(value.get("by")) and (
         value["does"] != "has" or NAME.accepts(value.get("item")))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ...ports.base import NAME, POSITIVE, Argument, Kind, Operation, Port, hello
+from ...ports.base import NAME, POSITIVE, Argument, Kind, Operation, Port, hello, is_word
 from ..storm_acker.port import list_of
 
 __all__ = ["EVENTS", "PORT"]
@@ -17,7 +17,7 @@ EVENTS: Final = ("sleeps", "goes on", "cancelled", "left", "has no lock", "notif
 
 
 def _is_event(value: object) -> bool:
-    return (isinstance(value, dict) and value.get("does") in EVENTS
+    return (isinstance(value, dict) and is_word(value.get("does"), EVENTS)
             and NAME.accepts(value.get("by")))
 
 

@@ -46,8 +46,9 @@ class ConditionConversation(CallsConversation):
 
     letters = {"wait": "c", "notify": "n"}
     first = "begun"
-    moves = {"sleeps": ("waits",), "goes_on": ("inside",), "notifies": ("over",),
-             **dict.fromkeys(("is_cancelled", "leaves", "has_no_lock"), ("over",))}
+    moves = {"sleeps": ("waits",), "goes_on": ("inside", "waits", "stopping"),
+             "is_cancelled": ("over", "waits", "stopping"), "leaves": ("over", "inside"),
+             "notifies": ("over",), "has_no_lock": ("over",)}
     says = table(
         ConditionVariable,
         on("wait", "{by} waits", _seen(_NOTIFIES)),

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from ...ports.base import COUNT, FLAG, POSITIVE, Argument, Kind, Operation, Port, hello, is_count
+from ...ports.base import (
+    COUNT, FLAG, POSITIVE, Argument, Kind, Operation, Port, hello, is_count, is_word,
+)
 
 __all__ = ["EVENTS", "PORT"]
 
@@ -13,7 +15,7 @@ EVENTS: Final = ("start", "reject", "write", "drop", "pause", "resume", "close")
 
 
 def _is_event(value: object) -> bool:
-    return (isinstance(value, list) and len(value) == 2 and value[0] in EVENTS
+    return (isinstance(value, list) and len(value) == 2 and is_word(value[0], EVENTS)
             and is_count(value[1]))
 
 

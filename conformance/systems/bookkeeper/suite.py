@@ -8,6 +8,7 @@ from typing import Final
 from ....spec.bookkeeper.observed_bookie import Kind, ObservedBookie
 from ....spec.notation.interpreter import Step
 from ...ports.base import Message, Session
+from ...suites.capacities import that_goes_with
 from ...suites.plain import PlainConversation
 from ...suites.says import ANY, Fields, On, Says, each, ends, on, one, says, table
 from ...suites.suite import Act, Suite, Watch
@@ -146,11 +147,11 @@ def _kinds(pick: int) -> list[str]:
 
 
 def _settings(capacity: int) -> Mapping[str, int]:
-    return {"capacity": capacity, "channels": CHANNELS, **_SETTINGS[capacity]}
+    return {"capacity": capacity, "channels": CHANNELS, **that_goes_with(capacity, _SETTINGS)}
 
 
 def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
-    chosen = _SETTINGS[capacity]
+    chosen = that_goes_with(capacity, _SETTINGS)
     return {
         "N": CHANNELS, "K": capacity, "J": chosen["reads"], "Q": chosen["places"],
         "W": chosen["threads"], "t": chosen["patience"], "c": chosen["closing"],

@@ -12,7 +12,7 @@ from typing import Final
 
 from ....spec.kafka.controller.transitions import PartitionState, ReplicaState
 from ...ports.base import (
-    COUNT, FLAG, POSITIVE, TRUE, Argument, Kind, Operation, Port, hello, is_count,
+    COUNT, FLAG, POSITIVE, TRUE, Argument, Kind, Operation, Port, hello, is_count, is_word,
 )
 
 __all__ = ["PARTITION_STATES", "PORT", "REPLICA_STATES", "REQUESTS", "SELECTORS"]
@@ -36,19 +36,19 @@ def _is_list_of_replicas(value: object) -> bool:
 
 def _is_partition(value: object) -> bool:
     return (isinstance(value, dict) and is_count(value.get("partition"))
-            and value.get("state") in PARTITION_STATES
+            and is_word(value.get("state"), PARTITION_STATES)
             and (value.get("leader") is None or is_count(value.get("leader")))
             and _is_list_of_counts(value.get("isr")) and is_count(value.get("epoch")))
 
 
 def _is_replica(value: object) -> bool:
     return (isinstance(value, dict) and is_count(value.get("partition"))
-            and is_count(value.get("broker")) and value.get("state") in REPLICA_STATES)
+            and is_count(value.get("broker")) and is_word(value.get("state"), REPLICA_STATES))
 
 
 def _is_telling(value: object) -> bool:
     return (isinstance(value, dict) and is_count(value.get("to"))
-            and is_count(value.get("partition")) and value.get("request") in REQUESTS)
+            and is_count(value.get("partition")) and is_word(value.get("request"), REQUESTS))
 
 
 def _is_seen(value: object) -> bool:
@@ -62,10 +62,10 @@ BROKERS: Final = Kind("a list of brokers' numbers", _is_list_of_counts)
 REPLICAS: Final = Kind("a list of [partition, broker]", _is_list_of_replicas)
 SEEN: Final = Kind("an object with partitions, replicas, told and met", _is_seen)
 STATE: Final = Kind("a state of partitions: " + ", ".join(PARTITION_STATES),
-                    lambda v: isinstance(v, str) and v in PARTITION_STATES)
+                    lambda v: is_word(v, PARTITION_STATES))
 REPLICA_STATE: Final = Kind("a state of replicas: " + ", ".join(REPLICA_STATES),
-                            lambda v: isinstance(v, str) and v in REPLICA_STATES)
-SELECTOR: Final = Kind("a selector: " + ", ".join(SELECTORS), lambda v: v in SELECTORS)
+                            lambda v: is_word(v, REPLICA_STATES))
+SELECTOR: Final = Kind("a selector: " + ", ".join(SELECTORS), lambda v: is_word(v, SELECTORS))
 
 _PARTITION: Final = Argument("partition", COUNT, "the number of a partition")
 _MEANWHILE: Final = Argument(

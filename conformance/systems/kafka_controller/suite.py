@@ -11,9 +11,10 @@ from typing import Any, Final
 from ....spec.kafka.controller.observed_controller import ObservedController, Request
 from ....spec.kafka.controller.selectors import ALL, BROKERS, NOBODY, ORDERS, Selector
 from ....spec.kafka.controller.transitions import Era, PartitionState, ReplicaState
+from ....spec.notation.errors import InputError
 from ....spec.notation.interpreter import Step
 from ....spec.notation.rules import Rule
-from ...ports.base import Message, Session
+from ...ports.base import Message, Session, excerpt
 from ...suites.plain import PlainConversation, Seen
 from ...suites.suite import Act, Answer, Program, Suite, Watch
 from .courses import COURSES, first_acts
@@ -84,6 +85,8 @@ class ControllerConversation(PlainConversation):
 
     def act_for(self, request: Mapping[str, Any]) -> Act | None:
         """See ``Conversation``."""
+        if not _is_about_what_is_there(request):
+            raise InputError(f"{excerpt(request)} is not what this suite would ask for here")
         act = Act(request["do"], about=tuple(_fields_of(request).items()))
         return act if self.request_of(act) == dict(request) else None
 
@@ -229,6 +232,17 @@ def _told_to(request: Message) -> Step:
         return _step("isr_written", partition=request["partition"],
                      brokers=_number(request["isr"]))
     return _step("taken_over", partition=request["partition"])
+
+
+def _is_about_what_is_there(request: Mapping[str, Any]) -> bool:
+    """Whether a request names partitions and lists of brokers that the machine has."""
+    lists = [request[name] for name in ("replicas", "to")
+             if name in request and request["do"] != "change_replicas"]
+    pairs = request.get("replicas", ()) if request["do"] == "change_replicas" else ()
+    return all(each < PARTITIONS for each in _partitions_of(request)) \
+        and all(broker < BROKERS for _, broker in pairs) \
+        and all((*brokers, *(-1,) * (BROKERS - len(brokers))) in ORDERS for brokers in lists) \
+        and request.get("partitions") != [] and request.get("replicas") != []
 
 
 def _fields_of(request: Mapping[str, Any]) -> Fields:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from ...ports.base import (
-    COUNT, FLAG, NAME, NAMES, POSITIVE, TRUE, Argument, Kind, Operation, Port, hello,
+    COUNT, FLAG, NAME, NAMES, POSITIVE, TRUE, Argument, Kind, Operation, Port, hello, is_word,
 )
 
 __all__ = ["CALLBACKS", "CALLS", "PORT"]
@@ -22,7 +22,7 @@ CALLS: Final = (*CALLBACKS, "raise")
 
 
 def _is_call(value: object) -> bool:
-    return (isinstance(value, dict) and value.get("call") in CALLS
+    return (isinstance(value, dict) and is_word(value.get("call"), CALLS)
             and NAME.accepts(value.get("request")))
 
 
@@ -41,7 +41,7 @@ def _operation(name: str, answer: Kind, meaning: str, *arguments: Argument) -> O
     return Operation(name, answer, meaning, arguments)
 
 
-CALLBACK: Final = Kind('"try", "complete" or "expire"', lambda value: value in CALLBACKS)
+CALLBACK: Final = Kind('"try", "complete" or "expire"', lambda value: is_word(value, CALLBACKS))
 
 _REQUEST = Argument("request", NAME, "the request")
 _KEY = Argument("key", NAME, "the key")

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Final
 
 from ...ports.base import (
-    COUNT, INTEGER, NAME, POSITIVE, TRUE, Argument, Kind, Operation, Port, hello,
+    COUNT, INTEGER, NAME, POSITIVE, TRUE, Argument, Kind, Operation, Port, hello, is_word,
 )
 from ...ports.base import is_count as _is_count
 from ..storm_acker.port import list_of
@@ -25,11 +25,11 @@ EVENTS: Final = ("calls", "returns", "fails", "completes", "expires", "runs", "m
 
 
 def _is_call(value: object) -> bool:
-    return isinstance(value, dict) and value.get("call") in CALLS
+    return isinstance(value, dict) and is_word(value.get("call"), CALLS)
 
 
 def _is_event(value: object) -> bool:
-    return (isinstance(value, dict) and value.get("does") in EVENTS
+    return (isinstance(value, dict) and is_word(value.get("does"), EVENTS)
             and NAME.accepts(value.get("thread")))
 
 

@@ -9,6 +9,7 @@ from typing import Final
 from ....spec.flow.observed_link import ObservedLink
 from ....spec.notation.labels import counted
 from ...ports.base import Message, Session
+from ...suites.capacities import that_goes_with
 from ...suites.plain import PlainConversation
 from ...suites.says import ANY, Fields, each, ends, on, one, says, table
 from ...suites.suite import Act, Suite, Watch
@@ -103,11 +104,11 @@ class LinkConversation(PlainConversation):
 
 
 def _settings(capacity: int) -> Mapping[str, int]:
-    return {"capacity": capacity, "batch": BATCHES[capacity]}
+    return {"capacity": capacity, "batch": that_goes_with(capacity, BATCHES)}
 
 
 def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
-    return {"C": capacity, "b": BATCHES[capacity], "K": ELEMENTS_MAX}
+    return {"C": capacity, "b": that_goes_with(capacity, BATCHES), "K": ELEMENTS_MAX}
 
 
 SUITE: Final = Suite(

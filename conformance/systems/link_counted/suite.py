@@ -7,6 +7,7 @@ from typing import Final
 
 from ....spec.flow.observed_counted import ObservedCountedLink
 from ...ports.base import Message, Session
+from ...suites.capacities import that_goes_with
 from ...suites.plain import PlainConversation
 from ...suites.says import ANY, Fields, each, ends, on, one, says, table
 from ...suites.suite import Act, Suite, Watch
@@ -141,11 +142,11 @@ def _about(
 
 
 def _settings(capacity: int) -> Mapping[str, int]:
-    return {"capacity": capacity, "batch": BATCHES[capacity]}
+    return {"capacity": capacity, "batch": that_goes_with(capacity, BATCHES)}
 
 
 def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
-    return {"C": capacity, "b": BATCHES[capacity], "K": ELEMENTS_MAX}
+    return {"C": capacity, "b": that_goes_with(capacity, BATCHES), "K": ELEMENTS_MAX}
 
 
 SUITE: Final = Suite(

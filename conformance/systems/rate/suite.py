@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from ....spec.flow.observed_rate import ObservedRate, ObservedRefusals
 from ...ports.base import Message, Session
+from ...suites.capacities import that_goes_with
 from ...suites.plain import PlainConversation, Seen
 from ...suites.says import Fields, on, says, table
 from ...suites.suite import Act, Suite, Watch
@@ -55,11 +56,11 @@ class RateConversation(PlainConversation):
 
 
 def _settings(capacity: int) -> Mapping[str, int]:
-    return {"capacity": capacity, "rate": RATES[capacity]}
+    return {"capacity": capacity, "rate": that_goes_with(capacity, RATES)}
 
 
 def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
-    return {"r": RATES[capacity], "b": capacity}
+    return {"r": that_goes_with(capacity, RATES), "b": capacity}
 
 
 SUITE: Final = Suite(

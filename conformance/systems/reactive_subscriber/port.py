@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from ...ports.base import (
-    COUNT, FLAG, INTEGER, POSITIVE, TRUE, Argument, Kind, Operation, Port, hello, is_count,
+    COUNT, FLAG, INTEGER, POSITIVE, TRUE, Argument, Kind, Operation, Port, hello, is_count, is_word,
 )
 
 __all__ = ["CALLS", "EVENTS", "PORT", "is_event", "upstream"]
@@ -16,7 +16,7 @@ _NAMES: Final = (*CALLS, "consumes", "finishes", "breaks_off", "raised", "return
 
 def is_event(value: object) -> bool:
     """Whether a value is an event of a subscriber."""
-    if not isinstance(value, dict) or value.get("event") not in _NAMES:
+    if not isinstance(value, dict) or not is_word(value.get("event"), _NAMES):
         return False
     if value["event"] in ("requests", "requests_other"):
         return INTEGER.accepts(value.get("n"))

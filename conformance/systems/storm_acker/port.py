@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from ...ports.base import COUNT, POSITIVE, Argument, Kind, Operation, Port, hello
+from ...ports.base import COUNT, POSITIVE, Argument, Kind, Operation, Port, hello, is_word
 
 __all__ = ["ID", "PORT", "TELLS", "is_id"]
 
@@ -27,7 +27,7 @@ def list_of(accepts: Callable[[object], bool]) -> Callable[[object], bool]:
 
 
 def _is_telling(value: object) -> bool:
-    return (isinstance(value, dict) and value.get("tell") in TELLINGS
+    return (isinstance(value, dict) and is_word(value.get("tell"), TELLINGS)
             and COUNT.accepts(value.get("to")) and is_id(value.get("root")))
 
 

@@ -6,6 +6,7 @@ import asyncio
 import sys
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Any
 
 import pytest
 from checkvalve.conformance.adapters.session import InProcessTarget
@@ -13,7 +14,7 @@ from checkvalve.conformance.campaigns.case import RunSettings, plan, run_case
 from checkvalve.conformance.campaigns.replay import replay
 from checkvalve.conformance.results import PASSED, REFUSED, VIOLATED
 from checkvalve.conformance.suites.fixture import Fixture, read_fixture
-from checkvalve.conformance.suites.run import run_program
+from checkvalve.conformance.suites.run import TargetFailed, run_program
 from checkvalve.conformance.suites.suite import Act, Program
 from checkvalve.conformance.suites.sweeping import STEPS_MAX
 from checkvalve.conformance.systems.awaits_queue.adapter import ReferenceAwaits
@@ -40,6 +41,26 @@ def installed(library: str, known: str) -> bool:
         return version(library) == known
     except PackageNotFoundError:
         return False
+
+
+class EndsTwice:
+    """A condition whose first wait is told to have ended whenever something is asked."""
+
+    def request(self, message: dict[str, Any]) -> dict[str, Any]:
+        """Any request."""
+        if message["do"] == "hello":
+            return {"ok": {"name": "twice", "version": "1", "policy": "sleep",
+                           "can": list(port_named("awaits.condition").capabilities())}}
+        first = {"by": "c1", "does": "sleeps" if message["do"] == "wait" else "cancelled"}
+        return {"ok": [first]}
+
+
+def test_a_wait_that_ends_twice_is_a_mistake_of_the_adapter() -> None:
+    """No rule of a condition says how often a call ends: every call of every language ends once."""
+    program: Program = [Act("wait"), Act("settle"), Act("settle")]
+    target = InProcessTarget("twice", EndsTwice, port_named)
+    with pytest.raises(TargetFailed, match="cannot be of that call"):
+        run_program(suite_named("awaits.condition"), target, program, 1)
 
 
 @pytest.mark.parametrize(("suite", "target"), [

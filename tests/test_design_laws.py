@@ -208,6 +208,14 @@ def test_a_law_that_fails_beyond_the_ranges_does_not_stand(tmp_path: Path) -> No
     assert "It is wrong at " in told and "Widen the ranges." in told and code == 2
 
 
+def test_where_no_design_is_decided_in_time_there_is_no_law() -> None:
+    """Nothing is claimed, and it is said what would help: the exit code says unknown."""
+    file = GRIDS / "two-windows.yaml"
+    told, code = law(str(file), "--set", "W=5", "--set", "v=2..3", "--set", "w=2..3",
+                     "--max-seconds", "0.000000001")
+    assert "4 designs could not be decided" in told and "Give more time" in told and code == 2
+
+
 CHAIN = """checkvalve: 1
 name: n
 parameters: {W: 40}

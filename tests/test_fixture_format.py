@@ -19,7 +19,8 @@ from checkvalve.conformance.campaigns.replay import replay
 from checkvalve.conformance.cli import root
 from checkvalve.conformance.cli.outcome import run
 from checkvalve.conformance.suites.fixture import FIXTURE_BYTES_MAX, read_fixture
-from checkvalve.conformance.targets import resolve_target
+from checkvalve.conformance.systems.catalogue import zoo
+from checkvalve.conformance.targets import reference_of, resolve_target
 from checkvalve.spec.notation.errors import InputError
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -151,6 +152,35 @@ def test_a_fixture_that_no_suite_wrote_is_refused(text: str, what: str) -> None:
     """It fits the format, and is still nothing that can be replayed."""
     with pytest.raises(InputError):
         replay(read_fixture(changed(text, SENSELESS[what]), "f"), resolve_target("reference"))
+
+
+def failure_of(twin: str) -> dict[str, Any]:
+    """The fixture of a twin's first failure, as a document."""
+    suite = zoo()[twin].suite
+    rows = (run_case(suite, f"zoo:{twin}", case, RunSettings())
+            for case in plan(suite, cases=12, seed=0))
+    return json.loads(next(row.fixture for row in rows if row.fixture))
+
+
+@pytest.mark.parametrize(("twin", "name", "value", "told"), [
+    ("controller-dead-leader", "partitions", [0, "x"], "is [0, \"x\"]"),
+    ("controller-dead-leader", "partitions", [2**40], "is not what this suite would ask for"),
+    ("controller-dead-leader", "partitions", [], "is not what this suite would ask for"),
+    ("controller-dead-leader", "selector", ["first"], "'selector' of change"),
+    ("rate-overdraws", "capacity", 5, "no settings for the capacity 5"),
+])
+def test_an_argument_that_no_port_has_is_the_files_fault(
+    twin: str, name: str, value: object, told: str
+) -> None:
+    """What a suite computes with is checked before: by the port, by the suite, or by its table."""
+    document = failure_of(twin)
+    for fields in (document["settings"], *(step["request"] for step in document["steps"])):
+        if name in fields:
+            fields[name] = value
+    target = resolve_target(reference_of(document["suite"]))
+    with pytest.raises(InputError) as caught:
+        replay(read_fixture(json.dumps(document), "f"), target, "f")
+    assert told in str(caught.value) and caught.value.next_step
 
 
 @pytest.mark.parametrize("bad", [

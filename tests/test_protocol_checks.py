@@ -12,7 +12,7 @@ from checkvalve.conformance.adapters.session import CheckedSession, InProcessTar
 from checkvalve.conformance.ports.base import Message
 from checkvalve.conformance.ports.base import excerpt
 from checkvalve.conformance.ports.tables import operations_table, policies_table, settings_table
-from checkvalve.conformance.systems.catalogue import port_named
+from checkvalve.conformance.systems.catalogue import SYSTEMS, port_named, suite_named
 from checkvalve.spec.notation.errors import InputError, TargetError
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -202,3 +202,22 @@ def test_a_name_in_can_that_the_port_does_not_have_is_told() -> None:
     session = InProcessTarget("scripted", lambda: adapter, port_named).open()
     with pytest.raises(TargetError, match="names 'pol', which is no operation of the port queue"):
         session.request(HELLO)
+
+
+@pytest.mark.parametrize("suite", list(SYSTEMS))
+def test_no_kind_of_a_port_chokes_on_a_value_that_no_table_has(suite: str) -> None:
+    """A list or an object where a word belongs is refused, as any other wrong value is."""
+    port = port_named(suite_named(suite).port)
+    fields = [argument for operation in port.operations.values()
+              for argument in operation.arguments]
+    kinds = {operation.answer for operation in port.operations.values()}
+    words = ("does", "by", "state", "partition", "broker", "leader", "isr", "epoch", "request",
+             "to", "call", "tell", "event", "is", "at", "task")
+    for odd in ([], {}, [[]], {"x": []}):
+        for others in (0, "c1", []):
+            for word in words:
+                value = {**dict.fromkeys(words, others), word: odd}
+                shapes = (odd, value, [value], [odd, 0], [[odd, 0]], [[odd, 0, 0]],
+                          {"partitions": [value], "replicas": [value], "told": [value]})
+                for kind in {*kinds, *(each.kind for each in fields)}:
+                    assert all(kind.accepts(shape) in (True, False) for shape in shapes)

@@ -100,7 +100,7 @@ def _check_arguments(port: Port, request: Message, number: int, where: str) -> N
         check_request(port, sent)
     except InputError as error:
         raise InputError(f"step {number + 1} of the fixture cannot be asked for: {error.what}",
-                         where, error.next_step) from None
+                         where, f"Mend steps[{number}].request. {error.next_step}") from None
 
 
 def _converse(

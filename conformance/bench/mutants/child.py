@@ -39,7 +39,7 @@ _SURVEYED_WALL_SECONDS: Final = 600
 _PYTEST: Final = (
     "-q", "-x", "--no-header", "--tb=line", "-W", "ignore::pytest.PytestAssertRewriteWarning",
     "-p", "no:cacheprovider", "-p", "no:xdist",
-    "-p", "no:faulthandler",        # whose thread is not there in a fork that waits for it
+    "-o", "faulthandler_timeout=0",     # its thread is not there in a fork that waits for it
     "-p", "no:hypothesispytest",    # which complains of what a suite has drawn before
     "-m", "not spark and not javascript", "-k", "not tlc and not both_oracles")
 _COLLECTING_SECONDS: Final = 20

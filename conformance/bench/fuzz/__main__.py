@@ -40,13 +40,14 @@ def command(
     Exit code 1 if one ends in an internal error, a traceback or not at all, else 0.
     """
     folder = Path(mkdtemp(prefix="checkvalve-fuzz-")) if keep is None else keep
-    folder.mkdir(parents=True, exist_ok=True)
     every = []
     if not as_json:
         _show(_HEADINGS)
     with limited_memory():
         for name in subjects or SUBJECTS:
-            found = fuzz(SUBJECTS[name], seed, range(first, first + inputs), folder)
+            own = folder / name     # what one kind of inputs leaves is no input of another
+            own.mkdir(parents=True, exist_ok=True)
+            found = fuzz(SUBJECTS[name], seed, range(first, first + inputs), own)
             every.append(found)
             if not as_json:
                 _show(_row(found))

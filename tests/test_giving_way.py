@@ -6,6 +6,7 @@ import asyncio
 import sys
 
 import pytest
+from checkvalve.reference.drivers.asyncio_gate import Gate
 from checkvalve.reference.drivers.giving_way import NeverGaveWay, calls_counted
 from checkvalve.reference.drivers.virtual_loop import VirtualLoop
 
@@ -33,6 +34,15 @@ def test_a_coroutine_that_goes_round_is_ended_at_the_same_call_each_time() -> No
     assert rounds_of(2000) == rounds_of(2000) > 100
 
 
+def test_exactly_so_many_calls_are_made() -> None:
+    """Each call counts once, when it is made and not when it comes back."""
+    made: list[int] = []
+    with pytest.raises(NeverGaveWay), calls_counted(10):
+        for number in range(100):
+            made.append(number)     # one call a round
+    assert len(made) == 10
+
+
 def test_counting_begins_anew_after_it_was_caught_and_ends_with_its_block() -> None:
     """So that what goes round next is ended as well; and who profiled before profiles again."""
     outer = sys.getprofile()
@@ -43,3 +53,15 @@ def test_counting_begins_anew_after_it_was_caught_and_ends_with_its_block() -> N
                     len("")
             anew()
     assert sys.getprofile() is outer
+
+
+def test_a_gate_remembers_nobody_who_has_gone_on() -> None:
+    """Neither one who passed nor one who was told to stop: a gate may live for a long time."""
+    loop, gate = VirtualLoop(), Gate()
+    with loop.running():
+        passes, stops = loop.begin(gate.wait()), loop.begin(gate.wait())
+        assert len(gate.asleep) == 2
+        stops.cancel()
+        gate.open()
+        loop.settle()
+    assert passes.done() and stops.done() and not gate.asleep

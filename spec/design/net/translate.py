@@ -101,7 +101,8 @@ def translate(design: Design, aim: Aim) -> Table:
             raise InputError(
                 f"the {task.kind.value} {task.name!r} can move in too many ways at once",
                 f"{design.file}:{task.spot}",
-                "Give it fewer links, or fewer that drop, fail, lose or have no bound.",
+                "Give it fewer links, fewer that drop, fail, lose or have no bound, or less "
+                "capacity to those with `take: head`.",
             ) from None
     builder.conserve_threads()
     try:

@@ -63,7 +63,7 @@ pages: core ## Write what comes from records: tables of README.md and docs/, the
 	@$(BIN)/python -m checkvalve.conformance.systems.pages
 	@$(BIN)/python -m checkvalve.conformance.designs.builder_source
 
-needs: dev ## With which operations each rule can be tested, read off the observers.
+needs: dev ## With which operations each rule can be tested, read off runs of the references.
 	@$(BIN)/python -m checkvalve.conformance.bench.needs $(ARGS)
 
 witnesses: dev ## For each rule a small change of its machine that breaks it.

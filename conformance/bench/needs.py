@@ -1,258 +1,215 @@
-"""``make needs``: with which operations each rule can be tested at all, read off the observers.
+"""``make needs``: with which operations each rule can be tested, as runs of the references show.
 
-A rule is tested by some operations if they can bring its observer to where it allows a step, and to
-where the rule refuses that same step: then an implementation has to know one from the other. For a
-step that is never allowed, one in whose place it would stand is; if there is none for any step, it
-is enough that the rule refuses. What operations it takes to show a step is what conversations with
-the reference and its twins say. So the search needs nothing by hand: it goes breadth-first through
-the observer, and keeps, for what it reaches, the smallest sets of operations that lead there.
+A rule can be tested by some operations if programs of these alone have occasions to break it: that
+is what a run counts as well, and where there are none a rule is *not exercised*. So the search asks
+a reference for as little as it can. It finds a program with an occasion, leaves out what it can do
+without, and tries again without one of the operations that are left. Where there is an occasion
+still, that is another way; where there is none in so many programs, one of those operations is
+needed. What comes out are groups, of each of which one is needed. The suites read the table of them
+(``suites.needs``).
 
-The sets are written as groups, of each of which one is needed, into the table that the suites read
-(``suites.needs``). What a search that ends early has missed is a smaller set, never a needless one.
+Some rules are about what a target promises, its policy: that is found by letting the references
+claim one after the other. The programs are drawn as for any target, but without knowing what a rule
+needs: the table depends on chapters, suites and references, and not on itself.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import sys
-from collections import deque
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from itertools import chain
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain, cycle, product
 from pathlib import Path
-from random import Random
-from typing import Any
+from typing import Final
 
-from checkvalve.spec.engines.candidates import Candidates, CandidateSets, LostTrack
-from checkvalve.spec.notation.bound import bind
-from checkvalve.spec.notation.errors import ModelFault, TargetError
+from checkvalve.spec.notation.errors import TargetError
 from checkvalve.spec.notation.interpreter import Step
-from checkvalve.spec.notation.machine import Machine
-from checkvalve.spec.witnesses.book import witnesses
+from checkvalve.spec.notation.rules import Rule
 
 from ..files import write_whole
-from ..ports.base import Target
+from ..ports.base import Message, Session, Target
 from ..suites import needs as package
-from ..suites.generate import LENGTH_MAX
-from ..suites.run import ITEMS_MAX, capabilities
-from ..suites.suite import Act, Program, Suite, Watch
+from ..suites.judge import Judge
+from ..suites.needs import Groups
+from ..suites.run import capabilities, items_for, run_before
+from ..suites.suite import Answer, Program, Suite
 from ..suites.system import System
 from ..systems.catalogue import SYSTEMS
 from ..targets import resolve_target
 
-__all__ = ["Shown", "derived", "main", "shown"]
+__all__ = ["derived", "groups_of", "main"]
 
-TRIALS_MAX = 250_000
-"""Steps that a search tries; each in a set of states, with the operations that led there."""
+PROGRAMS: Final = 20
+ROUNDS: Final = 8
+"""So many programs are drawn, so often, before it is said that there is no occasion."""
 
-DEPTH_MAX = 9
-SMALL = 600
-"""Programs of few operations, by which is found out what these show."""
-
-Operations = frozenset[str]
+Way = frozenset[str]
+"""A way to test a rule: by these operations alone."""
 
 
-class _Smallest(dict[Any, list[Operations]]):
-    """By what is reached, the smallest sets of operations that lead there."""
+class _Claiming:
+    """A target that says it has another policy than it has."""
 
-    def add(self, key: Any, operations: Operations) -> bool:
-        """Whether a set is news: none that is known is part of it."""
-        known = self.setdefault(key, [])
-        if any(each <= operations for each in known):
-            return False
-        known[:] = [each for each in known if not operations < each] + [operations]
-        return True
+    def __init__(self, target: Target, policy: str) -> None:
+        self._target = target
+        self._policy = policy
+        self.name = target.name
 
+    def open(self) -> Session:
+        """See ``Target``."""
+        return _ClaimingSession(self._target.open(), self._policy)
 
-@dataclass
-class Shown:
-    """What conversations have shown: by action, the smallest sets of operations of a program that
-    came to show it, or could have; and which actions stand in one another's place."""
-
-    actions: _Smallest = field(default_factory=_Smallest)
-    places: set[tuple[str, ...]] = field(default_factory=set)
+    def renew(self) -> bool:
+        """See ``Target``."""
+        return self._target.renew()
 
 
-def shown(system: System, suite: Suite) -> Shown:
-    """What the operations of a suite show, of its reference and of the twins."""
-    found = Shown()
-    target = resolve_target(system.reference.name)
-    can = capabilities(suite, target, *suite.capacities)
-    for course in chain.from_iterable(suite.courses.values()):
-        _talk(suite, target, tuple(
-            Act(each) if isinstance(each, str) else each[0] for each in course), found)
-    random = Random(suite.name)
-    names = [name for name in suite.weights if name in can]
-    for number in range(SMALL):
-        few = random.sample(names, min(len(names), number % 5 + 1))
-        _talk(suite, target, _of_few(random, suite, few), found)
-    for twin in system.twins.values():
-        broken = resolve_target(f"zoo:{twin.name}")
-        for _ in range(SMALL // 20):
-            _talk(suite, broken, _of_few(random, suite, names), found)
-    return found
+class _ClaimingSession:
+    def __init__(self, session: Session, policy: str) -> None:
+        self._session = session
+        self._policy = policy
+        self.close = session.close
+
+    def request(self, message: Message) -> Message:
+        """See ``Session``."""
+        reply = self._session.request(message)
+        if message["do"] == "hello" and "ok" in reply:
+            return {**reply, "ok": {**reply["ok"], "policy": self._policy}}
+        return reply
 
 
-def _of_few(random: Random, suite: Suite, names: list[str]) -> Program:
-    return tuple(
-        Act(do, random.randrange(suite.picks or 3))
-        for do in (*random.choices(names, k=LENGTH_MAX), "settle"))
+class _Noting(Judge):
+    """Notes of each answer that there could be which rule it would have broken, or that none."""
+
+    def __init__(self, suite: Suite, capacity: int, program: Program) -> None:
+        super().__init__(suite, capacity, items_for(program), None, counting=True)
+        self.refused: set[tuple[str, Step]] = set()
+        self.allowed: set[Step] = set()
+
+    def count(self, answers: tuple[Answer, ...]) -> None:
+        """See ``Judge``."""
+        for answer in answers:
+            if self.takes(answer):
+                self.allowed.add(answer.step)
+            else:
+                self.refused |= {(rule, answer.step) for rule in self.at_stake((answer,))}
 
 
-def _talk(suite: Suite, target: Target, program: Program, found: Shown) -> None:
-    for capacity in suite.capacities[:2]:
-        session, said = target.open(), set[str]()
+class _Occasions:
+    """The occasions that some targets give to break one rule.
+
+    Where this is ``strict``, the rule refuses an answer that it allows at another time.
+    """
+
+    def __init__(
+        self, suite: Suite, rule: Rule, targets: Sequence[Target], strict: bool
+    ) -> None:
+        self._suite = suite
+        self._rule = rule
+        self._strict = strict
+        telling = suite.telling.get(rule.id, suite.capacities)
+        self._places = [*product(targets, telling)]
+        self._can = frozenset(chain.from_iterable(
+            capabilities(suite, target, *suite.capacities) for target in targets))
+
+    def way(self, without: Way = frozenset()) -> Way | None:
+        """The operations of a program with an occasion, as few as can be, and none of some."""
+        for program, (target, capacity) in zip(
+                self._drawn(self._can - without), cycle(self._places)):
+            if self._has_occasion(target, capacity, program):
+                return self._least(target, capacity, program)
+        return None
+
+    def _drawn(self, can: Collection[str]) -> Iterator[Program]:
+        for seed in range(ROUNDS if can else 0):
+            drawn: list[Program] = []
+            self._suite.explore(can, self._rule, seed, PROGRAMS, drawn.append)
+            # What programs have of their own, whatever a target can do, is left out as well.
+            yield from (tuple(act for act in each if act.do in can or act.do == "settle")
+                        for each in drawn)
+
+    def _has_occasion(self, target: Target, capacity: int, program: Program) -> bool:
+        judge = _Noting(self._suite, capacity, program)
         try:
-            conversation = suite.converse(session, capacity, ITEMS_MAX)
-            for act in program:
-                if conversation.makes_sense(act):
-                    said.add(act.do)
-                    exchange = conversation.say(act)
-                    answers = (*exchange.possible, *exchange.completions)
-                    steps = [step for step, _ in exchange.observed()]
-                    steps += [step for answer in answers for step in (answer.step, *answer.then)]
-                    for name in {step[0] for step in steps}:
-                        found.actions.add(name, frozenset(said - {"settle"}))
-                    found.places |= {answer.instead_of for answer in answers if answer.instead_of}
-        except TargetError:
-            pass    # so twins may end
-        finally:
-            session.close()
+            run_before(judge, self._suite, target, program, capacity)
+        except TargetError:     # it refuses the capacity, or fails, as some twins do
+            return False
+        return any(rule_id == self._rule.id and (step in judge.allowed or not self._strict)
+                   for rule_id, step in judge.refused)
+
+    def _least(self, target: Target, capacity: int, program: Program) -> Way:
+        for do in dict.fromkeys(act.do for act in reversed(program)):
+            without = tuple(act for act in program if act.do != do)
+            if self._has_occasion(target, capacity, without):
+                program = without
+        return frozenset(act.do for act in program) - {"settle"}
 
 
-class _Search:
-    """Goes through one observer, with some constants."""
-
-    def __init__(self, watch: Watch, constants: Mapping[str, int], seen: Shown) -> None:
-        self._watch = watch
-        self._by = {name: sorted(sets, key=sorted) for name, sets in seen.actions.items()}
-        self._sets = CandidateSets(bind(watch.machine, **constants))
-        self._base = CandidateSets(bind(watch.base, **constants)) if watch.base else None
-        self._steps = [step for step in self._sets.bound.interpreter.steps()
-                       if step[0] in self._by]
-        self.allowed, self.refused, self._reached = _Smallest(), _Smallest(), _Smallest()
-
-    def run(self) -> None:
-        """Fill ``allowed``, by step, and ``refused``, by rule and step."""
-        start = (self._sets.initial, self._base.initial if self._base else None)
-        self._reached.add(start, frozenset())
-        queue = deque([(start, frozenset[str](), 0)])
-        for _ in range(TRIALS_MAX // max(1, len(self._steps))):
-            if not queue:
-                return
-            here, operations, depth = queue.popleft()
-            if operations not in self._reached[here]:
-                continue
-            for there, more in self._beyond(here, operations):
-                if depth < DEPTH_MAX and self._reached.add(there, more):
-                    queue.append((there, more, depth + 1))
-
-    def _beyond(
-        self, here: tuple[Candidates, Candidates | None], operations: Operations
-    ) -> Iterator[tuple[tuple[Candidates, Candidates | None], Operations]]:
-        for step in self._steps:
-            all_operations = [operations | each for each in self._by[step[0]]]
-            try:
-                rules = self._refusing(here, step)
-                there = self._after(here, step) if rules is None else None
-            except (LostTrack, ModelFault):
-                continue
-            for more in all_operations:
-                for rule in rules or ():
-                    self.refused.add((rule, step), more)
-                if there is not None:
-                    self.allowed.add(step, more)
-                    yield there, more
-
-    def _refusing(
-        self, here: tuple[Candidates, Candidates | None], step: Step
-    ) -> Collection[str] | None:
-        rules = self._sets.refused(here[0], step)
-        if rules is None or self._watch.adds is None:
-            return rules if rules is None else {rule.id for rule in rules if rule is not None}
-        return {self._watch.adds.id} if self._after_of_base(here, step) is not None else ()
-
-    def _after_of_base(
-        self, here: tuple[Candidates, Candidates | None], step: Step
-    ) -> Candidates | None:
-        base, before = self._base, here[1]
-        if base is None or before is None or step[0] not in base.bound.machine.actions_declared:
-            return before
-        return base.after(before, step)
-
-    def _after(
-        self, here: tuple[Candidates, Candidates | None], step: Step
-    ) -> tuple[Candidates, Candidates | None] | None:
-        after, base = self._sets.after(here[0], step), self._after_of_base(here, step)
-        return None if after is None or (base is None and self._base) else (after, base)
+def derived(system: System, suite: Suite) -> Mapping[str, Groups]:
+    """By rule of a system, groups of what is needed; a rule without occasions has none."""
+    # No such name is in the table: its programs are drawn by a suite that knows of no needs.
+    unled = replace(suite, name="", needs={})
+    order = [*suite.weights, *system.port.operations]
+    return {rule.id: groups for rule in suite.rules()
+            if (groups := _groups_of_rule(system, unled, rule, order))}
 
 
-def derived(suite: Suite, seen: Shown) -> Mapping[str, tuple[tuple[str, ...], ...]]:
-    """By rule, groups of operations: one of each is needed. A rule that is not found has none."""
-    found, at_least = _Smallest(), _Smallest()
-    for watch in suite.watches:
-        for constants in _constants_of(watch):
-            search = _Search(watch, constants, seen)
-            search.run()
-            for (rule, step), refusing in search.refused.items():
-                for each in refusing:
-                    at_least.add(rule, each)
-                    for allowing in _allowing(search.allowed, step, seen.places):
-                        found.add(rule, allowing | each)
-    order = [*suite.weights]
-    groups = {rule.id: _groups(found.get(rule.id) or at_least.get(rule.id, []), order)
-              for rule in suite.rules()}
-    return {rule: each for rule, each in groups.items() if each}
+def _groups_of_rule(
+    system: System, suite: Suite, rule: Rule, order: Sequence[str]
+) -> Groups:
+    names = [each.name for each in system.references]
+    names += [f"zoo:{twin.name}" for twin in system.twins.values() if twin.rule == rule.id]
+    by_policy = _by_policy(system, suite, [*map(resolve_target, names)])
+    targets = [*chain.from_iterable(by_policy.values())]
+    for strict in (True, False):
+        groups = groups_of(_Occasions(suite, rule, targets, strict).way, order)
+        if groups:
+            told = tuple(policy for policy, claiming in by_policy.items() if len(by_policy) == 1
+                         or _Occasions(suite, rule, claiming, strict=False).way())
+            return groups if len(told) == len(by_policy) else (*groups, told)
+    return ()
 
 
-def _allowing(
-    allowed: _Smallest, step: Step, places: Iterable[tuple[str, ...]]
-) -> list[Operations]:
-    """With which operations a step is allowed, or another one in whose place it would stand."""
-    if step in allowed:
-        return allowed[step]
-    others = set(chain.from_iterable(place for place in places if step[0] in place))
-    kept = _Smallest()
-    for other, sets in allowed.items():
-        if other[0] in others:
-            for each in sets:
-                kept.add(0, each)
-    return kept.get(0, [])
+def _by_policy(
+    system: System, suite: Suite, targets: Sequence[Target]
+) -> Mapping[str, Sequence[Target]]:
+    """Some targets, as they claim each policy; once, where no rule depends on what they claim."""
+    told: dict[str, Sequence[Target]] = {}
+    for policy in system.port.policies:
+        claiming = [_Claiming(each, policy) for each in targets]
+        told[_name_of_policy(system, suite, claiming[0])] = claiming
+    return told if "" not in told else {"": targets}
 
 
-def _constants_of(watch: Watch) -> Iterator[Mapping[str, int]]:
-    """Those that an observer declares; and those with which a rule of its was seen to refuse."""
-    told: list[Mapping[str, int]] = [{}]
-    ids = {rule.id for rule in watch.rules()}
-    for witness in witnesses().values():
-        constants = dict(witness.constants)
-        if witness.rule in ids and _is_of(watch.machine, witness.machine) and (
-                constants not in told):
-            told.append(constants)
-    yield from told
+def groups_of(way_without: Callable[[Way], Way | None], order: Sequence[str]) -> Groups:
+    """What all ways have one of, as few as can be, in some order; ``way_without`` finds a way."""
+    ways, closed = set[Way](), set[Way]()
+    while open_ := [each for each in _hitting(ways) if each not in closed]:
+        way = way_without(open_[0])
+        if way is None:
+            closed.add(open_[0])
+        else:
+            ways.add(way)
+    told = [tuple(sorted(group, key=order.index)) for group in _hitting(ways)]
+    return tuple(sorted((each for each in told if each),
+                        key=lambda group: [order.index(do) for do in group]))
 
 
-def _is_of(machine: type[Machine], name: str) -> bool:
-    return name.rpartition(".")[2] == machine.__name__
+def _hitting(ways: Collection[Way]) -> list[Way]:
+    """The smallest sets that have something of each way."""
+    hitting: set[Way] = {frozenset()}
+    for way in ways:
+        more = {group if group & way else group | {do}
+                for group in hitting for do in ([""] if group & way else way)}
+        hitting = {group for group in more if not any(other < group for other in more)}
+    return sorted(hitting, key=lambda group: (len(group), sorted(group)))
 
 
-def _groups(sets: Collection[Operations], order: list[str]) -> tuple[tuple[str, ...], ...]:
-    """The same said the other way: what all of the sets have one of, as few as can be."""
-    if not sets:
-        return ()
-    groups = _Smallest()
-    hitting: list[Operations] = [frozenset()]
-    for each in sets:
-        kept = _Smallest()
-        for group in hitting:
-            for more in ([group] if group & each else [group | {do} for do in sorted(each)]):
-                kept.add(0, more)
-        hitting = kept.get(0, [])
-    for group in hitting:
-        groups.add(0, group)
-    told = [tuple(sorted(group, key=order.index)) for group in groups.get(0, [])]
-    return tuple(sorted(told, key=lambda group: [order.index(do) for do in group]))
+def _name_of_policy(system: System, suite: Suite, target: Target) -> str:
+    """What a target can that no program asks for: to keep what its policy promises."""
+    can = {*capabilities(suite, target, *suite.capacities)}
+    return next(iter(sorted(can - {*system.port.operations, *suite.weights})), "")
 
 
 def main() -> int:
@@ -266,27 +223,16 @@ def main() -> int:
     for name, system in SYSTEMS.items():
         suite = system.suite
         if isinstance(suite, Suite) and name in (options.suites or SYSTEMS):
-            found = derived(suite, shown(system, suite))
+            found = derived(system, suite)
             rows[name] = {rule: each for rule, each in found.items() if rule not in suite.needs}
             print(f"{name}: {len(rows[name])} of {len(suite.rules())} rules", flush=True)
             for rule, groups in suite.needs.items():
-                same = _are_same(groups, found.get(rule))
+                same = groups == found.get(rule)
                 needless = needless or same
-                print(f"  {rule} is written by hand: {_told(groups)}; found: "
-                      f"{'the same' if same else _told(found.get(rule, ()))}", flush=True)
+                print(f"  {rule} is written by hand: {groups}; found: "
+                      f"{'the same' if same else found.get(rule, ())}", flush=True)
             write_whole(table, package.to_json(rows))
     return int(needless)
-
-
-def _are_same(
-    some: Iterable[Iterable[str]], others: Iterable[Iterable[str]] | None
-) -> bool:
-    return others is not None and {*map(frozenset, some)} - {frozenset({"settle"})} == {
-        *map(frozenset, others)}
-
-
-def _told(groups: Iterable[Iterable[str]]) -> str:
-    return json.dumps([list(group) for group in groups])
 
 
 if __name__ == "__main__":

@@ -63,7 +63,7 @@ def _program(
     needed = {group[0] for group in suite.groups(focus) if len(group) == 1} | {"settle"}
     # What makes the test of the rule whole is as little to be left out as what it needs.
     needed |= {each.takes[0] for each in suite.fuller.get(focus.id, ()) if len(each.takes) == 1}
-    kept = [name for name in names if name in needed or random.random() >= _LEFT_OUT]
+    kept = [name for name in names if name in needed or random.random() >= _LEFT_OUT] or names
     favoured = [name for name in suite.favoured.get(focus.id, ()) if name in names]
     courses = [course for course in suite.courses.get(focus.id, ())
                if all(_names_of(each) <= {*names} for each in course)]

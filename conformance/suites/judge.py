@@ -146,27 +146,34 @@ class Judge:
     def see(self, exchange: Exchange, step: int) -> None:
         """Take what an exchange showed; breaches are added to ``breaches``."""
         if self._counting:
-            self._count(exchange.possible)
+            self.count(exchange.possible)
         shown = exchange.observed()
         for position, (observed, is_event) in enumerate(shown):
             answers = exchange.completions if is_event else exchange.possible
             if self._counting and is_event:
-                self._count(answers)
+                self.count(answers)
             if not self._all_explain(observed):
                 given = "" if len(shown) == 1 else next(
                     (each.words for each in answers if each.step == observed), "")
                 self._look_closely(observed, answers, step, position, given)
             self._seen += 1
 
-    def _count(self, answers: tuple[Answer, ...]) -> None:
-        """Count the rules that one of some answers would have broken."""
-        if self._together is not None:
-            broken = self._watchers.at_stake(self._together, answers)
-        else:
-            broken = at_stake([(eye.watcher, eye.here) for eye in self._eyes
-                               if eye.open and eye.here is not None], answers)
-        for rule_id in broken:
+    def count(self, answers: tuple[Answer, ...]) -> None:
+        """Count the rules that one of some answers would have broken; called before each step."""
+        for rule_id in self.at_stake(answers):
             self.exercised[rule_id] += 1
+
+    def at_stake(self, answers: tuple[Answer, ...]) -> frozenset[str]:
+        """The ids of the rules that one of some answers would break, now."""
+        if self._together is not None:
+            return self._watchers.at_stake(self._together, answers)
+        return at_stake([(eye.watcher, eye.here) for eye in self._eyes
+                         if eye.open and eye.here is not None], answers)
+
+    def takes(self, answer: Answer) -> bool:
+        """Whether all machines would take an answer now; not where one no longer explains."""
+        return self._together is not None and (
+            self._watchers.after(self._together, answer.step) is not None)
 
     def _all_explain(self, observed: Step) -> bool:
         """Take a step, if all machines have explained the run, and explain this too."""

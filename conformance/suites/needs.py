@@ -1,14 +1,14 @@
-"""What each rule needs, as ``make needs`` has found it in the observers (``bench.needs``)."""
+"""What each rule needs, as ``make needs`` has found it out (``bench.needs``)."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import lru_cache
 from importlib.resources import files
 from typing import Final
 
-__all__ = ["TABLE", "Groups", "needs_of", "to_json"]
+__all__ = ["TABLE", "Groups", "lacking", "needs_of", "to_json"]
 
 TABLE: Final = "needs.json"
 
@@ -26,6 +26,11 @@ def _table() -> Mapping[str, Mapping[str, Groups]]:
 def needs_of(suite: str) -> Mapping[str, Groups]:
     """By rule of a suite; nothing for a suite that is not in the table."""
     return _table().get(suite, {})
+
+
+def lacking(groups: Groups, can: Collection[str]) -> tuple[str, ...]:
+    """The groups of which a target that can do this much has nothing, as ``put or offer``."""
+    return tuple(" or ".join(group) for group in groups if not any(name in can for name in group))
 
 
 def to_json(table: Mapping[str, Mapping[str, Groups]]) -> str:

@@ -14,7 +14,8 @@ from ..ports.base import SettingsRefused, Target
 from .judge import Breach
 from .suite import Act, AnyJudge, AnySuite, Conversation, Exchange, Program
 
-__all__ = ["ITEMS_MAX", "Run", "TargetFailed", "capabilities", "run_program"]
+__all__ = ["ITEMS_MAX", "Run", "TargetFailed", "capabilities", "items_for", "run_before",
+           "run_program"]
 
 ITEMS_MAX = 18
 """Items that a program may name; no program that is generated has as many steps."""
@@ -99,8 +100,21 @@ def run_program(
     the price of half the speed; ``candidates`` and ``every`` are as for ``AnySuite.judge``.
     Raises ``TargetFailed`` when the target fails to answer.
     """
-    items_max = -(-max(ITEMS_MAX, len(program) + 2) // _ROUND) * _ROUND
+    items_max = items_for(program)
     judge = suite.judge(capacity, items_max, focus, count, candidates, every)
+    return run_before(judge, suite, target, program, capacity)
+
+
+def items_for(program: Sequence[Act]) -> int:
+    """How many items a program may name: this bounds the machines that judge it."""
+    return -(-max(ITEMS_MAX, len(program) + 2) // _ROUND) * _ROUND
+
+
+def run_before(
+    judge: AnyJudge, suite: AnySuite, target: Target, program: Sequence[Act], capacity: int
+) -> Run:
+    """Run a program as ``run_program`` does, before a judge that was made for it."""
+    items_max = items_for(program)
     run = Run(breaches=judge.breaches, exercised=judge.exercised)
     session = target.open()
     try:

@@ -21,7 +21,7 @@ from ..ports.base import Session
 from .exchange import (
     Act, Answer, Conversation, Course, Exchange, Fuller, Measure, Program, Watch,
 )
-from .needs import Groups, needs_of
+from .needs import Groups, lacking, needs_of
 
 if TYPE_CHECKING:
     from .judge import Breach
@@ -134,6 +134,10 @@ class AnySuite(Protocol):
         """The operations whose lack makes a rule not applicable, as ``put or offer``."""
         ...
 
+    def groups(self, rule: Rule) -> Groups:
+        """The groups of operations of which a rule needs one each."""
+        ...
+
     def machines(self, rule: Rule) -> tuple[type[Machine], ...]:
         """The machines through which a breach of a rule is seen."""
         ...
@@ -170,9 +174,8 @@ def _capacity_alone(capacity: int) -> Mapping[str, int]:
 class Suite:
     """A suite that holds a conversation; see ``AnySuite``.
 
-    ``needs`` has, for some rules, groups of operations: the rule applies to a target that can do
-    at least one operation of every group. For all others the groups are those that the observers
-    say themselves (``needs_of``); here stands what takes more than they know.
+    A rule applies to a target that can do at least one operation of each of some groups. Which
+    these are ``make needs`` has found out (``needs_of``), but for the rules in ``needs``.
 
     Cases take the ``capacities`` in turn; ``settings`` are those of ``hello`` that go with a
     capacity, and ``scene`` puts them into words; cases that look for a rule of ``telling`` take
@@ -231,14 +234,12 @@ class Suite:
 
     def missing(self, rule: Rule, can: Collection[str]) -> tuple[str, ...]:
         """See ``AnySuite``."""
-        return tuple(
-            " or ".join(group) for group in self.groups(rule)
-            if not any(name in can for name in group))
+        return lacking(self.groups(rule), can)
 
     def groups(self, rule: Rule) -> Groups:
-        """The groups of operations of which a rule needs one each."""
-        found = self.needs.get(rule.id)
-        return needs_of(self.name).get(rule.id, ()) if found is None else found
+        """See ``AnySuite``."""
+        by_hand = self.needs.get(rule.id)
+        return needs_of(self.name).get(rule.id, ()) if by_hand is None else by_hand
 
     def machines(self, rule: Rule) -> tuple[type[Machine], ...]:
         """See ``AnySuite``."""

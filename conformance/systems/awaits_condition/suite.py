@@ -108,11 +108,10 @@ def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
 _FIRST: Final = (Act("interrupt", 0),)
 _ONE: Final = (Act("notify", 0),)
 _SLEEP: Final = ("wait", "wait", "settle")
-_ALL: Final = (("wait",), ("notify",), ("leave",), ("run",), ("settle",))
 
 SUITE: Final = SweepingSuite(
     name=PORT.name,
-    version=1,
+    version=2,
     port=PORT.name,
     # The order counts: of two machines that refuse the same step, the first names the rule.
     watches=(
@@ -120,10 +119,6 @@ SUITE: Final = SweepingSuite(
         Watch(FrugalCondition, adds=NOT_MORE, base=ConditionVariable),
     ),
     weights={"wait": 5, "notify": 3, "leave": 3, "interrupt": 3, "run": 4, "settle": 1},
-    needs={
-        "COND-1": _ALL, "COND-2": (*_ALL, ("interrupt",)), "COND-3": _ALL,
-        "COND-4": (*_ALL, ("interrupt",)), "COND-5": (*_ALL, ("interrupt",)), "COND-6": _ALL,
-    },
     epilogue=(Act("settle"), *(Act("leave"), Act("settle")) * 3),
     constants=_constants,
     converse=ConditionConversation,

@@ -70,22 +70,14 @@ def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
 
 _FIRST: Final = (Act("interrupt", 0),)
 _HOLD: Final = ("acquire",)
-_ALL: Final = (("acquire",), ("release",), ("settle",))
 
 SUITE: Final = SweepingSuite(
     name=PORT.name,
-    version=1,
+    version=2,
     port=PORT.name,
     # The order counts: of two machines that refuse the same step, the first names the rule.
     watches=(Watch(Permits), Watch(OrderlyPermits, adds=IN_TURN, base=Permits)),
     weights={"acquire": 5, "release": 3, "interrupt": 3, "run": 4, "locked": 1, "settle": 1},
-    needs={
-        "PERMIT-2": (*_ALL, ("locked",)),
-        "PERMIT-3": _ALL,
-        "PERMIT-4": (*_ALL, ("interrupt",)),
-        "PERMIT-5": (*_ALL, ("interrupt",)),
-        "PERMIT-6": _ALL,
-    },
     epilogue=(Act("settle"), Act("locked"), *(Act("release"),) * 3, Act("settle"), Act("locked"),
               Act("release"), Act("release"), Act("settle"), Act("locked")),
     constants=_constants,

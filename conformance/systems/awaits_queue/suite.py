@@ -129,7 +129,7 @@ _WOKEN_AND_STOPPED: Final = (
 
 SUITE: Final = SweepingSuite(
     name=PORT.name,
-    version=1,
+    version=2,
     port=PORT.name,
     # The order counts: of two machines that refuse the same step, the first names the rule.
     watches=(
@@ -139,7 +139,6 @@ SUITE: Final = SweepingSuite(
     ),
     weights={"offer": 2, "poll": 2, "put": 3, "take": 3, "run": 4, "proceed": 2, "interrupt": 3,
              "settle": 1, "size": 1},
-    needs={"QUEUE-7": QUEUE.needs["QUEUE-7"]},
     epilogue=QUEUE.epilogue,
     constants=constants,
     converse=AwaitsConversation,

@@ -164,24 +164,13 @@ def _first(do: str) -> tuple[tuple[Act, ...]]:
     return ((Act(do, 0),),)
 
 
-_DONE: Final = (("receive",), ("done",))
-_SLOW: Final = (*_DONE, ("turn",))
 
 SUITE: Final = Suite(
     name="bookkeeper",
-    version=1,
+    version=2,
     port="bookkeeper",
     watches=(Watch(ObservedBookie),),
     weights={"receive": 6, "done": 6, "turn": 3, "tick": 3, "gauge": 1, "hang_up": 1},
-    needs={
-        "BK-50": _DONE,
-        "BK-51": _DONE,
-        "BK-52": _DONE,
-        "BK-53": _DONE,
-        "BK-56": _DONE,
-        "BK-60": (*_SLOW, ("tick",)),
-        "BK-61": _SLOW,
-    },
     epilogue=(Act("turn"), *(Act("done"), Act("tick")) * 3, Act("gauge"), Act("turn"),
               Act("gauge")),
     constants=_constants,

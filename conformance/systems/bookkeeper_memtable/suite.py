@@ -117,7 +117,7 @@ def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
 
 SUITE: Final = Suite(
     name="bookkeeper.memtable",
-    version=1,
+    version=2,
     port="bookkeeper.memtable",
     watches=(Watch(ObservedMemtable),),
     weights={"add": 5, "flushed": 3},

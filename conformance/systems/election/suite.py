@@ -136,27 +136,14 @@ def _second(do: str) -> tuple[Act, ...]:
 
 
 _JOINED: Final = (_first("join"), _second("join"))
-_BASE: Final = (("join",), ("ask",))
-_FAULTS: Final = (("stop", "cut", "expire", "crash", "restart"),)
-_QUIET: Final = (("quiet",),)
 
 SUITE: Final = Suite(
     name="election",
-    version=1,
+    version=2,
     port="election",
     watches=(Watch(ObservedElection),),
     weights={"join": 3, "resign": 1, "ask": 4, "write": 4, "stop": 1, "go": 1, "cut": 1,
              "mend": 1, "expire": 1, "crash": 1, "restart": 1, "wait": 1, "quiet": 1},
-    needs={
-        "ELECT-1": _BASE,
-        "ELECT-2": (*_BASE, ("write",), *_FAULTS),
-        "ELECT-3": _BASE,
-        "ELECT-4": (*_BASE, ("write",)),
-        "ELECT-5": (("join",), *_QUIET),
-        "ELECT-6": (("join",), ("resign",), *_QUIET),
-        "ELECT-7": (("join",), *_FAULTS, *_QUIET),
-        "ELECT-8": (*_BASE, *_FAULTS, *_QUIET),
-    },
     epilogue=(Act("quiet"), Act("ask"), Act("ask", pick=1), Act("write"), Act("write", pick=1)),
     constants=_constants,
     converse=ElectionConversation,

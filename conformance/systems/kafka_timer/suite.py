@@ -198,36 +198,17 @@ class TimerSuite(Suite):
 
 
 _BUILT: Final = ("KAFKA-W22", "KAFKA-W23")
-_TO_RUN: Final = (("add",), ("elapse",))
-_EXACT: Final = ("deadline", "in-order", "timeout")
 _FROM_ABOVE: Final = tuple(
     task + TASKS * DELAYS.index(delay) for delay in (4, 9) for task in range(TASKS))
 """Adds that go through upper wheels, and meet others of them in a lower one as time passes."""
 
 SUITE: Final = TimerSuite(
     name="timer",
-    version=3,
+    version=4,
     port="timer",
     watches=(Watch(ObservedTimer),),
     weights={"add": 6, "elapse": 4, "cancel": 2, "size": 1, "entries": 1, "queue": 1, "drive": 2,
              "fail": 1},
-    needs={
-        "KAFKA-W1": _TO_RUN,
-        "KAFKA-W1C": (*_TO_RUN, ("cancel",)),
-        "KAFKA-W22": (*_TO_RUN, ("tick",)),
-        "KAFKA-W23": (*_TO_RUN, ("tick",)),
-        "KAFKA-W24": (*_TO_RUN, _EXACT),
-        "KAFKA-W25": (*_TO_RUN, _EXACT),
-        "KAFKA-W26": (("add",), ("timeout",)),
-        "KAFKA-W27": (*_TO_RUN, ("in-order", "timeout")),
-        "KAFKA-W2": (("add",), ("size",)),
-        "KAFKA-W29": (("add",), ("queue",)),
-        "KAFKA-W30": (("add",), ("queue",)),
-        "KAFKA-W31": (("add",), ("entries",)),
-        "KAFKA-W34": (("add",), ("drive",)),
-        "KAFKA-W35": (*_TO_RUN, ("fail",)),
-        "KAFKA-W37": _TO_RUN,
-    },
     epilogue=(Act("size"), Act("entries"), Act("queue"), *[Act("elapse", len(WAITS) - 1)] * 3,
               Act("size"), Act("entries")),
     constants=_constants,

@@ -113,7 +113,7 @@ def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
 
 SUITE: Final = Suite(
     name="link",
-    version=1,
+    version=2,
     port="link",
     watches=(Watch(ObservedLink),),
     weights={"offer": 3, "permit": 4, "data": 5, "process": 5},

@@ -151,7 +151,7 @@ def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
 
 SUITE: Final = Suite(
     name="link.counted",
-    version=1,
+    version=2,
     port="link.counted",
     watches=(Watch(ObservedCountedLink),),
     weights={"offer": 3, "permit": 4, "ack": 2, "sender_timer": 2, "data": 6, "receiver_timer": 1,

@@ -103,11 +103,10 @@ DOWNSTREAM_DEPTH: Final = Measure(
 
 SUITE: Final = Suite(
     name="reactive.publisher",
-    version=2,
+    version=3,
     port="reactive.publisher",
     watches=(Watch(ObservedPublisher),),
     weights=DOWNSTREAM_WEIGHTS,
-    needs=DOWNSTREAM_NEEDS,
     epilogue=(Act("release"), Act("release", 1), Act("settle"), Act("request", 2 * MANY),
               Act("settle"), Act("references")),
     constants=_constants,

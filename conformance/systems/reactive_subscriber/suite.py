@@ -44,31 +44,13 @@ UPSTREAM_MEASURES: Final = (
     Measure("within", "Deepest recursion above (signals, and calls of its subscription within "
             "them, that were open)"),
 )
-_ON: Final = (("on_subscribe",),)
-_WORKING: Final = (*_ON, ("on_next",), ("process",))
-_STOPPING: Final = (*_ON, ("stop",))
 
 SUITE: Final = Suite(
     name="reactive.subscriber",
-    version=1,
+    version=2,
     port="reactive.subscriber",
     watches=(Watch(ObservedSubscriber),),
     weights={**UPSTREAM_WEIGHTS, "process": 6, "stop": 1, "settle": 1},
-    needs={
-        "RS-0.2": _ON,
-        "RS-2.1": _ON,
-        "RS-2.2": _WORKING,
-        "RS-2.3": (*_ON, ("on_complete", "on_error")),
-        "RS-2.4": (*_WORKING, ("on_complete", "on_error")),
-        "RS-2.5": (*_ON, ("on_subscribe_again",)),
-        "RS-2.6": _STOPPING,
-        "RS-2.7": (*_WORKING, ("hold_call",), ("release_call",)),
-        "RS-2.8": (*_STOPPING, ("on_next",)),
-        "RS-2.9": (*_ON, ("on_complete",)),
-        "RS-2.10": (*_ON, ("on_error",)),
-        "RS-2.11": _WORKING,
-        "RS-2.13": _ON,
-    },
     epilogue=(Act("release_call"), Act("settle"), *(Act("on_next"), Act("process")) * 2,
               Act("on_complete"), *(Act("process"),) * 3),
     constants=_constants,

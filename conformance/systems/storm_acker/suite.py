@@ -148,25 +148,12 @@ def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
     return {"N": capacity, "R": len(ROOTS)}
 
 
-_ANY: Final = ("init",)
-
 SUITE: Final = Suite(
     name="storm.acker",
-    version=1,
+    version=2,
     port="storm.acker",
     watches=(Watch(ObservedAcker),),
     weights={"init": 3, "ack": 4, "fail": 2, "reset_timeout": 2, "tick": 3, "size": 1},
-    needs={
-        "STORM-A20": (_ANY, ("ack", "fail", "reset_timeout")),
-        "STORM-A1": (_ANY, ("ack",)),
-        "STORM-A22": (_ANY, ("ack",)),
-        "STORM-A25": (_ANY, ("ack",)),
-        "STORM-A27": (_ANY, ("reset_timeout",)),
-        "STORM-A28": (("tick",), ("size",)),
-        "STORM-A29": (("tick",), ("size",)),
-        "STORM-A30": (_ANY, ("tick",)),
-        "STORM-A31": (_ANY,),
-    },
     epilogue=(Act("size"), Act("tick"), Act("size"), Act("tick"), Act("tick"), Act("size")),
     constants=_constants,
     converse=AckerConversation,

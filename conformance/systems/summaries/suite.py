@@ -124,27 +124,12 @@ def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
     return {"K": _TOTAL_MAX, "m": capacity}
 
 
-_COME: Final = (("offer",),)
-_GONE: Final = (("offer",), ("take",))
-_ROLLS_UP: Final = ((policy("rolls up"),),)
-_BATCHES: Final = ((policy("batches"),),)
-
 SUITE: Final = Suite(
     name="summaries",
-    version=1,
+    version=2,
     port="summaries",
     watches=(Watch(ObservedSummaries), Watch(ObservedBatches)),
     weights={"offer": 3, "take": 1},
-    needs={
-        "FLOW-56": _GONE,
-        "FLOW-120": _COME + _ROLLS_UP,
-        "FLOW-121": _COME + _BATCHES,
-        "FLOW-122": _GONE + _ROLLS_UP,
-        "FLOW-123": _COME + _BATCHES,
-        "FLOW-124": _GONE,
-        "FLOW-125": (("take",),),
-        "FLOW-126": _GONE + _BATCHES,
-    },
     epilogue=(Act("take"), Act("offer"), Act("offer"), Act("take"), Act("take")),
     constants=_constants,
     converse=SummariesConversation,

@@ -200,6 +200,18 @@ class NewestFirst(Groups[int]):
 
 
 @TWINS.twin(
+    "batch-goes-empty", "FLOW-125", "where nothing came, an empty batch goes",
+    "a batch processor that sends when its time is over, whatever came",
+    of=ReferenceBatches, originals=("reference.batches",))
+class GoingEmpty(Groups[int]):
+    """Its time is over again and again."""
+
+    @property
+    def ready(self) -> bool:
+        return True
+
+
+@TWINS.twin(
     "batch-merges", "FLOW-126", "two values that come in a row are one",
     "what is rolled up where it should be batched",
     of=ReferenceBatches, originals=("reference.batches",))

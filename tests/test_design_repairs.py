@@ -15,7 +15,7 @@ import pytest
 from random_designs import random_design
 from repairs import explored, made, repaired_by
 
-from checkvalve.conformance.bench.designs import loops
+from checkvalve.conformance.bench.designs import loops, mesh
 from checkvalve.conformance.cli import root
 from checkvalve.conformance.cli.outcome import run
 from checkvalve.conformance.designs import check_design, check_file
@@ -527,3 +527,39 @@ links:
     failing = decide_one(design, "failure")
     assert failing.outcome is Outcome.VIOLATED
     assert decide_one(mark.done(design, 1), "failure").outcome is Outcome.HOLDS
+
+
+def test_a_row_without_an_element_is_given_one() -> None:
+    """Nobody there waits for room, so no queue is made larger or smaller: who waits is asked about.
+    """
+    design = mesh(130, 10, 1, planted=True)
+    report = replace_findings(check_design(design, settings=Settings("structure")))
+    (step,) = repair(report).steps
+    assert step.kind == "more at the start" and step.least
+    tasks = {wait.task for wait in report.finding("deadlock").cycle}
+    name = step.edits[0].of.removeprefix("link ")
+    assert {*design.links[name].writers, *design.links[name].readers} <= tasks
+
+
+def test_parts_that_differ_by_names_alone_are_asked_about_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of three alike loops, each gets the same change of its own links."""
+    asked: list[Design] = []
+    ask = judge.Judge._asked
+    monkeypatch.setattr(judge.Judge, "_asked", lambda self, part: (
+        asked.append(part), ask(self, part))[1])
+    loop = RETRY.replace("POLICY", "any")
+    text = "\n".join(["tasks:", *(
+        f"  {name}{n}: {kind}" for n in range(3) for name, kind in (
+            ("s", "{kind: source}"), ("m", "{kind: merge}"), ("w", "{kind: route}"),
+            ("t", "{kind: sink}"))), "links:", *(
+        f"  - {{name: {name}{n}, from: {a}{n}, to: {b}{n}, capacity: 1}}" for n in range(3)
+        for name, a, b in (("a", "s", "m"), ("q", "m", "w"), ("retry", "w", "m"),
+                           ("done", "w", "t")))])
+    (one,) = repair_of(report_on(loop)).steps
+    often = len(asked)
+    steps = repair_of(report_on(text)).steps
+    assert [step.kind for step in steps] == 3 * [one.kind]
+    assert {step.edits[0].of for step in steps} == {f"task m{n}" for n in range(3)}
+    assert len(asked) <= 2 * often + 1

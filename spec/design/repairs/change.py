@@ -35,7 +35,7 @@ class Change:
     A later value changes more. ``grows`` says that it also makes more states, and that it takes no
     step from anybody: whoever could go on before still can. Two changes of one ``slot`` exclude
     each other. ``at`` names the links, pools and tasks that are changed; none for a change of the
-    whole design.
+    whole design. One that ``restricts`` makes no step possible that was not so before.
     """
 
     slot: str
@@ -46,6 +46,7 @@ class Change:
     edits: Callable[[int], tuple[Edit, ...]]
     at: frozenset[str] = frozenset()
     grows: bool = True
+    restricts: bool = False
 
     def tried(self, value: int) -> str:
         """How far this change was tried."""
@@ -193,7 +194,7 @@ def below(old: int, least: int) -> range:
 def number(
     family: Family[T], key: str, old: Sequence[int], values: Sequence[int],
     says: Callable[[int], str], done: Callable[[Design, int], Design],
-    at: Iterable[str] | None = None,
+    at: Iterable[str] | None = None, restricts: bool = False,
 ) -> Change:
     """A change of a number under ``key``, which is ``old`` in each member (``values`` are those of
     the first; where they differ, all are changed by as much); ``done`` is told by how much."""
@@ -212,7 +213,7 @@ def number(
         lambda value: (Edit(of, key, first.spot, str(old[0]), str(value),
                             None if uniform else value - old[0]),),
         family.names if at is None else frozenset(at),
-        not values or values[0] > old[0])
+        not values or values[0] > old[0], restricts)
 
 
 def _way(by: int) -> str:

@@ -55,7 +55,8 @@ def _room(scope: Scope, family: Family[Link], smaller: bool) -> Change:
             link, capacity=(link.capacity or 0) + by))
 
     return number(family, "capacity", old, values, lambda n: (
-        f"give {family.told} a capacity of {n} (it has {old[0]})"), done)
+        f"give {family.told} a capacity of {n} (it has {old[0]})"), done,
+        restricts=smaller and all(link.flow in (Flow.BLOCKING, Flow.CREDIT) for link in links))
 
 
 def _credit_instead(family: Family[Link]) -> Change:
@@ -139,7 +140,7 @@ def _size(scope: Scope, family: Family[Pool], values: range) -> Change:
         family, "threads", old, values,
         lambda n: f"give the pool {family.told} {counted(n, 'thread')} (it has {old[0]})",
         lambda design, by: changed_pools(design, family.members, lambda pool: replace(
-            pool, threads=pool.threads + by)))
+            pool, threads=pool.threads + by)), restricts=values.step < 0)
 
 
 # --- windows ----------------------------------------------------------------------------------

@@ -90,11 +90,12 @@ def repair(report: DesignReport, budget: Budget | None = None) -> Repair:
         if base is None:
             continue
         several = WAYS if len(groups) == 1 else 1
-        done = _Repairing(group, base, _Asked(judge, broken[1:], names), several)
+        left_out = _left_open(report) if len(group.tasks) > MAX_TASKS else ()
+        done = _Repairing(group, base, _Asked(judge, broken[1:], names, left_out), several)
         found = done.ways()
         if not found and broken[0] == DEADLOCK and broken[1:]:  # then without the others
             kept = [name for name in names if name not in broken]
-            rest = _Repairing(group, base, _Asked(judge, [], kept), several)
+            rest = _Repairing(group, base, _Asked(judge, [], kept, left_out), several)
             found = [replace(way, violated=tuple(broken[1:])) for way in rest.ways()]
         reasons |= done.reasons
         if not found:
@@ -104,6 +105,12 @@ def repair(report: DesignReport, budget: Budget | None = None) -> Repair:
         ways.append(found)
     late = {LATE: None} if judge.deadline.passed() else {}
     return Repair(tuple(_together(ways)), tuple(tried), "; ".join(late))
+
+
+def _left_open(report: DesignReport) -> list[str]:
+    """What is not known of the design as it is, for it is large: no more will be known of it with a
+    change or two."""
+    return [each.name for each in report.findings if each.outcome is Outcome.UNKNOWN]
 
 
 def _together(ways: Sequence[Sequence[Way]]) -> Iterator[Way]:
@@ -163,11 +170,12 @@ def _groups(design: Design) -> list[Design]:
 @dataclass
 class _Asked:
     """The questions about a changed design: ``broken`` are to be repaired beside deadlock,
-    ``names`` are not to be violated."""
+    ``names`` are not to be violated, of which those of ``left_out`` are not asked."""
 
     judge: Judge
     broken: list[str]
     names: Sequence[str]
+    left_out: Collection[str] = ()
 
     def helps(self, design: Design) -> Answer:
         """Whether what is broken holds."""
@@ -181,7 +189,8 @@ class _Asked:
 
     def others(self, design: Design) -> list[Finding]:
         """What is found of the other properties."""
-        return self.judge.verdicts(design, self.names)
+        return self.judge.verdicts(design, [
+            name for name in self.names if name not in self.left_out])
 
 
 @dataclass
@@ -320,7 +329,7 @@ class _Repairing:
 
 def _middle(finding: Finding) -> tuple[str, ...]:
     """The tasks that a region is made around: who is stuck, or the circle of those if they are
-    many."""
+    many (the whole of it, for a piece of it is not stuck)."""
     tasks = Stuck.of(finding).tasks
     circle = tuple(wait.task for wait in finding.cycle)
-    return tasks if len(tasks) <= MAX_MIDDLE else (circle or tasks)[:MAX_MIDDLE]
+    return tasks if len(tasks) <= MAX_MIDDLE else circle or tasks[:MAX_MIDDLE]

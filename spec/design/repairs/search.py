@@ -18,6 +18,9 @@ from dataclasses import dataclass
 from ...notation.errors import InputError
 from ...notation.labels import counted
 from ...verdicts.verdict import Outcome
+from ..equations.confluence import has_choice
+from ..net.counters import AIM, Counters
+from ..net.translate import translate
 from ..reading.language import Design
 from ..why.findings import Finding
 from .change import Change, KindOfChange, Scope
@@ -72,6 +75,13 @@ def changed(design: Design, chosen: Chosen) -> Design | None:
     return design if fits else None
 
 
+def _is_stuck_anyhow(design: Design) -> bool:
+    """Whether all runs of a design that can get stuck come to the same end, so that no part of them
+    alone is better: no step takes what another needs."""
+    net = Counters.of(translate(design, AIM))
+    return not net.may_end and not has_choice(net)
+
+
 class Search:
     """The search in one design, of which ``base`` is what fails; ``ask`` is asked of each change of
     it, and ``accepts`` says what else is broken by what helps, if anything is. So many ``ways``
@@ -87,9 +97,11 @@ class Search:
         self.base, self.ways = base, ways
         names = {*design.links, *design.tasks, *design.pools}
         found = [(kind, change) for kind in KINDS for change in kind.find(scope) if change.values]
-        self.candidates = [
-            Candidate(kind, change, rank) for rank, (kind, change) in enumerate(found)
-            if not change.at or not names.isdisjoint(change.at)]
+        found = [each for each in found if not each[1].at or not names.isdisjoint(each[1].at)]
+        if any(change.restricts for _, change in found) and _is_stuck_anyhow(design):
+            found = [each for each in found if not each[1].restricts]
+        self.candidates = [Candidate(kind, change, rank)
+                           for rank, (kind, change) in enumerate(found)]
         self.found: list[Found] = []
         self.rejected: list[Found] = []
         self._answers: dict[tuple[tuple[int, int], ...], Answer] = {}

@@ -69,6 +69,9 @@ SHOWN = 200_000
 """States of a part on which a verdict rests that an argument would give as well."""
 MAX_ROWS = 1_000
 """Ways to move of a part whose states are visited: each is compiled."""
+MAX_FREED = 200
+"""Ways to move of a part in which runs are looked for that free somebody: more take longer, and
+there are more of them."""
 MAX_TRIED = 2_000
 """Ways to move of a part that runs are tried on."""
 ENGINES_THAT_TRY = ("auto", "runs")
@@ -174,7 +177,7 @@ def _of_part(spaces: Spaces, place: int) -> Finding:
         return Finding(LOCAL, Outcome.HOLDS, argument)
     if spaces.is_small(place):
         return on_all_states(spaces, place)
-    if not answer.total:
+    if not answer.total and len(spaces.sections[place].table.rows) <= MAX_FREED:
         answer, _ = _argued(design, spaces.never_ends, ceasing, watch, freeing=True)
         argument = FREED
     if answer.total:

@@ -137,7 +137,8 @@ class Judge:
             "graph": lambda: self._graph(part, rows),
             "short search": lambda: self._searched(section, PATIENCE[0], small),
             "equations": lambda: self._equations(section, rows),
-            "search": lambda: self._searched(section, PATIENCE[1], small)}
+            "search": lambda: self._searched(section, PATIENCE[1], small and (
+                _room(part) * rows <= PATIENCE[1]))}
         for name in sorted(engines, key=lambda name: name != self._decided):
             found = engines[name]()
             if found is not None:
@@ -231,6 +232,11 @@ class Judge:
             if finding.outcome is Outcome.VIOLATED:
                 break
         return found
+
+
+def _room(part: Design) -> int:
+    """So many elements fit into its links: a search that is to fill them has more states."""
+    return sum(link.capacity or 0 for link in part.links.values())
 
 
 def _is_plain(design: Design, name: str) -> bool:

@@ -32,6 +32,8 @@ __all__ = ["WAYS", "Candidate", "Found", "Search", "changed"]
 
 SIZES = (4, 3, 2, 1, 1)
 """By tier: so many changes at most are tried together."""
+LARGEST_SET = 3
+"""So many changes are made all at once before they are tried two by two, and so on."""
 WIDTH = 80
 """So many sets of one size, for each change more."""
 WAYS = 3
@@ -130,9 +132,20 @@ class Search:
             with self.judge.share(SHARE_OF_A_KIND):
                 sets += self._level(own, tier)
         for _ in range(1, SIZES[tier]):
-            if self.found:
+            if self.found or (tier == FREE and self._all_in_vain(sets)):
                 return
             sets = self._level(self._first(sets), tier)
+
+    def _all_in_vain(self, sets: Sequence[tuple[Candidate, ...]]) -> bool:
+        """Whether all changes of these sets together, to their utmost, are known not to help: then
+        some of them hardly ever do, and there are many such sets."""
+        unique = {each.change.slot: each for chosen in sets for each in chosen}
+        everything = tuple(sorted(unique.values(), key=lambda each: each.rank))
+        if len(everything) < LARGEST_SET or not self.judge.may_ask():
+            return False
+        self._sets[len(everything)] = self._sets.get(len(everything), 0) + 1
+        utmost = [len(each.change.values) - 1 for each in everything]
+        return self._ask(everything, utmost).outcome is Outcome.VIOLATED
 
     def _first(self, sets: Sequence[tuple[Candidate, ...]]) -> list[tuple[Candidate, ...]]:
         """Those to try first: of kinds that give up little, near to what is stuck."""

@@ -177,7 +177,7 @@ def _of_part(spaces: Spaces, place: int) -> Finding:
         return Finding(LOCAL, Outcome.HOLDS, argument)
     if spaces.is_small(place):
         return on_all_states(spaces, place)
-    if not answer.total and len(spaces.sections[place].table.rows) <= MAX_FREED:
+    if not answer.total and not spaces.sections[place].has_more_than(MAX_FREED):
         answer, _ = _argued(design, spaces.never_ends, ceasing, watch, freeing=True)
         argument = FREED
     if answer.total:

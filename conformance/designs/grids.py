@@ -45,7 +45,7 @@ class Grid:
         self.name = name
         self.budget = budget
         self.names: tuple[str, ...] = ()
-        self.unknown = 0
+        self._open: set[tuple[int, ...]] = set()
         self._inner: Mapping[str, str] = {}
         self._refused: InputError | None = None
         self._outcomes: dict[tuple[int, ...], bool] = {}
@@ -100,6 +100,11 @@ class Grid:
         self.root, self.given, self._inner = found.root, {}, found.inner
 
     @property
+    def unknown(self) -> int:
+        """How many points could not be decided."""
+        return len(self._open)
+
+    @property
     def decided(self) -> Observed:
         """The points that were decided, in their order, and whether the property holds there."""
         return [(dict(zip(self.names, values, strict=True)), holds)
@@ -139,7 +144,7 @@ class Grid:
         """Whether the property holds at a point, which is kept; None where nobody knows, or where
         the language has no such design."""
         key = tuple(point[name] for name in self.names)
-        if key not in self._outcomes:
+        if key not in self._outcomes and key not in self._open:
             try:
                 design = self.at(point)
             except InputError as wrong:
@@ -152,22 +157,24 @@ class Grid:
         return {self._inner.get(name, name): value for name, value in values.items()}
 
     def _keep(self, point: Point, outcome: Outcome) -> None:
+        key = tuple(point[name] for name in self.names)
         if outcome is Outcome.UNKNOWN:
-            self.unknown += 1
+            self._open.add(key)
         else:
-            key = tuple(point[name] for name in self.names)
             self._outcomes[key] = outcome is Outcome.HOLDS
 
     # --- where the verdict changes -----------------------------------------------------------
 
     def _extend(self) -> None:
-        """Where the property holds at no point, look at larger and larger ones."""
+        """Where the property holds at no point, look at larger and larger ones, up to the first
+        that takes more time than a design may have."""
         point = {name: top for name, (_, top) in self.ranges.items()}
         for _ in range(DOUBLED):
             if any(self._outcomes.values()) or max(point.values()) > MOST // 2:
                 return
             point = {name: 2 * value for name, value in point.items()}
-            self.holds(point)
+            if self.holds(point) is None:
+                return
 
     def _changes(self) -> Iterator[tuple[Point, Point]]:
         """Pairs of neighbours on a line of the grid at which the verdicts differ."""
@@ -204,7 +211,6 @@ class Grid:
                 continue
             self._bisect(low, point)
             point = self._least(name, point)
-
 
     def _least(self, name: str, point: Point) -> Point:
         """Of the points that differ from this one in a name only, the least that holds."""

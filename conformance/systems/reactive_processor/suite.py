@@ -10,9 +10,7 @@ from ...ports.base import Session
 from ...suites.suite import Act, Course, Measure, Suite, Watch
 from ..reactive_publisher.conversation import COUNTS, Downstream
 from ..reactive_publisher.sides import StreamConversation
-from ..reactive_publisher.suite import (
-    DEPTH, DOWNSTREAM_COURSES, DOWNSTREAM_DEPTH, DOWNSTREAM_NEEDS,
-)
+from ..reactive_publisher.suite import DEPTH, DOWNSTREAM_COURSES, DOWNSTREAM_DEPTH
 from ..reactive_publisher.suite import DOWNSTREAM_WEIGHTS as DOWN
 from ..reactive_subscriber.conversation import Upstream
 from ..reactive_subscriber.suite import UPSTREAM_MEASURES
@@ -49,10 +47,6 @@ def _of_one(course: Course) -> Course:
     return ("on_subscribe", *("on_next",) * 5, *acts)
 
 
-_UP: Final = (("on_subscribe",),)
-_DOWN: Final = (*_UP, ("on_next",), ("subscribe",), ("request", "request_all"))
-_ENDS: Final = (*_UP, ("on_complete", "on_error"))
-
 SUITE: Final = Suite(
     name="reactive.processor",
     version=1,
@@ -60,23 +54,6 @@ SUITE: Final = Suite(
     watches=(Watch(ObservedOutlet), Watch(ObservedInlet)),
     weights={**{name: 2 * weight for name, weight in UP.items()}, **DOWN,
              "on_null": 1, "on_complete": 1, "on_error": 1},
-    needs={
-        **{rule: (*_UP, *groups) for rule, groups in DOWNSTREAM_NEEDS.items()},
-        "RS-1.4": (*_DOWN, ("on_error",)),
-        "RS-1.5": (*_DOWN, ("on_complete",)),
-        "RS-4.2": (*_DOWN, ("on_error",)),
-        "RS-0.2": _DOWN,
-        "RS-2.1": _DOWN,
-        "RS-2.3": _ENDS,
-        "RS-2.4": (*_DOWN, ("on_complete",)),
-        "RS-2.5": (*_UP, ("on_subscribe_again",)),
-        "RS-2.6": (*_DOWN, ("cancel",)),
-        "RS-2.7": (*_DOWN, ("hold_call",), ("release_call",)),
-        "RS-2.8": (*_DOWN, ("cancel",)),
-        "RS-2.9": (*_UP, ("on_complete",)),
-        "RS-2.10": (*_UP, ("on_error",)),
-        "RS-2.13": _UP,
-    },
     epilogue=(Act("release"), Act("release_call"), Act("settle"), Act("request", 4),
               *(Act("on_next"),) * 2, Act("on_complete"), Act("settle"), Act("references")),
     constants=_constants,

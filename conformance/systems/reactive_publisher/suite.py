@@ -11,9 +11,7 @@ from ...suites.suite import Act, Measure, Suite, Watch
 from .conversation import COUNTS, Downstream
 from .sides import StreamConversation
 
-__all__ = [
-    "DOWNSTREAM_COURSES", "DOWNSTREAM_DEPTH", "DOWNSTREAM_NEEDS", "DOWNSTREAM_WEIGHTS", "SUITE",
-]
+__all__ = ["DOWNSTREAM_COURSES", "DOWNSTREAM_DEPTH", "DOWNSTREAM_WEIGHTS", "SUITE"]
 
 FAILING: Final = 2
 """With so many elements the source fails after them."""
@@ -47,29 +45,10 @@ ONE, TWO, WRONG, MANY = 0, 1, 3, 4
 
 _JOINED: Final = (_act("subscribe"), "settle")
 """Where signals are for later, onSubscribe comes when all runs that can run."""
-_ASKING: Final = (("subscribe",), ("request", "request_all"))
-_HOLDING: Final = (*_ASKING, ("hold",), ("release",))
-_LEAVING: Final = (("subscribe",), ("request",), ("cancel",))
 
 DOWNSTREAM_WEIGHTS: Final = {
     "subscribe": 3, "request": 6, "request_all": 1, "cancel": 1, "plan": 1, "quit": 1, "hold": 1,
     "release": 2, "subscribe_null": 1, "references": 1, "run": 3, "settle": 4,
-}
-
-DOWNSTREAM_NEEDS: Final[Mapping[str, tuple[tuple[str, ...], ...]]] = {
-    **dict.fromkeys(("RS-0.1", "RS-1.1", "RS-1.4", "RS-1.5", "RS-1.7", "RS-3.8", "RS-3.16"),
-                    _ASKING),
-    **dict.fromkeys(("RS-1.3", "RS-3.4"), _HOLDING),
-    "RS-1.6": (*_ASKING, ("references",)),
-    **dict.fromkeys(("RS-1.8", "RS-3.6", "RS-3.7", "RS-3.15"), _LEAVING),
-    "RS-1.9": (("subscribe",),),
-    "RS-2.12": (("subscribe",),),
-    "RS-3.2": (("subscribe",),),
-    "RS-3.3": (*_ASKING, ("plan",)),
-    "RS-3.5": (*_HOLDING, ("cancel",)),
-    "RS-3.9": (("subscribe",), ("request",)),
-    "RS-3.13": (*_LEAVING, ("references",)),
-    "RS-3.17": (("subscribe",), ("request_all",)),
 }
 
 DOWNSTREAM_COURSES: Final = {

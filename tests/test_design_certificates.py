@@ -17,7 +17,7 @@ from checkvalve.conformance.bench.certificates import Tally, certified, sample
 from checkvalve.conformance.cli import root
 from checkvalve.conformance.cli.outcome import run
 from checkvalve.conformance.designs import check_design, check_file, load_designs
-from checkvalve.conformance.designs.certificates import problem_of
+from checkvalve.conformance.designs.certificates import MAX_BYTES, MAX_MARKS, problem_of
 from checkvalve.spec.certify.checker import check_certificate
 from checkvalve.spec.certify.moves import system_of
 from checkvalve.spec.certify.states import states_of
@@ -376,9 +376,10 @@ def test_a_certificate_names_its_point_of_a_grid(
     ('{"certificate": 1, "design": "ring live", "property": "deadlo', "not JSON"),
     ('{"certificate": 1.0}', "no whole number"), ('{"certificate": NaN}', "no whole number"),
     ('{"certificate": ' + "1" * 1001 + "}", "more than 1000 digits"),
-    (" " * (16 * 1024 * 1024 + 1), "more than"),
+    (" " * (MAX_BYTES + 1), "more than 67,108,864 bytes"),
+    ("[" + "[]," * (MAX_MARKS // 2), "more than 4,194,304 commas and brackets"),
 ], ids=["empty", "deep", "no certificate", "other design", "cut off", "fraction", "nan", "digits",
-        "large"])
+        "large", "dense"])
 def test_what_is_no_certificate_is_refused(
     text: str, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

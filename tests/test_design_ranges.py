@@ -169,7 +169,7 @@ def test_calls_of_thousands_of_moves_are_proved() -> None:
 @pytest.mark.parametrize("shape", SHAPES)
 def test_the_designs_of_the_benchmark_are_the_files_that_it_reads(shape: str) -> None:
     """What is measured is what a user's file says."""
-    made = SHAPES[shape](40, 10, 1, True)
+    made = SHAPES[shape](40, 10_000, 1, True)
     read = load("\n".join(written(made)))
     assert [(t.name, t.kind, t.hand, t.pool, t.roots) for t in read.tasks.values()] == [
         (t.name, t.kind, t.hand, t.pool, t.roots) for t in made.tasks.values()]

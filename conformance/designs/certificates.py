@@ -19,8 +19,12 @@ __all__ = [
     "MAX_BYTES", "Written", "design_of", "problem_of", "read_certificate", "write_certificates",
 ]
 
-MAX_BYTES = 16 * 1024 * 1024
-"""The largest certificate that is read: as objects it takes thirty times as much memory."""
+MAX_BYTES = 64 * 1024 * 1024
+"""The largest certificate that is read. One that is as dense as can be takes thirty times as much
+memory as objects, so that ``MAX_MARKS`` holds what a stranger's can take."""
+MAX_MARKS = 4_194_304
+"""Commas and opening brackets of a certificate: it has no more values than these, and one. That of
+calls over 10,000 pools has one in twenty characters."""
 
 DIGITS_MAX = 1000
 """Of a number in a certificate. Python prints up to 4,300, and the checker multiplies two."""
@@ -52,9 +56,10 @@ def write_certificates(report: DesignReport, folder: Path, deadline: Deadline) -
             continue
         path = folder / f"{report.design.name}.{finding.name.replace(': ', '-')}.json"
         text = json.dumps(document, ensure_ascii=False, separators=(",", ":")) + "\n"
-        if len(text.encode()) > MAX_BYTES:
-            written.append(Written(finding.name, None, f"it would have more than {MAX_BYTES:,} "
-                                   "bytes, and no larger one is read"))
+        large = _too_large(text, len(text.encode()))
+        if large:
+            written.append(Written(finding.name, None, f"it would have {large}, and no larger one "
+                                   "is read"))
             continue
         write_whole(path, text)
         written.append(Written(finding.name, path))
@@ -99,12 +104,22 @@ def _text(path: Path) -> str:
     except OSError as error:
         raise InputError(f"cannot read this file: {error.strerror}", str(path),
                          "Give a file that you may read.") from None
-    if len(data) > MAX_BYTES:
-        raise InputError(f"the file has more than {MAX_BYTES:,} bytes", str(path), _NEXT)
     try:
-        return data.decode("utf-8")
+        text = data.decode("utf-8") if len(data) <= MAX_BYTES else ""
     except UnicodeDecodeError as error:
         raise InputError(f"this is not UTF-8: {error}", str(path), _NEXT) from None
+    large = _too_large(text, len(data))
+    if large:
+        raise InputError(f"the file has {large}", str(path), _NEXT)
+    return text
+
+
+def _too_large(text: str, size: int) -> str:
+    """Which limit a certificate of so many bytes is above; empty if it is above none."""
+    if size > MAX_BYTES:
+        return f"more than {MAX_BYTES:,} bytes"
+    marks = sum(map(text.count, ",[{"))
+    return f"more than {MAX_MARKS:,} commas and brackets" if marks > MAX_MARKS else ""
 
 
 def design_of(document: Mapping[str, Any], path: str, given: Mapping[str, str]) -> Design:

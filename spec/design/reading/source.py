@@ -21,7 +21,7 @@ __all__ = ["MAX_CHARACTERS", "MAX_DEPTH", "MAX_NODES", "NOWHERE", "Node", "Spot"
 
 MAX_CHARACTERS = 16_777_216
 MAX_DEPTH = 16
-MAX_NODES = 1_500_000
+MAX_NODES = 3_000_000
 _MAX_DIGITS = 18
 MAX_REREAD = 1_000_000
 """Characters of a text that is read a second time, for a better message."""

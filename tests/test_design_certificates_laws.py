@@ -113,6 +113,33 @@ def test_a_law_that_leaves_out_a_parameter_is_refused(certificate: dict[str, Any
         _confirmed(document)
 
 
+def test_a_side_that_is_about_no_value_of_its_own_is_refuted(certificate: dict[str, Any]) -> None:
+    """Narrowed to where the formula is true, it would say of nothing that it gets stuck."""
+    document = copy.deepcopy(certificate)
+    document["violated"]["values"] = {"m": [1, 1], "B": [1, 9]}
+    found = check_law_certificate(
+        document, made_of(document, str(GRIDS / "late-credit.yaml"), ONE))
+    assert found.confirmed is False and "false at none of the values" in found.why
+
+
+def test_what_was_confirmed_of_a_law_names_its_formula(certificate: dict[str, Any]) -> None:
+    """A reader cannot know from the name of a file which formula it has."""
+    found = check_law_certificate(
+        certificate, made_of(certificate, str(GRIDS / "late-credit.yaml"), ONE))
+    assert found.why.startswith("- m + B >= 0; where it is true, nothing gets stuck")
+
+
+def test_a_key_that_is_given_twice_is_refused(
+    certificate: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Two readers of JSON could read two laws."""
+    path = tmp_path / "law.json"
+    text = json.dumps(certificate)
+    path.write_text(text.replace('"least":', '"least": 7, "least":', 1), encoding="utf-8")
+    assert run(root, ["certify", str(path), str(GRIDS / "late-credit.yaml")]) == 64
+    assert "the key 'least' is given twice" in capsys.readouterr().err
+
+
 def test_a_law_over_numbers_of_a_design_is_certified_on_the_command_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -129,4 +156,4 @@ def test_a_law_over_numbers_of_a_design_is_certified_on_the_command_line(
     assert run(root, ["certify", str(path), str(GRIDS / "late-credit.yaml")]) == 64
     told = capsys.readouterr()
     assert f"Certificate of violated: {path}" in told.out
-    assert "confirmed: buffered: deadlock law: where it is false, each design can" in told.out
+    assert "confirmed: buffered: deadlock law: back >= 3 or there >= 3; where" in told.out

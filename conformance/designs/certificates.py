@@ -71,7 +71,7 @@ def read_certificate(path: Path) -> dict[str, Any]:
     text = _text(path)
     try:
         document = json.loads(text, parse_int=_number, parse_float=_no_number,
-                              parse_constant=_no_number)
+                              parse_constant=_no_number, object_pairs_hook=_object)
     except (ValueError, RecursionError) as error:
         raise InputError(f"this is not JSON: {error}", str(path), _NEXT) from None
     problem = problem_of(document)
@@ -83,6 +83,16 @@ def read_certificate(path: Path) -> dict[str, Any]:
 
 _NEXT = ("Name a file that `checkvalve check --certificates DIR` or `checkvalve law --certificate "
          "FILE` has written.")
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object whose keys differ: of two that are the same, a reader takes the other."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(f"the key {next(n for n in names if names.count(n) > 1)[:40]!r} is given "
+                         "twice in one object")
+    return found
 
 
 def _number(text: str) -> int:

@@ -41,7 +41,7 @@ Amounts = Mapping[str, Form]
 def check_law(certificate: Mapping[str, Any], made: Made) -> str:
     """Check what a certificate of a law says; what was shown, in words. Raises Refuted, NotCovered.
     """
-    told = []
+    told = [formula_words(certificate["law"])]
     if "holds" in certificate:
         side = certificate["holds"]
         law = _Law(certificate["law"], side["values"], made, side["fixing"])
@@ -53,6 +53,25 @@ def check_law(certificate: Mapping[str, Any], made: Made) -> str:
         law.violated(side["runs"])
         told.append(f"where it is false, each design can, {law}")
     return "; ".join(told)
+
+
+def formula_words(formula: Mapping[str, Any]) -> str:
+    """The formula as a reader writes it, such as ``room - size >= -1``."""
+    if not formula["atoms"]:
+        return "true" if formula["joint"] == "and" else "false"
+    return f" {formula['joint']} ".join(map(_atom_words, formula["atoms"]))
+
+
+def _atom_words(atom: Mapping[str, Any]) -> str:
+    """A sum of terms, and the least that it may be."""
+    forms = {"one": "{0}", "product": "{0}*{1}", "gcd": "gcd({0}, {1})",
+             "rest": "({2} mod gcd({0}, {1}))"}
+    text = ""
+    for kind, names, factor in atom["factors"]:
+        sign = "-" if factor < 0 else "+"
+        times = "" if abs(factor) == 1 else f"{abs(factor)}*"
+        text += f" {sign} {times}{forms[kind].format(*names)}"
+    return f"{text.removeprefix(' + ').strip() or 0} >= {atom['least']}"
 
 
 @dataclass
@@ -107,7 +126,7 @@ class _Law:
     def __str__(self) -> str:
         values = ", ".join(f"{name} = {low:,}..{high:,}" for name, (low, high) in
                            self.ranges.items())
-        return f"for {values} ({len(self.regions):,} regions)"
+        return f"for {values} ({len(self.regions):,} region{'s'[:len(self.regions) != 1]})"
 
     def _cover(self, fixing: bool) -> None:
         """Find regions until every value is in one."""
@@ -154,6 +173,7 @@ class _Law:
                             for weights in sums if weights.keys() <= part.start.keys()])]
                 if not never(told, self.logic):
                     raise Refuted("the formula allows a stuck state that keeps the sums")
+        self._says_something("true", "{}")
 
     # --- where it is false --------------------------------------------------------------------
 
@@ -170,6 +190,14 @@ class _Law:
                           _assert(f"(not {self._text(region.fixed)})"),
                           *(_assert(f"(not {each})") for each in possible)], self.logic):
                 raise Refuted("the formula is false at values where no run gets stuck")
+        self._says_something("false", "(not {})")
+
+    def _says_something(self, truth: str, form: str) -> None:
+        """Refuse a side that is about no values: whatever is said of them would be right."""
+        if all(never([*self.domain, *map(_assert, region.said),
+                      _assert(form.format(self._text(region.fixed)))], self.logic)
+               for region in self.regions):
+            raise Refuted(f"the formula is {truth} at none of the values that this side is about")
 
     # --- what a certificate says --------------------------------------------------------------
 

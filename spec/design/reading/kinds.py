@@ -120,8 +120,11 @@ def _check(link: Link) -> None:
         raise Misfit(link, f"link {link.name!r} names the kind {twice!r} twice", "Name it once.")
     if len(link.kinds) == 1:
         return  # it is a link like any other
+    if link.flow is Flow.BLOCKING and link.capacity == 0:
+        raise Misfit(link, f"link {link.name!r} has several kinds and no room",
+                     "Give it a capacity of 1 or more.")
     plain = replace(link, kinds=(), flow=Flow.BLOCKING, capacity=1, group="", taking=Taking.ANY)
-    if link.flow not in (Flow.BLOCKING, Flow.UNBOUNDED) or link.capacity == 0 or plain != Link(
+    if link.flow not in (Flow.BLOCKING, Flow.UNBOUNDED) or plain != Link(
             link.name, link.writers, link.readers, link.spot):
         raise Misfit(link, f"link {link.name!r} has several kinds, so it must be a blocking or "
                      "unbounded one with room, that is empty at the start and moves single "

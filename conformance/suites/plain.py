@@ -130,10 +130,14 @@ class PlainConversation:
         if do not in self.can:
             raise InputError(f"the target cannot do {excerpt(do)}")
         names = [do, *(act for act, asked in self.named.items() if asked == do)]
-        acts = [Act(name, pick) for name in names for pick in range(_PICKS_MAX)]
-        made = {act: found for act in acts if (found := self.request_of(act)) is not None}
-        act = next((act for act, found in made.items() if found == dict(request)), None)
-        if act is None and all(found.keys() != request.keys() for found in made.values()) and made:
-            fields = ", or ".join(dict.fromkeys(map(", ".join, made.values())))
-            raise InputError(f"{do!r} has the fields {fields}")
-        return act
+        made: dict[tuple[str, ...], None] = {}
+        for act in (Act(name, pick) for name in names for pick in range(_PICKS_MAX)):
+            found = self.request_of(act)
+            if found == request:
+                return act
+            if found is not None:
+                made[tuple(found)] = None
+        if made and all(request.keys() != set(fields) for fields in made):
+            told = ", or ".join(", ".join(fields) for fields in made)
+            raise InputError(f"{do!r} has the fields {told}")
+        return None

@@ -188,14 +188,18 @@ class Part:
         return self.is_list or len(told) > 1 or any(
             entry.among or set(entry.gives) & set(entry.names) for entry in told)
 
+    @cached_property
+    def _told(self) -> tuple[tuple[Says, ...], ...]:
+        """Its groups without what is never told: that may be a great deal to go through."""
+        told = (tuple(entry for entry in group if entry.words) for group in self.groups)
+        return tuple(group for group in told if group)
+
     def could(self, talk: _Talk, request: Fields) -> Iterator[Answer]:
         """What there could be in its place."""
         end = tuple(entry.step({**request, **talk.about({})}, talk.known)
                     for entry in self.kinds.get(_Other.END, ()))
-        for group in self.groups:
-            told = [entry for entry in group if entry.words]
-            # What is never told is not gone through: it may be a great deal.
-            for about in group[0].could(talk, request) if told else ():
+        for told in self._told:
+            for about in told[0].could(talk, request):
                 fields = {**request, **about}
                 for entry in told:
                     if about.get(entry.where, True):

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from checkvalve.conformance.bench.needs import derived, groups_of
 from checkvalve.conformance.suites import needs
+from checkvalve.conformance.suites.history import HistorySuite
 from checkvalve.conformance.suites.suite import Suite
 from checkvalve.conformance.systems.catalogue import SYSTEMS
 
@@ -20,20 +21,19 @@ QUICK = ("rate", "bookkeeper.memtable")
 OPERATIONS = "abcde"
 
 ways = st.frozensets(st.sampled_from(OPERATIONS), min_size=1)
-CONVERSING = {name: system for name, system in SYSTEMS.items() if isinstance(system.suite, Suite)}
 
-
-@pytest.mark.parametrize("name", CONVERSING)
+@pytest.mark.parametrize("name", SYSTEMS)
 def test_each_rule_has_its_needs_in_one_place(name: str) -> None:
     """By hand, or in the table; a rule with neither would apply to targets that can do nothing."""
-    system = CONVERSING[name]
+    system = SYSTEMS[name]
     suite = system.suite
-    assert isinstance(suite, Suite)
+    assert isinstance(suite, Suite | HistorySuite)
     by_hand, found = set(suite.needs), set(needs.needs_of(name))
     assert not by_hand & found
     assert by_hand | found == {rule.id for rule in suite.rules()}
     named = {each for rule in suite.rules() for group in suite.groups(rule) for each in group}
-    assert all(each in suite.weights or each.removeprefix("the policy ") in system.port.policies
+    asked = {*system.port.operations, *(suite.weights if isinstance(suite, Suite) else ())}
+    assert all(each in asked or each.removeprefix("the policy ") in system.port.policies
                for each in named)
 
 

@@ -31,8 +31,9 @@ from ..files import write_whole
 from ..ports.base import Message, Session, Target
 from ..suites import needs as package
 from ..suites.judge import Judge
+from ..suites.history import HistorySuite
 from ..suites.needs import Groups
-from ..suites.run import capabilities, items_for, run_before
+from ..suites.run import capabilities, items_for, run_before, run_program
 from ..suites.suite import Answer, Program, Suite
 from ..suites.system import System
 from ..systems.catalogue import SYSTEMS
@@ -46,6 +47,9 @@ ROUNDS: Final = 8
 
 Way = frozenset[str]
 """A way to test a rule: by these operations alone."""
+
+Asked = Suite | HistorySuite
+"""A suite of either kind."""
 
 
 class _Claiming:
@@ -99,11 +103,12 @@ class _Noting(Judge):
 class _Occasions:
     """The occasions that some targets give to break one rule.
 
-    Where this is ``strict``, the rule refuses an answer that it allows at another time.
+    Where this is ``strict``, the rule refuses an answer that it allows at another time. A history
+    has nothing to tell in its place: there, an event counts that the rule could have refused.
     """
 
     def __init__(
-        self, suite: Suite, rule: Rule, targets: Sequence[Target], strict: bool
+        self, suite: Asked, rule: Rule, targets: Sequence[Target], strict: bool
     ) -> None:
         self._suite = suite
         self._rule = rule
@@ -130,11 +135,17 @@ class _Occasions:
                         for each in drawn)
 
     def _has_occasion(self, target: Target, capacity: int, program: Program) -> bool:
-        judge = _Noting(self._suite, capacity, program)
         try:
-            run_before(judge, self._suite, target, program, capacity)
+            return self._gives_one(target, capacity, program)
         except TargetError:     # it refuses the capacity, or fails, as some twins do
             return False
+
+    def _gives_one(self, target: Target, capacity: int, program: Program) -> bool:
+        if isinstance(self._suite, HistorySuite):
+            run = run_program(self._suite, target, program, capacity, count=True)
+            return run.exercised[self._rule.id] > 0
+        judge = _Noting(self._suite, capacity, program)
+        run_before(judge, self._suite, target, program, capacity)
         return any(rule_id == self._rule.id and (step in judge.allowed or not self._strict)
                    for rule_id, step in judge.refused)
 
@@ -146,17 +157,17 @@ class _Occasions:
         return frozenset(act.do for act in program) - {"settle"}
 
 
-def derived(system: System, suite: Suite) -> Mapping[str, Groups]:
+def derived(system: System, suite: Asked) -> Mapping[str, Groups]:
     """By rule of a system, groups of what is needed; a rule without occasions has none."""
     # No such name is in the table: its programs are drawn by a suite that knows of no needs.
     unled = replace(suite, name="", needs={})
-    order = [*suite.weights, *system.port.operations]
+    order = _operations(system, suite)
     return {rule.id: groups for rule in suite.rules()
             if (groups := _groups_of_rule(system, unled, rule, order))}
 
 
 def _groups_of_rule(
-    system: System, suite: Suite, rule: Rule, order: Sequence[str]
+    system: System, suite: Asked, rule: Rule, order: Sequence[str]
 ) -> Groups:
     names = [each.name for each in system.references]
     names += [f"zoo:{twin.name}" for twin in system.twins.values() if twin.rule == rule.id]
@@ -172,7 +183,7 @@ def _groups_of_rule(
 
 
 def _by_policy(
-    system: System, suite: Suite, targets: Sequence[Target]
+    system: System, suite: Asked, targets: Sequence[Target]
 ) -> Mapping[str, Sequence[Target]]:
     """Some targets, as they claim each policy; once, where no rule depends on what they claim."""
     told: dict[str, Sequence[Target]] = {}
@@ -206,10 +217,15 @@ def _hitting(ways: Collection[Way]) -> list[Way]:
     return sorted(hitting, key=lambda group: (len(group), sorted(group)))
 
 
-def _name_of_policy(system: System, suite: Suite, target: Target) -> str:
+def _operations(system: System, suite: Asked) -> list[str]:
+    """What can be asked for, in the order of the suite's weights, if it has any."""
+    return [*(suite.weights if isinstance(suite, Suite) else ()), *system.port.operations]
+
+
+def _name_of_policy(system: System, suite: Asked, target: Target) -> str:
     """What a target can that no program asks for: to keep what its policy promises."""
     can = {*capabilities(suite, target, *suite.capacities)}
-    return next(iter(sorted(can - {*system.port.operations, *suite.weights})), "")
+    return next(iter(sorted(can - {*_operations(system, suite)})), "")
 
 
 def main() -> int:
@@ -222,7 +238,7 @@ def main() -> int:
     needless = False
     for name, system in SYSTEMS.items():
         suite = system.suite
-        if isinstance(suite, Suite) and name in (options.suites or SYSTEMS):
+        if isinstance(suite, Asked) and name in (options.suites or SYSTEMS):
             found = derived(system, suite)
             rows[name] = {rule: each for rule, each in found.items() if rule not in suite.needs}
             print(f"{name}: {len(rows[name])} of {len(suite.rules())} rules", flush=True)

@@ -16,6 +16,7 @@ from ...spec.engines.monitor import STATES_MAX
 from ...spec.notation.machine import Action, Machine
 from ...spec.notation.rules import Rule
 from ..ports.base import Session
+from .needs import Groups, lacking, needs_of
 from .suite import Act, AnyJudge, Conversation, Fuller, Measure, Program, by_number
 
 __all__ = ["PROGRAMS_AT_ONCE", "HistorySuite", "rules_of"]
@@ -30,16 +31,14 @@ class HistorySuite:
 
     ``draw`` makes a program from chance, what the target can do, and the rule in focus.
     ``judging`` makes the judge of a run from the arguments of ``judge``, except the items.
-    ``always_needed`` are the operations without which no rule applies; ``needs`` has, for
-    some rules, groups of further operations, of which the target must offer one each.
+    With which operations a rule can be tested ``make needs`` has found out, but for the rules in
+    ``needs``, as for a ``Suite``.
     """
 
     name: str
     version: int
     port: str
     watching: tuple[type[Machine], ...]
-    always_needed: tuple[str, ...]
-    needs: Mapping[str, tuple[tuple[str, ...], ...]]
     draw: Callable[[Random, Collection[str], Rule], Program]
     converse: Callable[[Session, int, int], Conversation]
     judging: Callable[[int, Rule | None, bool, int], AnyJudge]
@@ -47,6 +46,7 @@ class HistorySuite:
     settings: Callable[[int], Mapping[str, int]]
     capacities: tuple[int, ...]
     scene: str
+    needs: Mapping[str, Groups] = field(default_factory=dict)
     takes_more: Mapping[str, str] = field(default_factory=dict)
     telling: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     fuller: Mapping[str, tuple[Fuller, ...]] = field(default_factory=dict)
@@ -68,9 +68,12 @@ class HistorySuite:
 
     def missing(self, rule: Rule, can: Collection[str]) -> tuple[str, ...]:
         """See ``AnySuite``."""
-        groups = (*((name,) for name in self.always_needed), *self.needs.get(rule.id, ()))
-        return tuple(
-            " or ".join(group) for group in groups if not any(name in can for name in group))
+        return lacking(self.groups(rule), can)
+
+    def groups(self, rule: Rule) -> Groups:
+        """See ``AnySuite``."""
+        by_hand = self.needs.get(rule.id)
+        return needs_of(self.name).get(rule.id, ()) if by_hand is None else by_hand
 
     def machines(self, rule: Rule) -> tuple[type[Machine], ...]:
         """See ``AnySuite``."""

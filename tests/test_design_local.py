@@ -8,6 +8,7 @@ import pytest
 from plain_local import PlainGraph, plain_local
 from random_designs import random_design, random_file
 
+from checkvalve.conformance.bench.designs import calls
 from checkvalve.conformance.designs import check_design
 from checkvalve.spec.design.check import Settings
 from checkvalve.spec.design.equations.silent import ask_equations
@@ -15,7 +16,9 @@ from checkvalve.spec.design.equations.standstill import standstill
 from checkvalve.spec.design.reading.language import Design, Flow
 from checkvalve.spec.design.search.space import trace_along
 from checkvalve.spec.design.verdicts.alone import Halted
-from checkvalve.spec.design.verdicts.local import LOCAL, Spaces, finish, on_all_states
+from checkvalve.spec.design.verdicts.local import (
+    EMPTIES, LOCAL, Spaces, decide_local, finish, on_all_states,
+)
 from checkvalve.spec.design.why.findings import Finding
 from checkvalve.spec.design.why.parts import Part, parts
 from checkvalve.spec.notation.errors import InputError
@@ -135,6 +138,13 @@ def test_large_capacities_need_no_states() -> None:
     assert report.finding("deadlock").outcome is not Outcome.HOLDS
     found = report.finding(LOCAL)
     assert found.outcome is Outcome.HOLDS and not found.states
+
+
+def test_what_empties_itself_is_decided_at_any_size() -> None:
+    """Calls over many pools, of which the solver does not know who may stop alone."""
+    sections = [Part.of(part) for part in parts(calls(90, 9, 3))]
+    found = decide_local(Spaces(sections, Settings("auto", Budget().start()), False))
+    assert found.outcome is Outcome.HOLDS and not found.states and EMPTIES in found.method
 
 
 def test_runs_find_a_part_that_gets_stuck_where_there_are_too_many_states() -> None:

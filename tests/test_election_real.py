@@ -123,12 +123,13 @@ def test_a_target_in_real_time_gets_few_programs() -> None:
 
 
 @pytest.mark.parametrize("name", ["etcd", "etcd.fenced"])
-def test_three_cases_for_each_rule_exercise_every_rule_enough(name: str) -> None:
-    """On what rehearses it; where no token is compared, one breach of ELECT-2 is enough of that."""
+def test_few_cases_for_each_rule_exercise_every_rule_enough(name: str) -> None:
+    """Fewer than four, on what rehearses it; where no token is compared, one breach of ELECT-2 is
+    enough of that."""
     rehearsal = rehearsal_of(name)
     order = Order("election").in_real_time(rehearsal)
     _, rows = conduct(rehearsal, order)
-    assert len(rows) < 3 * len(system_of("election").suite.rules())
+    assert len(rows) < 4 * len(system_of("election").suite.rules())
     covered = coverage(system_of("election").suite, rows)
     assert [rule for rule, found in covered.items() if not found.suffices] == []
 

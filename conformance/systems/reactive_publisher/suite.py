@@ -68,6 +68,8 @@ DOWNSTREAM_COURSES: Final = {
     "RS-3.6": ((*_JOINED, _act("request"), _act("cancel"), "settle", "request", "settle"),
                (*_JOINED, _act("cancel"), "settle", _act("request", WRONG), "settle")),
     "RS-3.7": ((*_JOINED, _act("request"), _act("cancel"), "settle", _act("cancel"), "settle"),),
+    "RS-3.8": ((*_JOINED, _act("hold"), _act("request", TWO), "settle", _act("request"),
+                _act("release"), "settle"),),
     "RS-3.9": ((*_JOINED, _act("request", WRONG), "settle"),),
     "RS-3.13": ((*_JOINED, _act("request"), _act("cancel"), "settle", "references"),),
     "RS-3.17": ((*_JOINED, _act("request_all"), "settle", _act("request_all"), "settle"),
@@ -82,7 +84,7 @@ DOWNSTREAM_DEPTH: Final = Measure(
 
 SUITE: Final = Suite(
     name="reactive.publisher",
-    version=3,
+    version=4,
     port="reactive.publisher",
     watches=(Watch(ObservedPublisher),),
     weights=DOWNSTREAM_WEIGHTS,

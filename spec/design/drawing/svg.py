@@ -242,6 +242,7 @@ class _Drawing:
 
     def _links(self) -> Iterator[str]:
         """The links; one whose writer waits for room is itself the arrow of waiting."""
+        looped: set[str] = set()
         for arrow in self.arrows:
             line = _curve(self.paths[arrow.key])
             waits = [wait.task for wait, other in self._pairs
@@ -253,6 +254,11 @@ class _Drawing:
             if arrow.end in waits and arrow.end != arrow.start:
                 beside = [(x, y + 8) for x, y in reversed(self.paths[arrow.key])]
                 yield f'<path class="wait" marker-end="url(#wait)" d="{_curve(beside)}"/>'
+            if arrow.end not in looped and any(
+                    wait.task == other == arrow.end != arrow.start for wait, other in self._pairs
+                    if wait.where in _names(self.link_of[arrow.key])):
+                looped.add(arrow.end)
+                yield _loop_at(self.paths[arrow.key][-1])  # it holds up what it wants itself
 
     def _waits(self) -> Iterator[str]:
         """Who waits for a pool, and for whom: to the pool, and from there."""
@@ -393,6 +399,13 @@ def _curve(points: Sequence[Point]) -> str:
             parts.append(f"C{half:.1f},{y:.1f} {half:.1f},{b:.1f} {a:.1f},{b:.1f}")
         x, y = a, b
     return " ".join(parts)
+
+
+def _loop_at(point: Point) -> str:
+    """An arrow from where a link ends back to it, of who waits for what it does itself."""
+    x, y = point
+    return (f'<path class="wait" marker-end="url(#wait)" d="M{x:.1f},{y + 8:.1f} '
+            f'C{x - 40:.1f},{y + 14:.1f} {x - 40:.1f},{y + 40:.1f} {x:.1f},{y + 22:.1f}"/>')
 
 
 def _stretch(points: Sequence[Point]) -> tuple[Point, Point]:

@@ -21,6 +21,10 @@ ever as long as they leave it out. Then it is asked what follows in a run that n
 all there is no such run. From what both leave open, runs are looked for that free who is said to be
 stuck (``freed``).
 
+A design of many steps is asked first whether it empties itself (``equations.emptying``): if all its
+queues, windows and pools can be emptied one after the other from every state, and every task can
+move then, nobody is stuck for ever.
+
 Where there are too many states, runs are tried that get a part stuck (``alone``).
 """
 
@@ -35,10 +39,11 @@ from ...notation.labels import counted
 from ...verdicts.deadline import OutOfTime
 from ...verdicts.verdict import Outcome
 from ..equations.bounds import bounds
-from ..equations.confluence import goes_round
+from ..equations.confluence import goes_round, has_choice
+from ..equations.emptying import returning
 from ..equations.silent import ask_equations
 from ..equations.standstill import Standstill, standstill
-from ..net.counters import changes_of
+from ..net.counters import AIM, Counters, changes_of
 from ..net.rows import FAILED, Place, Table
 from ..net.translate import Aim, translate
 from ..reading.language import Design, Flow, Kind, Mortality, Task
@@ -61,6 +66,8 @@ LOCAL = "local deadlock"
 ALL_STOP = "if one task stops for ever all can come to stop, which is excluded"
 NO_RUN = "once one task is stuck for ever, no run of the others goes on for ever"
 """The two arguments that need no states."""
+EMPTIES = "from every state all can be emptied, in one order, and then every task can move"
+"""What is said of a design that empties itself."""
 FREED = "a run frees who could be stuck alone, from each state that the equations leave open"
 """What is said where runs helped an argument."""
 UNASKED = 1_000_000
@@ -172,12 +179,15 @@ def _of_part(spaces: Spaces, place: int) -> Finding:
     if not ceasing and goes_round(design, watch):
         return Finding(LOCAL, Outcome.HOLDS, "no step takes what another needs, and a run that "
                        "comes back makes every step")
+    is_large = spaces.sections[place].has_more_than(MAX_FREED)
+    if is_large and not ceasing and _empties_itself(design, watch):
+        return Finding(LOCAL, Outcome.HOLDS, EMPTIES)
     answer, argument = _argued(design, spaces.never_ends, ceasing, watch)
     if answer.total and argument == ALL_STOP:
         return Finding(LOCAL, Outcome.HOLDS, argument)
     if spaces.is_small(place):
         return on_all_states(spaces, place)
-    if not answer.total and not spaces.sections[place].has_more_than(MAX_FREED):
+    if not answer.total and not is_large:
         answer, _ = _argued(design, spaces.never_ends, ceasing, watch, freeing=True)
         argument = FREED
     if answer.total:
@@ -189,6 +199,18 @@ def _of_part(spaces: Spaces, place: int) -> Finding:
             return tried
         return replace(found, reason=_open(answer, f"{found.reason}; {tried}"))
     return found
+
+
+def _empties_itself(design: Design, watch: Callable[[], None]) -> bool:
+    """Whether a design can be emptied from every state, and every task can move then.
+
+    It takes time in its size, and no solver, so it is asked first of what is large.
+    """
+    if any(link.overflow is Flow.FAIL for link in design.links.values()):
+        return False
+    table = translate(design, AIM)
+    net = Counters.of(table)
+    return has_choice(net) and returning(net, table, watch) is not None
 
 
 def _argued(

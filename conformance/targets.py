@@ -74,13 +74,21 @@ def _check_shipped(spec: str, suite: str) -> None:
         return
     is_twin = spec.startswith("zoo:")
     own = [name for name in known_targets(suite) if name.startswith("zoo:") == is_twin]
-    near = get_close_matches(spec, own, n=3, cutoff=0.6)
-    meant = get_close_matches(spec, known_targets(), n=1, cutoff=0.8) or near[:1]
+    near = _near(spec, own, 3, 0.6)
+    meant = _near(spec, known_targets(), 1, 0.8) or near[:1]
     meant = [name if name in own else f"{name} of --suite {_suite_of(name)}" for name in meant]
     raise InputError(
         f"there is no {'twin' if is_twin else 'target'} {excerpt(spec)}",
         next_step=f"{f'Did you mean {meant[0]}? ' if meant else ''}For the suite {suite} there are "
         f"{', '.join(dict.fromkeys([*near, *own]))}; or {_FORMS}.")
+
+
+def _near(spec: str, names: Iterable[str], most: int, cutoff: float) -> list[str]:
+    """The names that are nearest to one; that all twins begin alike makes none of them near."""
+    start = "zoo:" if spec.startswith("zoo:") else ""
+    bare = [name.removeprefix(start) for name in names if name.startswith(start)]
+    return [start + name for name in
+            get_close_matches(spec.removeprefix(start), bare, n=most, cutoff=cutoff)]
 
 
 def _suite_of(spec: str) -> str:

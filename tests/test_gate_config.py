@@ -96,7 +96,8 @@ WRONG = [
      "targets = [\"js\",\n\"nope\"]\n", 7, "no target nope", "deque"),
     ("[[suites]]\nsuite = \"queue\"\ntargets = [\"reference.timer\"]\n", 3,
      "for the suite timer, and not for queue", "Did you mean reference?"),
-    ("[[suites]]\nsuite = \"queue\"\ntargets = [\"zoo:nope\"]\n", 3, "no twin nope", "Use one of"),
+    ("[[suites]]\nsuite = \"queue\"\ntargets = [\"zoo:nope\"]\n", 3, "no twin zoo:nope",
+     "For the suite queue there are zoo:"),
     ("[[suites]]\nsuite = \"queue\"\ntargets = [\"deque\"]\n[suites.known]\n"
      "deque = [\"QUEUE-1\",\n\"QUEUE-99\"]\n", 6, "no rule 'QUEUE-99'", "QUEUE-1"),
     ("[[suites]]\nsuite = \"queue\"\ntargets = [\"deque\"]\nknown = {deque = [\"QUEUE-99\"]}\n",

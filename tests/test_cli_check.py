@@ -99,6 +99,16 @@ def test_a_drawing_is_written_for_each_design(tmp_path: Path) -> None:
     assert (tmp_path / "akka-a1-deadlocked.svg").read_text().startswith("<svg")
 
 
+def test_one_design_is_drawn_into_the_file_that_is_named(tmp_path: Path) -> None:
+    """And of two designs none: each would overwrite the other."""
+    there, other = tmp_path / "drawn.svg", next(path for path in EXAMPLES if str(path) != STUCK)
+    run(root, ["check", "--no-repair", "--svg", str(there), STUCK])
+    assert there.read_text().startswith("<svg")
+    there.unlink()
+    assert run(root, ["check", "--no-repair", "--svg", str(there), STUCK, str(other)]) == 64
+    assert not there.exists()
+
+
 def test_repetitions_are_told_once() -> None:
     """Runs of a block become the block and how often."""
     steps = ["a"] * 1000 + ["b", "c"] * 5 + ["d"]

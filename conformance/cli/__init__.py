@@ -20,7 +20,7 @@ from .outcome import run
 __all__ = ["main", "root"]
 
 COMMANDS = {
-    "check": "Check designs for deadlock.",
+    "check": "Check designs for deadlock, growth, loss, disorder and starvation.",
     "certify": "Check the certificate of a verdict on a design by other means.",
     "law": "Find out for which values of its parameters a design is free of deadlock.",
     "conform": "Run a conformance suite on an implementation.",

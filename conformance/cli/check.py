@@ -39,7 +39,8 @@ USUAL_SECONDS = 60.0
 @click.option("--set", "given", multiple=True, metavar="NAME=VALUE",
               help="A parameter's value, in place of the file's: n=4, or n=1..8 for each.")
 @click.option("--svg", "drawings", type=click.Path(path_type=Path), metavar="DIR",
-              help="Draw each design into this folder, its cycle of waits in red.")
+              help="Draw each design into this folder, its cycle of waits in red; or one design "
+                   "into this file, FILE.svg.")
 @click.option("--certificates", type=click.Path(path_type=Path), metavar="DIR",
               help="Write what each verdict rests on into this folder, for checkvalve certify.")
 @click.option("--explain", is_flag=True,
@@ -65,6 +66,9 @@ def command(
     loaded = [load_designs(path, wanted) for path in designs]  # all, before anything is printed
     if drawings is not None or certificates is not None:
         _check_names([design for group in loaded for design in group])
+    if drawings is not None and drawings.suffix == ".svg" and sum(map(len, loaded)) > 1:
+        raise InputError(f"one drawing, {drawings}, for {sum(map(len, loaded))} designs",
+                         "--svg", "Name a folder: each design is drawn into a file of its own.")
     if budget.max_seconds is None:
         budget = replace(budget, max_seconds=USUAL_SECONDS)
     reports: list[DesignReport] = []
@@ -130,13 +134,13 @@ def _check_names(designs: list[Design]) -> None:
         seen[design.name] = design.file
 
 
-def _draw(report: DesignReport, folder: Path | None) -> Path | None:
-    if folder is None:
+def _draw(report: DesignReport, where: Path | None) -> Path | None:
+    if where is None:
         return None
     from checkvalve.spec.design.drawing.svg import draw
 
     from ..files import write_whole
-    path = folder / f"{report.design.name}.svg"
+    path = where if where.suffix == ".svg" else where / f"{report.design.name}.svg"
     write_whole(path, draw(report))
     return path
 

@@ -66,6 +66,19 @@ links:
   - {from: c, to: d, capacity: 1}
 expect: {duplication: holds}
 """
+UNREADABLE = """
+checkvalve: 1
+name: unreadable
+tasks:
+  source: {kind: source}
+  by room: {kind: route, by: room}
+  first: {kind: sink}
+  second: {kind: sink}
+links:
+  - {from: source, to: by room, capacity: 2}
+  - {from: by room, to: first, capacity: 2}
+  - {from: by room, to: second, capacity: 2, takes: 3}
+"""
 PREFERRING = """
 checkvalve: 1
 name: preferring
@@ -191,6 +204,16 @@ def test_a_certificate_that_was_changed_is_refuted(spoil: Callable[[Any], None])
     document = by_equations(design)
     assert check_certificate(document, design).confirmed
     spoil(document)
+    assert check_certificate(document, design).confirmed is False
+
+
+def test_no_sums_show_that_a_task_goes_on_which_never_can() -> None:
+    """It takes more than fits, has no move at all, and is stuck with what came."""
+    design = load(UNREADABLE)
+    document = {
+        "certificate": 1, "design": design.name, "property": "local deadlock", "verdict": "holds",
+        "evidence": {"parts": [{"task": "source", "sums": [], "clauses": []}]}}
+    assert not any("second" in move.tasks for move in system_of(design).moves)
     assert check_certificate(document, design).confirmed is False
 
 

@@ -8,7 +8,7 @@ from plain_local import PlainGraph, plain_local
 from random_designs import random_design
 
 from checkvalve.spec.design.check import Settings
-from checkvalve.spec.design.equations.freed import Freeing, needed_for
+from checkvalve.spec.design.equations.freed import Freeing, needed_for, step_of
 from checkvalve.spec.design.equations.silent import ask_equations
 from checkvalve.spec.design.loader import load
 from checkvalve.spec.design.net.rows import Table
@@ -117,7 +117,7 @@ def test_what_a_run_needs_is_what_makes_it_possible() -> None:
                 rows = [draw.randrange(len(table.rows)) for _ in range(draw.randint(1, 3))]
                 marking = _drawn_marking(table, draw)
                 told = all(marking[place] >= n if up else marking[place] <= n
-                           for place, n, up in needed_for([table.rows[row] for row in rows]))
+                           for place, n, up in needed_for(step_of(table.rows[row]) for row in rows))
                 assert told == _is_run(runs, list(marking.values()), rows), (seed, rows)
                 seen[told] += 1
     assert min(seen.values()) > 20
@@ -133,7 +133,7 @@ def test_a_run_that_is_found_is_one_and_ends_with_its_goal() -> None:
             fair = [n for n, row in enumerate(table.rows) if row.effect.fair]
             for _ in range(5 if fair else 0):
                 goal, marking = draw.choice(fair), _drawn_marking(table, draw)
-                run = Freeing(table.rows).run(marking, [goal])
+                run = Freeing([step_of(row) for row in table.rows]).run(marking, [goal])
                 if run is not None:
                     assert run[-1] == goal and _is_run(Runs(table), list(marking.values()), run)
                     found += len(run) > 1

@@ -19,6 +19,7 @@ Document = dict[str, Any]
 NOBODY = {"nobody": 1}
 CLAIMS: tuple[Document, ...] = (
     {"states": 20_000}, {"marked": []}, {"sums": [], "clauses": []},
+    {"sums": [], "clauses": [], "rescues": {"steps": [], "moment": [], "runs": []}},
     {"sums": [], "order": [], "run": []},
     {"legs": [{"keep": 0, "then": [], "times": 1}]})
 """What may be claimed of any part."""
@@ -127,6 +128,11 @@ def _of_one(proof: Document) -> Iterator[tuple[str, Document]]:
     if "clauses" in proof:
         yield "a clause that is false", {**proof, "clauses": [[], *proof["clauses"]]}
         yield "a sum of nobody", {**proof, "sums": [{"weights": NOBODY, "total": 0}]}
+    if "rescues" in proof:
+        told = proof["rescues"]
+        for what, changed in (("a run that is none", {"steps": [NOBODY], "runs": [[0]]}),
+                              ("a step that is not told", {"runs": [[len(told["steps"])]]})):
+            yield what, {**proof, "rescues": {**told, **changed}}
     for law in proof.get("sums", ())[:1]:
         yield "another total", {
             **proof, "sums": [{**law, "total": law["total"] + 1}, *proof["sums"][1:]]}

@@ -11,7 +11,8 @@ What has to be believed, in the order in which it is best read:
 2. What is asked of it: ``checker``, with ``parts``, ``wanted`` (who must go on) and ``finished``.
 3. *Violated*, by a run: ``run``; ``repeated`` (for ever, or with an accident at its end).
 4. *Holds*, by one form each, of which none rests on another: ``emptying`` (an order of waits),
-   ``confluence`` (one run), ``proofs`` with ``solver`` and ``silence`` (sums, and cvc5), ``states``
-   with ``visited`` (all states). ``order`` has both verdicts on order and duplication.
+   ``confluence`` (one run), ``proofs`` with ``solver``, ``silence`` and ``rescued`` (sums, runs,
+   and cvc5), ``states`` with ``visited`` (all states). ``order`` has both verdicts on order and
+   duplication.
 5. ``law``: the same for all values of parameters.
 """

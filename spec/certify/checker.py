@@ -126,6 +126,7 @@ class _Shown:
     """What was used to show it, part by part."""
 
     laws: list[Laws] = field(default_factory=list)
+    rescues: int = 0
     runs: int = 0
     orders: int = 0
     states: int = 0
@@ -138,7 +139,8 @@ class _Shown:
         if self.laws:
             who = (f"{sums:,} sums and {clauses:,} clauses, each kept by every move,"
                    if sums or clauses else "the moves alone")
-            told.append(f"{who} exclude the contrary")
+            freed = f", with {self.rescues:,} runs that free somebody" if self.rescues else ""
+            told.append(f"{who} exclude the contrary{freed}")
         if self.orders:
             told.append("it empties itself in an order in which each wait is for something earlier")
         if self.visited:
@@ -193,6 +195,7 @@ def _of_part(name: str, proof: Proof, part: Design, shown: _Shown) -> None:
         check(system, proof)
     else:
         shown.laws.append(_by_laws(name, system, part, proof))
+        shown.rescues += len(proof.get("rescues", {"runs": ()})["runs"])
 
 
 def _by_states(name: str, system: System, part: Design, most: int) -> int:
@@ -214,10 +217,12 @@ def _by_laws(name: str, system: System, part: Design, proof: Proof) -> Laws:
     laws = Laws(system, proof)
     if name == "deadlock":
         shown = laws.exclude_stuck()
+    elif name == "local deadlock" and "rescues" in proof:
+        shown = laws.exclude_going_on(part.tasks, proof["rescues"])
     elif name == "local deadlock":
         if any(task.may.value for task in part.tasks.values()):
             raise NotCovered("sums, of tasks that are stuck where a task may stop")
-        shown = laws.exclude_silence()
+        shown = laws.exclude_silence(part.tasks)
     elif name == "live":
         shown = not any(wanted_of(part, system))
     else:

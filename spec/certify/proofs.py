@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import gcd
 from typing import Any
 
+from .rescued import may_go_on
 from .run import Refuted
 from .silence import may_be_silent
 from .solver import Question
@@ -101,12 +102,16 @@ class Laws:
                 return False
         return True
 
-    def exclude_silence(self) -> bool:
+    def exclude_silence(self, tasks: Iterable[str]) -> bool:
         """Whether no task can be stuck for ever while others go on: see ``silence``."""
         if self.system.ends or any(move.fails for move in self.system.moves):
             raise NotCovered("sums, of tasks that are stuck in a design that may end or fail")
         return self.exclude_stuck(accidents=False) and not may_be_silent(
-            self.system, self._question())
+            self.system, tasks, self._question())
+
+    def exclude_going_on(self, tasks: Iterable[str], rescues: Mapping[str, Any]) -> bool:
+        """Whether no run goes on for ever once a task is stuck for ever: see ``rescued``."""
+        return not may_go_on(self.system, tasks, self._question(), rescues)
 
     def _question(self) -> Question:
         """Within the ranges, with all sums and clauses."""

@@ -7,12 +7,12 @@ counter that no round changes and no step asks anew is not looked at again.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from .system import Move, System, can_move, state_of
 
-__all__ = ["Refuted", "Ways", "run_of"]
+__all__ = ["Refuted", "Ways", "needed_for", "run_of"]
 
 State = dict[str, int]
 Step = Mapping[str, int]
@@ -135,3 +135,13 @@ class _Steps:
     def seen(self) -> None:
         """All that was new is as it should be."""
         self.new.clear()
+
+
+def needed_for(moves: Iterable[Move]) -> Iterator[tuple[str, int, float]]:
+    """What must be there for some moves to be possible one after another: of each counter that they
+    ask, the least and the most."""
+    steps = _Steps()
+    for move in moves:
+        steps.add(move)
+    for counter, asked in steps.asked.items():
+        yield counter, max(low for low, _ in asked), min(high for _, high in asked)

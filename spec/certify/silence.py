@@ -18,7 +18,7 @@ task that may stop.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 
 from .solver import Question, Term, all_of, any_of
@@ -30,10 +30,11 @@ Guard = tuple[str, int, bool]
 """A counter, and at least (true) or at most so many of it."""
 
 
-def may_be_silent(system: System, ask: Question) -> bool:
-    """Whether cvc5 finds numbers and dead moves that agree with all this; ``ask`` has the ranges,
+def may_be_silent(system: System, tasks: Iterable[str], ask: Question) -> bool:
+    """Whether cvc5 finds numbers and dead moves that agree with all this for one of
+    these tasks; ``ask`` has the ranges,
     sums and clauses."""
-    return _Silence(system, ask).is_possible()
+    return _Silence(system, ask).is_possible(tasks)
 
 
 class _Silence:
@@ -53,7 +54,7 @@ class _Silence:
             for name, amount, least in _guards(move):
                 self.asking.setdefault((name, least), []).append((amount, number))
 
-    def is_possible(self) -> bool:
+    def is_possible(self, tasks: Iterable[str]) -> bool:
         """Whether cvc5 finds an answer to all of the rules at once."""
         ask = self.ask
         for number, move in enumerate(self.moves):
@@ -63,10 +64,10 @@ class _Silence:
         going = [_no(dead) for dead, move in zip(self.dead, self.moves, strict=True)
                  if not move.is_idle]
         self._one_of(going)
-        of_task: dict[str, list[Term]] = {}
+        of_task: dict[str, list[Term]] = {task: [] for task in tasks}
         for dead, move in zip(self.dead, self.moves, strict=True):
             for task in move.tasks:
-                of_task.setdefault(task, []).append(dead)
+                of_task[task].append(dead)
         self._one_of([all_of(dead) for dead in of_task.values()])
         return not ask.has_no_answer()
 

@@ -76,6 +76,7 @@ class Question:
         self._counter = {name: f"c{n}" for n, name in enumerate(counters)}
         self._said = [f"(declare-const {name} Int)" for name in self._counter.values()]
         self._fresh = 0
+        self.logic = "QF_LIA"
 
     def say(self, term: Term) -> None:
         """Ask only for answers with which this is so."""
@@ -102,10 +103,10 @@ class Question:
         """One of the inequalities is true; none of none is."""
         self.say(any_of(f"(<= {self._sum(weights)} {number(most)})" for weights, most in options))
 
-    def choice(self) -> Term:
-        """Something that may be true or false."""
+    def choice(self, sort: str = "Bool") -> Term:
+        """Something that may be true or false; or, of another sort, an ``Int`` or ``Real``."""
         self._fresh += 1
-        self._said.append(f"(declare-const choice{self._fresh} Bool)")
+        self._said.append(f"(declare-const choice{self._fresh} {sort})")
         return f"choice{self._fresh}"
 
     def less(self, counter: str, than: int) -> Term:
@@ -116,9 +117,9 @@ class Question:
         """The counter is more than that."""
         return f"(> {self._counter[counter]} {number(than)})"
 
-    def has_no_answer(self) -> bool:
-        """Whether cvc5 proves that there are none."""
-        return never(self._said)
+    def has_no_answer(self, *more: Term) -> bool:
+        """Whether cvc5 proves that there are none of which this is so, too."""
+        return never([*self._said, *(f"(assert {term})" for term in more)], self.logic)
 
     def _sum(self, weights: Mapping[str, int]) -> Term:
         parts = (f"(* {number(weight)} {self._counter[name]})" for name, weight in weights.items())

@@ -15,7 +15,7 @@ and the plan is made again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from typing import Any
@@ -23,7 +23,7 @@ from typing import Any
 from ..net.rows import Row
 from .supply import guards
 
-__all__ = ["Freed", "Freeing", "needed_for"]
+__all__ = ["MANY", "Freed", "Freeing", "Guard", "Marking", "Step", "needed_for", "step_of"]
 
 LONGEST = 200
 """Steps in which a task is to be freed."""
@@ -39,19 +39,34 @@ Guard = tuple[str, int, bool]
 """A place, a number, and true where the place must hold at least that many (else at most)."""
 
 
-def needed_for(rows: Sequence[Row]) -> list[Guard]:
-    """What a marking must hold for a run of these rows to be possible."""
+@dataclass(frozen=True)
+class Step:
+    """What a run is made of: what each must find, and what it adds. ``fair`` is false for one that
+    merely may happen."""
+
+    guards: tuple[Guard, ...]
+    change: Mapping[str, int]
+    fair: bool = True
+
+
+def step_of(row: Row) -> Step:
+    """A row as a step."""
+    return Step(tuple(guards(row)), row.effect.change, row.effect.fair)
+
+
+def needed_for(steps: Iterable[Step]) -> list[Guard]:
+    """What a marking must hold for a run of these steps to be possible."""
     least: dict[str, int] = {}
     most: dict[str, int] = {}
     moved: dict[str, int] = {}
-    for row in rows:
-        for place, n, up in guards(row):
+    for step in steps:
+        for place, n, up in step.guards:
             here = n - moved.get(place, 0)
             if up:
                 least[place] = max(here, least.get(place, here))
             else:
                 most[place] = min(here, most.get(place, here))
-        for place, by in row.effect.change.items():
+        for place, by in step.change.items():
             moved[place] = moved.get(place, 0) + by
     return [*((place, n, True) for place, n in least.items() if n > 0),
             *((place, n, False) for place, n in most.items())]
@@ -72,12 +87,12 @@ class _Plan:
 
 
 class Freeing:
-    """Looks for runs of some rows, from any marking, to where one of some rows is possible."""
+    """Looks for runs of some steps, from any marking, to where one of some is possible."""
 
-    def __init__(self, rows: Sequence[Row]) -> None:
-        self.rows = rows
-        self._fair = [n for n, row in enumerate(rows) if row.effect.fair]
-        self._guards = [list(guards(row)) for row in rows]
+    def __init__(self, steps: Sequence[Step]) -> None:
+        self.steps = steps
+        self._fair = [n for n, step in enumerate(steps) if step.fair]
+        self._guards = [step.guards for step in steps]
         self._asking: dict[tuple[str, bool], list[Guard]] = {}
         self._askers: dict[Guard, list[int]] = {}
         for n in self._fair:
@@ -87,8 +102,8 @@ class Freeing:
                 self._askers.setdefault(guard, []).append(n)
 
     def run(self, start: Marking, goals: Collection[int]) -> list[int] | None:
-        """The rows of a run from a marking, the last of which is one of the ``goals``; None where
-        none is found."""
+        """The steps of a run from a marking, by number, the last of which is one of the ``goals``;
+        None where none is found."""
         marking, made = dict(start), list[int]()
         seen: set[tuple[int, ...]] = set()
         while len(made) < LONGEST:
@@ -107,7 +122,7 @@ class Freeing:
                 made.append(n)
                 if n == goal:
                     return self._shortened(start, made)
-                for place, by in self.rows[n].effect.change.items():
+                for place, by in self.steps[n].change.items():
                     marking[place] += by
         return None
 
@@ -142,7 +157,7 @@ class Freeing:
                 continue
             cost, n = heappop(queue)
             plan.costs[n] = cost
-            for place, by in self.rows[n].effect.change.items():
+            for place, by in self.steps[n].change.items():
                 for guard in self._asking.get((place, by > 0), ()):
                     short = abs(guard[1] - marking[place])
                     if _holds(marking, guard) or best.get(guard) == -1:
@@ -170,7 +185,7 @@ class Freeing:
         """The run without steps that it does not need."""
         for place in reversed(range(len(made) - 1)):
             fewer = made[:place] + made[place + 1:]
-            if all(_holds(start, guard) for guard in needed_for([self.rows[n] for n in fewer])):
+            if all(_holds(start, guard) for guard in needed_for(self.steps[n] for n in fewer)):
                 made = fewer
         return made
 
@@ -191,7 +206,7 @@ class Freed:
         self._rows, self._moves = rows, moves
         self._stuck, self._ended, self._tokens = stuck, ended, tokens
         self._watch = watch
-        self._freeing = Freeing(rows)
+        self._freeing = Freeing([step_of(row) for row in rows])
         self._left = EFFORT // max(1, len(rows))
         self._terms: dict[Guard, Any] = {}
 
@@ -251,7 +266,7 @@ class Freed:
         run = self._freeing.run(marking, goals)
         if run is None:
             return False
-        needed = needed_for([self._rows[n] for n in run])
+        needed = needed_for(self._freeing.steps[n] for n in run)
         if self._is_narrow(needed):
             return False
         self._solver.add(self._z3.Or(

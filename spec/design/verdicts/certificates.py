@@ -8,7 +8,7 @@ is that of ``checkvalve/spec/certify/schema.json``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ...notation.labels import counted
@@ -17,11 +17,13 @@ from ...verdicts.verdict import Outcome
 from ..equations.bounds import bounds
 from ..equations.confluence import has_choice
 from ..equations.emptying import Emptying, emptied, returning
-from ..equations.lemmas import Inequality
+from ..equations.lemmas import Clause, Inequality
+from ..equations.rescues import rescues
 from ..equations.silent import ask_equations
 from ..equations.standstill import standstill
 from ..equations.structure import Answer, decide
 from ..net.counters import AIM, Counters
+from ..net.invariants import Equation
 from ..net.rows import Table
 from ..net.translate import translate
 from ..reading.language import Design, Flow, Mortality
@@ -33,7 +35,7 @@ from .live import LIVE
 from .local import FREED, LOCAL
 from .order import ORDERED, doubtful_pairs
 
-__all__ = ["Certificates", "Uncertified", "certificate", "of_structure"]
+__all__ = ["Certificates", "Uncertified", "certificate", "of_rescues", "of_structure"]
 
 VERSION = 1
 MAX_STATES = 2_000_000
@@ -97,7 +99,8 @@ class Certificates:
             return (self._emptied(number) or of_structure(self._answer(number))
                     or _visited(finding, part))
         if finding.name == LOCAL:
-            return self._alone(finding, number, part) or _visited(finding, part)
+            return (self._alone(finding, number, part) or self._rescued(finding, number)
+                    or _visited(finding, part))
         if finding.name in (ORDERED, DUPLICATION):
             return {"marked": [list(pair) for pair in doubtful_pairs(part)]}
         if finding.name in ("loss", "failure", LIVE) and not finding.states:
@@ -141,6 +144,15 @@ class Certificates:
         return of_structure(answer)
 
 
+    def _rescued(self, finding: Finding, number: int) -> dict[str, Any] | None:
+        """Runs that free whoever could be stuck alone, where the states are too many to visit."""
+        if 0 < finding.states <= MAX_STATES:
+            return None
+        answer = self._answers.get(number)
+        return of_rescues(self.parts[number], () if answer is None else answer.clauses,
+                          self.deadline.watch("looking for runs that free who is stuck"))
+
+
 def _makes_every_move(answer: Answer) -> bool:
     """Whether the run of a part without choice comes back, and makes every move."""
     return answer.only is not None and answer.only.returns and {
@@ -151,8 +163,7 @@ def _makes_every_move(answer: Answer) -> bool:
 def _of_order(found: Emptying, net: Counters, table: Table) -> dict[str, Any]:
     """The order in which a part empties itself, and the run that is possible then."""
     told: dict[str, Any] = {
-        "sums": [{"weights": _named(net, weights), "total": total}
-                 for weights, total in found.sums],
+        "sums": _laws(net, found.sums, ())["sums"],
         "order": [[net.counters[n].name, most] for n, most in found.order]}
     if found.run:
         told["run"] = [_named(net, net.moves[number].change) for number in found.run]
@@ -165,12 +176,29 @@ def of_structure(answer: Answer) -> dict[str, Any] | None:
         return None
     if answer.only is not None:
         return {"legs": _in_json(told_legs(answer.table, answer.net, answer.only.legs))}
-    return {
-        "sums": [{"weights": _named(answer.net, weights), "total": total}
-                 for weights, total in answer.sums],
-        "clauses": [[_option(answer.net, option) for option in clause.options]
-                    for clause in answer.clauses],
-    }
+    return _laws(answer.net, answer.sums, answer.clauses)
+
+
+def of_rescues(
+    part: Design, clauses: Sequence[Clause] = (), watch: Callable[[], object] = lambda: None
+) -> dict[str, Any] | None:
+    """Runs which show that no task of a part is stuck for ever while a run of others never ends;
+    ``clauses`` are always true. None where none are found."""
+    table = translate(part, AIM)
+    net = Counters.of(table)
+    found = rescues(net, table, part.tasks, clauses, watch)
+    return None if found is None else {
+        **_laws(net, found.sums, clauses), "rescues": {
+            "steps": [_named(net, move.change) for move in net.moves],
+            "moment": list(found.moment), "runs": [list(run) for run in found.runs]}}
+
+
+def _laws(
+    net: Counters, sums: Sequence[tuple[Equation, int]], clauses: Sequence[Clause]
+) -> dict[str, Any]:
+    """Sums and clauses as a certificate has them."""
+    return {"sums": [{"weights": _named(net, weights), "total": total} for weights, total in sums],
+            "clauses": [[_option(net, option) for option in clause.options] for clause in clauses]}
 
 
 def _visited(finding: Finding, part: Design) -> dict[str, Any]:

@@ -1,0 +1,104 @@
+"""Whether a run can go on for ever while a task is stuck for ever, asked of cvc5.
+
+Say so. From some moment on the run makes only moves that it makes again and again, by no accident.
+Then this is so, whatever the design:
+
+1. It comes back to what was there (where a counter has no end: or to more), and has made each of
+   these moves in between. So some amounts of them, one of each at least, add up to nothing.
+2. No move of a task that is stuck is possible; nor is any run of moves that ends with one.
+
+A certificate has such runs, and names moves of which one is made again and again. That one is
+always among them is asked first; then, whether numbers that keep all sums and clauses agree with
+all this when one of them is made next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice, product
+from math import inf
+from typing import Any
+
+from .run import Refuted, Ways, needed_for
+from .solver import Question, Term, all_of, any_of, number
+from .system import Move, NotCovered, System
+
+__all__ = ["may_go_on"]
+
+WAYS = 64
+"""Rows of moves that one run may stand for."""
+
+
+def may_go_on(
+    system: System, tasks: Iterable[str], ask: Question, proof: Mapping[str, Any]
+) -> bool:
+    """Whether cvc5 finds numbers that agree with all this for one of these tasks; ``ask`` has
+    the ranges, sums and clauses. Raises Refuted and NotCovered."""
+    going, steps = _Going(system, tasks, ask), list(map(dict, proof["steps"]))
+    if max([-1, *proof["moment"], *(n for run in proof["runs"] for n in run)]) >= len(steps):
+        raise Refuted("a run has a step that is not told")
+    for run in proof["runs"]:
+        going.run([steps[n] for n in run])
+    changes = [steps[n] for n in proof["moment"]]
+    moment = [n for n, move in enumerate(going.moves) if move.change in changes]
+    return not (ask.has_no_answer(going.makes_none(moment))
+                and ask.has_no_answer(going.makes_next(moment)))
+
+
+class _Going:
+    """How often each move is made, and a Boolean for each task: that it is stuck."""
+
+    def __init__(self, system: System, tasks: Iterable[str], ask: Question) -> None:
+        self.ask = ask
+        possible = [move for move in system.steps if not (move.fails or move.chance)]
+        self.moves = [move for move in possible if move.change]
+        self.often = [ask.choice("Int") for _ in self.moves]
+        self.stuck = {task: ask.choice() for task in tasks}
+        self.ways = Ways(System(system.counters, possible))
+        ask.say(any_of(self.stuck.values()))
+        ask.say(any_of(f"(>= {often} 1)" for often in self.often))
+        for often, move in zip(self.often, self.moves, strict=True):
+            ask.say(f"(>= {often} 0)")
+            for task in move.tasks:
+                ask.say(f"(or (not {self.stuck[task]}) (= {often} 0))")
+        for name, counter in system.counters.items():
+            added = [f"(* {number(by)} {often})"
+                     for often, move in zip(self.often, self.moves, strict=True)
+                     if (by := move.change.get(name, 0))]
+            if added:
+                ask.say(f"({'>=' if counter.most is None else '='} (+ 0 {' '.join(added)}) 0)")
+        for move in possible:
+            self._not_possible([move])
+
+    def run(self, steps: Sequence[Mapping[str, int]]) -> None:
+        """Nobody who is stuck can make the last of these steps after the others."""
+        ways = [self.ways.of(step) for step in steps]
+        found = list(islice(product(*ways), WAYS + 1))
+        if not found:
+            raise Refuted("a run has a step that is none")
+        if len(found) > WAYS:
+            raise NotCovered(f"a run that stands for more than {WAYS} rows of moves")
+        for moves in found:
+            self._not_possible(moves)
+
+    def _not_possible(self, moves: Sequence[Move]) -> None:
+        lacking = list(self._lacking(moves))
+        for task in moves[-1].tasks:
+            self.ask.say(any_of([f"(not {self.stuck[task]})", *lacking]))
+
+    def _lacking(self, moves: Sequence[Move]) -> Iterator[Term]:
+        """What may be lacking for some moves, one after another."""
+        for name, low, high in needed_for(moves):
+            if low > 0:
+                yield self.ask.less(name, low)
+            if high < inf:
+                yield self.ask.more(name, int(high))
+
+    def makes_none(self, moment: Sequence[int]) -> Term:
+        """None of these moves is made again."""
+        return all_of(f"(= {self.often[n]} 0)" for n in moment)
+
+    def makes_next(self, moment: Sequence[int]) -> Term:
+        """One of these moves is made next, and again and again."""
+        return any_of(all_of([f"(>= {self.often[n]} 1)", *(
+            f"(not {each})" for each in self._lacking([self.moves[n]]))]) for n in moment)

@@ -1,0 +1,202 @@
+"""Runs to a step of each task, from wherever a run of the others could go on without it.
+
+Say a task is stuck for ever, and a run of the others never ends. From some moment on that run makes
+only what it makes again and again. Then this is so, at each moment from there on:
+
+- every sum that no move changes is what it was, and every clause is true;
+- what the run makes again and again, so often each in some stretch of it, adds up to nothing (or to
+  more where a link has no bound), and a task that is stuck makes nothing of it;
+- of no run is all that it needs there, if it ends with a step of a task that is stuck.
+
+Of some moves, one is always among those that are made again and again. So it is asked what is so
+when one of these is made next. From a state that all this leaves open a run is looked for that
+frees somebody (``freed``), until no state is left. Nothing else is assumed, so it is a certificate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..net.counters import Counters, Move
+from ..net.invariants import Equation
+from ..net.rows import Table
+from .equations import sums
+from .freed import Freeing, Guard, Step, needed_for
+from .lemmas import Clause
+
+__all__ = ["Rescues", "rescues"]
+
+EFFORT = 20_000_000
+"""What the solver may do for one answer, in its own units (a few seconds)."""
+MAX_RUNS = 6_000
+"""Runs of one certificate."""
+MAX_MOVES = 200
+"""Moves of a part in which runs are looked for: more take longer, and there are more of them."""
+
+
+@dataclass(frozen=True)
+class Rescues:
+    """One of the moves ``moment`` is made again and again by any run that never ends; when it is
+    made next, no task is stuck for ever, as the ``runs`` (of moves, by number) show together with
+    the ``sums``."""
+
+    sums: Sequence[tuple[Equation, int]]
+    moment: Sequence[int]
+    runs: Sequence[Sequence[int]]
+
+
+def rescues(
+    net: Counters, table: Table, tasks: Collection[str], clauses: Sequence[Clause],
+    watch: Callable[[], object] = lambda: None,
+) -> Rescues | None:
+    """Runs that show that none of a part's tasks is ever stuck while others go on, if they are
+    found."""
+    if len(net.moves) > MAX_MOVES or any(move.fails for move in net.moves):
+        return None
+    asked = _Asked(net, table, tasks, clauses, watch)
+    for moment in asked.moments():
+        if all(asked.is_free(task, asked.at(moment)) for task in asked.stuck):
+            return Rescues(asked.sums, moment, asked.shortest())
+    return None
+
+
+class _Asked:
+    """A Boolean for each task that is stuck for ever and each move that is not made again and
+    again, how often it is, and a number for each counter."""
+
+    def __init__(
+        self, net: Counters, table: Table, tasks: Collection[str], clauses: Sequence[Clause],
+        watch: Callable[[], object],
+    ) -> None:
+        import z3
+        self.z3, self.net, self.watch = z3, net, watch
+        self.context = z3.Context()
+        self.solver = z3.SimpleSolver(ctx=self.context)
+        self.solver.set("rlimit", EFFORT)
+        self.sums = sums(net)
+        names = [counter.name for counter in net.counters]
+        self.steps = [_step(move, names, table.rows[move.row].effect.fair) for move in net.moves]
+        rows = [table.rows[move.row] for move in net.moves]
+        self.tasks = [row.tasks if row.own else () for row in rows]
+        self.going = [n for n, step in enumerate(self.steps) if step.fair and step.change]
+        self.here = {name: z3.Int(f"c{n}", self.context) for n, name in enumerate(names)}
+        self.stuck = {task: z3.Bool(f"stuck {task}", self.context)
+                      for task in tasks}
+        self.often = {n: z3.Real(f"often{n}", self.context) for n in self.going}
+        self.freeing = Freeing(self.steps)
+        self.runs: list[tuple[str, list[int], list[Guard]]] = []
+        self._states(clauses)
+        self._goes_on()
+
+    def _any(self, terms: Sequence[Any]) -> Any:
+        return self.z3.Or(self.z3.BoolVal(False, self.context), *terms)
+
+    def _states(self, clauses: Sequence[Clause]) -> None:
+        """What is so in every state."""
+        z3, add, here = self.z3, self.solver.add, list(self.here.values())
+        for term, counter in zip(here, self.net.counters, strict=True):
+            add(term >= 0)
+            if counter.most is not None:
+                add(term <= counter.most)
+        for weights, total in self.sums:
+            add(z3.Sum([by * here[n] for n, by in weights.items()]) == total)
+        for clause in clauses:
+            add(self._any([z3.Sum([by * here[n] for n, by in option.weights.items()])
+                           <= option.total for option in clause.options]))
+
+    def _goes_on(self) -> None:
+        """What is so of a run that never ends while somebody is stuck."""
+        z3, add = self.z3, self.solver.add
+        add(self._any(list(self.stuck.values())))
+        add(self._any([self.often[n] >= 1 for n in self.going]))
+        for n, often in self.often.items():
+            add(z3.Or(often == 0, often >= 1))
+            for task in self.tasks[n]:
+                add(z3.Implies(self.stuck[task], often == 0))
+        for counter in self.net.counters:
+            added = [by * self.often[n] for n in self.going
+                     if (by := self.steps[n].change.get(counter.name, 0))]
+            if added:
+                whole = z3.Sum(added)
+                add(whole == 0 if counter.most is not None else whole >= 0)
+        for n, step in enumerate(self.steps):
+            for task in self.tasks[n] if step.fair else ():
+                add(self._any([z3.Not(self.stuck[task]), *map(self._lacked, step.guards)]))
+
+    def _lacked(self, guard: Guard) -> Any:
+        name, n, up = guard
+        return self.here[name] < n if up else self.here[name] > n
+
+    # --- when it is asked -----------------------------------------------------------------------
+
+    def moments(self) -> Iterator[list[int]]:
+        """Moves of which each such run makes one again and again: a single one, those of a task,
+        and all."""
+        of_task = ([n for n in self.going if task in self.tasks[n]] for task in self.stuck)
+        for moves in (*([n] for n in self.going), *of_task):
+            if moves and self.solver.check([self.often[n] == 0 for n in moves]) == self.z3.unsat:
+                yield moves
+        yield self.going
+
+    def at(self, moves: Sequence[int]) -> Any:
+        """That one of these moves is made next, and again and again."""
+        z3 = self.z3
+        at = z3.Bool(f"at {moves}", self.context)
+        self.solver.add(z3.Implies(at, self._any([
+            z3.And(self.often[n] >= 1, *(z3.Not(self._lacked(guard))
+                                         for guard in self.steps[n].guards)) for n in moves])))
+        return at
+
+    # --- who is free ----------------------------------------------------------------------------
+
+    def is_free(self, task: str, at: Any) -> bool:
+        """Whether a task is not stuck then, after as many runs as that takes."""
+        while True:
+            self.watch()
+            answer = self.solver.check(at, self.stuck[task])
+            if answer == self.z3.unsat:
+                self.solver.add(self.z3.Not(self.z3.And(at, self.stuck[task])))
+                return True
+            if answer != self.z3.sat or not self._freed_in(self.solver.model()):
+                return False
+
+    def _freed_in(self, model: Any) -> bool:
+        """Exclude a state in which somebody who is said to be stuck can come to move."""
+        if len(self.runs) == MAX_RUNS:
+            return False
+        state = {name: model.eval(here, True).as_long() for name, here in self.here.items()}
+        stuck = {task for task, here in self.stuck.items()
+                 if self.z3.is_true(model.eval(here, True))}
+        goals = {n: min(both) for n, tasks in enumerate(self.tasks)
+                 if (both := stuck & {*tasks})}
+        run = self.freeing.run(state, goals)
+        if run is None:
+            return False
+        task, needed = goals[run[-1]], needed_for(self.steps[n] for n in run)
+        self.solver.add(self._any([
+            self.z3.Not(self.stuck[task]), *map(self._lacked, needed)]))
+        self.runs.append((task, run, needed))
+        return True
+
+    def shortest(self) -> list[list[int]]:
+        """The runs, but for those that need as much as another one with the same task, or more."""
+        found: list[tuple[str, list[int], set[Guard]]] = []
+        for task, run, needed in sorted(self.runs, key=lambda each: len(each[2])):
+            here = {*needed}
+            if not any(task == other and _covers(here, less) for other, _, less in found):
+                found.append((task, run, here))
+        return [run for _, run, _ in found]
+
+
+def _step(move: Move, names: Sequence[str], fair: bool) -> Step:
+    guards = [*((names[n], least, True) for n, least in move.least.items() if least > 0),
+              *((names[n], most, False) for n, most in move.most.items())]
+    return Step(tuple(guards), {names[n]: by for n, by in move.change.items()}, fair)
+
+
+def _covers(more: set[Guard], less: set[Guard]) -> bool:
+    """Whether where the first guards hold the second do."""
+    return all(any(name == other and up == ups and (n >= least if up else n <= least)
+                   for other, n, ups in more) for name, least, up in less)

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from checkvalve.conformance.bench.bookie import ADDERS, TERMS, WINDOW, Measured, measure
-from checkvalve.reference.bookkeeper.bookie import Limits
+from checkvalve.reference.bookkeeper.bookie import Do, Effect, Limits
 from checkvalve.reference.drivers.bookie_server import (
     DONE, READ, REQUEST, RESPONSE, TOO_MANY, BookieServer, Disk, Peaks, Terms,
 )
@@ -60,3 +60,19 @@ def test_a_request_that_storage_has_no_place_for_is_refused_at_once() -> None:
     answers, peaks, left = asyncio.run(two_reads_for_one_place())
     assert answers == [(1, TOO_MANY), (0, DONE)]
     assert (peaks.reads, peaks.rejected, peaks.written, left) == (2, 1, 2, 0)
+
+
+def test_what_comes_up_while_the_server_is_told_something_is_told_after_it(
+        monkeypatch: pytest.MonkeyPatch) -> None:
+    """So a response that fills a connection does not turn its server in the midst of a batch."""
+    server = BookieServer(TERMS, Disk())
+    told: list[object] = []
+
+    def done(effect: Effect) -> None:
+        told.append(effect)
+        if effect == Effect(Do.PAUSE, 0):
+            server._tell(lambda: [Effect(Do.RESUME, 0)])
+
+    monkeypatch.setattr(server, "_do", done)
+    server._tell(lambda: [Effect(Do.PAUSE, 0), Effect(Do.CLOSE, 1)])
+    assert told == [Effect(Do.PAUSE, 0), Effect(Do.CLOSE, 1), Effect(Do.RESUME, 0)]

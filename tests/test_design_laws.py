@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from checkvalve.conformance.cli.law import command
+from checkvalve.conformance.designs.grids import Grid
+from checkvalve.spec.design.formats.files import read_any
 from checkvalve.spec.design.laws.law import Atom, Law, find_law
 from checkvalve.spec.design.laws.law_proof import prove
 from checkvalve.spec.design.laws.regions import Domain, Made, Regions, settled
@@ -25,7 +28,8 @@ from checkvalve.spec.design.reading.parameters import point_with, points
 from checkvalve.spec.design.reading.source import Node, parse
 from checkvalve.spec.design.why.parts import parts
 from checkvalve.spec.notation.errors import InputError
-from checkvalve.spec.verdicts.deadline import Deadline
+from checkvalve.spec.verdicts.deadline import Deadline, OutOfTime
+from checkvalve.spec.verdicts.verdict import Budget
 
 GRIDS = Path(__file__).parents[1] / "examples/grids"
 
@@ -96,6 +100,17 @@ def test_only_the_side_of_a_law_that_is_true_is_proved(
                   [{"m": 2, "B": 2}], Deadline())
     assert (found.holds.proved, found.violated.proved) == proved
     assert all(side.proved or side.reason for side in (found.holds, found.violated))
+
+
+def test_deep_calls_are_proved_to_get_stuck_by_one_run_for_each_depth() -> None:
+    """Runs that make each step as often as it can be made are the same at most points; those that
+    end one call before they begin another are a different one at each."""
+    calls = ("one", ("n",)), ("one", ("P",))
+    formula = Law((Atom(((calls[1], 1), (calls[0], -4)), 1),))  # P > n*(d - 1)
+    found = prove(formula, maker("nested-calls"), {"P": (1, 5), "n": (1, 3), "d": (5, 5)},
+                  [{"P": 1, "n": 1, "d": 5}, {"P": 5, "n": 3, "d": 5}],
+                  [{"P": 5, "n": 1, "d": 5}], Deadline())
+    assert found.is_whole and len(found.violated.runs) <= 5
 
 
 def test_a_proof_that_has_no_time_says_so() -> None:
@@ -214,6 +229,25 @@ def test_where_no_design_is_decided_in_time_there_is_no_law() -> None:
     told, code = law(str(file), "--set", "W=5", "--set", "v=2..3", "--set", "w=2..3",
                      "--max-seconds", "0.000000001")
     assert "4 designs could not be decided" in told and "Give more time" in told and code == 2
+    assert "too little time for deciding the designs." in told
+
+
+def test_time_is_given_to_a_law_as_a_whole() -> None:
+    """Of the designs of a grid those are decided for which there is time, and the others stay
+    unknown; they do not each have the time of all."""
+    ticks = count()
+    reading = read_any((GRIDS / "late-credit.yaml").read_text(), "late-credit.yaml")
+    grid = Grid.of(reading, "late-credit.yaml", {}, "deadlock", Budget(max_seconds=1e6),
+                   deadline=Deadline(20, lambda: float(next(ticks))))
+    assert 0 < len(grid.decided) < 20 and len(grid.decided) + grid.unknown == 42
+
+
+def test_a_formula_is_looked_for_only_while_there_is_time() -> None:
+    """And who asks later is told what was being done."""
+    ticks = count()
+    observed = [({"x": x}, x % 2 == 0) for x in range(9)]
+    with pytest.raises(OutOfTime, match="looking for a formula"):
+        find_law(observed, ["x"], Deadline(5, lambda: float(next(ticks))))
 
 
 CHAIN = """checkvalve: 1

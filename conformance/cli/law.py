@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 USUAL_SECONDS = 5.0
-"""What one design of the grid may take unless --max-seconds says otherwise."""
+"""What one design of the grid may take, or a part of --max-seconds if that is more."""
+PARTS = 20
+"""The part of --max-seconds that one design may take."""
 PROVING_SECONDS = 30.0
 """What the proof may take unless --max-seconds says otherwise."""
 MAX_TOLD = 3
@@ -59,16 +61,17 @@ def command(
     in it, with the smallest that suffice.
 
     Exit code 0 if there is a formula that nothing contradicts, 2 if not, 64 for a file that is
-    not a design, or whose parameters have no range. Each design may take 5 s and the proof 30 s,
-    unless --max-seconds says otherwise.
+    not a design, or whose parameters have no range. Each design may take 5 s and the proof 30 s.
+    With --max-seconds all of it together takes no longer than that; what there was no time for is
+    said.
     """
     from ..designs.laws import law_of
 
-    proving = budget.max_seconds or PROVING_SECONDS
-    if budget.max_seconds is None:
-        budget = replace(budget, max_seconds=USUAL_SECONDS)
-    found = law_of(design, name, parameters_given(given), budget, proving, _named(over),
-                   certify=wanted is not None)
+    seconds = budget.max_seconds
+    each = USUAL_SECONDS if seconds is None else max(USUAL_SECONDS, seconds / PARTS)
+    proving = PROVING_SECONDS if seconds is None else None
+    found = law_of(design, name, parameters_given(given), replace(budget, max_seconds=each),
+                   proving, _named(over), certify=wanted is not None, seconds=seconds)
     if as_json:
         click.echo(json.dumps(_document(design, name, found), indent=1, ensure_ascii=False))
     else:
@@ -111,9 +114,14 @@ def _lines(file: str, name: str, found: Found) -> Iterator[str]:
     if found.unknown:
         undecided = counted(found.unknown, "design")
         yield f"  ?   {undecided} could not be decided, and count for nothing."
+    if found.spent:
+        yield (f"  ?   There was too little time for {' and '.join(found.spent)}. Give more, by "
+               "--max-seconds.")
     law = found.law
     if not decided:
         yield "  ?   So there is nothing to find a law in. Give more time, by --max-seconds."
+        return
+    if law is None and "looking for a formula" in found.spent:
         return
     if law is None:
         yield (f"  ?   {name} holds {counted(found.holds, 'time')} of {decided}, and no formula of "
@@ -190,7 +198,7 @@ def _document(file: str, name: str, found: Found) -> dict[str, Any]:
         "holds": found.holds, "unknown": found.unknown,
         "law": None if law is None else str(law) if law.atoms else str(found.holds > 0).lower(),
         "needed": 0 if law is None else law.needed, "beyond": found.beyond,
-        "against": list(found.against), "proved": proof is not None and proof.is_whole,
+        "against": list(found.against), "spent": list(found.spent), "proved": proof is not None and proof.is_whole,
         "sides": None if proof is None else {
             "holds": _side_document(proof.holds), "violated": _side_document(proof.violated)},
         "smallest": None if sizes is None else {

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import product
+from math import inf
 from typing import Any, Final
 
 from checkvalve.spec.design.check import Settings, decide_one
@@ -19,13 +20,11 @@ from checkvalve.spec.design.reading.language import Design
 from checkvalve.spec.design.reading.parameters import MAX_POINTS, point_with
 from checkvalve.spec.design.why.parts import parts
 from checkvalve.spec.notation.errors import InputError
-from checkvalve.spec.verdicts.deadline import OutOfTime
+from checkvalve.spec.verdicts.deadline import Deadline, OutOfTime
 from checkvalve.spec.verdicts.verdict import Budget, Outcome
 
 __all__ = ["Grid", "swept_names"]
 
-LARGE: Final = 50
-"""Designs with larger numbers than this are asked of the equations first: their runs are long."""
 DOUBLED: Final = 6
 """How often the largest values are doubled where the property holds nowhere."""
 MAX_LINES: Final = 12
@@ -37,13 +36,15 @@ class Grid:
     holds, and ``unknown`` of them could not be decided."""
 
     def __init__(
-        self, reading: Reading, where: str, given: Mapping[str, str], name: str, budget: Budget
+        self, reading: Reading, where: str, given: Mapping[str, str], name: str, budget: Budget,
+        deadline: Deadline | None = None,
     ) -> None:
         self.root = reading.root
         self.where = where
         self.given = given
         self.name = name
         self.budget = budget
+        self.deadline = deadline or Deadline()
         self.names: tuple[str, ...] = ()
         self._open: set[tuple[int, ...]] = set()
         self._inner: Mapping[str, str] = {}
@@ -53,10 +54,11 @@ class Grid:
     @staticmethod
     def of(
         reading: Reading, where: str, given: Mapping[str, str], name: str, budget: Budget,
-        over: Sequence[str] = (),
+        over: Sequence[str] = (), deadline: Deadline | None = None,
     ) -> Grid:
-        """The grid of the ranges among a file's parameters, or ``over`` some numbers of it."""
-        grid = Grid(reading, where, given, name, budget)
+        """The grid of the ranges among a file's parameters, or ``over`` some numbers of it. What
+        is asked after the ``deadline`` stays unknown."""
+        grid = Grid(reading, where, given, name, budget, deadline)
         if over:
             grid.open(opened(reading.root, over, where, given))
         else:
@@ -130,15 +132,25 @@ class Grid:
 
     def outcome(self, design: Design) -> Outcome:
         """What is found of the property."""
-        if self.name == "deadlock" and _size(design) > LARGE:
+        if self.deadline.passed():
+            return Outcome.UNKNOWN
+        budget = self._budget()
+        if self.name == "deadlock":  # equations first: they need no more time for larger numbers
             with suppress(OutOfTime):
-                deadline = self.budget.start().deadline.share(2)
+                deadline = budget.start().deadline.share(2)
                 found = [decide(part, deadline) for part in parts(design)]
                 if any(answer.legs is not None for answer in found):
                     return Outcome.VIOLATED
                 if all(answer.never_stuck for answer in found):
                     return Outcome.HOLDS
-        return decide_one(design, self.name, Settings(budget=self.budget)).outcome
+        return decide_one(design, self.name, Settings(budget=budget)).outcome
+
+    def _budget(self) -> Budget:
+        """What one design may use: no more than is left for all."""
+        most, left = self.budget.max_seconds, self.deadline.left()
+        if left == inf:
+            return self.budget
+        return replace(self.budget, max_seconds=left if most is None else min(most, left))
 
     def holds(self, point: Point) -> bool | None:
         """Whether the property holds at a point, which is kept; None where nobody knows, or where
@@ -218,13 +230,6 @@ class Grid:
         line = [each for each, holds in self.decided
                 if holds and all(each[other] == point[other] for other in others)]
         return min(line, key=lambda each: each[name])
-
-
-def _size(design: Design) -> int:
-    """The largest number of a design: how long a run of it may be."""
-    return max((0, *(link.capacity or 0 for link in design.links.values()),
-                *(pool.threads for pool in design.pools.values()),
-                *(step.count for task in design.tasks.values() for step in task.actions)))
 
 
 def swept_names(designs: Sequence[Design]) -> tuple[str, ...]:

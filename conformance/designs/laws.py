@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,7 +18,7 @@ from checkvalve.spec.design.laws.regions import Made
 from checkvalve.spec.design.laws.sizes import Sizes, sizes_of
 from checkvalve.spec.design.reading.parameters import points
 from checkvalve.spec.notation.errors import InputError
-from checkvalve.spec.verdicts.deadline import Deadline
+from checkvalve.spec.verdicts.deadline import Deadline, OutOfTime
 from checkvalve.spec.verdicts.verdict import Budget, Outcome
 
 from .grids import Grid
@@ -38,7 +39,8 @@ class Found:
     ``law`` is None where no formula was. ``unknown`` of the designs could not be decided; of
     ``beyond`` designs outside the grid the law was true but for those ``against`` it. ``proof`` is
     None where none was tried, and ``sizes`` where there is nothing to choose. ``certificate`` is
-    what the proof rests on, if somebody asked for it.
+    what the proof rests on, if somebody asked for it. ``spent`` are the phases for which there was
+    too little time.
     """
 
     names: tuple[str, ...]
@@ -51,6 +53,7 @@ class Found:
     proof: Proof | None = None
     sizes: Sizes | None = None
     certificate: Mapping[str, Any] | None = None
+    spent: tuple[str, ...] = ()
 
     @property
     def stands(self) -> bool:
@@ -93,26 +96,40 @@ def _says_all(values: Mapping[str, object], choices: Sequence[Point], path: str)
 def law_of(
     file: str | Path, name: str, given: Mapping[str, str], budget: Budget,
     proving: float | None = None, over: Sequence[str] = (), certify: bool = False,
+    seconds: float | None = None,
 ) -> Found:
     """The law of the property ``name`` of the designs that a file stands for, or ``over`` some
-    numbers of its one design (see ``over``); its proof may take ``proving`` seconds.
+    numbers of its one design (see ``over``). Each design may use the ``budget``, and the proof
+    ``proving`` seconds; all of it together ``seconds``, of which each phase leaves half to those
+    after it.
 
     Raises InputError for a file without a range among its parameters, for one whose designs do
     not have the property, and as ``load_designs`` does.
     """
-    grid = Grid.of(read_any(read_text(Path(file)), str(file)), str(file), given, name, budget, over)
+    whole, spent = Deadline(seconds), []
+    grid = Grid.of(read_any(read_text(Path(file)), str(file)), str(file), given, name, budget, over,
+                   whole.share(2))
     decided = grid.decided
-    law = find_law(decided, grid.names) if decided else None
+    if grid.deadline.passed():
+        spent.append("deciding the designs")
+    try:
+        law = find_law(decided, grid.names, whole.share(2)) if decided else None
+    except OutOfTime as late:
+        law, spent = None, [*spent, late.phase]
     found = Found(grid.names, len(decided) + grid.unknown, sum(holds for _, holds in decided), law,
-                  grid.unknown)
+                  grid.unknown, spent=tuple(spent))
     if law is None:
         return found
+    grid.deadline = whole.share(2)
     found = _tried_beyond(found, law, grid)
+    grid.deadline = whole
     if name == PROVED and not found.against:
-        found = _proved(found, law, grid, decided, Deadline(proving))
+        def proof_time() -> Deadline:
+            return Deadline(min(math.inf if proving is None else proving, whole.left()))
+        found = _proved(found, law, grid, decided, proof_time())
         if certify and found.proof is not None:
             found = replace(found, certificate=_certificate(
-                found, law, grid, decided, over, Deadline(proving)))
+                found, law, grid, decided, over, proof_time()))
     return replace(found, sizes=sizes_of(decided, law, grid.made))
 
 
@@ -158,7 +175,8 @@ def _tried_beyond(found: Found, law: Law, grid: Grid) -> Found:
         tried += outcome is not Outcome.UNKNOWN
         if outcome is not Outcome.UNKNOWN and law.holds(point) != (outcome is Outcome.HOLDS):
             against.append(_shown(point))
-    return replace(found, beyond=tried, against=tuple(against))
+    spent = ("trying it beyond the ranges",) if grid.deadline.passed() else ()
+    return replace(found, beyond=tried, against=tuple(against), spent=(*found.spent, *spent))
 
 
 def _beyond(tops: Mapping[str, int], law: Law) -> Sequence[Point]:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from math import inf
 from typing import Final
+
+from ...verdicts.deadline import Deadline
 
 __all__ = ["Unanswered", "answered"]
 
@@ -16,19 +19,25 @@ class Unanswered(Exception):
 
 
 def answered(
-    told: Sequence[str], names: Iterable[str], effort: int = EFFORT
+    told: Sequence[str], names: Iterable[str], effort: int = EFFORT,
+    deadline: Deadline | None = None,
 ) -> dict[str, int] | None:
     """Values of these names that make all of it true, None if there are none.
 
-    Raises Unanswered where the solver does not know.
+    Raises Unanswered where the solver does not know, OutOfTime where the deadline is why.
     """
     import z3
+    left = inf if deadline is None else deadline.left()
     context = z3.Context()  # what else was asked in this process changes no answer here
     solver = z3.Solver(ctx=context)
     solver.set("rlimit", effort)
+    if left < inf:
+        solver.set("timeout", int(1_000 * left) + 1)
     solver.from_string("\n".join(told))
     answer = solver.check()
     if answer == z3.unknown:
+        if deadline is not None:
+            deadline.check("proving the law")
         raise Unanswered(solver.reason_unknown())
     if answer == z3.unsat:
         return None

@@ -17,8 +17,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
-from math import gcd
+from math import gcd, inf
 from typing import Any, Final, Literal
+
+from ...verdicts.deadline import Deadline
 
 __all__ = ["Atom", "Law", "Observed", "Point", "Term", "find_law", "times"]
 
@@ -77,19 +79,23 @@ class Law:
         return f" {self.joint} ".join(map(str, self.atoms))
 
 
-def find_law(observed: Observed, names: Sequence[str]) -> Law | None:
+def find_law(
+    observed: Observed, names: Sequence[str], deadline: Deadline | None = None
+) -> Law | None:
     """The shortest law of these parameters that is true of all points; None if none is found.
 
     Where the property is the same at all points there is nothing to say, and the law has no atoms
-    (``and`` of nothing is true, ``or`` of nothing is false).
+    (``and`` of nothing is true, ``or`` of nothing is false). Raises OutOfTime.
     """
+    deadline = deadline or Deadline()
     if len({holds for _, holds in observed}) < 2:
         return Law((), "and" if not observed or observed[0][1] else "or")
     for shapes in (((0, 1),), ((1, 1), (0, 2)), ((2, 1),), ((1, 2),)):
         for length, (tier, atoms) in product(LENGTHS, shapes):
             joints: tuple[Literal["and", "or"], ...] = ("and", "or") if atoms == 2 else ("and",)
             for joint in joints:
-                found = _fitted(observed, list(_terms(names, tier)), length, atoms, joint)
+                terms = list(_terms(names, tier))
+                found = _fitted(observed, terms, length, atoms, joint, deadline)
                 if found is not None:
                     return found
     return None
@@ -131,7 +137,7 @@ def times(factor: int, term: Term) -> str:
 
 def _fitted(
     observed: Observed, terms: Sequence[Term], length: int, atoms: int,
-    joint: Literal["and", "or"],
+    joint: Literal["and", "or"], deadline: Deadline,
 ) -> Law | None:
     """A law of so many atoms, no longer than ``length`` in all, that is true of all points."""
     import z3
@@ -144,7 +150,7 @@ def _fitted(
     needed = _first_two(observed)
     for point, holds in needed:
         solver.add(_says(unknowns, point, joint) == holds)
-    while solver.check() == z3.sat:
+    while _asked(solver, deadline) == z3.sat:
         found = sorted((each.atom(solver.model()) for each in unknowns), key=_shorter_first)
         law = Law(tuple(found), joint, len(needed))
         wrong = next((each for each in observed if law.holds(each[0]) != each[1]), None)
@@ -153,6 +159,14 @@ def _fitted(
         needed.append(wrong)
         solver.add(_says(unknowns, wrong[0], joint) == wrong[1])
     return None
+
+
+def _asked(solver: Any, deadline: Deadline) -> Any:
+    """What the solver answers, in the time that is left."""
+    deadline.check("looking for a formula")
+    if deadline.left() < inf:
+        solver.set("timeout", int(1_000 * deadline.left()) + 1)
+    return solver.check()
 
 
 def _shorter_first(atom: Atom) -> tuple[int, str]:

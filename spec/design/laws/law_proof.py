@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import gcd
+from math import gcd, inf
 from typing import Final
 
 from ...verdicts.deadline import Deadline, OutOfTime
@@ -28,9 +28,10 @@ from ..net.counters import Counters
 from ..reading.symbols import Form, form_of
 from ..why.parts import parts
 from .asking import Unanswered, answered
+from .eager import eager
 from .law import Atom, Law, Term
 from .regions import Domain, Made, Region, Regions, TooManyRegions
-from .schedules import Schedule, fitted, paths_of
+from .schedules import Paths, Schedule, fitted, paths_of
 
 __all__ = ["Proof", "Side", "ToldRun", "prove"]
 
@@ -107,7 +108,7 @@ def prove(
     found: dict[str, Side] = {}
     for fixing in (False, True):
         regions = Regions(made, Domain(ranges), fixing)
-        trying = _Trying(law, regions, stuck, watch, apart)
+        trying = _Trying(law, regions, stuck, deadline, apart)
         try:
             regions.cover([*stuck, *free], watch)
             reason = ""
@@ -128,13 +129,13 @@ class _Trying:
     """The two sides of a law over regions that cover the domain."""
 
     def __init__(
-        self, law: Law, regions: Regions, stuck: Sequence[Values], watch: Callable[[], object],
-        apart: bool,
+        self, law: Law, regions: Regions, stuck: Sequence[Values], deadline: Deadline, apart: bool,
     ) -> None:
         self.law = law
         self.regions = regions
         self.stuck = stuck
-        self.watch = watch
+        self.deadline = deadline
+        self.watch = deadline.watch("proving the law")
         self.apart = apart
         self.runs: list[ToldRun] = []
         self.sums: dict[tuple[tuple[str, Form], ...], None] = {}
@@ -168,7 +169,8 @@ class _Trying:
         for net in region.nets:
             self.watch()
             equations = Equations(net, self.watch, given)
-            if equations.stuck() is not None:
+            left = self.deadline.left()
+            if equations.stuck(None if left == inf else int(1_000 * left)) is not None:
                 raise _Open("the sums of the net allow a stuck state")
             for weights, _ in equations.sums:
                 self.sums[tuple(_amounts(net, weights).items())] = None
@@ -184,7 +186,7 @@ class _Trying:
         while True:
             self.watch()
             covered = [f"(not {run.is_run(region.nets[part])})" for run, part in runs]
-            point = _near([*given, *_asserted(covered)], self.regions.domain)
+            point = _near([*given, *_asserted(covered)], self.regions.domain, self.deadline)
             if point is None:
                 break
             if len(runs) >= MAX_RUNS:
@@ -197,6 +199,8 @@ class _Trying:
     ) -> list[tuple[Schedule, int]]:
         """The runs with one that gets stuck at the point, if need be in place of another."""
         for place, (run, part) in enumerate(runs):
+            if not run.samples:  # its forms are what they must be
+                continue
             wider = fitted(region.nets[part], run.paths, [*run.samples, point])
             if wider is not None and wider.is_run(region.nets[part]) is not None:
                 return [*runs[:place], (wider, part), *runs[place + 1:]]
@@ -204,24 +208,34 @@ class _Trying:
 
     def _run(self, region: Region, point: Values) -> tuple[Schedule, int]:
         """A run that gets stuck at the point, and at others of the grid if it can be made to."""
+        for part, net in enumerate(region.nets):
+            run = eager(net, point)
+            if run is not None and run.is_run(net) is not None:
+                return run, part
         for part, design in enumerate(parts(self.regions.made(point))):
-            answer = decide(design)
+            answer = decide(design, self.deadline)
             paths = None if answer.legs is None else paths_of(answer.legs)
-            if paths is None:
-                continue
-            net = region.nets[part]
-            best = fitted(net, paths, [point])
-            if best is None or best.is_run(net) is None:
-                continue
-            others = [each for each in self.stuck if region.has(each)]
-            for other in others[::max(1, len(others) // SAMPLES)]:
-                self.watch()
-                wider = fitted(net, paths, [*best.samples, other])
-                if wider is not None and wider.is_run(net) is not None:
-                    best = wider
-            return best, part
+            run = None if paths is None else self._widened(region, part, paths, point)
+            if run is not None:
+                return run, part
         shown = ", ".join(f"{name}={value}" for name, value in point.items())
         raise _Open(f"no run was found that gets stuck at {shown}", point)
+
+    def _widened(
+        self, region: Region, part: int, paths: Paths, point: Values
+    ) -> Schedule | None:
+        """A run along these paths that fits the point, and as many others as it can."""
+        net = region.nets[part]
+        best = fitted(net, paths, [point])
+        if best is None or best.is_run(net) is None:
+            return None
+        others = [each for each in self.stuck if region.has(each)]
+        for other in others[::max(1, len(others) // SAMPLES)]:
+            self.watch()
+            wider = fitted(net, paths, [*best.samples, other])
+            if wider is not None and wider.is_run(net) is not None:
+                best = wider
+        return best
 
 
 def _told(run: Schedule, region: Region, part: int) -> ToldRun:
@@ -245,11 +259,12 @@ def _amounts(net: Counters, amounts: Mapping[int, int]) -> dict[str, Form]:
     return found
 
 
-def _near(said: Sequence[str], domain: Domain) -> dict[str, int] | None:
+def _near(said: Sequence[str], domain: Domain, deadline: Deadline) -> dict[str, int] | None:
     """A point of which all of this is true, near to the least values if there is one."""
     near = [f"(assert (<= |{name}| {max(low, 0) + NEAR}))" for name, (low, _) in
             domain.ranges.items()]
-    return answered([*said, *near], domain.ranges) or answered(said, domain.ranges)
+    return answered([*said, *near], domain.ranges, deadline=deadline) or answered(
+        said, domain.ranges, deadline=deadline)
 
 
 # --- a law in SMT-LIB ------------------------------------------------------------------------

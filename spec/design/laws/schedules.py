@@ -18,7 +18,7 @@ from ..net.counters import Counters, Move
 from ..reading.symbols import Form, form_of
 from .regions import settled
 
-__all__ = ["Schedule", "fitted", "paths_of"]
+__all__ = ["ONCE", "Paths", "Schedule", "fitted", "paths_of"]
 
 Values = Mapping[str, int]
 FACTORS: Final = (1, 3)
@@ -33,7 +33,8 @@ Paths = tuple[tuple[int, ...], ...]
 
 @dataclass(frozen=True)
 class Schedule:
-    """A run: each of ``paths`` is gone ``times`` times; ``samples`` are points that it fits."""
+    """A run: each of ``paths`` is gone ``times`` times; ``samples`` are points that its
+    forms were fitted to."""
 
     paths: Paths
     times: tuple[Form, ...]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
 from itertools import count
@@ -17,15 +17,18 @@ from hypothesis import strategies as st
 from checkvalve.conformance.cli.law import command
 from checkvalve.conformance.designs.grids import Grid
 from checkvalve.spec.design.formats.files import read_any
+from checkvalve.spec.design.laws.filling import prove_value
 from checkvalve.spec.design.laws.law import Atom, Law, find_law
 from checkvalve.spec.design.laws.law_proof import prove
 from checkvalve.spec.design.laws.regions import Domain, Made, Regions, settled
+from checkvalve.spec.design.laws.value import Value, find_value
 from checkvalve.spec.design.loader import load_point
 from checkvalve.spec.design.net.counters import AIM, Counters
 from checkvalve.spec.design.net.translate import translate
 from checkvalve.spec.design.reading.language import Design
 from checkvalve.spec.design.reading.parameters import point_with, points
 from checkvalve.spec.design.reading.source import Node, parse
+from checkvalve.spec.design.reading.symbols import Form
 from checkvalve.spec.design.why.parts import parts
 from checkvalve.spec.notation.errors import InputError
 from checkvalve.spec.verdicts.deadline import Deadline, OutOfTime
@@ -292,6 +295,9 @@ def test_where_a_proof_finds_no_run_the_law_is_tried(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("arguments", "what"), [
     (["--over", "Q"], "'Q' names no number of the design"),
     (["--over", "p=x"], "--over p=x: 'x' is no range of values"),
+    (["--over", "p="], "--over p=: '' is no range of values"),
+    (["--over", "p,B,p"], "--over: 'p' is named twice"),
+    (["--over", "p=1..1000000000,B"], "there are [0-9]+000000000 choices of values, more than 1000"),
     (["--over", "p=5..1"], "--over p=5..1: 'p' has no value: 5 is more than 1"),
     (["--over", ""], "--over: it names no number"),
     (["--set", "B=5..1"], "--set B=5..1: 'B' has no value: 5 is more than 1"),
@@ -299,7 +305,7 @@ def test_where_a_proof_finds_no_run_the_law_is_tried(tmp_path: Path) -> None:
     (["--over", "p"], "the parameter 'B' has a range, and is not named in --over"),
     (["--over", "a->b"], "'a->b' is computed from parameters"),
     (["--set", "p=2", "--set", "B=3"], "none of the design's parameters has a range"),
-    (["--property", "loss"], "nobody asks for the property 'loss'"),
+    (["--property", "lost"], "nobody asks for the property 'lost'"),
 ])
 def test_what_has_no_law_to_find_is_refused(
     arguments: list[str], what: str, tmp_path: Path
@@ -329,3 +335,63 @@ links:
     assert "deadlock holds if and only if beside + 1 >= sums.size" in told
     told, _ = law(str(tmp_path / "n.yaml"), "--over", "in.stop=1..2")
     assert "deadlock holds at every point" in told
+
+
+ECHO = CHAIN.replace("{W: 40}", "{S: 1..3, W: 1..4}").replace("capacity: 3, name: q",
+                                                              "capacity: S, name: q")
+
+
+def test_how_full_a_queue_gets_is_found_and_proved_for_all_values(tmp_path: Path) -> None:
+    """That there are never more by sums, and as many by runs that fill it."""
+    (tmp_path / "n.yaml").write_text(ECHO)
+    told, code = law(str(tmp_path / "n.yaml"), "--property", "bounded", "--json")
+    found = [(each["link"], each["formula"], each["never_more"], each["as_much"], each["against"])
+             for each in json.loads(told)["largest"]]
+    assert found == [("q", "min(S, W)", True, True, []), ("to a", "min(3, W)", True, True, [])]
+    assert code == 0
+
+
+@pytest.mark.parametrize(("forms", "proved"), [
+    ([{"W": 1}, {"S": 1}], (True, True)), ([{"W": 1}], (True, False)),
+    ([{"S": 1, "": -1}, {"W": 1, "": -1}], (False, True)),
+])
+def test_only_a_bound_that_is_true_is_proved(
+    forms: list[dict[str, int]], proved: tuple[bool, bool]
+) -> None:
+    """One that is too large is not reached, and one that is too small is passed."""
+    root = parse(ECHO, "n.yaml")
+
+    def made(values: Mapping[str, int]) -> Design:
+        return load_point(root, point_with(root, "n.yaml", {}, values), "n.yaml", known=True)
+    value = Value(tuple(Form.of({n: k for n, k in form.items() if n}, form.get("", 0))
+                        for form in forms))
+    found = prove_value(value, "q", made, {"S": (2, 3), "W": (2, 4)}, [], Deadline())
+    assert (not found.never_more, not found.as_much) == proved
+
+
+@settings(max_examples=5)
+@given(st.tuples(*[st.integers(0, 1)] * 2), st.integers(0, 4), st.sampled_from([min, max]))
+def test_a_formula_for_a_number_gives_it_at_every_point(
+    factors: tuple[int, int], constant: int, joint: Callable[[int, int], int]
+) -> None:
+    """The less or the more of two sums, from the numbers alone."""
+    counted = [({"x": x, "y": y}, joint(x + 1, factors[0] * x + factors[1] * y + constant))
+               for x in range(5) for y in range(5)]
+    found = find_value(counted, ["x", "y"])
+    assert found is not None and all(found.at(point) == number for point, number in counted)
+
+
+def test_the_more_of_three_things_has_no_formula() -> None:
+    """So nothing is made up: a square is none of the shapes."""
+    assert find_value([({"x": x}, x * x) for x in range(9)], ["x"]) is None
+
+
+@pytest.mark.parametrize("name", ["live", "ordered", "local deadlock", "duplication", "loss"])
+def test_a_law_may_be_of_a_property_that_the_file_does_not_expect(
+    name: str, tmp_path: Path
+) -> None:
+    """It is asked of each design, found, and said to be observed."""
+    (tmp_path / "n.yaml").write_text(CHAIN.replace("W: 40", "W: 1..3").replace("y: 3", "y: 1"))
+    told, code = law(str(tmp_path / "n.yaml"), "--property", name)
+    where = " if and only if 2 >= W" if name == "live" else " at every point"
+    assert code == 0 and f"{name} holds{where}" in told and "Observed, not proved." in told

@@ -18,9 +18,11 @@ from .outcome import EXPECTED, UNKNOWN
 
 if TYPE_CHECKING:
     from checkvalve.spec.design.laws.law_proof import Side, ToldRun
+    from checkvalve.spec.design.laws.regions import Domain
     from checkvalve.spec.design.laws.sizes import Sizes
     from checkvalve.spec.verdicts.verdict import Budget
 
+    from ..designs.fullest import Full
     from ..designs.laws import Found
 
 __all__ = ["command"]
@@ -38,7 +40,8 @@ MAX_TOLD = 3
 @click.command("law")
 @click.argument("design", metavar="DESIGN")
 @click.option("--property", "name", default="deadlock", show_default=True,
-              help="What is asked about: deadlock, bounded, live, loss, failure, starvation: TASK.")
+              help="What is asked about: deadlock, local deadlock, bounded (and how full each link "
+                   "gets), live, ordered, duplication, loss, failure, starvation: TASK.")
 @click.option("--over", multiple=True, metavar="NUMBER,…",
               help="Numbers of the design to find a law over: a link (its capacity), a pool (its "
                    "threads), task.queue, task.hand, link.batch, a parameter; n=1..8 for a range.")
@@ -147,24 +150,44 @@ def _lines(file: str, name: str, found: Found) -> Iterator[str]:
         if law.atoms or not found.holds:
             what = "Where it is false, each of them can" if law.atoms else "Each can get stuck"
             yield from _side(what, found.proof.violated)
+    for full in found.full:
+        yield from _full(full)
     if found.sizes is not None and not found.against:
         yield from _smallest(found.sizes)
+
+
+def _full(full: Full) -> Iterator[str]:
+    """How full a link gets, in words."""
+    designs = counted(full.points, "design")
+    if full.value is None:
+        yield f"  ?   largest number in {full.link}: no formula gives what it is at {designs}."
+        return
+    yield f"  largest number in {full.link} = {full.value}"
+    yield (f"    Found from {counted(full.value.needed, 'design')}, and true of the other "
+           f"{full.points - full.value.needed}, all states of which were visited.")
+    if full.against or full.proof is None:
+        yield (f"  ?   It is wrong at {len(full.against)} of {full.beyond} tried beyond the "
+               f"ranges: {full.against[0]}. Widen the ranges.")
+        return
+    yield f"    True of {full.beyond} tried beyond the ranges, too."
+    for what, why in (("Never more", full.proof.never_more), ("As much", full.proof.as_much)):
+        yield f"    {what}: " + (f"observed, not proved ({why})." if why else
+                                 f"proved for {_domain(full.proof.domain)}.")
 
 
 def _side(what: str, side: Side) -> Iterator[str]:
     if not side.proved:
         yield f"  {what}: observed, not proved ({side.reason})."
         return
-    yield f"  {what}: proved for {_domain(side)}."
+    yield f"  {what}: proved for {_domain(side.domain)}."
     if side.runs:
         run = max(side.runs, key=lambda run: run.generality)
         yield f"    {counted(len(side.runs), 'run')} in all, such as: {_run(run)}"
 
 
-def _domain(side: Side) -> str:
-    """The values that a side is proved for, in words."""
+def _domain(domain: Domain) -> str:
+    """The values that something is proved for, in words."""
     from checkvalve.spec.design.laws.regions import MOST
-    domain = side.domain
     few = [f"{name} = {low}..{high}" for name, (low, high) in domain.ranges.items()
            if name in domain.bounded]
     all_of = [f"{name} >= {low}" for name, (low, _) in domain.ranges.items()
@@ -198,12 +221,24 @@ def _document(file: str, name: str, found: Found) -> dict[str, Any]:
         "holds": found.holds, "unknown": found.unknown,
         "law": None if law is None else str(law) if law.atoms else str(found.holds > 0).lower(),
         "needed": 0 if law is None else law.needed, "beyond": found.beyond,
-        "against": list(found.against), "spent": list(found.spent), "proved": proof is not None and proof.is_whole,
+        "against": list(found.against), "spent": list(found.spent),
+        "proved": proof is not None and proof.is_whole,
         "sides": None if proof is None else {
             "holds": _side_document(proof.holds), "violated": _side_document(proof.violated)},
+        "largest": [_full_document(full) for full in found.full],
         "smallest": None if sizes is None else {
             "capacities": list(sizes.names), "solved": list(sizes.solved),
             "given": dict(sizes.given), "points": [dict(point) for point in sizes.points]},
+    }
+
+
+def _full_document(full: Full) -> dict[str, Any]:
+    proof = full.proof
+    return {
+        "link": full.link, "formula": None if full.value is None else str(full.value),
+        "designs": full.points, "beyond": full.beyond, "against": list(full.against),
+        "never_more": proof is not None and not proof.never_more,
+        "as_much": proof is not None and not proof.as_much,
     }
 
 

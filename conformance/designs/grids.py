@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import product
-from math import inf
+from math import inf, prod
 from typing import Any, Final
 
 from checkvalve.spec.design.check import Settings, decide_one
@@ -23,8 +23,10 @@ from checkvalve.spec.notation.errors import InputError
 from checkvalve.spec.verdicts.deadline import Deadline, OutOfTime
 from checkvalve.spec.verdicts.verdict import Budget, Outcome
 
-__all__ = ["Grid", "swept_names"]
+__all__ = ["ASKED", "Grid", "swept_names"]
 
+ASKED: Final = ("local deadlock", "live", "ordered", "duplication", "loss")
+"""Properties that a design can be asked for whatever its file expects."""
 DOUBLED: Final = 6
 """How often the largest values are doubled where the property holds nowhere."""
 MAX_LINES: Final = 12
@@ -81,11 +83,11 @@ class Grid:
         """Decide the designs with other numbers in these places, and look for where it changes."""
         self.take(found)
         self.names = tuple(found.values)
-        choices = list(product(*found.values.values()))
-        if len(choices) > MAX_POINTS:
-            raise InputError(f"there are {len(choices)} choices of values, more than {MAX_POINTS}",
+        choices = prod(map(len, found.values.values()))
+        if choices > MAX_POINTS:
+            raise InputError(f"there are {choices} choices of values, more than {MAX_POINTS}",
                              self.where, "Narrow the ranges, as with --over requests=1..8.")
-        for values in choices:
+        for values in product(*found.values.values()):
             self.holds(dict(zip(self.names, values, strict=True)))
         if not self.decided:
             if self._refused is not None:
@@ -134,7 +136,7 @@ class Grid:
         """What is found of the property."""
         if self.deadline.passed():
             return Outcome.UNKNOWN
-        budget = self._budget()
+        budget = self.design_budget()
         if self.name == "deadlock":  # equations first: they need no more time for larger numbers
             with suppress(OutOfTime):
                 deadline = budget.start().deadline.share(2)
@@ -143,9 +145,9 @@ class Grid:
                     return Outcome.VIOLATED
                 if all(answer.never_stuck for answer in found):
                     return Outcome.HOLDS
-        return decide_one(design, self.name, Settings(budget=budget)).outcome
+        return decide_one(_asking(design, self.name), self.name, Settings(budget=budget)).outcome
 
-    def _budget(self) -> Budget:
+    def design_budget(self) -> Budget:
         """What one design may use: no more than is left for all."""
         most, left = self.budget.max_seconds, self.deadline.left()
         if left == inf:
@@ -230,6 +232,12 @@ class Grid:
         line = [each for each, holds in self.decided
                 if holds and all(each[other] == point[other] for other in others)]
         return min(line, key=lambda each: each[name])
+
+
+def _asking(design: Design, name: str) -> Design:
+    """The design, of which a property is expected that any can be asked for."""
+    known = {*ASKED, *(f"starvation: {task}" for task in design.tasks)}
+    return replace(design, expect={**design.expect, name: "holds"}) if name in known else design
 
 
 def swept_names(designs: Sequence[Design]) -> tuple[str, ...]:

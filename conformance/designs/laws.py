@@ -21,6 +21,7 @@ from checkvalve.spec.notation.errors import InputError
 from checkvalve.spec.verdicts.deadline import Deadline, OutOfTime
 from checkvalve.spec.verdicts.verdict import Budget, Outcome
 
+from .fullest import Full, full_links
 from .grids import Grid
 from .reading import read_text
 
@@ -30,6 +31,8 @@ BEYOND: Final = 40
 """Designs beyond the grid that a law is tried on."""
 PROVED: Final = "deadlock"
 """The property of which laws are proved."""
+BOUNDED: Final = "bounded"
+"""The property with which it is asked how full each link gets."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +43,7 @@ class Found:
     ``beyond`` designs outside the grid the law was true but for those ``against`` it. ``proof`` is
     None where none was tried, and ``sizes`` where there is nothing to choose. ``certificate`` is
     what the proof rests on, if somebody asked for it. ``spent`` are the phases for which there was
-    too little time.
+    too little time, and ``full`` says how full each link gets, where the property is ``bounded``.
     """
 
     names: tuple[str, ...]
@@ -54,6 +57,7 @@ class Found:
     sizes: Sizes | None = None
     certificate: Mapping[str, Any] | None = None
     spent: tuple[str, ...] = ()
+    full: tuple[Full, ...] = ()
 
     @property
     def stands(self) -> bool:
@@ -130,6 +134,9 @@ def law_of(
         if certify and found.proof is not None:
             found = replace(found, certificate=_certificate(
                 found, law, grid, decided, over, proof_time()))
+    if name == BOUNDED:
+        beyond = _beyond({each: top for each, (_, top) in grid.ranges.items()}, law)
+        found = replace(found, full=tuple(full_links(grid, beyond, whole, proving)))
     return replace(found, sizes=sizes_of(decided, law, grid.made))
 
 

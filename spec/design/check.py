@@ -42,7 +42,7 @@ from .why.stuck import Blocked
 
 __all__ = [
     "Engine", "Part", "Settings", "check", "decide_deadlock", "decide_one", "decide_property",
-    "parts",
+    "fullest", "parts",
 ]
 
 GROWTHS = (8, 40, 200)
@@ -88,6 +88,17 @@ def decide_one(design: Design, name: str, settings: Settings | None = None) -> F
                 for place, part in enumerate(found)]
     spaces = Spaces(sections, settings, LOCAL in design.expect)
     return decide_property(design, sections, spaces, name, settings)
+
+
+def fullest(design: Design, settings: Settings | None = None) -> Finding:
+    """The finding on boundedness, with how full each link gets, and nothing else."""
+    settings = settings or Settings()
+    settings = replace(settings, budget=settings.budget.start())
+    deadline = settings.budget.deadline
+    sections = [Part.of(part, deadline=deadline) for part in parts(design)]
+    spaces = Spaces(sections, settings, True)
+    return _with_bounds(decide_property(design, sections, spaces, "bounded", settings), design,
+                        spaces)
 
 
 def _expected(design: Design, finding: Finding) -> str | None:

@@ -19,39 +19,45 @@ __all__ = ["eager"]
 
 MAX_TIMES: Final = 10**9
 """What is made more often than this has no end."""
+MAX_LEGS: Final = 16
+"""Legs of a run that does not end the design."""
 
 Values = Mapping[str, int]
 
 
-def eager(net: Counters, point: Values) -> Schedule | None:
-    """Such a run of a net with symbols, which gets stuck at the point; None where it does not, or
-    where a move comes a second time. It has no samples: its forms are what they must be."""
+def eager(net: Counters, point: Values, ends: bool = True) -> Schedule | None:
+    """Such a run of a net with symbols; where it ``ends`` the design, nothing moves at its end at
+    the point and work is left; None where that is not so, or where a move comes a second time. It
+    has no samples: its forms are what they must be."""
     marking = [_form(counter.start) for counter in net.counters]
-    made: dict[int, Form] = {}
-    while True:
+    made: list[tuple[int, Form]] = []
+    while ends or len(made) < MAX_LEGS:
         found = next(((number, times) for number, move in enumerate(net.moves)
                       if (times := _times(net, move, marking, point)).at(point) > 0), None)
         if found is None:
             break
         number, times = found
         move = net.moves[number]
-        if number in made or move.fails or times.at(point) >= MAX_TIMES or not all(
-                _form(by).factors == () for by in move.change.values()):
+        again = ends and any(number == other for other, _ in made)
+        if again or move.fails or times.at(point) >= MAX_TIMES:
             return None
-        made[number] = times
-        for n, by in move.change.items():
-            marking[n] = marking[n].plus(times, int(by))
-    if net.may_end and not any(here.at(point) > _form(counter.rest).at(point)
+        made.append(found)
+        for n, change in move.change.items():
+            by = _form(change)
+            marking[n] = marking[n].plus(by) if times == ONCE else marking[n].plus(
+                times, by.constant)
+    if ends and net.may_end and not any(here.at(point) > _form(counter.rest).at(point)
                                for here, counter in zip(marking, net.counters, strict=True)):
         return None
-    return Schedule(tuple((number,) for number in made), tuple(made.values()), ())
+    return Schedule(tuple((number,) for number, _ in made), tuple(times for _, times in made), ())
 
 
 def _times(net: Counters, move: Move, marking: list[Form], point: Values) -> Form:
     """How many times a move can be made here: the form that says so at the point and near it; 0
-    where it cannot."""
-    least = Form(constant=MAX_TIMES)
-    for room, by in _rooms(net, move, marking):
+    where it cannot. One that adds a form is made once."""
+    least = ONCE if any(_form(by).factors for by in move.change.values()) else Form(
+        constant=MAX_TIMES)
+    for room, by in _rooms(net, move, marking, point):
         if room.at(point) < 0:
             return Form()
         fits = room if by == 1 else Form(constant=room.at(point) // by) if by else least
@@ -60,25 +66,23 @@ def _times(net: Counters, move: Move, marking: list[Form], point: Values) -> For
     return least
 
 
-def _rooms(net: Counters, move: Move, marking: list[Form]) -> Iterator[tuple[Form, int]]:
+def _rooms(
+    net: Counters, move: Move, marking: list[Form], point: Values
+) -> Iterator[tuple[Form, int]]:
     """For each guard how much there is of what each time takes so much away; less than 0 where the
     move cannot be made at all."""
     for n, bound in move.least.items():
-        by = max(0, -_constant(move.change.get(n, 0)))
+        by = max(0, -_form(move.change.get(n, 0)).at(point))
         yield marking[n].plus(_form(bound), -1).plus(ONCE, by), by
     for n, bound in move.most.items():
-        by = max(0, _constant(move.change.get(n, 0)))
+        by = max(0, _form(move.change.get(n, 0)).at(point))
         yield _form(bound).plus(marking[n], -1).plus(ONCE, by), by
     for n, change in move.change.items():
-        by, most = _constant(change), net.counters[n].most
+        by, most = _form(change).at(point), net.counters[n].most
         if by < 0:
             yield marking[n], -by
         elif most is not None:
             yield _form(most).plus(marking[n], -1), by
-
-
-def _constant(by: Any) -> int:
-    return _form(by).constant
 
 
 def _form(value: Any) -> Form:

@@ -22,7 +22,7 @@ from typing import Any, Final, Literal
 
 from ...verdicts.deadline import Deadline
 
-__all__ = ["Atom", "Law", "Observed", "Point", "Term", "find_law", "times"]
+__all__ = ["EFFORT", "Atom", "Law", "Observed", "Point", "Term", "asked", "find_law", "times"]
 
 LENGTHS: Final = range(1, 10)
 """What all factors of a formula may come to, the shortest first."""
@@ -150,7 +150,7 @@ def _fitted(
     needed = _first_two(observed)
     for point, holds in needed:
         solver.add(_says(unknowns, point, joint) == holds)
-    while _asked(solver, deadline) == z3.sat:
+    while asked(solver, deadline) == z3.sat:
         found = sorted((each.atom(solver.model()) for each in unknowns), key=_shorter_first)
         law = Law(tuple(found), joint, len(needed))
         wrong = next((each for each in observed if law.holds(each[0]) != each[1]), None)
@@ -161,7 +161,7 @@ def _fitted(
     return None
 
 
-def _asked(solver: Any, deadline: Deadline) -> Any:
+def asked(solver: Any, deadline: Deadline) -> Any:
     """What the solver answers, in the time that is left."""
     deadline.check("looking for a formula")
     if deadline.left() < inf:

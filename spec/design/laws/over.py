@@ -57,10 +57,12 @@ def opened(
     values: dict[str, Sequence[int]] = {}
     inner: dict[str, str] = {}
     for place, each in enumerate(wanted):
-        name, _, said = each.partition("=")
+        name, equals, said = each.partition("=")
         name = name.strip()
         spoken = range_said(said, name, f"--over {each.strip()[:60]}") if said else None
-        if said and spoken is None:
+        if name in values:
+            raise InputError(f"{name[:60]!r} is named twice", "--over", "Name it once.")
+        if equals and spoken is None:
             raise InputError(f"{said[:60]!r} is no range of values", f"--over {each.strip()[:60]}",
                              "Write for example --over requests=1..8.")
         declared = root.value.get("parameters")
@@ -96,7 +98,11 @@ def _made_parameter(root: Node, name: str, inner: str, file: str) -> tuple[Node,
     entry: Node = entries[owner]
     now = entry.value[key].value if key in entry.value else default
     if now is None:
-        raise InputError(f"{name[:40]!r} has no number in the file", file, f"Give it a `{key}:`.")
+        in_steps = key == "count" and "steps" in entry.value
+        raise InputError(
+            f"{name[:40]!r} has no number in the file", file,
+            "The counts of a script's steps may be a parameter: write `parameters: {n: 4}` and "
+            "`count: n`, and name n." if in_steps else f"Give it a `{key}:`.")
     changed = replace(entry, value={**entry.value, key: Node(inner, entry.spot)})
     whole: Any = {**entries, owner: changed} if isinstance(entries, dict) else [
         *entries[:owner], changed, *entries[owner + 1:]]

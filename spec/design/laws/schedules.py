@@ -9,7 +9,7 @@ true as well, as every counter grows or falls evenly), and that nothing can move
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -48,8 +48,28 @@ class Schedule:
         except _NotLinear:
             return None
 
+    def fills(self, net: Counters, queue: int, enough: Callable[[str], str]) -> str:
+        """That this is a run of the net after which the counter ``queue`` is ``enough``, in
+        SMT-LIB; false where that is no matter of linear inequalities."""
+        marking = [_form(counter.start) for counter in net.counters]
+        try:
+            steps = [*self._steps(net, marking)]
+        except _NotLinear:
+            return "false"
+        return f"(and {' '.join(steps)} {enough(marking[queue].text)})"
+
     def _demands(self, net: Counters) -> Iterator[str]:
         marking = [_form(counter.start) for counter in net.counters]
+        yield from self._steps(net, marking)
+        for move in net.moves:
+            yield f"(or false {' '.join(_closed(move, marking))})"
+        if net.may_end:
+            left = [f"(> {here.text} {_form(counter.rest).text})"
+                    for here, counter in zip(marking, net.counters, strict=True)]
+            yield f"(or {' '.join(left)})"
+
+    def _steps(self, net: Counters, marking: list[Form]) -> Iterator[str]:
+        """That each leg can be made, one after another; ``marking`` is then what it comes to."""
         for path, times in zip(self.paths, self.times, strict=True):
             moves = [net.moves[number] for number in path]
             yield f"(>= {times.text} 0)"
@@ -59,13 +79,7 @@ class Schedule:
                 yield from first
             else:
                 yield f"(or (= {times.text} 0) (and {' '.join((*first, *last))}))"
-            marking = _after(marking, moves, times)
-        for move in net.moves:
-            yield f"(or false {' '.join(_closed(move, marking))})"
-        if net.may_end:
-            left = [f"(> {here.text} {_form(counter.rest).text})"
-                    for here, counter in zip(marking, net.counters, strict=True)]
-            yield f"(or {' '.join(left)})"
+            marking[:] = _after(marking, moves, times)
 
 
 def paths_of(legs: Sequence[Leg]) -> Paths | None:

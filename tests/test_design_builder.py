@@ -12,12 +12,14 @@ import pytest
 import yaml
 
 from checkvalve.conformance.designs.builder_source import FILE, source
+from checkvalve.conformance.designs.laws import law_of
 from checkvalve.spec.design.builder import (
     Design, acquire, branch, either, read, release, write,
 )
 from checkvalve.spec.design.loader import load_all
 from checkvalve.spec.design.reading.schema import schema
 from checkvalve.spec.notation.errors import InputError
+from checkvalve.spec.verdicts.verdict import Budget
 
 ROOT = Path(__file__).parent.parent
 DESIGNS = sorted((ROOT / "examples").glob("*/*.yaml"))
@@ -120,3 +122,22 @@ def test_the_program_of_the_page_runs(capsys: pytest.CaptureFixture[str]) -> Non
     (program,) = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
     exec(compile(program, "page.py", "exec"), {})  # noqa: S102 - it is a page of ours
     assert "client" in capsys.readouterr().out
+
+
+def test_a_design_with_ranges_has_a_law_and_a_report_for_each_value() -> None:
+    """As its file would have; a sweep that is too wide is refused with the line of the program."""
+    echo = Design("echo")
+    n = echo.parameter("n", "1..8")
+    client = echo.script("client", steps=[write("requests", n), read("replies", n)])
+    server = echo.map("server", hand=1)
+    echo.link(client, server, name="requests", capacity=3)
+    echo.link(server, client, name="replies", capacity=1)
+    echo.expect(deadlock={"violated": f"{n} > 3 + 1 + 1"})
+    assert [each.expect["deadlock"] for each in echo.load_all()] == ["holds"] * 5 + ["violated"] * 3
+    assert echo.check(given={"n": "6"}).as_expected
+    found = law_of(echo.reading(), "deadlock", {}, Budget(max_seconds=5),
+                   over=["n", "requests=1..4"])
+    assert str(found.law) == "requests + 2 >= n"
+    assert found.proof is not None and found.proof.is_whole
+    with pytest.raises(InputError, match=r"test_design_builder\.py:\d+:1: .* 1000000000 choices"):
+        echo.load_all({"n": "1..1000000000"})

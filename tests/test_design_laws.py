@@ -297,7 +297,7 @@ def test_where_a_proof_finds_no_run_the_law_is_tried(tmp_path: Path) -> None:
     (["--over", "p=x"], "--over p=x: 'x' is no range of values"),
     (["--over", "p="], "--over p=: '' is no range of values"),
     (["--over", "p,B,p"], "--over: 'p' is named twice"),
-    (["--over", "p=1..1000000000,B"], "there are [0-9]+000000000 choices of values, more than 1000"),
+    (["--over", "p=1..1000000000,B"], "there are [0-9]+000000000 choices of values"),
     (["--over", "p=5..1"], "--over p=5..1: 'p' has no value: 5 is more than 1"),
     (["--over", ""], "--over: it names no number"),
     (["--set", "B=5..1"], "--set B=5..1: 'B' has no value: 5 is more than 1"),

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
+from checkvalve.spec.design.formats.draft import Reading
 from checkvalve.spec.design.formats.files import read_any
 from checkvalve.spec.design.laws.law import Law, Observed, Point, find_law
 from checkvalve.spec.design.laws.law_certificate import law_certificate
@@ -98,21 +99,22 @@ def _says_all(values: Mapping[str, object], choices: Sequence[Point], path: str)
 
 
 def law_of(
-    file: str | Path, name: str, given: Mapping[str, str], budget: Budget,
+    file: str | Path | Reading, name: str, given: Mapping[str, str], budget: Budget,
     proving: float | None = None, over: Sequence[str] = (), certify: bool = False,
     seconds: float | None = None,
 ) -> Found:
-    """The law of the property ``name`` of the designs that a file stands for, or ``over`` some
-    numbers of its one design (see ``over``). Each design may use the ``budget``, and the proof
-    ``proving`` seconds; all of it together ``seconds``, of which each phase leaves half to those
-    after it.
+    """The law of the property ``name`` of the designs that a file stands for (or what a builder
+    made, its ``reading``), or ``over`` some numbers of its one design (see ``over``). Each design
+    may use the ``budget``, and the proof ``proving`` seconds; all of it together ``seconds``, of
+    which each phase leaves half to those after it.
 
     Raises InputError for a file without a range among its parameters, for one whose designs do
     not have the property, and as ``load_designs`` does.
     """
     whole, spent = Deadline(seconds), []
-    grid = Grid.of(read_any(read_text(Path(file)), str(file)), str(file), given, name, budget, over,
-                   whole.share(2))
+    where = "the design" if isinstance(file, Reading) else str(file)
+    reading = file if isinstance(file, Reading) else read_any(read_text(Path(file)), where)
+    grid = Grid.of(reading, where, given, name, budget, over, whole.share(2))
     decided = grid.decided
     if grid.deadline.passed():
         spent.append("deciding the designs")

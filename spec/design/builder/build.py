@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ..check import Settings, check
-from ..formats.draft import as_node
+from ..formats.draft import Reading, as_node
 from ..loader import load_tree, only
 from ..reading.language import Design as Loaded
 from ..reading.schema import schema
@@ -73,13 +73,21 @@ class Design(Kinds):
         """The designs that this one stands for, one for each choice of its parameters."""
         return load_tree(self._root(), self._file, given)
 
-    def load(self) -> Loaded:
-        """The one design that this is."""
-        return only(self.load_all(), self._file)
+    def load(self, given: Mapping[str, str] | None = None) -> Loaded:
+        """The one design that this is, or that it is with these values of its parameters."""
+        return only(self.load_all(given), self._file)
 
-    def check(self, settings: Settings | None = None) -> DesignReport:
-        """Decide all that is expected of the design; see ``checkvalve check``."""
-        return check(self.load(), settings)
+    def check(
+        self, settings: Settings | None = None, given: Mapping[str, str] | None = None
+    ) -> DesignReport:
+        """Decide all that is expected of the design, with these values of its parameters; see
+        ``checkvalve check``."""
+        return check(self.load(given), settings)
+
+    def reading(self) -> Reading:
+        """The document as it was read from a file: what ``checkvalve.conformance.designs.laws``
+        finds the laws of."""
+        return Reading(self._root())
 
     # --- what the methods put down -----------------------------------------------------------
 

@@ -11,7 +11,8 @@ import pytest
 
 from checkvalve.conformance.cli import root
 from checkvalve.conformance.cli.outcome import run
-from checkvalve.conformance.designs import check_file
+from checkvalve.conformance.designs import check_design, check_file
+from checkvalve.spec.design.check import Settings
 from checkvalve.spec.design.drawing.svg import draw
 from checkvalve.spec.design.why.findings import in_short
 
@@ -41,6 +42,18 @@ TWO = "tasks: {a: {kind: source}, b: {kind: sink}}\nlinks: [{from: a, to: b, cap
 def test_the_exit_code_tells_expected_from_found(rest: str, code: int, tmp_path: Path) -> None:
     """0 as expected, 1 not as expected, 64 no design."""
     assert run(root, ["check", "--no-repair", written(tmp_path, TWO + rest)]) == code
+
+
+def test_the_graph_says_that_no_circle_but_an_end_is_what_it_cannot_exclude() -> None:
+    """A consumer that may crash stops the others without any circle of waits."""
+    report = check_design("""checkvalve: 1
+name: crashes
+tasks: {p: {kind: source}, a: {kind: sink, may: crash}, b: {kind: sink}}
+links: [{from: p, to: [a, b], capacity: 2, name: q}]
+""", settings=Settings("graph"))
+    assert report.cycles and all(cycle.excluded for cycle in report.cycles)
+    reason = report.finding("deadlock").reason
+    assert "ended, stopped or crashed" in reason and "cycles" not in reason
 
 
 def test_the_graph_alone_leaves_unknown_what_it_cannot_prove() -> None:

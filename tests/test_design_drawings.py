@@ -59,6 +59,26 @@ pools: {A: {threads: 1}, B: {threads: 1}}
 """
 
 
+SAGA = """
+tasks:
+  client: {kind: source}
+  order: {kind: script, steps: [{either: [[{read: new}, {write: pay}],
+                                          [{read: payed}, {branch: [[{write: done}],
+                                                                    [{write: cancel}]]}],
+                                          [{read: cancelled}, {write: done}]]}]}
+  payment: {kind: script, steps: [{either: [[{read: pay}, {write: payed}],
+                                            [{read: cancel}, {write: cancelled}]]}]}
+  out: {kind: sink}
+links:
+  - {from: client, to: order, capacity: 1, name: new}
+  - {from: order, to: payment, capacity: 2, name: pay}
+  - {from: payment, to: order, capacity: 2, name: payed}
+  - {from: order, to: payment, capacity: 1, name: cancel}
+  - {from: payment, to: order, capacity: 1, name: cancelled}
+  - {from: order, to: out, capacity: 1, name: done}
+"""
+
+
 def report_on(text: str) -> DesignReport:
     """The report on a design."""
     return check_design("checkvalve: 1\nname: drawn\n" + text)
@@ -148,10 +168,12 @@ def test_each_verdict_is_told_in_its_colour() -> None:
     assert 'bounded: <tspan class="task holds">holds</tspan>' in drawing
 
 
-@pytest.mark.parametrize("text", [STOPPED, POOLED, FULL])
-def test_no_label_is_written_over_slots_or_another_label(text: str) -> None:
-    """Each stands beside its line, above or below."""
+@pytest.mark.parametrize("text", [STOPPED, POOLED, FULL, SAGA])
+def test_no_label_is_written_over_slots_boxes_or_another_label(text: str) -> None:
+    """Each stands beside its line, above or below, also where four lines run side by side."""
     drawing = draw(report_on(text))
+    boxes = [tuple(map(float, box)) for box in re.findall(
+        r'<rect class="box[^"]*" x="([-\d.]+)" y="([-\d.]+)" rx="6" width="([-\d.]+)"', drawing)]
     labels = [(float(x), float(y), 6.6 * len(told)) for x, y, told in re.findall(
         r'label[^"]*" text-anchor="middle" x="([-\d.]+)" y="([-\d.]+)">([^<]*)<', drawing)]
     slots = [(float(x), float(y)) for x, y in re.findall(
@@ -161,6 +183,16 @@ def test_no_label_is_written_over_slots_or_another_label(text: str) -> None:
         assert not any(abs(x - a) < width / 2 and y - 11 < b + 6 < y for a, b in slots)
         assert not any(abs(x - a) < (width + other) / 2 and abs(y - b) < 11
                        for a, b, other in labels[number + 1:])
+        assert not any(left - width / 2 < x < left + across + width / 2 and top < y < top + 60
+                       for left, top, across in boxes)
+
+
+def test_a_drawing_shows_in_programs_that_know_little_of_css() -> None:
+    """cairosvg takes a size from any rule outside of @media, and paints a stroke over its text."""
+    drawing = draw(report_on(FULL))
+    assert "style=" not in drawing and "paint-order" not in drawing
+    assert "@media screen { :root { max-width: 100%; height: auto; } }" in drawing
+    assert drawing.index('class="small halo"') < drawing.index('class="small label')
 
 
 def test_an_open_question_is_drawn_with_the_circle_that_was_not_excluded() -> None:

@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from checkvalve.conformance.cli import root
 from checkvalve.conformance.designs import check_file, load_designs
 from checkvalve.spec.design.formats.files import FORMATS, format_of, load_any
+from checkvalve.spec.design.repairs.change import Scope
 from checkvalve.spec.notation.errors import InputError
 
 EXAMPLES = Path(__file__).parent.parent / "examples" / "formats"
@@ -57,6 +58,39 @@ def test_the_format_is_found_by_content_where_the_suffix_says_nothing() -> None:
         assert format_of(text, "unnamed") is format_of(text, path.name)
     for path in (EXAMPLES.parent / "designs").iterdir():
         assert format_of(path.read_text(), path.name) is None
+
+
+RETRIES = """\
+Topologies:
+   Sub-topology: 0
+    Source: in (topics: [clicks, clicks-retry, café])
+      --> branch
+    Processor: branch (stores: [])
+      --> again, out
+      <-- in
+    Sink: again (topic: clicks-retry)
+      <-- branch
+    Sink: out (topic: done)
+      <-- branch
+"""
+
+
+def test_what_stands_in_one_line_of_a_file_is_not_copies_of_one_task() -> None:
+    """So a repair changes each by itself. Each topic has the column where it stands."""
+    design = load_any(RETRIES.replace("é", "e"), "retries.txt")[0]
+    told = [family.told for kind in (Scope(design, (), ()).tasks, Scope(design, (), ()).links)
+            for family in kind]
+    assert len(told) == len(design.tasks) + len(design.links)
+    assert not any("copies" in name for name in told)
+    assert str(design.tasks["writers of clicks"].spot) == "3:26"
+
+
+def test_names_lose_accents_and_what_is_written_for_html() -> None:
+    """Of a plan the web interface of Flink shows the descriptions, so they are escaped."""
+    plan = json.loads((EXAMPLES / "socket-window.flink.json").read_text())
+    plan["nodes"][0]["contents"] = "Source: caf\u00e9 &lt;t&gt; -&gt; Map<br/>"
+    design = load_any(json.dumps(plan), "plan.json")[0]
+    assert next(iter(design.tasks)) == "Source cafe t Map"
 
 
 def test_assumptions_are_printed_with_the_verdict(tmp_path: Path) -> None:

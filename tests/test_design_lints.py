@@ -13,6 +13,7 @@ from checkvalve.conformance.designs import load_designs
 from checkvalve.spec.design.check import check
 from checkvalve.spec.design.loader import load
 from checkvalve.spec.design.reading.lints import lints
+from checkvalve.spec.notation.errors import InputError
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 
@@ -91,6 +92,22 @@ def test_what_is_odd_is_told_with_its_place(text: str, spot: str, words: str) ->
 def test_what_the_odd_ones_were_made_of_is_not_odd(text: str) -> None:
     """Else something else would have been told of them."""
     assert lints(load(text, "d.yaml")) == ()
+
+
+def test_what_there_is_instead_is_told_in_the_plural() -> None:
+    """A name that no link to a task has, in a file with others."""
+    text = DIAMOND.replace("{kind: map}", "{kind: script, steps: [{read: zzz}]}")
+    with pytest.raises(InputError) as told:
+        load(text)
+    assert told.value.next_step == "The links to work are: split->work."
+
+
+def test_a_pool_of_one_user_is_not_to_be_made_smaller_than_one() -> None:
+    """There is no such pool."""
+    design = load("checkvalve: 1\nname: odd\ntasks: {s: {kind: source, pool: p}, t: {kind: sink}}\n"
+                  "links: [{from: s, to: t, capacity: 1}]\npools: {p: {threads: 2}}\n")
+    lint, = lints(design)
+    assert "limits nothing" in lint.what and lint.next_step.startswith("Remove the pool, or let")
 
 
 def test_rates_that_do_not_balance_get_a_bounded_loop_stuck() -> None:

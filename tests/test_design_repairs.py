@@ -21,11 +21,12 @@ from checkvalve.conformance.cli.outcome import run
 from checkvalve.conformance.designs import check_design, check_file
 from checkvalve.conformance.designs.places import with_places
 from checkvalve.conformance.designs.text import lines, repair_lines
-from checkvalve.spec.design.check import Part, Settings, decide_deadlock, decide_one, parts
+from checkvalve.spec.design.check import Part, Settings, check, decide_deadlock, decide_one, parts
 from checkvalve.spec.design.loader import load
 from checkvalve.spec.design.reading.language import Design
 from checkvalve.spec.design.repairs import judge, repair as search
 from checkvalve.spec.design.repairs.change import Scope
+from checkvalve.spec.design.repairs.numbered import named, numbered
 from checkvalve.spec.design.repairs.repair import repair, with_repair
 from checkvalve.spec.design.repairs.table import KINDS
 from checkvalve.spec.design.why.findings import DesignReport, Finding, Repair
@@ -505,6 +506,18 @@ links: [{name: l, from: p, to: c, flow: unbounded}]
     assert found is not None
     assert [step.kind for step in found.steps] == ["a bound"]
     assert found.steps[0].edits[1].new == "1"
+
+
+def test_a_link_is_named_in_the_sentence_that_tells_its_bound() -> None:
+    """The engines are asked about designs with numbers for names."""
+    design = report_on("""
+tasks: {a: {kind: map}, b: {kind: map}}
+links: [{name: l, from: a, to: b, initial: 1, capacity: 1}, {from: b, to: a, flow: unbounded}]
+""").design
+    plain, names = numbered(design)
+    told = check(plain).finding("bounded")
+    assert "at most 1 in :3" in told.method
+    assert "at most 1 in b->a" in named(told, names).method
 
 
 def test_windows_and_marks_can_be_repaired() -> None:

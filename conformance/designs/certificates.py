@@ -39,6 +39,12 @@ class Written:
     why: str = ""
 
 
+def _in_a_path(name: str) -> str:
+    """A property's name as a file's name has it, without blanks of its own: the key of `expect`."""
+    kind, _, task = name.partition(": ")
+    return "-".join(filter(None, [kind.replace(" ", "_"), task]))
+
+
 def write_certificates(report: DesignReport, folder: Path, deadline: Deadline) -> list[Written]:
     """Write a certificate of each verdict that is known, as ``NAME.PROPERTY.json``."""
     from checkvalve.spec.design.verdicts.certificates import Certificates, Uncertified
@@ -54,7 +60,7 @@ def write_certificates(report: DesignReport, folder: Path, deadline: Deadline) -
         except Uncertified as why:
             written.append(Written(finding.name, None, str(why)))
             continue
-        path = folder / f"{report.design.name}.{finding.name.replace(': ', '-')}.json"
+        path = folder / f"{report.design.name}.{_in_a_path(finding.name)}.json"
         text = json.dumps(document, ensure_ascii=False, separators=(",", ":")) + "\n"
         large = _too_large(text, len(text.encode()))
         if large:

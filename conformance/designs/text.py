@@ -269,8 +269,8 @@ def _graph(report: DesignReport) -> Iterator[str]:
     more = "" if report.all_cycles else "more than "
     every = f"  Wait-for graph: {more}{counted(len(report.cycles), 'elementary cycle')} of waits"
     if not possible:
-        every += (", all of them impossible" if report.all_cycles else "; those listed are all "
-                  "impossible")
+        alone = ", which is impossible" if len(report.cycles) == 1 else ", all of them impossible"
+        every += alone if report.all_cycles else "; those listed are all impossible"
         stuck = any(finding.waits and not finding.cycle for finding in report.findings)
         yield every + ("; what is stuck here is no circle." if stuck else ".")
         return

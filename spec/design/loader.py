@@ -148,8 +148,10 @@ class _Loader:
             return name
         names = list(of)
         near = difflib.get_close_matches(name, names, n=1)
+        kind, *which = what.split(" ", 1)  # as in "link to this task"
+        several = " ".join([f"{kind}s", *which])
         advice = f"Did you mean {near[0]!r}?" if near else (
-            f"The {what}s are: {', '.join(names)}." if names else f"The design has no {what}s."
+            f"The {several} are: {', '.join(names)}." if names else f"The design has no {several}."
         )
         raise self._error(spot, f"there is no {what} called {name!r}", advice)
 

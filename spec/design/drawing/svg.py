@@ -29,6 +29,7 @@ CHARACTER = 7.3  # the usual width of a character at 13 px
 Point = tuple[float, float]
 
 _STYLE = """
+@media screen { :root { max-width: 100%; height: auto; } }
 text { font: 13px system-ui, 'Segoe UI', 'DejaVu Sans', sans-serif; fill: #1f2933; }
 .title { font-size: 19px; font-weight: 600; }
 .task { font-weight: 600; }
@@ -37,7 +38,7 @@ text { font: 13px system-ui, 'Segoe UI', 'DejaVu Sans', sans-serif; fill: #1f293
 .pool { fill: #fffbea; stroke: #b7791f; stroke-width: 1.4; }
 .link { fill: none; stroke: #52606d; stroke-width: 1.6; }
 .uses { fill: none; stroke: #b7791f; stroke-width: 1.2; stroke-dasharray: 2 4; }
-.label { paint-order: stroke; stroke: #ffffff; stroke-width: 4px; stroke-linejoin: round; }
+.halo { fill: #ffffff; stroke: #ffffff; stroke-width: 4px; stroke-linejoin: round; }
 .slot { fill: #ffffff; stroke: #52606d; stroke-width: 1.2; }
 .full { fill: #52606d; stroke: #ffffff; stroke-width: 1.2; }
 .wanted { fill: #cf1124; stroke: #ffffff; stroke-width: 1.2; }
@@ -234,8 +235,7 @@ class _Drawing:
                         f'{self.legend}</text>')
         return "\n".join([
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{bottom:.0f}" '
-            f'viewBox="0 0 {width:.0f} {bottom:.0f}" style="max-width: 100%; height: auto" '
-            'role="img">',
+            f'viewBox="0 0 {width:.0f} {bottom:.0f}" role="img">',
             f"<title>{escape(title)}</title>", f"<style>{_STYLE}</style>", _MARKERS,
             '<rect width="100%" height="100%" fill="#ffffff"/>', *body, "</svg>", "",
         ])
@@ -279,7 +279,8 @@ class _Drawing:
                  if (arrow.start, arrow.end) == (self.link_of[arrow.key].writers[0],
                                                  self.link_of[arrow.key].readers[0])]
         stretches = {arrow.key: _stretch(self.paths[arrow.key]) for arrow in shown}
-        taken = [((a + c) / 2, (b + d) / 2 + 4) for (a, b), (c, d) in stretches.values()]
+        slots = [((a + c) / 2, (b + d) / 2) for (a, b), (c, d) in stretches.values()]
+        labels: list[tuple[float, float, float]] = []
         for arrow in shown:
             link = self.link_of[arrow.key]
             (left, above), (right, below) = stretches[arrow.key]
@@ -288,15 +289,33 @@ class _Drawing:
             yield from self._slots(link, x, y, red)
             label, falls = self._label(link), (below - above) * (right - left)
             slope = 0 if abs(below - above) < 12 else 1 if falls > 0 else -1
-            half = len(label) * CHARACTER * 0.45 + 8
-            at, beside = next((place for place in (
-                (y - 11, x + slope * half), (y + 19, x - slope * half), (y - 27, x + slope * half),
-                (y + 35, x - slope * half)) if all(
-                    abs(place[1] - a) > 2 * half or abs(place[0] - b) > 14 for a, b in taken)),
-                (y - 11, x + slope * half))
-            taken.append((beside, at))
-            yield (f'<text class="small label{" red" if red else ""}" text-anchor="middle" '
-                   f'x="{beside:.1f}" y="{at:.1f}">{escape(label)}</text>')
+            half = len(label) * CHARACTER * 0.45
+            beside, at = self._free((x, y), slope, half, slots, labels)
+            labels.append((beside, at, half))
+            where = f'text-anchor="middle" x="{beside:.1f}" y="{at:.1f}">{escape(label)}</text>'
+            yield f'<text class="small halo" aria-hidden="true" {where}'
+            yield f'<text class="small label{" red" if red else ""}" {where}'
+
+    def _free(self, middle: Point, slope: int, half: float, slots: Sequence[Point],
+              labels: Sequence[tuple[float, float, float]]) -> Point:
+        """The place nearest to a queue at which a label covers no slots, no box and no other
+        label; or else the one where it covers the fewest."""
+        boxes = [*self.boxes.values(), *self.pools.values()]
+        x, y = middle
+        aside = slope * (half + SLOT * MANY_SLOTS / 2)
+
+        def covers(place: Point) -> int:
+            across, down = place
+            return sum(abs(across - a) < half + SLOT * MANY_SLOTS / 2 - 1 and -8 < down - b < 18
+                       for a, b in slots) + sum(
+                abs(across - a) < half + other + 4 and abs(down - b) < 14
+                for a, b, other in labels) + sum(
+                box.x - half < across < box.x + box.width + half
+                and box.y - 4 < down < box.y + BOX_HEIGHT + 12 for box in boxes)
+
+        return min(((x + side * aside, y + down) for down, side in (
+            (-11, 1), (19, -1), (-27, 1), (35, -1), (-43, 1), (51, -1), (-59, 1), (67, -1))),
+            key=covers)
 
     def _slots(self, link: Link, x: float, y: float, red: bool) -> Iterator[str]:
         """The slots, the front of the queue on the right; of many, a bar that is filled so far."""
@@ -445,7 +464,7 @@ def _describe(task: Task) -> str:
     if task.may.value:
         parts.append(f"may {task.may.value}")
     if task.count is not None:
-        parts.append(f"{task.count} times")
+        parts.append("once" if task.count == 1 else f"{task.count} times")
     if task.hand > MANY_SLOTS:
         parts.append(f"holds {task.hand}")
     return ", ".join(parts)

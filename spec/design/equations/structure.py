@@ -65,7 +65,8 @@ class Answer:
     @property
     def used(self) -> str:
         """What the answer rests on, as a noun phrase."""
-        told = [counted(sum(len(w) > 1 for w, _ in self.sums), "sum") + " that never change"]
+        told = [counted(sum(len(w) > 1 for w, _ in self.sums), "sum that never changes",
+                        "sums that never change")]
         shapes = Tally(clause.shape for clause in self.clauses)
         told += [counted(number, shape) for shape, number in sorted(shapes.items())]
         return ", ".join(told)

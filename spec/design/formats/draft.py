@@ -8,6 +8,7 @@ shape, its names and its limits are checked in one place, and messages name the 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -127,7 +128,8 @@ def as_node(value: Any, spot: Spot) -> Node:
 def _legal(original: str, most: int, *, link: bool = False) -> str:
     """The nearest name of the design language: letters, digits and _, with single separators."""
     allowed = r"[^A-Za-z0-9_ .>+-]" if link else r"[^A-Za-z0-9_ .-]"
-    name = re.sub(allowed, "_", original)
+    plain = unicodedata.normalize("NFKD", original)  # é is e and its accent, which is left out
+    name = re.sub(allowed, "_", "".join(c for c in plain if not unicodedata.combining(c)))
     if not link:
         name = re.sub(r"_? (?:[ .-]|_(?= ))*|([.-])[ .-]+", lambda found: found[1] or " ", name)
     name = name.strip(" .-")[:most].rstrip(" .-")

@@ -13,6 +13,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from html import unescape
 from typing import Final
 
 from ..reading.source import Node, Spot, parse
@@ -131,5 +132,5 @@ def _label(parts: Mapping[str, Node]) -> str:
     """What a node is called: the first of the texts that say it."""
     for key in ("contents", "description", "operator", "type"):
         if key in parts and isinstance(parts[key].value, str) and parts[key].value.strip():
-            return re.sub(r"<br/?>|&gt;|\s+", " ", parts[key].value).strip()
+            return re.sub(r"<br/?>|[<>\s]+", " ", unescape(parts[key].value)).strip()
     return ""

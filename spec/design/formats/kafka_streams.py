@@ -99,7 +99,9 @@ class _Reader:
                 raise refusal(self.file, spot, f"the source {found[1][:60]} reads the topics "
                               f"{found[2].strip()[:60]!r}, which is a pattern",
                               "Write the topics that it matches, as [a, b].")
-            stage.reads.update((topic.strip(), spot) for topic in topics[1].split(","))
+            for topic in re.finditer(r"[^\s,]+", topics[1]):
+                at = found[0].index(topics[1], found.start(2)) + topic.start() + 1
+                stage.reads[topic[0]] = Spot(spot.line, at)
         elif kind == "sink":
             if found[2] != "topic":
                 raise refusal(self.file, spot, f"a class chooses the topic of the sink "

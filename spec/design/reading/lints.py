@@ -109,7 +109,8 @@ def _of_pool(design: Design, pool: Pool) -> Iterator[_Found]:
     elif 0 <= held < pool.threads:
         yield (pool.spot, f"the pool {pool.name!r} has {counted(pool.threads, 'thread')}, and "
                f"those who use it hold at most {held} at a time, so it limits nothing",
-               f"Lower `threads` below {held}, or remove the pool.")
+               f"Lower `threads` below {held}, or remove the pool." if held > 1 else
+               "Remove the pool, or let more at a time use it (`hand`, `copies`).")
 
 
 def _holds(task: Task, pool: Pool) -> int:

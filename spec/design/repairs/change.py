@@ -129,9 +129,11 @@ class Scope:
 
 
 def _families(items: Iterable[T]) -> list[Family[T]]:
-    found: dict[Spot | str, list[T]] = {}
-    for item in items:
-        found.setdefault(item.name if item.spot == NOWHERE else item.spot, []).append(item)
+    found: dict[object, list[T]] = {}
+    for item in items:  # what is read from other formats has tasks of several kinds in one place
+        kind = item.kind if isinstance(item, Task) else None
+        found.setdefault(
+            item.name if item.spot == NOWHERE else (item.spot, kind), []).append(item)
     return [Family(group[0], tuple(item.name for item in group),
                    group[0].name if len(group) == 1 else _without_numbers(group[0].name))
             for group in found.values()]

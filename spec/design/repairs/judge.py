@@ -26,7 +26,7 @@ from ..verdicts.local import Spaces
 from ..why.findings import Finding
 from ..why.parts import Part, parts
 from ..why.waits import WaitGraph
-from .numbered import numbered, renamed
+from .numbered import named, numbered
 
 __all__ = ["Answer", "Judge", "PATIENCE"]
 
@@ -121,12 +121,12 @@ class Judge:
         known = self._known.setdefault(len(plain.tasks), [])
         for design, finding in known:
             if design == plain:
-                return renamed(finding, names)
+                return named(finding, names)
         self._refused = False
         finding = self._asked(plain)
         if finding.outcome is not Outcome.UNKNOWN or not self._refused:
             known.append((plain, finding))
-        return renamed(finding, names)
+        return named(finding, names)
 
     def _asked(self, part: Design) -> Finding:
         section = Part(part, NOTHING, Aim())
@@ -211,11 +211,11 @@ class Judge:
         plain, back = numbered(design) if same else (design, {})
         for known, of, findings in self._verdicts:
             if of == asked and known == plain:
-                return found + [renamed(each, back) for each in findings]
+                return found + [named(each, back) for each in findings]
         findings = self._decided_of(plain, asked)
         if not self.deadline.passed():
             self._verdicts.append((plain, asked, findings))
-        return found + [renamed(each, back) for each in findings]
+        return found + [named(each, back) for each in findings]
 
     def _decided_of(self, design: Design, asked: Sequence[str]) -> list[Finding]:
         budget = Budget(max_states=STATES, threads=1, running=self._counting(ENDLESS))

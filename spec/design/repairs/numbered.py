@@ -6,7 +6,8 @@ said of the other one if the numbers in it are made names again.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeVar, cast
 
@@ -14,7 +15,7 @@ from ..reading.kinds import is_slots
 from ..reading.language import Design
 from ..reading.source import NOWHERE, Spot
 
-__all__ = ["numbered", "renamed"]
+__all__ = ["named", "numbered", "renamed"]
 
 T = TypeVar("T")
 
@@ -30,19 +31,36 @@ def numbered(design: Design) -> tuple[Design, Mapping[str, str]]:
     return renamed(plain, number_of), {number: name for name, number in number_of.items()}
 
 
-def renamed(value: T, names: Mapping[str, str]) -> T:
+def named(value: T, names: Mapping[str, str]) -> T:
+    """What was said of a numbered design, with the names of the numbers, also within sentences."""
+    return renamed(value, names, _within)
+
+
+def _within(text: str, names: Mapping[str, str]) -> str:
+    return re.sub(r"(?<!\w):\d+", lambda found: names.get(found[0], found[0]), text)
+
+
+def _whole(text: str, names: Mapping[str, str]) -> str:
+    return names.get(text, text)
+
+
+def renamed(
+    value: T, names: Mapping[str, str], rename: Callable[[str, Mapping[str, str]], str] = _whole
+) -> T:
     """The same value with other names wherever one stands by itself, and without places in files.
     """
     found: Any = value
     if isinstance(value, str):
-        found = names.get(value, value)
+        found = rename(value, names)
     elif isinstance(value, Spot):
         found = NOWHERE
     elif isinstance(value, tuple):
-        found = tuple(renamed(each, names) for each in value)
+        found = tuple(renamed(each, names, rename) for each in value)
     elif isinstance(value, Mapping):
-        found = {renamed(key, names): renamed(each, names) for key, each in value.items()}
+        found = {renamed(key, names, rename): renamed(each, names, rename)
+                 for key, each in value.items()}
     elif is_dataclass(value) and not isinstance(value, type):
         found = replace(value, **{
-            each.name: renamed(getattr(value, each.name), names) for each in fields(value)})
+            each.name: renamed(getattr(value, each.name), names, rename)
+            for each in fields(value)})
     return cast(T, found)

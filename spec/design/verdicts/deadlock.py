@@ -28,7 +28,7 @@ from ..search.runs import Runs
 from ..search.searching import ABSTRACTIONS, Settings, abstracting, finding_of
 from ..search.ways import way_into
 from ..why.findings import Attempt, Finding
-from ..why.parts import Part
+from ..why.parts import Part, unending
 from ..why.stuck import closed_cycle, waits_in
 
 __all__ = ["decide_deadlock", "told_all"]
@@ -133,6 +133,12 @@ def _stages(part: Part, settings: Settings, trying: Budget) -> Iterator[Stage]:
 def _graphed(part: Part) -> Finding:
     if part.graph.proves_live:
         return Finding("deadlock", Outcome.HOLDS, "wait-for graph, for every order of steps")
+    graph = part.graph
+    if graph.complete and all(cycle.excluded for cycle in graph.cycles) \
+            and not unending(part.design):
+        return Finding("deadlock", Outcome.UNKNOWN, "wait-for graph",
+                       reason="no circle of waits is possible, but somebody may wait for who has "
+                              "ended, stopped or crashed; the engine `explorer` decides")
     return Finding("deadlock", Outcome.UNKNOWN, "wait-for graph",
                    reason="the wait-for graph has cycles that it cannot exclude; "
                           "the engine `explorer` decides")

@@ -77,8 +77,9 @@ def _check_shipped(spec: str, suite: str) -> None:
     near = _near(spec, own, 3, 0.6)
     meant = _near(spec, known_targets(), 1, 0.8) or near[:1]
     meant = [name if name in own else f"{name} of --suite {_suite_of(name)}" for name in meant]
+    name = excerpt(spec).strip() or "without a name"
     raise InputError(
-        f"there is no {'twin' if is_twin else 'target'} {excerpt(spec)}",
+        f"there is no {'twin' if is_twin else 'target'} {name}",
         next_step=f"{f'Did you mean {meant[0]}? ' if meant else ''}For the suite {suite} there are "
         f"{', '.join(dict.fromkeys([*near, *own]))}; or {_FORMS}.")
 

@@ -421,3 +421,12 @@ def test_explain_tells_who_was_asked(capsys: pytest.CaptureFixture[str]) -> None
     told = capsys.readouterr().out
     assert "Asked whether it can get stuck:" in told
     assert told.index("    graph ") < told.index("    explorer ")
+
+
+def test_of_a_form_that_is_wrong_the_end_is_told_which_says_what_is_wrong() -> None:
+    """And not the whole of what is there, nor its beginning alone."""
+    document = {"certificate": 1, "design": "d", "parameters": {"n": [0] * 500},
+                "property": "deadlock", "verdict": "holds", "evidence": {}}
+    problem = problem_of(document)
+    assert len(problem) < 200 and "is not of type 'integer'" in problem
+    assert problem.endswith("(at parameters/n)")

@@ -119,6 +119,14 @@ def test_a_reply_that_was_not_asked_for_is_an_error(tmp_path: Path, body: str) -
         list(map(session.request, requests))
 
 
+def test_the_request_that_a_program_fails_at_is_named(tmp_path: Path) -> None:
+    """Not the last one that it answered."""
+    session = greeted(tmp_path, "reply(read(), ok=True); read(); sys.exit(3)")
+    session.request({"do": "offer", "item": 1})
+    with pytest.raises(TargetError, match="asked for poll, ended with exit status 3"):
+        session.request({"do": "poll"})
+
+
 def test_a_program_that_does_not_read_does_not_block_us(tmp_path: Path) -> None:
     """A request larger than the pipe is given up at the limit."""
     session = greeted(tmp_path, "hang()", limit=2 * LIMIT_SECONDS)

@@ -6,14 +6,32 @@ from typing import Any
 
 import pytest
 
+from checkvalve.conformance.adapters.session import InProcessTarget
 from checkvalve.conformance.ports.base import Message
 from checkvalve.conformance.suites.exchange import Act, Exchange
 from checkvalve.conformance.suites.plain import PlainConversation
 from checkvalve.conformance.suites.says import ANY, Fields, each, ends, on, one, says, table
+from checkvalve.conformance.suites.run import ITEMS_MAX, run_program
+from checkvalve.conformance.systems.bookkeeper_memtable.suite import MemtableConversation
+from checkvalve.conformance.systems.catalogue import port_named
+from checkvalve.conformance.systems.jobs.suite import SUITE as JOBS
+from checkvalve.conformance.targets import resolve_target
 from checkvalve.spec.notation import Machine, action, const, integer, upto
 from checkvalve.spec.notation.errors import TargetError
+from checkvalve.spec.notation.labels import filled
 
 SIZE = 3
+
+
+class Generous:
+    """A master of two workers that gives each job to an eighth."""
+
+    def request(self, message: Message) -> Message:
+        """See ``Adapter``."""
+        if message["do"] == "hello":
+            return {"ok": {"name": "generous", "version": "1", "can": ["submit", "ask", "done"],
+                           "policy": "drop-oldest"}}
+        return {"ok": [["give", message["job"], 7]] if message["do"] == "submit" else []}
 
 
 class Watched(Machine):
@@ -129,3 +147,34 @@ def test_what_no_line_names_is_the_targets_fault() -> None:
 def test_a_greeting_asks_nothing_of_the_observer() -> None:
     """What a target can do is asked with settings, too, that the observer does not take."""
     assert "look" in Talk(Scripted([]), "any", {}, {"K": 1}).can
+
+
+def test_a_worker_that_is_not_there_is_an_error_of_the_target_and_breaks_no_rule() -> None:
+    """It was told as a job that is not the oldest."""
+    target = InProcessTarget("generous", Generous, port_named)
+    with pytest.raises(TargetError, match="gives job 0 to worker 7, and there is none such"):
+        run_program(JOBS, target, (Act("submit", 0),), 1)
+
+
+def test_what_is_allowed_of_an_entry_is_told_in_the_words_of_the_story() -> None:
+    """An entry that comes again is another addition to the machine, and the same one to a reader.
+    """
+    session = resolve_target("reference.bookkeeper.memtable").open()
+    talk = MemtableConversation(session, 2, ITEMS_MAX)
+    talk.say(Act("add", 0))
+    again = talk.say(Act("add", 48))
+    assert again.words.startswith("entry 0 comes again")
+    told = [answer.words for answer in talk.possible(again.request)]
+    assert "entry 0 is in the table" in told and not any("addition" in words for words in told)
+
+
+@pytest.mark.parametrize(("words", "one", "more"), [
+    ("{n} ticks pass", "1 tick passes", "21 ticks pass"),
+    ("{n} elements come", "1 element comes", "21 elements come"),
+    ("a flush of {n} bytes is asked for", "a flush of 1 byte is asked for",
+     "a flush of 21 bytes is asked for"),
+    ("Depth: {n} permits; a tick", "Depth: 1 permit; a tick", "Depth: 21 permits; a tick"),
+])
+def test_one_thing_is_told_in_the_singular(words: str, one: str, more: str) -> None:
+    """Also where the verb belongs to it."""
+    assert filled(words, {"n": 1}) == one and filled(words, {"n": 21}) == more

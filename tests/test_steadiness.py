@@ -31,6 +31,17 @@ BROKEN_BUT_FOR_THE_FIRST = """
         def poll(self):
             return super().poll() if Adapter.sessions == 1 else "nobody's"
 """
+FAILS_LATER = """
+    class Adapter(ReferenceQueue):
+        sessions = 0
+        def start(self, capacity):
+            Adapter.sessions += 1
+            super().start(capacity)
+        def poll(self):
+            if Adapter.sessions > FIRST:
+                raise RuntimeError("no more handles")
+            return super().poll()
+"""
 AT_TIMES = """
     from pathlib import Path
     from random import Random
@@ -73,6 +84,23 @@ def test_state_that_is_kept_is_told_by_two_sessions_and_whose_fault_it_is(
     assert "Session 2: poll: a1, which nobody put in. But" in row.message
     assert "session 2 in a fresh process: poll: empty." in row.message
     assert "the target's fault" in row.message and '"again": false' in row.message
+
+
+@pytest.mark.parametrize(("first", "told"), [
+    (1, "the target keeps state from one session to the next, in the same process"),
+    (4, "answered all of this, 2 times of 2: what failed is left of earlier sessions"),
+])
+def test_a_failure_that_earlier_sessions_caused_is_not_held_against_the_last(
+    first: int, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A handle is lost in each session: with two of them to show it, or with none that do."""
+    monkeypatch.setattr(steadiness, "_IN_A_ROW", 2)
+    monkeypatch.setattr(steadiness, "_BETWEEN", 1)
+    body = FAILS_LATER.replace("FIRST", str(first))
+    row = row_of(body, f"leaking_adapter_{first}", tmp_path, monkeypatch)
+    assert (row.verdict, row.rule) == (ERROR, "")
+    assert told in row.message and "no more handles" in row.message
+    assert "the target's fault" in row.message
 
 
 def test_a_breach_that_a_fresh_process_does_not_show_is_no_violation(

@@ -214,3 +214,10 @@ def test_an_unknown_target_is_told_with_those_of_its_suite_the_nearest_first(
     advice = caught.value.next_step
     assert advice.startswith(f"Did you mean {meant}? For the suite {suite} there are {first}")
     assert other not in advice
+
+
+@pytest.mark.parametrize("name", ["", "  "])
+def test_a_target_without_a_name_is_refused_in_a_whole_sentence(name: str) -> None:
+    """A variable of a shell that is not set."""
+    with pytest.raises(InputError, match="there is no target without a name"):
+        check_name(name, "queue")

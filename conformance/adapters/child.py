@@ -50,6 +50,7 @@ class Child:
         self.owner = os.getpid()
         self.number = 0    # of the last request; never used twice in one process
         self.name = argv[0]
+        self.asked = ""    # the operation of the last request
         self._timeout = timeout
         self._process = _start(argv)
         assert self._process.stdin and self._process.stdout and self._process.stderr
@@ -85,6 +86,7 @@ class Child:
         deadline = began + limit
         self._pump(0.0)
         if self._unread:
+            self.asked = ""
             raise self.failed("printed before it was asked", shown=bytes(self._unread))
         unsent = self._write(request)
         while True:
@@ -119,8 +121,13 @@ class Child:
 
     def _told(self, what: str) -> TargetError:
         return TargetError(
-            f"the program {self.name} {what}{last_lines(self._log())}",
+            f"the program {self.name}{self._request} {what}{last_lines(self._log())}",
             next_step="Try it by hand, as docs/adapter-protocol.md shows.")
+
+    @property
+    def _request(self) -> str:
+        """What it was asked for, as a part of a sentence about it."""
+        return f", asked for {self.asked}," if self.asked else ""
 
     def _log(self) -> str:
         """The end of its stderr."""

@@ -103,7 +103,6 @@ class HostedChild(Child):
         # -P: nothing in the working folder may stand in for a module of the boot.
         super().__init__([sys.executable, "-P", "-c", boot], timeout)
         self.name = name
-        self.asked = ""
         self.was_late = False
 
     def _interrogate(self) -> None:
@@ -124,8 +123,7 @@ class HostedChild(Child):
         own_words, _, _ = own_words.partition(FATAL)
         frames = _FRAME.findall(stack)
         place = own_place((file, int(line)) for file, line in reversed(frames))
-        asked = f", asked for {self.asked}," if self.asked else ""
-        return TargetError(f"{self.name}{asked} {what}{self._printed(own_words)}",
+        return TargetError(f"{self.name}{self._request} {what}{self._printed(own_words)}",
                            place, _LATE if self.was_late else _DEADLY)
 
     def _printed(self, log: str) -> str:
@@ -140,7 +138,6 @@ class _HostedPipe(Pipe):
 
     def _exchange(self, message: Message) -> object:
         assert isinstance(self._child, HostedChild)
-        self._child.asked = message["do"]
         reply = super()._exchange(message)
         assert isinstance(reply, dict)
         self._closes = reply.get("closes") is True

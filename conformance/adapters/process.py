@@ -124,6 +124,7 @@ class Pipe:
 
     def _exchange(self, message: Message) -> object:
         assert self._child is not None
+        self._child.asked = message["do"]
         if message["do"] == "hello":
             self._child.begin_session()
         return converse(self._child, message)

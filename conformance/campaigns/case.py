@@ -22,7 +22,7 @@ from ..suites.shrink import RUNS_MAX, shrink
 from ..suites.suite import AnySuite, Program
 from ..systems.catalogue import suite_named
 from .rehearsal import most_telling
-from .steadiness import Sessions, kept_state
+from .steadiness import Sessions, kept_state, left_behind
 
 __all__ = ["CANDIDATES_MAX", "RunSettings", "plan", "run_case", "suite_version"]
 
@@ -194,7 +194,7 @@ class _Search:
                 self.suite, self.target, program, self.capacity, focus=focus,
                 count=self.settings.counting, candidates=self.settings.candidates, every=True)
         except TargetError as error:
-            self.failure = error
+            self.failure = self._whose(error, program)
             return
         self.steps += len(run.exchanges)
         self.programs += 1
@@ -209,6 +209,12 @@ class _Search:
             self.behind = self.behind or (focus, run)
         elif run.breaches:
             self.aside = self.aside or (run.breaches[0].rule, run)
+
+    def _whose(self, error: TargetError, program: Program) -> TargetError:
+        """A failure, as that of its session, or of the sessions before it."""
+        if isinstance(error, SettingsRefused) or self.settings.rehearsal:
+            return error
+        return left_behind(self._sessions, self.tried, program, error)
 
     # --- the verdict ---------------------------------------------------------------------
 
@@ -300,8 +306,7 @@ class _Search:
     def _unsteady(self, rule: Rule, program: Program, seen: Run) -> CaseRow:
         """The row of a target that does not answer a program alike each time: it keeps something
         from one session to the next, or else the breach comes in so many of its runs."""
-        sessions = Sessions(self.suite, self.target, self.capacity, self.settings.candidates)
-        kept = kept_state(sessions, self.tried, program)
+        kept = kept_state(self._sessions, self.tried, program)
         if kept is not None:
             return self._row(ERROR, message=str(kept.error()))
         runs = _OFTEN_IN_REAL_TIME if self.settings.rehearsal else _OFTEN
@@ -314,6 +319,10 @@ class _Search:
             if broken:
                 return self._flaky(rule, broken[0], len(broken), runs)
         return self._flaky(rule, seen, 1, runs + 1)
+
+    @property
+    def _sessions(self) -> Sessions:
+        return Sessions(self.suite, self.target, self.capacity, self.settings.candidates)
 
     def _ever_fails(self, rule: Rule, program: Program) -> Program | None:
         """As ``_fails``, of a program that does not always come out alike."""

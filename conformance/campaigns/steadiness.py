@@ -16,18 +16,22 @@ from typing import Final, NamedTuple
 
 from ...spec.engines.monitor import STATES_MAX
 from ...spec.notation.errors import TargetError
+from ...spec.notation.labels import filled
 from ..ports.base import Target
 from ..suites.run import run_program
 from ..suites.shrink import shrink
 from ..suites.suite import AnySuite, Program
 
-__all__ = ["Kept", "Sessions", "Told", "kept_state"]
+__all__ = ["Kept", "Sessions", "Told", "kept_state", "left_behind"]
 
 _IN_A_ROW: Final = 12
 """Sessions of the program itself, one after the other, of which a later one may differ."""
 
 _BETWEEN: Final = 20
 """Other programs that are tried between two sessions of it."""
+
+_ALONE: Final = 2
+"""Fresh processes that answer what a failed session was asked, before others are blamed."""
 
 _EARLIER_RUNS, _LATER_RUNS = 24, 12
 """Attempts to make the earlier programs shorter, and the later one; each starts processes."""
@@ -39,10 +43,12 @@ _ADVICE: Final = (
 
 
 class Told(NamedTuple):
-    """What came of a program in one session: the acts that were requested, and in words."""
+    """What came of a program in one session: the acts that were requested, and in words, which
+    are those of its failure if it ``failed``."""
 
     acts: Program
     words: tuple[str, ...]
+    failed: bool = False
 
 
 @dataclass(frozen=True)
@@ -60,7 +66,7 @@ class Sessions:
             run = run_program(
                 self.suite, self.target, program, self.capacity, candidates=self.candidates)
         except TargetError as error:
-            return Told(program, (error.what,))
+            return Told(program, (error.what,), failed=True)
         return Told(tuple(run.acts), tuple(exchange.words for exchange in run.exchanges))
 
     def after(self, earlier: Iterable[Program], program: Program) -> Told:
@@ -117,6 +123,23 @@ def kept_state(sessions: Sessions, tried: Sequence[Program], program: Program) -
     return None
 
 
+def left_behind(
+    sessions: Sessions, tried: Sequence[Program], program: Program, error: TargetError
+) -> TargetError:
+    """The failure of a session; or what earlier sessions of its process left, if a process that
+    has served nobody answers all that was asked."""
+    if not sessions.target.renew() or any(
+            sessions.after((), program).failed for _ in range(_ALONE)):
+        return error
+    kept = kept_state(sessions, tried, program)
+    if kept is not None:
+        return kept.error()
+    return TargetError(
+        f"{error.what}. But a process that had served nobody before answered all of this, "
+        f"{_ALONE} times of {_ALONE}: what failed is left of earlier sessions, or comes by chance",
+        error.where, _ADVICE)
+
+
 def _between(others: Sequence[Program], program: Program) -> Iterator[Program]:
     for other in others:
         yield from (other, program)
@@ -144,6 +167,8 @@ def _shortest(
 
     def up_to_the_difference(candidate: Program) -> Program | None:
         one, other = sessions.after((), candidate), sessions.after(earlier, candidate)
+        if other.failed:  # its words are those of its failure alone
+            return None if one.failed else candidate
         at = _first_difference(one.words, other.words)
         return None if at is None else other.acts[:at + 1]
 
@@ -166,7 +191,7 @@ def _confirmed(
             return None
     if after == alone:
         return None
-    scene = sessions.suite.scene.format_map(sessions.suite.settings(sessions.capacity))
+    scene = filled(sessions.suite.scene, sessions.suite.settings(sessions.capacity))
     return Kept(scene, words, after.words, alone.words)
 
 

@@ -86,9 +86,11 @@ def _document(fixture: Fixture, found: Replay, code: int) -> dict[str, Any]:
 
 
 def _lines(fixture: Fixture, found: Replay) -> Iterator[str]:
+    from checkvalve.spec.notation.labels import filled
+
     from ..systems.catalogue import suite_named
 
-    scene = suite_named(fixture.suite).scene.format_map(fixture.document["settings"])
+    scene = filled(suite_named(fixture.suite).scene, fixture.document["settings"])
     yield f"{fixture.rule_id} on {found.target}. {scene}"
     for number, words in enumerate(found.words, start=1):
         yield f"  {number}. {words}"

@@ -87,6 +87,9 @@ def read_certificate(path: Path) -> dict[str, Any]:
     return document
 
 
+_TOLD = 160
+"""Characters of what is wrong with the form of a certificate."""
+
 _NEXT = ("Name a file that `checkvalve check --certificates DIR` or `checkvalve law --certificate "
          "FILE` has written.")
 
@@ -179,4 +182,7 @@ def problem_of(document: object) -> str:
     if error is None:
         return ""
     where = "/".join(map(str, error.absolute_path))
-    return f"{error.message[:200]}" + (f" (at {where})" if where else "")
+    told = str(error.message)  # it begins with what is there, and ends with what is wrong
+    if len(told) > _TOLD:
+        told = f"{told[:_TOLD // 3]} … {told[-_TOLD // 2:]}"
+    return told + (f" (at {where})" if where else "")

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ...spec.notation.errors import InputError
-from ...spec.notation.labels import counted
+from ...spec.notation.labels import counted, filled
 from ...spec.notation.rules import Rule
 from ..ports.base import Message, unique_keys
 from ..results import Case
@@ -112,7 +112,7 @@ def fixture_of(
     if breach.refused:
         steps[-1]["instead_of"] = breach.refused
     rule = breach.rule
-    scene = suite.scene.format_map(suite.settings(capacity))
+    scene = filled(suite.scene, suite.settings(capacity))
     broke, runs = came_in
     counts = {"broke": broke, "runs": runs} if runs else {}
     return Fixture({

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 from ...spec.notation.errors import InputError
 from ...spec.notation.interpreter import Step
+from ...spec.notation.labels import filled
 from ..ports.base import Message, Session, excerpt
 from .asking import greet, refused
 from .exchange import Act, Answer, Exchange
@@ -79,7 +80,7 @@ class PlainConversation:
     def asked(self, request: Message) -> str:
         """A request in words."""
         row, fields = self._row(request)
-        return row.asked.format_map(fields)
+        return filled(row.asked, fields)
 
     def possible(self, request: Message) -> Iterator[Answer]:
         """The answers that there could be to a request."""

@@ -25,6 +25,7 @@ from typing import Any, Final, NamedTuple, Protocol
 
 from ...spec.notation.errors import TargetError
 from ...spec.notation.interpreter import Step
+from ...spec.notation.labels import filled
 from ...spec.notation.machine import Machine, constants_of, number
 from ...spec.notation.types import domain_values
 from ..ports.base import Message, excerpt
@@ -123,7 +124,7 @@ class Says:
         found = known.answers.get(key)
         if found is None:
             found = known.answers[key] = Answer(
-                self.words.format_map(fields), self.step(fields, known),
+                filled(self.words, fields), self.step(fields, known),
                 then if self.last else (), self.instead_of or instead_of)
         return found
 
@@ -212,13 +213,13 @@ class Part:
             fields = {**request, **about}
             steps = [entry.step(fields, talk.known)] if entry.action else []
             _noted(talk, entry, fields)
-            return steps, self.words.format(entry.seen.format_map(fields))
+            return steps, self.words.format(filled(entry.seen, fields))
         steps, words = [], list[str]()
         for event in answer:
             entry, about = self._meant(talk, request, event)
             fields = {**request, **about}
             steps.append(entry.step(fields, talk.known))
-            words.append(entry.seen.format_map(fields))
+            words.append(filled(entry.seen, fields))
             _noted(talk, entry, about)
         for entry in self.kinds.get(_Other.END, ()):
             steps.append(entry.step({**request, **talk.about({})}, talk.known))

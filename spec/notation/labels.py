@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping
 from enum import Enum
+from typing import Any
 
-__all__ = ["brief", "counted", "show_step", "show_value"]
+__all__ = ["brief", "counted", "filled", "show_step", "show_value"]
 
 _BRIEF_BITS = 200
+_ALONE = re.compile(r"\b1 (byte|element|permit|tick)s\b(?: (come|pass)\b)?")
 
 
 def show_step(name: str, args: Iterable[tuple[str, int]]) -> str:
@@ -24,6 +27,12 @@ def show_value(value: int) -> str:
 def counted(number: int, what: str, plural: str = "") -> str:
     """``1 step``, ``2,000 steps``; ``plural`` where an s is not all that it takes."""
     return f"{number:,} {what if number == 1 else plural or what + 's'}"
+
+
+def filled(words: str, fields: Mapping[str, Any]) -> str:
+    """``{n} ticks pass`` with its fields: ``1 tick passes``, ``2 ticks pass``."""
+    verbs = {"come": " comes", "pass": " passes", None: ""}
+    return _ALONE.sub(lambda one: f"1 {one[1]}{verbs[one[2]]}", words.format_map(fields))
 
 
 def brief(value: object, most: int = 100) -> str:

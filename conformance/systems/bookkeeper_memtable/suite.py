@@ -24,12 +24,9 @@ _IN: Final = "entry {number} is in the table"
 _REFUSED: Final = "entry {number} is refused"
 _DOES: Final = each(
     ends("rests", "the memtable does nothing more"),
-    over(lambda talk, request: [
-            {"entry": entry} for entry in range(talk.times["add"] + (request["do"] == "add"))],
-         says("insert", "inserts", "addition {entry} is in the table", _IN, gives="number",
-              where="named"),
-         says("refuse", "refuses", "addition {entry} is refused", _REFUSED, gives="number",
-              where="named")),
+    over(lambda talk, request: talk.additions(request),
+         says("insert", "inserts", _IN, _IN, gives="number", where="named"),
+         says("refuse", "refuses", _REFUSED, _REFUSED, gives="number", where="named")),
     says("insert", "invents", "", _IN, gives="number"),
     says("refuse", "invents", "", _REFUSED, gives="number"),
     says("flush", "flushes", "a flush of {bytes} bytes", "a flush of {bytes} bytes is asked for",
@@ -54,11 +51,18 @@ class MemtableConversation(PlainConversation):
                          _constants(capacity, items_max))
         self._size = capacity
         self._numbers: dict[int, int] = {}      # by entry, as which it was added last
+        self._names: dict[int, int] = {}        # of each addition, the entry that was added
         self._lengths: dict[int, int] = {}
         self._waiting: list[int] = []
         self._table: list[int] = []
         self._snapshot: list[int] = []
         self._under_way = False
+
+    def additions(self, request: Fields) -> list[Fields]:
+        """All that were asked for, also now: the machine numbers them, and a story the entries."""
+        asked = {request["entry"]: request["name"]} if request["do"] == "add" else {}
+        return [{"entry": addition, "number": name}
+                for addition, name in sorted({**self._names, **asked}.items())]
 
     def request_of(self, act: Act) -> Message | None:
         """See ``PlainConversation``."""
@@ -91,6 +95,7 @@ class MemtableConversation(PlainConversation):
         """See ``PlainConversation``."""
         if action == "add":
             self._numbers[about["name"]] = about["entry"]
+            self._names[about["entry"]] = about["name"]
             self._lengths[about["name"]] = about["bytes"]
             self._waiting.append(about["name"])
         elif action in ("flushed", "fails"):

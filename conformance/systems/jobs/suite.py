@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from ....spec.flow.observed_jobs import ObservedMaster
+from ....spec.notation.errors import TargetError
 from ...ports.base import Message, Session
 from ...suites.plain import PlainConversation
 from ...suites.says import Fields, each, ends, on, says, table
@@ -23,7 +24,8 @@ _DROPPED: Final = "job {job} is dropped"
 _DOES: Final = each(
     ends("rests", "the master does nothing more"),
     says("drop", "drops", "the oldest job is dropped", _DROPPED, gives="job", where="oldest"),
-    says("drop", "another_leaves", "another job leaves the queue", _DROPPED, gives="job"),
+    says("drop", "another_leaves", "a job leaves that is not the oldest in the queue, or not there",
+         _DROPPED, gives="job"),
     says("give", "gives", "the oldest job goes to worker {worker}", _GIVEN, gives="job worker",
          where="oldest"),
     says("give", "another_leaves", "", _GIVEN, gives="job worker"),
@@ -66,8 +68,12 @@ class JobsConversation(PlainConversation):
             return {**message, "counts": message["got"] == self._got[message["worker"]]}
         if "job" not in message:
             return message
-        is_next = self._waiting[:1] == [message["job"]]
-        return {**message, "oldest": is_next and message.get("worker", 0) < WORKERS}
+        worker = message.get("worker", 0)
+        if worker >= WORKERS:
+            raise TargetError(
+                f"it gives job {message['job']} to worker {worker}, and there is none such",
+                next_step=f"Give jobs to the workers 0 to {WORKERS - 1}, who ask for them.")
+        return {**message, "oldest": self._waiting[:1] == [message["job"]]}
 
     def note(self, action: str, about: Fields) -> None:
         """See ``PlainConversation``."""
@@ -78,7 +84,7 @@ class JobsConversation(PlainConversation):
         elif action in ("drops", "gives", "another_leaves"):
             if about["job"] in self._waiting:
                 self._waiting.remove(about["job"])
-            if about.get("worker", WORKERS) < WORKERS:
+            if "worker" in about:
                 self._got[about["worker"]] += 1
                 self._busy.add(about["worker"])
 

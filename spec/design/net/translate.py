@@ -99,7 +99,7 @@ def translate(design: Design, aim: Aim) -> Table:
             builder.put(task)
         except TooManyWays:
             raise InputError(
-                f"the {task.kind.value} {task.name!r} can move in too many ways at once",
+                f"the task {task.name!r} can move in too many ways at once",
                 f"{design.file}:{task.spot}",
                 "Give it fewer links, fewer that drop, fail, lose or have no bound, or less "
                 "capacity to those with `take: head`.",

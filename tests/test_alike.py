@@ -8,7 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from checkvalve.spec.engines.alike import alike_members
 from checkvalve.spec.engines.graph import explore_with_interpreter
+from checkvalve.spec.engines.prove.alike import Alikeness, Undecided
 from checkvalve.spec.engines.search import check_rules, instances
 from checkvalve.spec.kafka.replication import (
     CutAtLastMatch, CutByEpoch, CutToHighWatermark, CuttingUnfenced, FirstTry, LastOneOut,
@@ -348,3 +350,16 @@ def test_published_modules_have_as_many_states_as_tlc_found_with_symmetry(
     bound = bind(machine, L=2, M=2, E=epochs)
     (found,) = verdicts(bound, "KAFKA-R3", renaming=True)
     assert (found.outcome, found.states) == (Outcome.HOLDS, states)
+
+
+def test_what_cannot_be_proved_alike_is_searched_in_full(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A proof that does not come to an end keeps no rule."""
+    bound = bind(Locks)
+    rules = dict(enumerate(bound.model.rules))
+    assert alike_members(bound, rules, Budget().start())
+
+    def gives_up(self: Alikeness) -> None:
+        raise Undecided
+
+    monkeypatch.setattr(Alikeness, "check_model", gives_up)
+    assert alike_members(bound, rules, Budget().start()) == {}

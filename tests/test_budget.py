@@ -25,6 +25,18 @@ SLACK = 0.5
 """What may be overrun, in seconds, and a tenth on top: what the command line promises."""
 
 
+PARTS = "".join(
+    f"""  s{n}: {{kind: source}}
+  m{n}: {{kind: merge}}
+  w{n}: {{kind: route}}
+  k{n}: {{kind: sink}}
+""" for n in range(3))
+LINKS = "".join(
+    f"  - {{from: {start}{n}, to: {end}{n}, capacity: 1000}}\n"
+    for n in range(3) for start, end in ("sm", "mw", "wm", "wk"))
+THREE_PARTS = f"checkvalve: 1\nname: three\ntasks:\n{PARTS}links:\n{LINKS}"
+
+
 class Work:
     """A clock that goes on with every call of a function, not with the time of day."""
 
@@ -67,8 +79,9 @@ def whole_time(engine: Engine) -> float:
 
 @pytest.fixture(scope="module", autouse=True)
 def _warm() -> None:
-    """The compiler is imported once, in no test's time."""
+    """What compiles and what solves is imported once, in no test's time."""
     decided(10, None, "native")
+    check(load(THREE_PARTS), Settings(budget=Budget(max_states=1_000, threads=1)))
 
 
 @pytest.mark.parametrize("engine", ["auto", "native", "interpreter"])
@@ -116,18 +129,6 @@ def test_the_shares_of_parts_add_up_to_no_more_than_there_is(
         share = deadline.share(len(used) - place)
         now[0] += fraction * share.seconds
     assert now[0] <= seconds * (1 + 1e-9)
-
-
-PARTS = "".join(
-    f"""  s{n}: {{kind: source}}
-  m{n}: {{kind: merge}}
-  w{n}: {{kind: route}}
-  k{n}: {{kind: sink}}
-""" for n in range(3))
-LINKS = "".join(
-    f"  - {{from: {start}{n}, to: {end}{n}, capacity: 1000}}\n"
-    for n in range(3) for start, end in ("sm", "mw", "wm", "wk"))
-THREE_PARTS = f"checkvalve: 1\nname: three\ntasks:\n{PARTS}links:\n{LINKS}"
 
 
 def test_the_parts_of_a_design_share_its_budget() -> None:

@@ -14,7 +14,7 @@ from checkvalve.spec.engines.candidates import CandidateSets
 from checkvalve.spec.engines.effects import Effects
 from checkvalve.spec.engines.monitor import LostTrack, Monitor, why_refused
 from checkvalve.spec.notation import (
-    MUST, Machine, action, array, bind, guard_rule, integer, require, subset, upto,
+    MUST, Machine, action, array, bind, const, guard_rule, integer, require, subset, upto,
 )
 from checkvalve.spec.notation.errors import ModelFault
 from checkvalve.spec.notation.interpreter import Interpreter
@@ -165,3 +165,28 @@ def test_what_is_remembered_is_bounded() -> None:
         assert monitor.observe([step]) is None
         sizes.append(sets.remembered)
     assert max(sizes) < 250
+
+
+class Guessed(Machine):
+    """One of many numbers, which nobody sees."""
+
+    N = const(1_200)
+    number = integer(0, N)
+    chosen = integer(0, 1)
+
+    @action(internal=True, number=upto(N))
+    def choose(self, number: int) -> None:
+        """Once."""
+        require(self.chosen == 0)
+        self.chosen, self.number = 1, number
+
+    @action
+    def look(self) -> None:
+        """Nothing is seen of it."""
+
+
+def test_where_all_is_remembered_a_large_set_stays_one_object_too() -> None:
+    """Refinements number the sets: one that came back as another would be searched again."""
+    sets = CandidateSets(bind(Guessed), 2_000, kept=None)
+    again = sets.after(sets.initial, ("look", ()))
+    assert again is sets.initial and len(sets.initial) > 1_000

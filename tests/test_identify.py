@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from random import Random
 from textwrap import dedent
 from typing import Any
 
@@ -137,6 +138,29 @@ def told(machine: Experiment, kind: tuple[int, ...]) -> set[tuple[int, ...]]:
             belief, own = machine.after(belief, step), machine.after(own, step)
         left = tuple(belief)
     return set(left)
+
+
+def tells_within(machine: Experiment, belief: Belief, questions: int) -> bool:
+    """Whether so many questions, each whatever the answer before it, rule out some kind."""
+    if questions == 0:
+        return False
+    for question in machine.steps:
+        answers = machine.possible(belief, question).values()
+        whole = [left for left in answers if len(left) == len(belief)]
+        if answers and not whole or any(
+                tells_within(machine, left, questions - 1) for left in whole):
+            return True
+    return False
+
+
+def test_no_fewer_questions_tell_what_is_asked_to_tell() -> None:
+    """Compared with all shorter sequences, of some kinds that may be left, drawn at random."""
+    machine = experiment(N=6, K=5, E=3, P=0, S=0)
+    kinds, random = list(machine.fresh()), Random(1)
+    for _ in range(40):
+        belief = machine.fresh(random.sample(kinds, random.randint(2, 6)))
+        if found := machine.next_questions(belief):
+            assert not tells_within(machine, belief, len(found) - 1)
 
 
 def test_what_the_port_calls_its_policies_is_what_they_are_called() -> None:

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from checkvalve.spec.engines.follow import conditions_without_rule
 from checkvalve.spec.engines.refine import Seeing, decide
 from checkvalve.spec.engines.report import trace_lines
 from checkvalve.spec.notation import (
@@ -373,3 +374,45 @@ def test_the_search_agrees_with_a_product_of_plain_sets(moves: Any, rows: Any) -
     expected = shortest_refusal(machine.interpreter, observer.interpreter)
     assert (found.outcome is Outcome.HOLDS) == (expected is None)
     assert expected == (None if found.trace is None else len(found.trace.steps))
+
+
+class Clock(Machine):
+    """It ticks, and tocks."""
+
+    high = integer(0, 1)
+
+    @action
+    def tick(self) -> None:
+        """One or the other."""
+        self.high = 1 - self.high
+
+
+class Hears(Machine):
+    """Whatever it hears, it is as it was."""
+
+    heard = integer(0, 1)
+
+    @action
+    def ticks(self) -> None:
+        """It is not even counted."""
+
+
+class ClockSeen(View[Clock]):
+    """Each tick is heard."""
+
+    @shown
+    def tick(self, before: Clock, after: Clock) -> Seen:
+        return see("ticks")
+
+
+def test_what_leaves_the_observer_as_it_began_was_shown_too() -> None:
+    """Else a row would say that nothing was ever seen."""
+    found = decide(Seeing(bind(Clock), bind(Hears), ClockSeen))
+    assert (found.outcome, dict(found.shown)) == (Outcome.HOLDS, {"ticks": 2})
+
+
+def test_room_is_what_an_observer_requires_without_a_rule() -> None:
+    """What cites a rule is a promise, and no room."""
+    conditions = conditions_without_rule(Outside)
+    assert {"self.named < self.N", "self.inside < self.named"} <= set(conditions)
+    assert "self.named - self.gone < self.C" not in conditions

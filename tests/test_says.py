@@ -138,6 +138,27 @@ def test_answers_of_one_part_stand_in_the_place_of_that_part_only() -> None:
     assert {answer.instead_of for answer in answers if answer.step[0] == "keeps"} == {("keeps",)}
 
 
+def test_of_an_answer_with_several_parts_each_could_be_otherwise() -> None:
+    """The first step, and those after it."""
+    exchange = said({"left": 0, "did": []}, Act("look"))
+    assert len(exchange.observed()) == 2
+    assert exchange.completions == exchange.possible != ()
+
+
+def test_what_is_known_when_a_request_is_made_is_looked_up_once() -> None:
+    """The answer is understood by it, whatever has changed since."""
+    class Counts(Talk):
+        looked = 0
+
+        def about(self, message: Message) -> Fields:
+            self.looked += message is self.request
+            return super().about(message)
+
+    talk = Counts(Scripted([["pass", 0]]), "any", {}, {})
+    talk.say(BRING)
+    assert talk.looked == 1
+
+
 def test_what_no_line_names_is_the_targets_fault() -> None:
     """The message names the event, and what was asked."""
     with pytest.raises(TargetError, match="when 'bring' is asked"):

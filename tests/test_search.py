@@ -6,6 +6,7 @@ from itertools import product
 
 import pytest
 
+from checkvalve.spec.engines.graph import explore_with_interpreter
 from checkvalve.spec.engines.monitor import Monitor
 from checkvalve.spec.engines.search import check_rules, instances
 from checkvalve.spec.flow.credit import Link
@@ -191,3 +192,13 @@ def test_a_violation_found_before_the_end_says_so() -> None:
     assert first.trace is not None and first.method == "exhaustive"
     found = check_rules(bound, rule, Budget(max_states=first.states - 1))[0]
     assert found.outcome is Outcome.UNKNOWN or found.method == "search, up to the violation"
+
+
+def test_a_search_by_the_interpreter_ends_after_so_many_attempts() -> None:
+    """So that what is larger is left to compiled code, and nothing is said of it before."""
+    run = bind(Link).interpreter
+    whole = explore_with_interpreter(run, Budget())
+    some = explore_with_interpreter(run, Budget(), 10)
+    assert whole.complete and not whole.stopped_by
+    assert (some.complete, some.stopped_by) == (False, "attempts")
+    assert len(some.states) < len(whole.states)

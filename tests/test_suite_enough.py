@@ -13,7 +13,7 @@ from checkvalve.conformance import targets
 from checkvalve.conformance.adapters.session import InProcessTarget
 from checkvalve.conformance.campaigns.case import RunSettings, plan, run_case
 from checkvalve.conformance.campaigns.enough import (
-    ENOUGH, FRUITLESS_MAX, FURTHER_MAX, coverage, further_cases,
+    ENOUGH, FRUITLESS_MAX, FURTHER_MAX, Coverage, coverage, further_cases,
 )
 from checkvalve.conformance.campaigns.replay import replay
 from checkvalve.conformance.campaigns.summary import NOT_APPLICABLE, summarise
@@ -144,6 +144,13 @@ def rows_of(cases: Iterator[int], exercised: dict[str, int]) -> list[CaseRow]:
     """Rows by hand, which all exercised the same."""
     return [CaseRow("queue", "1", "t", case, case, PASSED, "", 9, "", json.dumps(exercised), "")
             for case in cases]
+
+
+def test_a_breach_suffices_however_few_cases_exercised_its_rule() -> None:
+    """More of them would say no more."""
+    rule = suite_named("queue").rules()[0]
+    seen = Coverage(rule, cases=1, steps=1, of=1, unjudged=0, decided=False, conditional=False)
+    assert not seen.suffices and replace(seen, decided=True).suffices
 
 
 def test_further_cases_are_those_that_look_for_what_was_exercised_too_little() -> None:

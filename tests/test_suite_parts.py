@@ -18,12 +18,14 @@ from checkvalve.conformance.campaigns.summary import known_rules, summarise
 from checkvalve.conformance.engines.conduct import Order, conduct
 from checkvalve.conformance.results import ERROR, PASSED, UNKNOWN, VIOLATED, CaseRow
 from checkvalve.conformance.suites.generate import LENGTH_MAX, explore
+from checkvalve.conformance.suites.judge import Judge
 from checkvalve.conformance.suites.run import ITEMS_MAX, run_program
 from checkvalve.conformance.suites.shrink import shrink
 from checkvalve.conformance.suites.suite import Act, Program
 from checkvalve.conformance.systems.queue.suite import SUITE as QUEUE_SUITE
 from checkvalve.conformance.targets import resolve_target
 from checkvalve.spec.notation.errors import InputError
+from checkvalve.spec.notation.rules import Rule
 
 SUITE = QUEUE_SUITE
 ALL = tuple(SUITE.weights)
@@ -63,6 +65,24 @@ def test_programs_ask_only_for_what_the_target_can_do() -> None:
 def test_a_program_names_no_more_items_than_the_machines_have() -> None:
     """The longest program fits the constants that all programs share."""
     assert LENGTH_MAX + 2 < ITEMS_MAX
+
+
+def test_a_machine_that_adds_a_rule_is_asked_about_that_rule_only() -> None:
+    """The machine to which it adds judges the others."""
+    added = [watch for watch in QUEUE_SUITE.watches if watch.adds is not None]
+    assert added and all(watch.rules() == (watch.adds,) for watch in added)
+
+
+def test_a_machine_that_adds_a_rule_watches_where_that_rule_is_looked_for_or_all_are() -> None:
+    """Elsewhere it would take time, and say nothing that is asked."""
+    adding = next(watch for watch in QUEUE_SUITE.watches if watch.adds is not None)
+
+    def watch(focus: Rule | None) -> bool:
+        judge = Judge(QUEUE_SUITE, 2, ITEMS_MAX, focus)
+        return any(each.watch is adding for each in judge._watchers.every)
+
+    assert {rule.id for rule in QUEUE_SUITE.rules() if watch(rule)} == {"QUEUE-12"}
+    assert watch(None)
 
 
 def test_drawing_programs_leaves_no_files_behind(tmp_path: Path) -> None:

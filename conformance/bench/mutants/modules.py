@@ -32,7 +32,7 @@ _VERDICTS = ("test_search*", "test_two_readings", "test_native_*", "test_show_ev
              "test_alike", "test_wide_arrays")
 _SUITES = ("test_suite_parts", "test_suite_runs", "test_suite_chapters", "test_suite_zoo",
            "test_fixture_format", "test_storm_histories", "test_judge*", "test_shrink*",
-           "test_replay*", "test_suite_explanations", "test_storm_cluster_port")
+           "test_replay*", "test_steadiness", "test_suite_explanations", "test_storm_cluster_port")
 
 GROUPS: Final[Mapping[str, Group]] = {
     "reference": Group(
@@ -61,7 +61,7 @@ GROUPS: Final[Mapping[str, Group]] = {
         ("conformance.suites.judge", "conformance.suites.plain", "conformance.suites.history",
          "conformance.suites.standing", "conformance.suites.exchange", "conformance.suites.needs",
          "conformance.suites.asking", "conformance.campaigns.enough"),
-        (*_SUITES, "test_standing", "test_suite_enough", "test_suite_needs")),
+        (*_SUITES, "test_says", "test_standing", "test_suite_enough", "test_suite_needs")),
     "shrinker": Group(("conformance.suites.shrink",), _SUITES),
     "prover": Group(("spec.engines.prove",), ("test_prove_*", "test_alike")),
     "lowering": Group(
@@ -75,7 +75,8 @@ GROUPS: Final[Mapping[str, Group]] = {
     "refinement": Group(
         ("spec.engines.refine", "spec.engines.follow", "spec.engines.distinguish",
          "spec.engines.components", "spec.engines.alike"),
-        ("test_refine", "test_components", "test_alike", "test_standing", "test_inner_steps*")),
+        ("test_refine", "test_components", "test_alike", "test_identify", "test_standing",
+         "test_inner_steps*")),
     "designs": Group(
         ("spec.design",), ("test_design_*", "test_exact_conditions", "test_identify"), most=1),
     "certifier": Group(("spec.certify",), ("test_design_certificates",), most=1),

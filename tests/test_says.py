@@ -14,6 +14,8 @@ from checkvalve.conformance.suites.says import ANY, Fields, each, ends, on, one,
 from checkvalve.conformance.suites.run import ITEMS_MAX, run_program
 from checkvalve.conformance.systems.bookkeeper_memtable.suite import MemtableConversation
 from checkvalve.conformance.systems.catalogue import port_named
+from checkvalve.conformance.systems.election.adapter import ReferenceElection
+from checkvalve.conformance.systems.election.suite import SUITE as ELECTION
 from checkvalve.conformance.systems.jobs.suite import SUITE as JOBS
 from checkvalve.conformance.targets import resolve_target
 from checkvalve.spec.notation import Machine, action, const, integer, upto
@@ -175,6 +177,29 @@ def test_a_worker_that_is_not_there_is_an_error_of_the_target_and_breaks_no_rule
     target = InProcessTarget("generous", Generous, port_named)
     with pytest.raises(TargetError, match="gives job 0 to worker 7, and there is none such"):
         run_program(JOBS, target, (Act("submit", 0),), 1)
+
+
+class WithoutTokens(ReferenceElection):
+    """Says that its writes are fenced, and tells no token."""
+
+    def ask(self, candidate: int) -> int | None:
+        """See ``ReferenceElection``."""
+        return None if super().ask(candidate) is None else 0
+
+
+class Unfenced(WithoutTokens):
+    """Says that they are not."""
+
+    policy = "unfenced"
+
+
+def test_a_leader_without_a_token_is_an_error_of_a_target_whose_writes_are_fenced() -> None:
+    """No rule compares a token that is not there, so each of them would pass."""
+    program = (Act("join", 0), Act("quiet", 0), Act("ask", 0), Act("write", 0))
+    run = run_program(ELECTION, InProcessTarget("no tokens", Unfenced, port_named), program, 2)
+    assert len(run.exchanges) == len(program) and not run.breaches
+    with pytest.raises(TargetError, match="writes are fenced, and that candidate 0 leads with"):
+        run_program(ELECTION, InProcessTarget("fenced", WithoutTokens, port_named), program, 2)
 
 
 def test_what_is_allowed_of_an_entry_is_told_in_the_words_of_the_story() -> None:

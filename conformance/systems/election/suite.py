@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from ....spec.election.observed_election import ObservedElection, Token
+from ....spec.notation.errors import TargetError
 from ...ports.base import Message, Session
 from ...suites.plain import PlainConversation
 from ...suites.says import ANY, Fields, done, on, says, table
@@ -91,6 +92,11 @@ class ElectionConversation(PlainConversation):
         if "number" not in message:
             return message
         number = message["number"]
+        if number == 0 and self.policy == "fenced":
+            raise TargetError(
+                f"it says that writes are fenced, and that candidate {self.request['candidate']} "
+                "leads with the token 0, which is none",
+                next_step="Answer with the token of the term, or say that the policy is unfenced.")
         token = (Token.NONE if number == 0 else Token.NEWER if number > self._greatest
                  else Token.SAME if self._told.get(self.request["candidate"]) == number
                  else Token.OLD)

@@ -8,16 +8,18 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
 
 from checkvalve.conformance.campaigns.case import RunSettings
 from checkvalve.conformance.campaigns.summary import NOT_APPLICABLE
 from checkvalve.conformance.engines.conduct import Order, conduct
-from checkvalve.conformance.ports.base import Message
+from checkvalve.conformance.ports.base import Message, check_reply, check_request
 from checkvalve.conformance.results import PASSED
 from checkvalve.conformance.suites.capacities import capacities_table
 from checkvalve.conformance.suites.run import ITEMS_MAX
 from checkvalve.conformance.suites.suite import Act
-from checkvalve.conformance.systems.catalogue import suite_named
+from checkvalve.conformance.systems.catalogue import port_named, suite_named
+from checkvalve.spec.notation.errors import TargetError
 
 ROOT = Path(__file__).resolve().parent.parent
 THREADED = ROOT / "examples" / "adapters" / "threaded_queue.py"
@@ -36,14 +38,27 @@ def test_the_table_of_capacities_has_what_the_suite_says_hello_with() -> None:
     assert len(rows) == 2 + len(suite_named("storm.input").capacities)
 
 
-def examples(after: str) -> list[tuple[Message, Message]]:
-    """The first exchange of messages on the protocol's page below a heading."""
-    _, _, rest = page("adapter-protocol").partition(after)
+def examples(after: str, of: str = "adapter-protocol") -> list[tuple[Message, Message]]:
+    """The first exchange of messages on the protocol's page, or another one, below a heading."""
+    _, _, rest = page(of).partition(after)
     block = re.search(r"```\n(> .*?)```", rest, re.DOTALL)
     assert block is not None
     lines = block.group(1).splitlines()
     return [(json.loads(asked[2:]), json.loads(told[2:]))
             for asked, told in zip(lines[::2], lines[1::2], strict=True)]
+
+
+def test_the_events_that_are_shown_are_those_of_the_port() -> None:
+    """And an answer that has none of them is told what they look like, and where to look."""
+    port, shown = port_named("reactive.publisher"), examples("## What events look", "reactive-port")
+    for asked, told in shown:
+        check_request(port, asked)
+        check_reply("a page", port, port.operations[asked["do"]], told, {})
+    assert [told["ok"][-1]["event"] for _, told in shown] == ["returned", "complete"]
+    with pytest.raises(TargetError) as caught:
+        check_reply("mine", port, port.operations["run"], {"ok": [["complete", 0]]}, {})
+    assert 'each an object as {"event": "complete", "subscriber": 0}' in caught.value.what
+    assert "docs/ has the replies, in the table of reactive.publisher" in caught.value.next_step
 
 
 class Script:

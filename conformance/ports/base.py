@@ -275,7 +275,7 @@ def check_reply(
     if fault is not None:
         raise TargetError(
             f"{target} answered {operation.name!r} with {excerpt(reply)}: {fault}",
-            next_step="Mend the adapter; docs/adapter-protocol.md has the replies in a table.",
+            next_step=f"Mend the adapter; docs/ has the replies, in the table of {port.name}.",
         )
     assert isinstance(reply, dict)
     known: Message = {}

@@ -20,7 +20,7 @@ def _is_event(value: object) -> bool:
 
 
 EVENTS: Final = Kind(
-    "a list of events",
+    'a list of events, each an object as {"event": "consumes", "element": 0}',
     lambda value: isinstance(value, list) and all(map(_is_event, value)))
 
 PORT: Final = Port(

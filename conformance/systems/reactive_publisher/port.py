@@ -35,7 +35,7 @@ def is_event(value: object) -> bool:
 
 
 EVENTS: Final = Kind(
-    "a list of events",
+    'a list of events, each an object as {"event": "complete", "subscriber": 0}',
     lambda value: isinstance(value, list) and all(map(is_event, value)))
 NUMBERS: Final = Kind(
     "a list of subscribers' numbers",

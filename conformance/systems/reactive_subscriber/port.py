@@ -25,7 +25,7 @@ def is_event(value: object) -> bool:
 
 
 EVENTS: Final = Kind(
-    "a list of events",
+    'a list of events, each an object as {"event": "requests", "n": 1}',
     lambda value: isinstance(value, list) and all(map(is_event, value)))
 SIGNAL: Final = Kind('"subscribe", "next" or "error"',
                      lambda value: value in ("subscribe", "next", "error"))

@@ -56,3 +56,27 @@ def test_a_row_without_counts_is_the_same_otherwise() -> None:
             programs=6, counting=counting)) for counting in (True, False))
         assert counted.exercised != plain.exercised
         assert replace(counted, exercised=plain.exercised) == plain
+
+
+@pytest.mark.parametrize("target_name", ["zoo:doubled-on-cancel", "zoo:handed-back"])
+def test_a_machine_that_has_refused_a_run_allows_and_forbids_nothing_after_it(
+        target_name: str) -> None:
+    """What is allowed in place of a later breach is the same as where it did not watch."""
+    suite, target = suite_named("queue"), resolve_target(target_name)
+    can = capabilities(suite, target, *suite.capacities)
+    compared = 0
+
+    def attempt(program: Program) -> None:
+        nonlocal compared
+        whole = run_program(suite, target, program, 2).breaches
+        if not any(breach.is_added for breach in whole):
+            return
+        for breach in whole:
+            if not breach.is_added:
+                alone = run_program(suite, target, program, 2, focus=breach.rule)
+                same = alone.breach_of(breach.rule)
+                assert same is not None and same.alternatives == breach.alternatives
+                compared += 1
+
+    suite.explore(can, suite.rule("QUEUE-12"), 1, 25, attempt)
+    assert compared

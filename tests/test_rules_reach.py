@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from functools import cache
 
+import pytest
 from click.testing import CliRunner
 
 from checkvalve.conformance.cli.rules import Entry, command, entries, judging
 from checkvalve.spec.chapters import chapters
 from checkvalve.spec.flow.sums import FreeSlot
+from checkvalve.spec.notation.errors import InputError
 from checkvalve.spec.reach import unseen, ways
 from checkvalve.spec.storm.acking.observed_acker import ObservedAcker
 
@@ -116,3 +118,12 @@ def test_most_rules_that_are_a_must_are_tested() -> None:
     """Nine tenths, directly or through a refinement."""
     must = [each for each in book() if each.strength == "MUST"]
     assert sum(each.untested is None for each in must) >= 0.9 * len(must)
+
+
+def test_a_rule_is_shown_by_its_id_as_a_report_has_it() -> None:
+    """In whatever letters; and one that is not there is refused, with the nearest that is."""
+    shown = CliRunner().invoke(command, ["flow-51"], standalone_mode=False)
+    assert shown.output.count(" MUST ") == 1 and "flow.observed_jobs\nFLOW-51" in shown.output
+    with pytest.raises(InputError, match="there is no rule 'FLOW-5111'") as told:
+        CliRunner().invoke(command, ["FLOW-5111"], standalone_mode=False, catch_exceptions=False)
+    assert told.value.next_step.startswith("Did you mean 'FLOW-")

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
+from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 import click
 
+from checkvalve.spec.notation.errors import InputError
 from checkvalve.spec.notation.labels import counted
 from checkvalve.spec.notation.rules import natural
 
@@ -21,6 +24,10 @@ if TYPE_CHECKING:
     from checkvalve.spec.reach import Judging
 
 __all__ = ["Entry", "Uses", "command", "entries", "judging"]
+
+
+_RULE = re.compile(r"[A-Za-z]+(?:-[A-Za-z]+)*-[A-Za-z]*\d+(?:\.\d+)*")
+"""What the id of a rule looks like, and no chapter's name does."""
 
 
 @dataclass(frozen=True)
@@ -62,11 +69,15 @@ class Entry:
 
 
 @click.command("rules")
-@click.argument("chapters", nargs=-1)
+@click.argument("names", nargs=-1, metavar="[CHAPTER|RULE]...")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-def command(chapters: tuple[str, ...], as_json: bool) -> int:
-    """List the rules of CHAPTERS (all if none are named), and where each is used."""
-    found = list(entries(chapters))
+def command(names: tuple[str, ...], as_json: bool) -> int:
+    """List the rules of chapters (all if nothing is named), or some by their ids, as FLOW-51, and
+    where each is used."""
+    ids = [name.upper() for name in names if _RULE.fullmatch(name)]
+    chapters = [name for name in names if not _RULE.fullmatch(name)]
+    found = list(entries(chapters)) if chapters or not ids else []
+    found += _by_id(set(ids) - {entry.id for entry in found}) if ids else []
     if as_json:
         document = {"rules": [asdict(entry) for entry in found]}
         click.echo(json.dumps(document, indent=1, ensure_ascii=False))
@@ -78,10 +89,22 @@ def command(chapters: tuple[str, ...], as_json: bool) -> int:
             click.echo(click.style(f"\n{chapter}", bold=True))
         for line in _lines(entry):
             click.echo(line)
+    if ids and not chapters:
+        return EXPECTED
     for line in _totals(found):
         click.echo(line)
     click.echo(_breakers(found))
     return EXPECTED
+
+
+def _by_id(ids: set[str]) -> list[Entry]:
+    """Rules of whatever chapters. Raises ``InputError`` for an id that no rule has."""
+    every = list(entries())
+    for missing in sorted(ids - {entry.id for entry in every}):
+        near = get_close_matches(missing, [entry.id for entry in every], n=1)
+        raise InputError(f"there is no rule {missing[:80]!r}", next_step=(
+            f"Did you mean {near[0]!r}?" if near else "`checkvalve rules` lists them all."))
+    return [entry for entry in every if entry.id in ids]
 
 
 def _breakers(found: list[Entry]) -> str:

@@ -20,6 +20,7 @@ from checkvalve.conformance.designs import check_design, check_file, load_design
 from checkvalve.conformance.designs.certificates import MAX_BYTES, MAX_MARKS, problem_of
 from checkvalve.spec.certify.checker import check_certificate
 from checkvalve.spec.certify.moves import system_of
+from checkvalve.spec.certify.roles import READING, ROLES, lengths
 from checkvalve.spec.certify.states import states_of
 from checkvalve.spec.certify.system import Move, NotCovered, System, can_move
 from checkvalve.spec.design.check import Settings
@@ -65,6 +66,15 @@ links:
   - {from: b, to: c, capacity: 2, name: other}
   - {from: c, to: d, capacity: 1}
 expect: {duplication: holds}
+"""
+LONG = """
+checkvalve: 1
+name: long
+tasks: {a: {kind: source}, b: {kind: map, hand: 0}, c: {kind: map, hand: 0}, d: {kind: sink}}
+links:
+  - {from: a, to: b, capacity: 99}
+  - {from: b, to: c, capacity: 200}
+  - {from: c, to: d, capacity: 99}
 """
 UNREADABLE = """
 checkvalve: 1
@@ -332,21 +342,35 @@ def _plainly(system: System, most: int) -> set[tuple[int, ...]]:
     return found
 
 
-def test_the_checker_takes_no_two_states_for_one() -> None:
-    """What it visits, packed into a few bits, is what a plain walk finds."""
+def test_the_checker_takes_no_two_states_for_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it visits, packed into keys of one word or of several, is what a plain walk finds."""
     one = check_design(ALIGNED).design
     covered = 0
-    for design in (one, *(random_design(Random(seed)) for seed in range(120))):
+    for number, design in enumerate((one, *(random_design(Random(seed)) for seed in range(120)))):
+        monkeypatch.setattr("checkvalve.spec.certify.states.WORD", 2**8 if number % 2 else 2**64)
         try:
             system = system_of(design)
         except NotCovered:
             continue
-        plain = _plainly(system, 2_000)
-        if len(plain) <= 2_000 and all(c.most is not None for c in system.counters.values()):
-            table = states_of(system, edges=True).table
-            assert {tuple(row) for row in table.tolist()} == plain and len(table) == len(plain)
+        plain = _plainly(system, 500)
+        if len(plain) <= 500 and all(c.most is not None for c in system.counters.values()):
+            states = states_of(system, edges=True)
+            found = zip(*(states.values(name).tolist() for name in system.counters), strict=True)
+            assert set(found) == plain and len(states) == len(plain)
             covered += 1
     assert covered > 30
+
+
+def test_the_checker_visits_more_states_than_anybody_lists() -> None:
+    """More than two million, each by its key; and it refuses a claim of one less."""
+    states = 100 * 100 * 201
+    design = load(LONG)
+    document = {
+        "certificate": 1, "design": design.name, "property": "deadlock", "verdict": "holds",
+        "evidence": {"parts": [{"task": "a", "states": states}]}}
+    assert check_certificate(document, design).confirmed
+    document["evidence"] = {"parts": [{"task": "a", "states": 5_000}]}
+    assert check_certificate(document, design).confirmed is False
 
 
 def test_the_checker_imports_no_engine() -> None:
@@ -358,6 +382,12 @@ def test_the_checker_imports_no_engine() -> None:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.ImportFrom) and node.level:
                 assert node.module in allowed, f"{path.name} imports {node.module}"
+
+
+def test_the_docs_count_every_module_of_the_checker_once() -> None:
+    """The table of the page, which is made of it, leaves none out."""
+    told = [*READING, *(module for modules in ROLES.values() for module in modules)]
+    assert sorted(told) == sorted(lengths())
 
 
 def test_certify_says_whether_a_file_confirms_its_verdict(

@@ -18,7 +18,9 @@ from checkvalve.conformance.cli.law import command
 from checkvalve.conformance.designs.grids import Grid
 from checkvalve.spec.design.formats.files import read_any
 from checkvalve.spec.design.laws.filling import prove_value
+from checkvalve.spec.certify.checker import check_law_certificate
 from checkvalve.spec.design.laws.law import Atom, Law, find_law
+from checkvalve.spec.design.laws.law_certificate import law_certificate
 from checkvalve.spec.design.laws.law_proof import prove
 from checkvalve.spec.design.laws.regions import Domain, Made, Regions, settled
 from checkvalve.spec.design.laws.value import Value, find_value
@@ -114,6 +116,19 @@ def test_deep_calls_are_proved_to_get_stuck_by_one_run_for_each_depth() -> None:
                   [{"P": 1, "n": 1, "d": 5}, {"P": 5, "n": 3, "d": 5}],
                   [{"P": 5, "n": 1, "d": 5}], Deadline())
     assert found.is_whole and len(found.violated.runs) <= 5
+
+
+def test_the_law_of_two_rates_is_certified_on_both_sides() -> None:
+    """It has greatest common divisors, so each pair of rates has runs of its own."""
+    law = Law((Atom(((("one", ("B",)), 1), (("gcd", ("p", "c")), 1), (("one", ("p",)), -1),
+                     (("one", ("c",)), -1), (("rest", ("p", "c", "d")), -1)), 0),))
+    made, tight = maker("dataflow-edge"), {"p": 5, "c": 4, "d": 0, "B": 5}
+    proof = prove(law, made, {"p": (5, 5), "c": (4, 4), "d": (0, 1), "B": (3, 10)}, [tight], [],
+                  Deadline(), apart=False)
+    document = law_certificate("dataflow edge", law, proof, ())
+    assert document is not None and len(document["violated"]["runs"]) > 1
+    told = check_law_certificate(json.loads(json.dumps(document)), made)
+    assert told.confirmed and "where it is false, each design can" in told.why
 
 
 def test_a_proof_that_has_no_time_says_so() -> None:

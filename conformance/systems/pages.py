@@ -1,4 +1,5 @@
-"""The tables and figures of README.md and docs/ that tell of systems, made of the records.
+"""The tables and figures of README.md and docs/ that tell of systems, made of the records; and the
+one of docs/design-language.md that tells how long the checker of certificates is.
 
 A block between ``<!-- made: NAME of SYSTEM -->`` and ``<!-- made. -->`` is that table; around it is
 prose. A system whose port has no block yet gets a section at the end of its page.
@@ -12,6 +13,8 @@ import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
+
+from checkvalve.spec.certify.roles import table as checker_table
 
 from ..files import write_whole
 from ..ports.tables import operations_table, policies_table, settings_table
@@ -71,6 +74,8 @@ def stale_pages(root: Path) -> dict[Path, str]:
 def _made(block: re.Match[str]) -> str:
     if block["what"] == "suites":
         return f"{block[1]}\n{suites_table()}\n\n"
+    if block["what"] == "checker":
+        return f"{block[1]}\n{checker_table()}\n\n"
     return f"{block[1]}\n{_OF_A_SYSTEM[block['what']](system_of(block['system']))}\n\n"
 
 

@@ -10,9 +10,11 @@ What has to be believed, in the order in which it is best read:
    (stop and go) and ``lines`` (kinds in one queue).
 2. What is asked of it: ``checker``, with ``parts``, ``wanted`` (who must go on) and ``finished``.
 3. *Violated*, by a run: ``run``; ``repeated`` (for ever, or with an accident at its end).
-4. *Holds*, by one form each, of which none rests on another: ``emptying`` (an order of waits),
-   ``confluence`` (one run), ``proofs`` with ``solver``, ``silence`` and ``rescued`` (sums, runs,
-   and cvc5), ``states`` with ``visited`` (all states). ``order`` has both verdicts on order and
-   duplication.
+4. *Holds*, by one form each: ``confluence`` (one run), ``kept`` (sums and clauses, in whole
+   numbers), ``emptying`` (an order of waits), ``proofs`` with ``solver``, ``silence`` and
+   ``rescued`` (what sums and runs exclude, by cvc5), ``states`` with ``visited`` (all states).
+   ``order`` has both verdicts on order and duplication.
 5. ``law``: the same for all values of parameters.
+
+How many lines that is for each kind of certificate, ``roles`` counts.
 """

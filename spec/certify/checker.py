@@ -16,11 +16,12 @@ from typing import Any
 from ..design.reading.language import Design, Flow
 from .confluence import decided_by_one_run, goes_round
 from .emptying import always_moves_again, never_waits
+from .kept import check_bounds
 from .law import Made, check_law
 from .moves import system_of
 from .order import keeps_order, loses_order
 from .parts import part_of, parts_of
-from .proofs import Laws, check_bounds
+from .proofs import Laws
 from .repeated import drops, fails, grows, starves, stuck_for_ever
 from .run import Refuted, run_of
 from .system import NotCovered, System

@@ -22,7 +22,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import inf
 from typing import Any
 
-from .proofs import Laws
+from .kept import Kept
 from .run import Refuted, Ways
 from .system import Move, NotCovered, System
 
@@ -65,7 +65,7 @@ def _falls(move: Move, place: Mapping[str, int]) -> bool:
 
 def _left_in(system: System, proof: Mapping[str, Any], moves: Sequence[Move]) -> _Left:
     """What is left where none of these moves is possible, each counter as the order says."""
-    left = _Left(system, Laws(system, {"sums": proof["sums"], "clauses": []}).sums, moves)
+    left = _Left(system, Kept(system, {"sums": proof["sums"], "clauses": []}).sums, moves)
     for name, most in proof["order"]:
         if name not in system.counters:
             raise Refuted(f"the design has no counter {name!r}")

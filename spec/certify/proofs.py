@@ -1,82 +1,22 @@
-"""Sums that no move changes and clauses that every move keeps, and what they exclude.
-
-That they are so is checked in whole numbers, move by move. What they exclude is asked of cvc5.
-"""
+"""What sums that no move changes and clauses that every move keeps exclude: cvc5 is asked."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from math import gcd
 from typing import Any
 
+from .kept import Kept
 from .rescued import may_go_on
-from .run import Refuted
 from .silence import may_be_silent
 from .solver import Question
-from .system import Move, NotCovered, System, state_of
+from .system import Move, NotCovered
 
-__all__ = ["Laws", "check_bounds"]
-
-Weights = Mapping[str, int]
+__all__ = ["Laws"]
 
 
-class Laws:
+class Laws(Kept):
     """The sums and clauses of a proof about a part of a design, each of which was checked."""
-
-    def __init__(self, system: System, proof: Mapping[str, Any]) -> None:
-        self.system, self.sums, self.clauses = system, proof["sums"], proof["clauses"]
-        self.start = state_of(system)
-        self.lasting = [move for move in system.moves if not move.fails]
-        self.by_counter: dict[str, list[Move]] = {}
-        for move in self.lasting:
-            for name in move.change:
-                self.by_counter.setdefault(name, []).append(move)
-        for law in self.sums:
-            self._check_sum(law["weights"], law["total"])
-        for clause in self.clauses:
-            self._check_clause(clause)
-
-    # --- that they are so -----------------------------------------------------------------------
-
-    def _changing(self, names: Iterable[str]) -> list[Move]:
-        """The moves that change one of these counters, once each."""
-        found = {id(move): move for name in names for move in self.by_counter.get(name, ())}
-        return list(found.values())
-
-    def _check_sum(self, weights: Weights, total: int) -> None:
-        _known(self.system, weights)
-        if _value(weights, self.start) != total:
-            raise Refuted(f"{_told(weights)} is not {total} at the start")
-        if any(_raise(weights, move) for move in self._changing(weights)):
-            raise Refuted(f"a move changes {_told(weights)}")
-
-    def _check_clause(self, clause: Sequence[Mapping[str, Any]]) -> None:
-        """True at the start; and each move raises none of its sums, or leaves one below its bound.
-        """
-        for option in clause:
-            _known(self.system, option["weights"])
-        if not any(_value(o["weights"], self.start) <= o["at_most"] for o in clause):
-            raise Refuted("a clause is not true at the start")
-        for move in self._changing(name for option in clause for name in option["weights"]):
-            if any(_raise(o["weights"], move) > 0 for o in clause) and not any(
-                    self._largest_after(o["weights"], move) <= o["at_most"] for o in clause):
-                raise Refuted("a move may end a clause")
-
-    def _largest_after(self, weights: Weights, move: Move) -> float:
-        """The most that a sum can be after a move, by the ranges and the move's own conditions."""
-        most = 0
-        for name, weight in weights.items():
-            counter, by = self.system.counters[name], move.add.get(name, 0)
-            if weight < 0:
-                most += weight * (max(0, move.need.get(name, 0)) + by)
-                continue
-            ends = [end for end in (counter.most, move.room.get(name)) if end is not None]
-            if not ends:
-                return float("inf")
-            most += weight * (min(ends) + by)
-        return most
-
-    # --- what they exclude ----------------------------------------------------------------------
 
     def exclude_stuck(self, accidents: bool = True) -> bool:
         """Whether cvc5 finds no state that keeps them and is stuck; without ``accidents``, one
@@ -127,43 +67,3 @@ class Laws:
         for clause in self.clauses:
             ask.one_of([(option["weights"], option["at_most"]) for option in clause])
         return ask
-
-
-def _value(weights: Weights, state: Weights) -> int:
-    return sum(weight * state[name] for name, weight in weights.items())
-
-
-def _told(weights: Weights) -> str:
-    names = list(weights)
-    return " + ".join(names[:6]) + (" + …" if len(names) > 6 else "")
-
-
-def _known(system: System, weights: Weights) -> None:
-    for name in weights:
-        if name not in system.counters:
-            raise Refuted(f"the design has no counter {name!r}")
-
-
-def _raise(weights: Weights, move: Move) -> int:
-    return sum(weights.get(name, 0) * by for name, by in move.change.items())
-
-
-# --- bounds ----------------------------------------------------------------------------------
-
-def check_bounds(bounds: Sequence[Mapping[str, Any]], system: System) -> None:
-    """Check that each of these sums is never raised, and bounds its link."""
-    for bound in bounds:
-        weights, queue = bound["weights"], f"elements in {bound['link']}"
-        _known(system, weights)
-        if weights.get(queue, 0) <= 0:
-            raise Refuted(f"a sum for {bound['link']} does not count its elements")
-        if any(_raise(weights, move) > 0 for move in system.moves):
-            raise Refuted(f"a move raises the sum for {bound['link']}")
-        most = _value(weights, state_of(system))
-        if any(weight < 0 and system.counters[name].most is None
-               for name, weight in weights.items()):
-            raise Refuted(f"a sum for {bound['link']} counts something without end against it")
-        for name, weight in weights.items():
-            most -= min(0, weight) * (system.counters[name].most or 0)
-        if most // weights[queue] > bound["most"]:
-            raise Refuted(f"the sum allows more than {bound['most']} elements in {bound['link']}")

@@ -1,15 +1,16 @@
-"""All states of a design that this reading leads to, as one table of numbers.
+"""All states of a design that this reading leads to, each as one key.
 
-States are found many at a time: of all that are new, those in which a move is possible are picked
-out with a few comparisons of columns, and changed together. A state is known by all its numbers, so
-two are never taken for one.
+A key has the numbers of all counters as its digits, so two states are never taken for one, and a
+move adds the same to every key. States are found many at a time: of all that are new, those in
+which a move is possible are picked out with a few comparisons, and changed together.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from .run import Refuted
 from .system import Move, NotCovered, System
@@ -19,28 +20,167 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     Numbers = npt.NDArray[np.int64]
-    Table = npt.NDArray[np.int32]
+    Keys = npt.NDArray[Any]
+    Words = npt.NDArray[np.uint64]
     Marks = npt.NDArray[np.bool_]
 
-__all__ = ["MAX_STATES", "States", "states_of"]
+__all__ = ["MAX_LINKED", "MAX_STATES", "States", "states_of"]
 
-MAX_STATES = 2_000_000
-"""States that are visited at most."""
-CELLS = 60_000_000
-"""Numbers in the table, four bytes each."""
+MAX_STATES = 50_000_000
+"""States that are visited at most, and words of their keys: 400 MB, and as much for a moment."""
+MAX_LINKED = 2_000_000
+"""States at most where the steps between them are asked for, too."""
 LOOKS = 400_000
 """How often a move is looked at in a batch of states: a long thin design has a batch for each."""
-AT_ONCE = 50_000
+AT_ONCE = 100_000
 """States of one batch."""
 ENDLESS = 5_000
 """More than this is never counted where a counter has no end."""
 SO_FAR = 4
 """Numbers beyond all that moves ask for that are counted, where more stand for as many."""
+WORD = 2**64
+"""What is less than this is a word of a key."""
+
+
+class _Digits:
+    """Where each counter stands in a key: in which word, and what its digit counts there."""
+
+    def __init__(self, system: System, last: Mapping[str, int]) -> None:
+        self.last = last
+        self.top = {name: last.get(name, ENDLESS) if counter.most is None else counter.most
+                    for name, counter in system.counters.items()}
+        self.place: dict[str, tuple[int, int]] = {}
+        word, radix = 0, 1
+        for name, top in self.top.items():
+            if radix * (top + 1) >= WORD:
+                word, radix = word + 1, 1
+            self.place[name] = word, radix
+            radix *= top + 1
+        self.words = word + 1
+
+    def sums(self, amounts: Mapping[str, int]) -> Words:
+        """What these amounts come to in each word; less than nothing goes round."""
+        import numpy as np
+        found = [0] * self.words
+        for name, amount in amounts.items():
+            word, radix = self.place[name]
+            found[word] += amount * radix
+        return np.array([each % 2**64 for each in found], dtype=np.uint64)
+
+    def values(self, states: Words, name: str) -> Numbers:
+        """What a counter is in each of these states."""
+        import numpy as np
+        word, radix = self.place[name]
+        found = states[:, word] // np.uint64(radix) % np.uint64(self.top[name] + 1)
+        return found.astype(np.int64)
+
+    def keys(self, states: Words) -> Keys:
+        """The states as what can be sorted, one each."""
+        import numpy as np
+        return states[:, 0] if self.words == 1 else np.ascontiguousarray(
+            states).view(f"S{8 * self.words}")[:, 0]
+
+    def states(self, keys: Keys) -> Words:
+        """The words of each key."""
+        import numpy as np
+        found: Words = np.ascontiguousarray(keys).view(np.uint64).reshape(-1, self.words)
+        return found
+
+    def same(self, ones: Keys, others: Keys) -> Marks:
+        """Where two rows of keys are the same."""
+        found: Marks = (self.states(ones) == self.states(others)).all(axis=1)
+        return found
+
+
+@dataclass
+class _Batch:
+    """Some states, and the counters that were looked up in them."""
+
+    digits: _Digits
+    states: Words
+    found: dict[str, Numbers] = field(default_factory=dict)
+
+    def values(self, name: str) -> Numbers:
+        """What a counter is in each state."""
+        import numpy as np
+        if name not in self.found:
+            small = np.min_scalar_type(self.digits.top[name])
+            self.found[name] = self.digits.values(self.states, name).astype(small)
+        return self.found[name]
+
+    def allow(self, move: Move) -> Marks:
+        """The states in which a move is possible."""
+        import numpy as np
+        found = np.ones(len(self.states), dtype=np.bool_)
+        for name, least in move.need.items():
+            if least > 0:
+                found &= self.values(name) >= least
+        for name, most in move.room.items():
+            found &= self.values(name) <= most
+        return found
+
+    def after(self, move: Move) -> tuple[Numbers, Words]:
+        """The states in which a move is possible, and those after it. Raises NotCovered."""
+        import numpy as np
+        rows = np.flatnonzero(self.allow(move))
+        ours = {name: by for name, by in move.change.items() if name not in self.digits.last}
+        for name, by in ours.items() if len(rows) else ():
+            now = self.values(name)[rows].astype(np.int64) + by
+            if now.min() < 0 or now.max() > self.digits.top[name]:
+                raise NotCovered("a counter leaves its range, or has no end")
+        after = self.states[rows] + self.digits.sums(ours)
+        for name in move.change.keys() - ours.keys():
+            after = self._or_more(after, name, move.change[name])
+        return rows, after
+
+    def _or_more(self, after: Words, name: str, by: int) -> Words:
+        """The states after a counter was changed, of which ``last`` stands for so many or more."""
+        import numpy as np
+        last, now = self.digits.last[name], self.digits.values(after, name)
+        one = self.digits.sums({name: 1})
+        changed = np.minimum(by, last - now)
+        after = after + changed.astype(np.uint64)[:, None] * one
+        full = after[now == last]
+        return np.concatenate([after, *(full + one * np.uint64(more)
+                                        for more in range(1, -by + 1))])
+
+
+class _Known:
+    """The keys that are known, in rows that are sorted, each much shorter than the one before."""
+
+    def __init__(self, digits: _Digits) -> None:
+        self.digits, self.rows, self.number = digits, list[Any](), 0
+
+    def new(self, keys: Keys) -> Keys:
+        """Those of these keys that were not known, sorted; from now on they are."""
+        import numpy as np
+        keys = np.sort(keys)
+        keys = keys[np.concatenate([[True], ~self.digits.same(keys[1:], keys[:-1])])]
+        for row in self.rows:
+            place = np.minimum(np.searchsorted(row, keys), len(row) - 1)
+            keys = keys[~self.digits.same(row[place], keys)]
+        self.number += len(keys)
+        if len(keys):
+            self.rows.append(keys)
+            self._join(2)
+        return keys
+
+    def all(self) -> Keys:
+        """All keys, sorted."""
+        self._join(0)
+        return self.rows[0]
+
+    def _join(self, times: int) -> None:
+        """Join the last rows until one is so many times as long as what is after it."""
+        import numpy as np
+        while len(self.rows) > 1 and not 0 < times * len(self.rows[-1]) <= len(self.rows[-2]):
+            last = self.rows.pop()
+            self.rows[-1] = np.sort(np.concatenate([self.rows[-1], last]), kind="stable")
 
 
 @dataclass
 class States:
-    """The reachable states: a row of ``table`` for each, a column for each counter in their order.
+    """The reachable states, by number.
 
     Step ``n`` leads from ``source[n]`` to ``target[n]`` by the move ``via[n]`` of ``moves``; there
     are none where nobody asked for them.
@@ -48,34 +188,55 @@ class States:
 
     system: System
     moves: Sequence[Move]
-    table: Table
+    digits: _Digits
+    keys: Keys
     source: Numbers
     target: Numbers
     via: Numbers
-    column: dict[str, int] = field(default_factory=dict)
 
     def __len__(self) -> int:
-        return len(self.table)
+        return len(self.keys)
+
+    @cached_property
+    def _whole(self) -> _Batch:
+        return _Batch(self.digits, self.digits.states(self.keys))
+
+    def _batches(self) -> Iterator[_Batch]:
+        """All states in their order; of few, what was looked up is kept."""
+        if len(self) <= MAX_LINKED:
+            yield self._whole
+            return
+        for first in range(0, len(self), AT_ONCE):
+            yield _Batch(self.digits, self.digits.states(self.keys[first:first + AT_ONCE]))
+
+    def values(self, name: str) -> Numbers:
+        """What a counter is in each state."""
+        import numpy as np
+        return np.concatenate([batch.values(name) for batch in self._batches()])
+
+    def largest(self, name: str) -> int:
+        """The most that a counter ever is."""
+        return max(int(batch.values(name).max()) for batch in self._batches())
 
     def allow(self, move: Move) -> Marks:
         """The states in which a move is possible."""
-        return _allowed(move, self.table, self.column)
+        return self.allow_any([move])
 
     def allow_any(self, moves: Iterable[Move]) -> Marks:
         """The states in which one of these moves is possible."""
         import numpy as np
-        found = np.zeros(len(self), dtype=np.bool_)
-        for move in moves:
-            found |= self.allow(move)
-        return found
+        every = list(moves)
+        found = []
+        for batch in self._batches():
+            here = np.zeros(len(batch.states), dtype=np.bool_)
+            for move in every:
+                here |= batch.allow(move)
+            found.append(here)
+        return np.concatenate(found)
 
     def within(self, left: Mapping[str, int]) -> Marks:
         """The states in which no more than that is left in these counters."""
-        import numpy as np
-        found = np.ones(len(self), dtype=np.bool_)
-        for name, most in left.items():
-            found &= self.table[:, self.column[name]] <= most
-        return found
+        return self.allow(Move(room=dict(left)))
 
     def leading_to(self, goal: Marks, steps: Marks) -> Marks:
         """The states from which some of these steps lead to one of these states."""
@@ -106,17 +267,6 @@ class States:
         return group, inner & (group[self.source] == group[self.target])
 
 
-def _allowed(move: Move, table: Table, column: dict[str, int]) -> Marks:
-    import numpy as np
-    found = np.ones(len(table), dtype=np.bool_)
-    for name, least in move.need.items():
-        if least > 0:
-            found &= table[:, column[name]] >= least
-    for name, most in move.room.items():
-        found &= table[:, column[name]] <= most
-    return found
-
-
 def states_of(
     system: System, most: int = MAX_STATES, edges: bool = False, so_far: bool = False
 ) -> States:
@@ -126,92 +276,59 @@ def states_of(
     Raises Refuted where there are more than ``most``, and NotCovered where there are more than are
     visited at all.
     """
-    return _Search(system, most, edges, so_far).found()
+    import numpy as np
+    digits = _Digits(system, _last_numbers(system) if so_far else {})
+    moves = [move for move in system.steps if not move.fails] if edges else [
+        move for move in system.moves if not move.fails and move.change]
+    keys = _reached(system, digits, moves, most, MAX_LINKED if edges else MAX_STATES)
+    none = np.zeros(0, dtype=np.int64)
+    found = States(system, moves, digits, keys, none, none, none)
+    if edges:
+        _link(found)
+    return found
 
 
-class _Search:
-    """The states that are known, and those among them from which nobody went on."""
-
-    def __init__(self, system: System, most: int, edges: bool, so_far: bool) -> None:
-        import numpy as np
-        self.system, self.edges = system, edges
-        self.last = _last_numbers(system) if so_far else {}
-        self.column = {name: n for n, name in enumerate(system.counters)}
-        self.moves = [move for move in system.steps if not move.fails] if edges else [
-            move for move in system.moves if not move.fails and move.change]
-        self.claimed = most if most < MAX_STATES else None
-        self.most = min(most, MAX_STATES, CELLS // max(1, len(self.column)))
-        self.tops = np.array([
-            self.last.get(name, ENDLESS) if counter.most is None else counter.most
-            for name, counter in system.counters.items()], dtype=np.int32)
-        self.kind = np.min_scalar_type(int(self.tops.max(initial=0)))
-        self.looks = 0
-        self.known: dict[bytes, int] = {}
-        self.tables: list[Table] = []
-        self.steps: list[tuple[Numbers, Numbers, Numbers]] = []
-
-    def found(self) -> States:
-        """The table of all that can be reached, level by level."""
-        import numpy as np
-        start = np.array([[c.start for c in self.system.counters.values()]], dtype=np.int32)
-        self._numbers_of(start)
-        here, level = 0, start
-        while len(level):
-            new = [level[:0]]
-            for first in range(0, len(level), AT_ONCE):
-                new += self._after(level[first:first + AT_ONCE], here + first)
-            here, level = here + len(level), np.concatenate(new)
-        empty = np.zeros(0, dtype=np.int64)
-        source, target, via = (
-            np.concatenate([empty, *(step[n] for step in self.steps)]) for n in range(3))
-        return States(self.system, self.moves, np.concatenate(self.tables),
-                      source, target, via, self.column)
-
-    def _after(self, batch: Table, first: int) -> Iterator[Table]:
-        """The new states after a batch of which the first has this number."""
-        import numpy as np
-        for number, move in enumerate(self.moves):
-            self.looks += 1
-            if self.looks > LOOKS:
+def _reached(
+    system: System, digits: _Digits, moves: Sequence[Move], claimed: int, limit: int
+) -> Keys:
+    """The keys of all that can be reached, level by level."""
+    import numpy as np
+    limit = min(limit, MAX_STATES // digits.words)
+    known, looks = _Known(digits), 0
+    start = {name: counter.start for name, counter in system.counters.items()}
+    if any(number > digits.top[name] for name, number in start.items()):
+        raise NotCovered("a counter begins beyond its range")
+    level = known.new(digits.keys(digits.sums(start)[None]))
+    while len(level):
+        found = [level[:0]]
+        for first in range(0, len(level), AT_ONCE):
+            batch = _Batch(digits, digits.states(level[first:first + AT_ONCE]))
+            looks += len(moves)
+            if looks > LOOKS:
                 raise NotCovered("its states lie too deep to visit them all")
-            rows = np.flatnonzero(_allowed(move, batch, self.column))
-            if not len(rows):
-                continue
-            after = batch[rows]
-            for name, by in move.change.items():
-                place = self.column[name]
-                after[:, place] += by
-                if name in self.last:
-                    after = _or_more(after, place, by, self.last[name])
-                elif after[:, place].min() < 0 or after[:, place].max() > self.tops[place]:
-                    raise NotCovered("a counter leaves its range, or has no end")
-            numbers, new = self._numbers_of(after)
-            if self.edges:
-                self.steps.append((rows + first, numbers,
-                                   np.full(len(rows), number, dtype=np.int64)))
-            if len(new):
-                yield new
+            after = np.concatenate([batch.states[:0], *(batch.after(move)[1] for move in moves)])
+            if len(after):
+                found.append(known.new(digits.keys(after)))
+            if known.number > claimed < limit:
+                raise Refuted(f"there are more than {claimed:,} states")
+            if known.number > limit:
+                raise NotCovered(f"more than {limit:,} states")
+        level = np.concatenate(found)
+    return known.all()
 
-    def _numbers_of(self, states: Table) -> tuple[Numbers, Table]:
-        """The numbers of these states, and those of them that are new."""
-        import numpy as np
-        known = self.known
-        before = len(known)
-        numbers = np.array([known.setdefault(key, len(known)) for key in self._keys(states)],
-                           dtype=np.int64)
-        if len(known) > self.most:
-            if self.most == self.claimed:
-                raise Refuted(f"there are more than {self.most:,} states")
-            raise NotCovered(f"more than {self.most:,} states")
-        fresh, at = np.unique(numbers, return_index=True)
-        new = states[at[fresh >= before]]
-        self.tables.append(new)
-        return numbers, new
 
-    def _keys(self, states: Table) -> Iterator[bytes]:
-        """Each state as the bytes of its numbers, which are all in their ranges."""
-        packed, size = states.astype(self.kind).tobytes(), self.kind.itemsize * len(self.column)
-        return (packed[size * n:size * (n + 1)] for n in range(len(states)))
+def _link(states: States) -> None:
+    """Find the steps between all states."""
+    import numpy as np
+    source, target, via = [states.source], [states.target], [states.via]
+    for first in range(0, len(states), AT_ONCE):
+        batch = _Batch(states.digits, states.digits.states(states.keys[first:first + AT_ONCE]))
+        for number, move in enumerate(states.moves):
+            rows, after = batch.after(move)
+            source.append(rows + first)
+            target.append(np.searchsorted(states.keys, states.digits.keys(after)))
+            via.append(np.full(len(rows), number, dtype=np.int64))
+    states.source, states.target, states.via = map(np.concatenate, (source, target, via))
 
 
 def _last_numbers(system: System) -> dict[str, int]:
@@ -223,18 +340,3 @@ def _last_numbers(system: System) -> dict[str, int]:
             by = abs(move.change.get(name, 0))
             found[name] = max(found[name], move.need.get(name, 0), move.room.get(name, 0) + 1, by)
     return {name: number + SO_FAR for name, number in found.items()}
-
-
-def _or_more(after: Table, place: int, by: int, last: int) -> Table:
-    """The states after a counter was changed, of which ``last`` stands for so many or more."""
-    import numpy as np
-    if by > 0:
-        np.minimum(after[:, place], last, out=after[:, place])
-        return after
-    full = after[after[:, place] == last + by]
-    found = [after]
-    for more in range(1, -by + 1):
-        again = full.copy()
-        again[:, place] += more
-        found.append(again)
-    return np.concatenate(found)

@@ -43,8 +43,7 @@ def never_in(system: System, most: int, moves: Iterable[Move], what: str) -> int
 def largest_in(system: System, most: int) -> tuple[int, Mapping[str, int]]:
     """How many states there are, and the largest number of each counter in any of them."""
     states = states_of(system, most)
-    return len(states), {name: int(states.table[:, place].max())
-                         for name, place in states.column.items()}
+    return len(states), {name: states.largest(name) for name in system.counters}
 
 
 # --- for ever -----------------------------------------------------------------------------------
@@ -71,9 +70,9 @@ def _goes_on(states: States, system: System, wanted: Wanted) -> None:
     if system.ends and wanted.task:  # what nobody reads any more is asked for in the end, too
         going &= ~states.within(system.rests)
     if wanted.asking:
-        going &= states.table[:, states.column[wanted.asking]] >= wanted.least
+        going &= states.values(wanted.asking) >= wanted.least
     if wanted.until:
-        going &= states.table[:, states.column[wanted.until]] == 0
+        going &= states.values(wanted.until) == 0
     others = np.array([not wanted.is_done_by(move) for move in states.moves], dtype=np.bool_)
     steps = others[states.via] if len(states.via) else np.zeros(0, dtype=np.bool_)
     group, inner = states.circles(going, steps)

@@ -38,8 +38,10 @@ from .order import ORDERED, doubtful_pairs
 __all__ = ["Certificates", "Uncertified", "certificate", "of_rescues", "of_structure"]
 
 VERSION = 1
-MAX_STATES = 2_000_000
+MAX_STATES = 50_000_000
 """States that the checker visits at most."""
+MAX_LINKED = 2_000_000
+"""States that it visits at most where it needs the steps between them, too."""
 
 
 class Uncertified(Exception):
@@ -146,7 +148,7 @@ class Certificates:
 
     def _rescued(self, finding: Finding, number: int) -> dict[str, Any] | None:
         """Runs that free whoever could be stuck alone, where the states are too many to visit."""
-        if 0 < finding.states <= MAX_STATES:
+        if 0 < finding.states <= MAX_LINKED:
             return None
         answer = self._answers.get(number)
         return of_rescues(self.parts[number], () if answer is None else answer.clauses,
@@ -206,11 +208,13 @@ def _visited(finding: Finding, part: Design) -> dict[str, Any]:
     counts an unbounded link only so far, and has no number for what that stands for.)"""
     if not finding.states:
         raise Uncertified("it rests on an argument that has no certificate yet")
-    if finding.states > MAX_STATES and finding.name != LIVE:
+    linked = finding.name in (LOCAL, LIVE) or finding.name.startswith("starvation: ")
+    most = MAX_LINKED if linked else MAX_STATES
+    if finding.states > most and finding.name != LIVE:
         raise Uncertified(f"it rests on {counted(finding.states, 'state')}, and the checker visits "
-                          f"{MAX_STATES:,} at most")
+                          f"{most:,} at most{' with the steps between them' * linked}")
     grows = any(link.flow is Flow.UNBOUNDED for link in part.links.values())
-    return {"states": MAX_STATES if grows else min(finding.states, MAX_STATES)}
+    return {"states": most if grows else min(finding.states, most)}
 
 
 def _sums_of_bounds(design: Design) -> dict[str, Any] | None:

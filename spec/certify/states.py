@@ -149,7 +149,8 @@ class _Known:
     """The keys that are known, in rows that are sorted, each much shorter than the one before."""
 
     def __init__(self, digits: _Digits) -> None:
-        self.digits, self.rows, self.number = digits, list[Any](), 0
+        self.digits, self.number = digits, 0
+        self.rows: list[Keys] = []
 
     def new(self, keys: Keys) -> Keys:
         """Those of these keys that were not known, sorted; from now on they are."""
@@ -166,7 +167,7 @@ class _Known:
         return keys
 
     def all(self) -> Keys:
-        """All keys, sorted."""
+        """Those of all rows, in one."""
         self._join(0)
         return self.rows[0]
 

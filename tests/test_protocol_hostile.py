@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from checkvalve.conformance.adapters.process import ProcessTarget, close_idle
-from checkvalve.conformance.ports.base import Message, Session
+from checkvalve.conformance.ports.base import Message, Session, SettingsRefused
 from checkvalve.conformance.systems.catalogue import port_named
 from checkvalve.spec.notation.errors import InputError, TargetError
 
@@ -220,6 +220,22 @@ def test_a_program_that_cannot_start_afresh_gets_a_process_each_time(tmp_path: P
     """`"again": false` in the hello says so."""
     target = program(tmp_path, "MORE = {'again': False}" + SERVER)
     assert process_of(target) != process_of(target)
+
+
+@pytest.mark.parametrize(("more", "kept"), [("{}", True), ("{'again': False}", False)])
+def test_a_refused_hello_does_not_end_a_program_that_can_start_afresh(
+    tmp_path: Path, more: str, kept: bool
+) -> None:
+    """What it said in its last greeting counts, for a refusal says nothing about it."""
+    target = program(tmp_path, f"MORE = {more}" + SERVER.replace(
+        'if request["do"] == "hello":',
+        'if request.get("settings") == {"capacity": 2}:\n'
+        '        reply(request, error="unsupported-capacity", definite=True)\n'
+        '    elif request["do"] == "hello":'))
+    first = process_of(target)
+    with target.open() as session, pytest.raises(SettingsRefused):
+        session.request(HELLO | {"settings": {"capacity": 2}})
+    assert (process_of(target) == first) is kept
 
 
 def test_sessions_at_the_same_time_have_processes_of_their_own(tmp_path: Path) -> None:

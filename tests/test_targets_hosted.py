@@ -19,7 +19,7 @@ from checkvalve.conformance.adapters import hosted
 from checkvalve.conformance.adapters.process import close_idle
 from checkvalve.conformance.cli import root
 from checkvalve.conformance.cli.outcome import run
-from checkvalve.conformance.ports.base import Session
+from checkvalve.conformance.ports.base import Session, SettingsRefused
 from checkvalve.conformance.targets import resolve_target
 from checkvalve.spec.notation.errors import InputError, TargetError
 
@@ -165,6 +165,28 @@ def test_one_process_serves_sessions_until_one_of_them_fails(opened: Opener) -> 
     with pytest.raises(TargetError):
         pid_of("poll")
     assert pid_of() != first
+
+
+REFUSING = HEADER + """
+class Target(Adapter):
+    def request(self, message):
+        with open("pids", "a") as pids:
+            pids.write(f"{os.getpid()} ")
+        return {"error": "unsupported-capacity", "definite": True}
+"""
+
+
+@pytest.mark.parametrize(("close", "processes"), [
+    ("", 1), ("    def close(self): self.made_by_hello.close()", 3)])
+def test_a_refused_hello_is_an_answer_that_costs_no_process(
+    opened: Opener, tmp_path: Path, close: str, processes: int
+) -> None:
+    """Unless its adapter cannot be closed without one that is accepted, which is no failure."""
+    for _ in range(3):
+        with pytest.raises(SettingsRefused, match="unsupported-capacity"):
+            opened(REFUSING + close)
+    served = (tmp_path / "pids").read_text().split()
+    assert (len(served), len(set(served))) == (3, processes)
 
 
 def test_what_an_adapter_prints_or_reads_does_not_disturb_the_protocol(opened: Opener) -> None:

@@ -143,6 +143,10 @@ class _HostedPipe(Pipe):
         self._closes = reply.get("closes") is True
         return _opened(reply)
 
+    def _comes_again(self, greeting: object) -> bool:
+        # The host makes a new adapter for each hello, whatever the one before answered.
+        return True if greeting is None else super()._comes_again(greeting)
+
     def _part(self, child: Child) -> None:
         if self._closes:
             assert isinstance(child, HostedChild)

@@ -78,6 +78,7 @@ class Pipe:
         reused = take_idle(key)
         self._reused = reused is not None
         self._child: Child | None = reused or start()
+        self._served = self._reused
         self._again = True
         self._sound = False    # greeted, and nothing is under way
 
@@ -92,12 +93,11 @@ class Pipe:
             # What an earlier session left behind must not be held against this one.
             assert self._child is not None
             self._child.kill()
-            self._child = self._start()
+            self._child, self._served = self._start(), False
             reply = self._exchange(message)
         self._reused = False
         if message["do"] == "hello" and isinstance(reply, dict):
-            greeting = reply.get("ok")
-            self._again = not isinstance(greeting, dict) or greeting.get("again", True) is True
+            self._again = self._comes_again(reply.get("ok"))
         self._sound = True
         return reply
 
@@ -128,6 +128,13 @@ class Pipe:
         if message["do"] == "hello":
             self._child.begin_session()
         return converse(self._child, message)
+
+    def _comes_again(self, greeting: object) -> bool:
+        """Whether the process can serve another session after a hello: its ``ok`` says so. Where
+        it refused, what it said to an earlier session counts; if there was none, it cannot."""
+        if isinstance(greeting, dict):
+            return greeting.get("again", True) is True
+        return self._served
 
     def _part(self, child: Child) -> None:
         """Say farewell, where the program wants to be told that its session is over."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import Protocol
 
@@ -65,6 +66,12 @@ class CheckedSession:
             if "error" in checked or operation.name == "hello":
                 self._keep_to_its_word(operation, checked)
                 self._accepts(message, checked)
+        except SettingsRefused:
+            # It answered as the protocol says, and is as sound as it was before.
+            self._broken = True
+            with suppress(TargetError):    # of an instance that was never made
+                self._transport.close(failed=False)
+            raise
         except TargetError:
             self._broken = True
             self._transport.close(failed=True)

@@ -25,6 +25,9 @@ _PROBE_SECONDS = 0.01
 _NOISE = 1.25
 """What is not slower than this is idle: no two measurements agree to a few parts in a hundred."""
 
+_STRETCH_SECONDS = 0.5
+"""How slow the machine is, is asked of stretches as long as this: to find out takes a core."""
+
 _SLOWEST = 50.0
 """No second counts less than a fiftieth: whoever waits for what never comes is told in the end."""
 
@@ -97,11 +100,14 @@ class Countdown:
         """Whether the limit is reached; what passed since the last look counts by how slow it
         is now."""
         now = self._clock()
-        passed, self._last = now - self._last, now
+        passed = now - self._last
+        if passed < min(_STRETCH_SECONDS, self._left):
+            return False    # however fast the machine is, and to know that costs nothing
+        self._last = now
         if passed > 0:
             self._left -= passed / self._slow()
         return self._left <= 0
 
     def slice(self, most: float = 0.5) -> float:
         """How long to wait before the next look, in seconds."""
-        return max(0.001, min(most, self._left))
+        return max(0.001, min(most, self._left - (self._clock() - self._last)))

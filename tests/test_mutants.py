@@ -15,6 +15,7 @@ import pytest
 from checkvalve.conformance.bench.mutants.__main__ import (
     LEAST, MOST, ONE_IN, PROGRAM, command,
 )
+from checkvalve.conformance.bench.mutants.child import Patience
 from checkvalve.conformance.bench.mutants.draw import drawn, share
 from checkvalve.conformance.bench.mutants.ledger import Argument, read_arguments
 from checkvalve.conformance.bench.mutants.modules import (
@@ -22,7 +23,9 @@ from checkvalve.conformance.bench.mutants.modules import (
 )
 from checkvalve.conformance.bench.mutants.operators import OPERATORS, Mutant, mutants_of, names_in
 from checkvalve.conformance.bench.mutants.report import Tally, origin, tally
-from checkvalve.conformance.bench.mutants.stand import CRASH, SURVIVED, TESTS, Fate, how_it_ended
+from checkvalve.conformance.bench.mutants.stand import (
+    CRASH, STILL_SECONDS, SURVIVED, TESTS, Fate, Progress, how_it_ended,
+)
 from checkvalve.conformance.bench.mutants.survey import Survey, killers_of
 from checkvalve.conformance.bench.mutants.tree import Project, here
 from checkvalve.conformance.bench.published import publish, table
@@ -392,3 +395,25 @@ def test_a_process_that_ends_before_anything_was_tried_kills_nothing() -> None:
     assert how_it_ended("suite:reference@queue", 9).how == CRASH
     with pytest.raises(InternalError, match="before anything was tried"):
         how_it_ended("", 9)
+
+
+@pytest.mark.parametrize("slow", [1, 8])
+def test_a_killer_that_trickles_processor_time_for_ever_hangs(slow: int) -> None:
+    """After ten times what it may compute, and a minute, of a machine that is not busy; the next
+    killer has its time anew."""
+    now = [0.0]
+    progress = Progress(Patience({"long": 30.0}), lambda: now[0], lambda: float(slow))
+
+    def lasts(killer: str) -> float:
+        began = now[0]
+        progress.begins(killer)
+        while not progress.hangs(int(now[0] * 10)):     # a tick at each look
+            now[0] += 1
+        return now[0] - began
+
+    assert [lasts("short"), lasts("long")] == [100 * slow, 700 * slow]
+    progress.begins("still")
+    began, ticks = now[0], int(now[0] * 10)
+    while not (why := progress.hangs(ticks)):
+        now[0] += 1
+    assert "stood still" in why and now[0] - began == STILL_SECONDS + 1

@@ -44,6 +44,16 @@ def test_what_passed_while_the_machine_was_busy_does_not_count_as_idle_time() ->
     assert limit.over
 
 
+def test_to_look_often_at_a_limit_costs_nothing() -> None:
+    """How slow the machine is, is asked twice in a second, and when the limit would be over."""
+    clock, asked = Clock(), []
+    limit = Countdown(3.25, clock=clock, slow=lambda: asked.append(clock.now) or 1.0)
+    while not limit.over:
+        clock.now += 1 / 64
+        assert limit.slice(9.0) == max(0.001, 3.25 - clock.now)
+    assert (clock.now, asked) == (3.25, [0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.25])
+
+
 def test_the_user_can_stretch_all_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     """A factor in the environment; what is no factor is refused by name."""
     monkeypatch.setenv(VARIABLE, "3")

@@ -36,6 +36,9 @@ SUITE_SECONDS_MAX: Final = 30
 _WATCHING: Final = 8
 """How many times slower code may be while its calls are watched."""
 _SURVEYED_WALL_SECONDS: Final = 600
+_WALL_SECONDS: Final = 60
+_WALL_FACTOR: Final = 10
+"""A killer may wait ten times as long as it may compute, and a minute: for processes, timers."""
 _PYTEST: Final = (
     "-q", "-x", "--no-header", "--tb=line", "-W", "ignore::pytest.PytestAssertRewriteWarning",
     "-p", "no:cacheprovider", "-p", "no:xdist",
@@ -79,6 +82,10 @@ class Patience:
     def with_(self, killer: str) -> float:
         """How many seconds this killer gets."""
         return self.least + self.factor * self.seconds.get(killer, 0.0)
+
+    def by_the_clock(self, killer: str) -> float:
+        """How many seconds of an idle machine this killer gets, however little it does in them."""
+        return _WALL_SECONDS + _WALL_FACTOR * self.with_(killer)
 
 
 def try_killers(tree: Tree, killers: Sequence[str], patience: Patience, say: Say) -> None:

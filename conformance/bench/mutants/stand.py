@@ -2,8 +2,8 @@
 
 This process imports the heavy libraries once and starts no thread, so a fork is cheap and
 sound. One loop looks after all forks: a mutant is *killed* by the first killer that fails, or by
-ending its process (``crash``), by using up the processor time of a killer or by standing still
-(``hang``).
+ending its process (``crash``), by using up the processor time of a killer, by standing still, or
+by getting on for ever with little processor time (``hang``).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import selectors
 import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from importlib import import_module
 from mmap import PAGESIZE
 from pathlib import Path
@@ -23,12 +23,13 @@ from typing import Any, Final
 
 from checkvalve.spec.notation.errors import InternalError
 
+from ...patience import Countdown, slowness
 from .child import SUITE, Patience, Say, enter, sender, try_killers
 from .operators import Mutant
 from .tree import Tree
 
-__all__ = ["CRASH", "HANG", "SUITES", "SURVIVED", "TESTS", "Fate", "Job", "carry_out", "fork",
-           "how_it_ended", "lines_of", "warm_up"]
+__all__ = ["CRASH", "HANG", "STILL_SECONDS", "SUITES", "SURVIVED", "TESTS", "Fate", "Job",
+           "Progress", "carry_out", "fork", "how_it_ended", "lines_of", "warm_up"]
 
 SUITES, TESTS, HANG, CRASH, SURVIVED = "suites", "tests", "hang", "crash", "survived"
 
@@ -97,6 +98,37 @@ def lines_of(pipe: int) -> Iterator[dict[str, Any]]:
             yield json.loads(line)
 
 
+class Progress:
+    """Whether a killer gets on: it uses processor time now and then, and comes to its end.
+
+    ``clock`` is in seconds, ``slow`` says how slow the machine is at the moment (``patience``).
+    """
+
+    def __init__(
+        self, patience: Patience, clock: Callable[[], float] = time.monotonic,
+        slow: Callable[[], float] = slowness,
+    ) -> None:
+        self._patience, self._clock, self._slow = patience, clock, slow
+        self._ticks = -1
+        self.begins("")
+
+    def begins(self, killer: str) -> None:
+        """A killer has its time from now on."""
+        self._most = self._patience.by_the_clock(killer)
+        self._left = Countdown(self._most, clock=self._clock, slow=self._slow)
+        self._moved = self._clock()
+
+    def hangs(self, ticks: int) -> str:
+        """Why it is taken to hang, if it is: so many ticks of processor time are used by now."""
+        if ticks != self._ticks:
+            self._ticks, self._moved = ticks, self._clock()
+        elif self._clock() - self._moved > STILL_SECONDS:
+            return f"it stood still for {STILL_SECONDS:.0f} s"
+        if self._left.over:
+            return f"it had not ended after {self._most:.0f} s of an idle machine"
+        return ""
+
+
 @dataclass
 class _Attempt:
     """A job under way."""
@@ -106,11 +138,10 @@ class _Attempt:
     process: int
     pipe: int
     undo: contextlib.ExitStack
+    progress: Progress
     heard: bytes = b""
     at: str = ""
     fate: Fate | None = None
-    ticks: int = -1
-    moved: float = field(default_factory=time.monotonic)
 
 
 def carry_out(
@@ -144,7 +175,7 @@ def _begin(job: Job, tree: Tree, patience: Patience) -> _Attempt:
     undo = contextlib.ExitStack()
     undo.enter_context(tree.mutated(job.mutant))
     process, pipe = fork(tree, lambda say: try_killers(tree, job.killers, patience, say))
-    return _Attempt(job, tree, process, pipe, undo)
+    return _Attempt(job, tree, process, pipe, undo, Progress(patience))
 
 
 def _hear(attempt: _Attempt) -> bool:
@@ -155,6 +186,7 @@ def _hear(attempt: _Attempt) -> bool:
         message = json.loads(line)
         if "at" in message:
             attempt.at = message["at"]
+            attempt.progress.begins(attempt.at)
         elif "killed" in message:
             killer = message["killed"]
             how = SUITES if killer.startswith(SUITE) else TESTS
@@ -199,15 +231,12 @@ def how_it_ended(at: str, status: int) -> Fate:
 
 
 def _look_after(attempt: _Attempt) -> None:
-    """Kill a fork that takes too much memory, or has used no processor time for long."""
-    now = time.monotonic()
+    """Kill a fork that takes too much memory, or does not get on."""
     ticks, size = _use_of(attempt.process)
     if size > MEMORY_BYTES_MAX:
         attempt.fate = Fate(CRASH, attempt.at, f"it took more than {MEMORY_BYTES_MAX:,} bytes")
-    elif ticks != attempt.ticks:
-        attempt.ticks, attempt.moved = ticks, now
-    elif now - attempt.moved > STILL_SECONDS:
-        attempt.fate = Fate(HANG, attempt.at, f"it stood still for {STILL_SECONDS:.0f} s")
+    elif why := attempt.progress.hangs(ticks):
+        attempt.fate = Fate(HANG, attempt.at, why)
     if attempt.fate is not None:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(attempt.process, signal.SIGKILL)

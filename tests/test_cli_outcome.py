@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import signal
@@ -61,6 +62,20 @@ def test_every_error_has_its_exit_code(error: BaseException, code: int) -> None:
 def test_a_command_returns_its_own_exit_code(code: int) -> None:
     """A verdict's exit code passes through."""
     assert run(ending(lambda: code), ["fail"]) == code
+
+
+def test_a_command_looks_for_garbage_rarely() -> None:
+    """Its searches make millions of objects and next to no cycles; a caller's own setting comes
+    back."""
+    before, seen = gc.get_threshold(), []
+    try:
+        gc.set_threshold(700, 10, 10)
+        code = run(click.Command("it", callback=lambda: seen.append(gc.get_threshold())), [])
+        after = gc.get_threshold()
+    finally:
+        gc.set_threshold(*before)
+    assert (code, after) == (0, (700, 10, 10))
+    assert seen[0][0] >= 50_000
 
 
 def test_an_error_says_where_what_and_what_next(capsys: pytest.CaptureFixture[str]) -> None:

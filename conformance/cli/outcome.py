@@ -22,6 +22,7 @@ import click
 
 from checkvalve.spec.notation.errors import CheckvalveError, InputError, InternalError
 
+from ..collecting import collecting_rarely
 from ..streams import SHOW_TRACEBACK
 
 __all__ = [
@@ -44,7 +45,7 @@ _WHAT_CHARS_MAX = 2000
 def run(group: click.Command, arguments: list[str], program: str = "checkvalve") -> int:
     """Run ``group`` on ``arguments`` and return the exit code; raises nothing."""
     try:
-        with _termination_interrupts():
+        with _termination_interrupts(), collecting_rarely():
             return _end(group, arguments, program)
     except _Terminated:
         _say("Terminated.")

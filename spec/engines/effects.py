@@ -71,6 +71,7 @@ class Effects:
         self._functions = {name: action.function for name, action
                            in interpreter.machine.actions_declared.items()}
         self._trees: dict[Step, _Node] = {}
+        self._refusals: dict[int, Refusal] = {}     # by the identity of their rules: one each
         self.size = 0
 
     # --- states --------------------------------------------------------------------------
@@ -142,11 +143,17 @@ class Effects:
                 self._functions[name](instance, **dict(args))
                 found = self._writes(packed)
             except Disabled as reason:
-                found = Refusal(reason.rule)
+                found = self._refused(reason.rule)
         except Exception:  # noqa: BLE001 - whatever it is, the interpreter tells of it
             return None
         self._remember(packed, step, instance.reads, found)
         return found
+
+    def _refused(self, rule: Rule | None) -> Refusal:
+        refusal = self._refusals.get(id(rule))
+        if refusal is None:
+            refusal = self._refusals[id(rule)] = Refusal(rule)
+        return refusal
 
     def _writes(self, packed: Packed) -> Writes:
         """What became of the variables that a run has touched. Raises _OutOfRange, or TypeError

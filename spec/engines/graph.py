@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from ..notation.errors import ModelFault
 from ..notation.interpreter import Interpreter, State, Step, show_step
+from ..notation.machine import Machine
 from ..verdicts.verdict import Budget
 from .effects import Effects, Refusal
 
@@ -16,6 +18,7 @@ __all__ = ["Graph", "Row", "explore_with_interpreter"]
 TRIED_AT_ONCE = 32  # steps between two looks at the clock
 _BYTES_OF_A_STATE = 600
 _BYTES_OF_A_VALUE = 8
+_MACHINES_KEPT = 3
 
 Row = Sequence[int]
 """Numbers by state or by edge: a list, or a view of a native engine's array."""
@@ -115,12 +118,33 @@ def _plain(interpreter: Interpreter) -> _Way:
 
 
 def _learnt(interpreter: Interpreter) -> _Way:
-    effects = Effects(interpreter)
+    effects = _effects_of(interpreter)
 
     def step(packed: Any, taken: Step) -> Any:
         after = effects.step(packed, taken)
         return None if isinstance(after, Refusal) else after
     return _Way(effects.pack, effects.unpack, step)
+
+
+class _Kept(threading.local):
+    """What was learnt of the machines that were explored last, each thread for itself: a design is
+    explored for one verdict after another, and its steps do the same each time."""
+
+    def __init__(self) -> None:
+        self.effects: list[tuple[type[Machine], Mapping[str, Any], Effects]] = []
+
+
+_kept: Final = _Kept()
+
+
+def _effects_of(interpreter: Interpreter) -> Effects:
+    machine, constants = interpreter.machine, interpreter.constants
+    for kept in _kept.effects:
+        if kept[0] is machine and kept[1] == constants:
+            return kept[2]
+    effects = Effects(interpreter)
+    _kept.effects = [*_kept.effects, (machine, dict(constants), effects)][-_MACHINES_KEPT:]
+    return effects
 
 
 def _cut_short(graph: Graph, stopped_by: str) -> Graph:

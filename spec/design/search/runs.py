@@ -148,8 +148,14 @@ class Runs:
 
     def can_move(self, marking: Sequence[int], row: int) -> bool:
         """Whether the guards of a row hold."""
-        return all(marking[place] >= n for place, n in self._needs[row]) and all(
-            marking[place] <= n for place, n in self._rooms[row])
+        # In loops: runs spend most of their time here, and a generator costs three times as much.
+        for place, n in self._needs[row]:
+            if marking[place] < n:
+                return False
+        for place, n in self._rooms[row]:  # noqa: SIM110
+            if marking[place] > n:
+                return False
+        return True
 
     def _one(self, draw: random.Random, kind: int) -> tuple[_Run, bool]:
         """A run, and whether it got stuck."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from dataclasses import replace
 from pathlib import Path
 from statistics import median
 
@@ -88,11 +89,11 @@ def test_a_reference_passes_and_every_rule_that_applies_is_exercised(
 
 @each_reference
 def test_a_reference_does_the_same_behind_the_protocol(suite: str, reference: str) -> None:
-    """As a program that speaks JSON lines: the same verdicts, steps and counts."""
+    """As a program that speaks JSON lines: the same rows."""
     program = f"command:{shlex.quote(sys.executable)} -m checkvalve.conformance.serve {reference}"
-    for there, here in zip(rows(suite, program, 1), rows(suite, reference, 1), strict=True):
-        assert (there.verdict, there.steps, there.exercised) == (
-            PASSED, here.steps, here.exercised), there.message
+    there, here = rows(suite, program, 1), rows(suite, reference, 1)
+    assert {row.verdict for row in here} == {PASSED}
+    assert [replace(row, target=reference) for row in there] == here
 
 
 @pytest.mark.parametrize("twin", [

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
-from itertools import count
+from itertools import count, islice
 from pathlib import Path
 from random import Random
 
@@ -135,10 +135,8 @@ def repaired(name: str) -> str:
     return "; ".join(step.change for step in found.steps)
 
 
-@cache
-def random_deadlocks() -> list[DesignReport]:
+def random_deadlocks() -> Iterator[DesignReport]:
     """Small deadlocks of one part, small enough to try all changes by force."""
-    found = []
     for seed in range(60):
         try:
             report = check_design(random_design(Random(seed)), FEW_STATES)
@@ -147,8 +145,13 @@ def random_deadlocks() -> list[DesignReport]:
         finding = report.finding("deadlock")
         small = finding.method == "exhaustive" and finding.states * len(report.design.tasks) < 60
         if finding.outcome is Outcome.VIOLATED and small and len(parts(report.design)) == 1:
-            found.append(report)
-    return found
+            yield report
+
+
+@cache
+def locks_taken_apart() -> DesignReport:
+    """The example of an event loop and a semaphore, which several tests repair."""
+    return check_file(EXAMPLES / f"{LOOP}.yaml")
 
 
 @pytest.mark.parametrize(("name", "proposed", "old", "new"), [
@@ -221,7 +224,7 @@ def test_a_random_repair_makes_the_design_live_and_nothing_less_does(seed: int) 
 
 def test_a_repair_is_of_the_first_kind_that_has_one() -> None:
     """All values of all changes of the kinds before it are tried by force, and none helps."""
-    for report in random_deadlocks()[:2]:
+    for report in islice(random_deadlocks(), 2):
         offered = repair(report)
         before = ORDER.index(offered.steps[0].kind) if offered.steps else len(ORDER)
         for kind, design in earlier(report, before):
@@ -250,7 +253,7 @@ def explored_or_refused(design: Design) -> Outcome:
 
 def test_the_answer_does_not_depend_on_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same twice, and where a year passes each time somebody looks at the clock."""
-    reports = [*random_deadlocks()[:1], check_file(EXAMPLES / f"{LOOP}.yaml")]
+    reports = [next(random_deadlocks()), locks_taken_apart()]
     first = [repair_of(report) for report in reports]
     years = count(0.0, 3e7)
     monkeypatch.setattr(time, "monotonic", lambda: next(years))
@@ -324,7 +327,7 @@ def test_the_search_for_a_repair_is_small(name: str, monkeypatch: pytest.MonkeyP
 
 def test_a_lock_is_not_given_a_second_permit() -> None:
     """It would then exclude nobody: two locks taken in two orders are taken in one."""
-    for design in (check_design(LOCKS), check_file(EXAMPLES / f"{LOOP}.yaml")):
+    for design in (check_design(LOCKS), locks_taken_apart()):
         assert [step.kind for step in repair_of(design).steps] == ["order of locks"]
 
 

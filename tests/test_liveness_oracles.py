@@ -63,12 +63,16 @@ def test_both_engines_agree_with_the_plain_algorithm(machine: type[Machine]) -> 
 def test_tlc_agrees_with_the_engines_on_random_machines(machine: type[Machine]) -> None:
     """The exported module says the same of what happens in the end, and TLC decides it."""
     graph = graph_of(machine, 400)
-    for rule in LIVE:
-        found = check_rules(graph.bound, instances(graph.bound, rule))
-        with tempfile.TemporaryDirectory() as folder:
-            output = run_tlc(export(graph.bound, rules=[rule]), Path(folder))
-        assert violates_liveness(output) == any(
-            verdict.outcome is Outcome.VIOLATED for verdict in found)
+    violated = {rule: any(
+        verdict.outcome is Outcome.VIOLATED
+        for verdict in check_rules(graph.bound, instances(graph.bound, rule))) for rule in LIVE}
+    # To begin takes TLC longer than to decide: what holds is asked at once.
+    holding = [rule for rule in LIVE if not violated[rule]]
+    for rules in (holding, *([rule] for rule in LIVE if violated[rule])):
+        if rules:
+            with tempfile.TemporaryDirectory() as folder:
+                output = run_tlc(export(graph.bound, rules=rules), Path(folder))
+            assert violates_liveness(output) == violated[rules[0]]
 
 
 @needs_tlc

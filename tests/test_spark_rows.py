@@ -6,22 +6,24 @@ leaves out the network and the second does not.
 
 from __future__ import annotations
 
-import shlex
+import os
+import signal
 import sys
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from checkvalve.conformance.campaigns.case import RunSettings, plan
+from checkvalve.conformance.engines import spark
 from checkvalve.conformance.engines.cluster import StandaloneCluster
 from checkvalve.conformance.engines.local import run_locally
 from checkvalve.conformance.engines.session import spark_session
 from checkvalve.conformance.engines.spark import run_on_spark, run_to_parquet
 from checkvalve.conformance.engines.table import read_rows, write_rows
+from checkvalve.conformance.engines.task import work
 from checkvalve.conformance.results import PASSED, VIOLATED, CaseRow
 from checkvalve.conformance.systems.catalogue import SYSTEMS
 from checkvalve.conformance.targets import reference_of
@@ -37,6 +39,7 @@ GOOD, BROKEN = "reference", "zoo:silent-drop"
 CASES = plan(SUITE, cases=14, seed=7)
 SETTINGS = RunSettings(programs=4)
 LOCAL = "local-cluster[2,1,1024]"
+EXECUTOR = "CoarseGrainedExecutorBackend"
 
 
 @pytest.fixture(scope="module")
@@ -98,12 +101,54 @@ def test_the_rows_tell_a_broken_queue_from_a_sound_one(
 def test_the_reference_of_a_suite_passes_with_equal_rows_wherever_it_runs(
     session: SparkSession, suite: str
 ) -> None:
-    """In this process, as a program behind the JSON protocol, and on a cluster."""
+    """In this process and on a cluster; test_contract_of_systems has it as a program."""
     cases, settings, target = plan(suite, cases=4, seed=3), RunSettings(programs=2), (
         reference_of(suite))
     here = run_locally(suite, target, cases, settings)
-    host = f"command:{shlex.quote(sys.executable)} -m checkvalve.conformance.serve"
-    behind = run_locally(suite, f"{host} {target}", cases, settings)
     assert {row.verdict for row in here} == {PASSED}
-    assert [replace(row, target=target) for row in behind] == here
     assert run_on_spark(suite, target, cases, settings, session=session) == here
+
+
+def kill_python() -> None:
+    """End the Python that a task runs in."""
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def kill_executor() -> None:
+    """End the Java that started the Python that a task runs in."""
+    process = os.getpid()
+    while EXECUTOR not in Path(f"/proc/{process}/cmdline").read_text():
+        process = int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1])
+    os.kill(process, signal.SIGKILL)
+
+
+@pytest.mark.parametrize("session", [LOCAL], indirect=True)
+@pytest.mark.parametrize("strike", [kill_python, kill_executor])
+def test_a_process_that_is_killed_changes_no_row(
+    session: SparkSession, local_rows: dict[str, list[CaseRow]], strike: Callable[[], None],
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path,
+) -> None:
+    """Spark runs the task again elsewhere, and a case gives the same row a second time."""
+    def struck(order: Any) -> Callable[[Iterator[Any]], Iterator[Any]]:
+        run, mark = work(order), tmp_path / "struck"
+
+        def once(batches: Iterator[Any]) -> Iterator[Any]:
+            from pyspark import TaskContext
+
+            # Once in all: where the shuffle's data went too, Spark begins with a first attempt.
+            if order is not None and TaskContext.get().partitionId() == 1 and not mark.exists():
+                mark.touch()
+                strike()
+            yield from run(batches)
+        return once
+
+    monkeypatch.setattr(spark, "work", struck)
+    from pyspark import cloudpickle
+
+    cloudpickle.register_pickle_by_value(sys.modules[__name__])
+    try:
+        rows = run_on_spark(SUITE, BROKEN, CASES, SETTINGS, session=session, partitions=3)
+    finally:
+        cloudpickle.unregister_pickle_by_value(sys.modules[__name__])
+    assert (tmp_path / "struck").exists()
+    assert rows == local_rows[BROKEN]

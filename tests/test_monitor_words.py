@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 
 import pytest
@@ -126,3 +127,19 @@ def test_after_a_failure_the_candidates_are_those_from_before_it() -> None:
     assert see(monitor, "put") is not None
     assert monitor.allowed([("put", (("item", 1),)), ("move", ())]) == [("move", ())]
     assert see(monitor, "move") is None and monitor.observed == 3
+
+
+@pytest.mark.parametrize("refused", [("put", "put", "put"), ("move",)])
+def test_the_text_of_a_guard_is_looked_for_once(
+    refused: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whole files are walked through for it, and machines refuse a step millions of times."""
+    first = see(after(*refused[:-1]), refused[-1])
+    assert first is not None and first.conjunct
+
+    def walk(_node: object) -> None:
+        raise AssertionError("a file is walked through again")
+
+    again = after(*refused[:-1])
+    monkeypatch.setattr(ast, "walk", walk)
+    assert see(again, refused[-1]) == first

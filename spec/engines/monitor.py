@@ -14,8 +14,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from types import FrameType, TracebackType
-from typing import Any
+from functools import cache
+from types import CodeType, FrameType, TracebackType
+from typing import NamedTuple
 
 from ..notation.bound import BoundMachine
 from ..notation.interpreter import Args, Interpreter, State, Step, show_step
@@ -158,20 +159,37 @@ def _guarding_frame(traceback: TracebackType | None) -> tuple[FrameType, int]:
 
 def _false_conjunct(frame: FrameType, line: int) -> str:
     """The source of the first conjunct that is false in a ``require`` at a line."""
-    for node in ast.walk(syntax_of_file(frame.f_code.co_filename)):
+    guard = _guard_at(frame.f_code.co_filename, line)
+    names = {**frame.f_globals, **frame.f_locals}
+    for code, text in guard.conjuncts:
+        if not eval(code, names):  # noqa: S307 - the chapter's own source, evaluated again
+            return text
+    return guard.text
+
+
+class _Guard(NamedTuple):
+    """What keeps an action from going on: conjuncts, as code and as text, and what is said where
+    none of them is false by itself."""
+
+    conjuncts: tuple[tuple[CodeType, str], ...]
+    text: str
+
+
+@cache
+def _guard_at(file: str, line: int) -> _Guard:
+    """The ``require`` or the ``pop`` of a line, looked for once: whole files are walked through."""
+    for node in ast.walk(syntax_of_file(file)):
         if isinstance(node, ast.Call) and node.lineno <= line <= (node.end_lineno or line):
             if isinstance(node.func, ast.Name) and node.func.id == "require":
-                return _first_false(node.args[0], {**frame.f_globals, **frame.f_locals})
+                return _guard_of(node.args[0])
             if isinstance(node.func, ast.Attribute) and node.func.attr == "pop":
-                return f"{ast.unparse(node.func.value)} is not empty"
-    return ""
+                return _Guard((), f"{ast.unparse(node.func.value)} is not empty")
+    return _Guard((), "")
 
 
-def _first_false(condition: ast.expr, names: dict[str, Any]) -> str:
+def _guard_of(condition: ast.expr) -> _Guard:
     conjunction = isinstance(condition, ast.BoolOp) and isinstance(condition.op, ast.And)
     parts = condition.values if conjunction else [condition]  # type: ignore[attr-defined]
-    for part in parts:
-        code = compile(ast.Expression(part), "<conjunct>", "eval")
-        if not eval(code, dict(names)):  # noqa: S307 - the chapter's own source, evaluated again
-            return ast.unparse(part)
-    return ast.unparse(condition)
+    return _Guard(
+        tuple((compile(ast.Expression(part), "<conjunct>", "eval"), ast.unparse(part))
+              for part in parts), ast.unparse(condition))

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from checkvalve.spec.engines.candidates import CandidateSets
-from checkvalve.spec.engines.effects import Effects
+from checkvalve.spec.engines.effects import Effects, Refusal
 from checkvalve.spec.engines.monitor import LostTrack, Monitor, why_refused
 from checkvalve.spec.notation import (
     MUST, Machine, action, array, bind, const, guard_rule, integer, require, subset, upto,
@@ -153,6 +153,35 @@ def test_nothing_is_remembered_before_anything_was_asked() -> None:
     assert effects.size == 1
     assert effects.refusal(state, ("seen", ())) is not None
     assert effects.size == 3, "the light's value, the look at it, and the refusal"
+
+
+class Desk(Machine):
+    """Its variables have the names of what is noted of a run."""
+
+    packed = integer(0, 3)
+    reads = integer(0, 3)
+    size = integer(0, 3)
+
+    @action
+    def read(self) -> None:
+        """One more, if anything is there."""
+        require(self.packed > 0, HELD)
+        self.reads += 1
+        self.packed -= self.size
+
+
+def test_a_variable_may_have_any_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a step does is learnt of it as of any other, and the interpreter is not asked."""
+    interpreter = bind(Desk).interpreter
+    effects = Effects(interpreter)
+
+    def ask(*_args: object) -> None:
+        raise AssertionError("the interpreter is asked")
+
+    monkeypatch.setattr(interpreter, "step", ask)
+    after = effects.step(effects.pack((2, 0, 1)), ("read", ()))
+    assert not isinstance(after, Refusal) and effects.unpack(after) == (1, 1, 1)
+    assert isinstance(effects.step(effects.pack((0, 0, 1)), ("read", ())), Refusal)
 
 
 def test_what_is_remembered_is_bounded() -> None:

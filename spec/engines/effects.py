@@ -135,7 +135,7 @@ class Effects:
         name, args = step
         instance = self._instance
         # Begins in the state, with nothing fetched.
-        instance.packed, instance.reads = packed, []
+        instance._packed_before, instance._places_read = packed, []
         instance.__dict__.clear()
         found: Writes | Refusal
         try:
@@ -146,7 +146,7 @@ class Effects:
                 found = self._refused(reason.rule)
         except Exception:  # noqa: BLE001 - whatever it is, the interpreter tells of it
             return None
-        self._remember(packed, step, instance.reads, found)
+        self._remember(packed, step, instance._places_read, found)
         return found
 
     def _refused(self, rule: Rule | None) -> Refusal:
@@ -158,7 +158,7 @@ class Effects:
     def _writes(self, packed: Packed) -> Writes:
         """What became of the variables that a run has touched. Raises _OutOfRange, or TypeError
         or ValueError for a value of another kind."""
-        layout, reads = self._layout, self._instance.reads
+        layout, reads = self._layout, self._instance._places_read
         found = []
         for name, live in self._instance.__dict__.items():
             place = layout.places[name]
@@ -204,22 +204,22 @@ class _Fetched:
 
     def __get__(self, instance: _Instance, owner: type) -> Any:
         place = self._place
-        value = self._values[instance.packed[place]]
+        value = self._values[instance._packed_before[place]]
         if self._thaw is not None:
             value = self._thaw(value)
-        instance.reads.append(place)
+        instance._places_read.append(place)
         instance.__dict__[self._name] = value
         return value
 
 
 class _Instance:
     """What an instance has beside its variables: the state before the run, and the places of
-    the variables that were read, in order."""
+    the variables that were read, in order. A variable of a machine may have any other name."""
 
-    __slots__ = ("packed", "reads")
+    __slots__ = ("_packed_before", "_places_read")
 
-    packed: Packed
-    reads: list[int]
+    _packed_before: Packed
+    _places_read: list[int]
 
     def __init_subclass__(cls) -> None:
         """Say nothing to ``Machine``: this declares no machine."""

@@ -15,7 +15,6 @@ if a reachable fair component contains a state without P.
 
 from __future__ import annotations
 
-import heapq
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -103,25 +102,37 @@ class _Reached:
 
 
 def _reach(graph: Graph, premise: Row, avoid: Row, deadline: Deadline) -> _Reached:
+    """Level by level, by the distance from the initial state; within a level the smaller states
+    first, and of two ways to a state the one from the smaller."""
     found = _Reached({}, {}, [])
-    queue: list[tuple[int, int, int, int]] = [
-        (graph.depth[s], s, -1, -1)
-        for s in range(len(graph.states)) if premise[s] and not avoid[s]
-    ]
-    heapq.heapify(queue)
-    while queue:
-        distance, state, source, via = heapq.heappop(queue)
-        if state in found.distance:
-            continue
-        found.distance[state] = distance
-        found.back[state] = None if source < 0 else (source, via)
-        found.order.append(state)
-        if len(found.order) % 4096 == 0:
-            _check(deadline)
-        for edge in range(graph.first[state], graph.first[state + 1]):
-            there = graph.target[edge]
-            if there not in found.distance and not avoid[there]:
-                heapq.heappush(queue, (distance + 1, there, state, graph.via[edge]))
+    starts: dict[int, list[int]] = {}
+    for state in range(len(graph.states)):
+        if premise[state] and not avoid[state]:
+            starts.setdefault(graph.depth[state], []).append(state)
+    first, target, via = graph.first, graph.target, graph.via
+    level: dict[int, tuple[int, int] | None] = {}
+    distance = min(starts, default=0)
+    while level or starts:
+        if not level:
+            distance = min(starts)
+        level.update(dict.fromkeys(starts.pop(distance, ())))
+        following: dict[int, tuple[int, int] | None] = {}
+        for state in sorted(level):
+            if state in found.distance:
+                continue
+            found.distance[state] = distance
+            found.back[state] = level[state]
+            found.order.append(state)
+            if len(found.order) % 4096 == 0:
+                _check(deadline)
+            for edge in range(first[state], first[state + 1]):
+                there = target[edge]
+                if there in found.distance or avoid[there]:
+                    continue
+                before = following.get(there)
+                if before is None or (before[0] == state and via[edge] < before[1]):
+                    following[there] = state, via[edge]
+        level, distance = following, distance + 1
     return found
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -257,7 +258,12 @@ def _takes(watcher: Watcher, answer: Answer, here: Candidates) -> bool:
 def from_root(where: str) -> str:
     """``spec/…:line`` for a place in a chapter of ours, so that fixtures agree anywhere."""
     file, _, line = where.rpartition(":")
+    return f"{_shown(file)}:{line}"
+
+
+@cache
+def _shown(file: str) -> str:
+    """Once for each file: where the links of a path lead is asked of the disk."""
     root = Path(__file__).resolve().parents[2]
     path = Path(file).resolve()
-    shown = path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name
-    return f"{shown}:{line}"
+    return path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name

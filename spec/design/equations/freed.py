@@ -121,7 +121,7 @@ class Freeing:
                     continue
                 made.append(n)
                 if n == goal:
-                    return self._shortened(start, made)
+                    return self._shortened(marking, made)
                 for place, by in self.steps[n].change.items():
                     marking[place] += by
         return None
@@ -181,13 +181,26 @@ class Freeing:
             waiting += givers
         return sorted(found, key=lambda n: (plan.costs[n], n))
 
-    def _shortened(self, start: Marking, made: list[int]) -> list[int]:
-        """The run without steps that it does not need."""
+    def _shortened(self, marking: dict[str, int], made: list[int]) -> list[int]:
+        """The run without steps that it does not need, the last ones first; ``marking`` is that
+        before its last step, and is changed into that at its start."""
         for place in reversed(range(len(made) - 1)):
-            fewer = made[:place] + made[place + 1:]
-            if all(_holds(start, guard) for guard in needed_for(self.steps[n] for n in fewer)):
-                made = fewer
+            for name, by in self.steps[made[place]].change.items():
+                marking[name] -= by
+            if self._can_run(marking, made[place + 1:]):
+                made = made[:place] + made[place + 1:]
         return made
+
+    def _can_run(self, marking: Marking, rows: Iterable[int]) -> bool:
+        moved: dict[str, int] = {}
+        for n in rows:
+            for place, number, up in self._guards[n]:
+                here = marking[place] + moved.get(place, 0)
+                if here < number if up else here > number:
+                    return False
+            for place, by in self.steps[n].change.items():
+                moved[place] = moved.get(place, 0) + by
+        return True
 
 
 # --- asking the equations again -----------------------------------------------------------------

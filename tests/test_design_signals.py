@@ -10,6 +10,8 @@ from typing import NamedTuple
 import pytest
 from test_design_copies import states
 
+from checkvalve.conformance.designs import check_design
+from checkvalve.conformance.designs.text import lines
 from checkvalve.spec.design.check import Settings, check
 from checkvalve.spec.design.loader import load
 from checkvalve.spec.notation.errors import InputError
@@ -181,3 +183,18 @@ def test_marks_that_are_none_are_refused(change: tuple[str, str], told: str) -> 
     assert change[0] in text
     with pytest.raises(InputError, match=told):
         load(text.replace(*change), "d.yaml")
+
+
+def test_who_was_stopped_is_told_when_it_may_go_on() -> None:
+    """A link with two free places of three is no room for its writer before the go."""
+    report = check_design("""checkvalve: 1
+name: stopped
+tasks:
+  client: {kind: script, steps: [{write: asks, count: 5}, {read: answers, count: 5}]}
+  echo: {kind: map}
+links:
+  - {from: client, to: echo, flow: stop-go, stop: 2, go: 0, lag: 0, name: asks}
+  - {from: echo, to: client, flow: stop-go, stop: 2, go: 0, lag: 0, name: answers}
+""")
+    told = "\n".join(lines(report))
+    assert "room       asks (holds 1, and lets go on at 0)" in told

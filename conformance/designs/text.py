@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from textwrap import wrap
 
-from checkvalve.spec.design.reading.language import Design
+from checkvalve.spec.design.reading.language import Design, Flow
 from checkvalve.spec.design.reading.lints import lints
 from checkvalve.spec.design.why.findings import (
     DesignReport, Finding, GraphCycle, Meanwhile, Repair, RepairStep, Way, in_short,
@@ -60,7 +60,7 @@ def verdict_lines(report: DesignReport) -> Iterator[str]:
     for finding in report.findings:
         if finding.outcome is Outcome.VIOLATED:
             yield ""
-            yield from _violation(finding)
+            yield from _violation(finding, report.design)
     yield from _graph(report)
 
 
@@ -129,7 +129,7 @@ def _verdict(finding: Finding, width: int) -> str:
     return line
 
 
-def _violation(finding: Finding) -> Iterator[str]:
+def _violation(finding: Finding, design: Design) -> Iterator[str]:
     if finding.legs:
         yield (f"  {finding.name}: {finding.way} ({counted(finding.length, 'step')} in "
                f"{counted(len(finding.legs), 'leg')}):")
@@ -148,7 +148,7 @@ def _violation(finding: Finding) -> Iterator[str]:
         yield from _in_part(list(numbered(finding.steps, 1)))
     if finding.waits:
         yield "  At the end, who waits on whom:"
-        yield from _waits(finding)
+        yield from _waits(finding, design)
     if finding.cycle:
         around = " -> ".join([*(wait.task for wait in finding.cycle), finding.cycle[0].task])
         yield f"  The circle: {around}"
@@ -242,10 +242,10 @@ def _why_nobody(wait: Blocked, ceased: Mapping[str, str]) -> str:
     return f"Nobody can {does} any more: {told_gone(wait.gone, ceased)}."
 
 
-def _waits(finding: Finding) -> Iterator[str]:
+def _waits(finding: Finding, design: Design) -> Iterator[str]:
     contents = dict(finding.contents)
     rows = [("task", "waits for", "in", "on")] + [
-        (wait.task, wait.what, _place(wait.where, contents), ", ".join(wait.on) or "nobody")
+        (wait.task, wait.what, _place(wait, contents, design), ", ".join(wait.on) or "nobody")
         for wait in finding.waits
     ]
     widths = [max(len(row[column]) for row in rows) for column in range(4)]
@@ -255,8 +255,14 @@ def _waits(finding: Finding) -> Iterator[str]:
         ).rstrip()
 
 
-def _place(name: str, contents: dict[str, int]) -> str:
-    return f"{name} (holds {contents[name]})" if name in contents else name
+def _place(wait: Blocked, contents: Mapping[str, int], design: Design) -> str:
+    """What is waited for, how much it holds, and how far that has to fall where stop was called."""
+    if wait.where not in contents:
+        return wait.where
+    link = design.links.get(wait.where)
+    stopped = link is not None and link.flow is Flow.STOP_GO and wait.what == "room"
+    until = f", and lets go on at {link.go}" if link is not None and stopped else ""
+    return f"{wait.where} (holds {contents[wait.where]}{until})"
 
 
 def _graph(report: DesignReport) -> Iterator[str]:

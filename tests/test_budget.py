@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import cache
 
 import pytest
@@ -18,9 +15,8 @@ from checkvalve.spec.verdicts.deadline import Deadline, OutOfTime
 from checkvalve.spec.verdicts.verdict import Budget, Outcome, Verdict
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from work_clock import Work
 
-CALLS_PER_SECOND = 100_000
-"""A virtual second: a fiftieth of what CPython calls in a real one, so tests are quick."""
 SLACK = 0.5
 """What may be overrun, in seconds, and a tenth on top: what the command line promises."""
 
@@ -35,28 +31,6 @@ LINKS = "".join(
     f"  - {{from: {start}{n}, to: {end}{n}, capacity: 1000}}\n"
     for n in range(3) for start, end in ("sm", "mw", "wm", "wk"))
 THREE_PARTS = f"checkvalve: 1\nname: three\ntasks:\n{PARTS}links:\n{LINKS}"
-
-
-class Work:
-    """A clock that goes on with every call of a function, not with the time of day."""
-
-    def __init__(self) -> None:
-        self.calls = 0
-
-    def __call__(self) -> float:
-        return self.calls / CALLS_PER_SECOND
-
-    @contextmanager
-    def counted(self) -> Iterator[Work]:
-        """Count the calls made inside."""
-        def count(frame: object, event: str, argument: object) -> None:
-            self.calls += event in ("call", "c_call")
-
-        sys.setprofile(count)
-        try:
-            yield self
-        finally:
-            sys.setprofile(None)
 
 
 def decided(length: int, seconds: float | None, engine: Engine) -> tuple[Verdict, float]:

@@ -14,9 +14,13 @@ A run that got stuck is shortened, and then replayed by the interpreter like eve
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Sequence
+from bisect import bisect_left, insort
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from heapq import heapify, heappop, heappush
 
+from ...verdicts.deadline import OutOfTime
 from ..net.rows import Table
 
 __all__ = ["NEVER", "STEPS", "Runs", "Tried"]
@@ -32,8 +36,6 @@ SLACK, TURNOVERS = 500, 4
 PHASES = 4
 NEVER = 10**9
 
-Order = Callable[[set[int]], int]
-"""Which of some rows that can move does."""
 
 
 @dataclass
@@ -47,11 +49,60 @@ class Tried:
 
 @dataclass
 class _Run:
-    """A run that goes on: the marking, the rows that can move, and those that did."""
+    """A run that goes on: the marking with a sum of its numbers, each of which has a weight of its
+    own; the rows that can move, and those that did."""
 
     marking: list[int]
     ready: set[int]
+    weighed: int = 0
     rows: list[int] = field(default_factory=list)
+
+
+class _First:
+    """Of the rows that can move, the one of the lowest rank moves."""
+
+    def __init__(self, ready: Iterable[int], rank: Sequence[float]) -> None:
+        self._rank = rank
+        self._listed = set(ready)
+        self._heap = [(rank[row], row) for row in self._listed]
+        heapify(self._heap)
+
+    def next(self, ready: set[int]) -> int:
+        """The row that moves."""
+        while self._heap[0][1] not in ready:
+            self._listed.discard(heappop(self._heap)[1])
+        return self._heap[0][1]
+
+    def can(self, row: int) -> None:
+        """This row can move now."""
+        if row not in self._listed:
+            self._listed.add(row)
+            heappush(self._heap, (self._rank[row], row))
+
+    def cannot(self, row: int) -> None:
+        """This row cannot move any more: it is left out when it comes first."""
+
+
+class _Drawn:
+    """Any of the rows that can move does."""
+
+    def __init__(self, ready: Iterable[int], draw: random.Random) -> None:
+        self._draw, self._rows = draw, sorted(ready)
+
+    def next(self, ready: set[int]) -> int:
+        """The row that moves."""
+        return self._draw.choice(self._rows)
+
+    def can(self, row: int) -> None:
+        """This row can move now."""
+        insort(self._rows, row)
+
+    def cannot(self, row: int) -> None:
+        """This row cannot move any more."""
+        del self._rows[bisect_left(self._rows, row)]
+
+
+_Order = _First | _Drawn
 
 
 class Runs:
@@ -66,10 +117,16 @@ class Runs:
         self._rooms: Sequence[Sequence[tuple[int, int]]] = constants["at_most"]
         self._changes: Sequence[Sequence[tuple[int, int]]] = constants["change"]
         self._task = [row.task for row in table.rows]
+        self._tasks = sorted(set(self._task))
         # One that stands for several possible steps is no step of the design's own.
         self._abstract = {n for n, row in enumerate(table.rows) if row.effect.abstract}
         self._after = list(self._looked_at_after())
         self._watch = watch
+        weigh = random.Random(0)
+        weights = [weigh.getrandbits(60) for _ in self._start]
+        self._weighs = [sum(weights[place] * by for place, by in change)
+                        for change in self._changes]
+        self._first = {row for row in range(len(self._needs)) if self.can_move(self._start, row)}
         room = sum(place.most for place in table.places if place.role == "queue")
         self._longest = SLACK + TURNOVERS * room
 
@@ -85,7 +142,17 @@ class Runs:
     def try_all(self, steps: int = STEPS, seed: int = 0) -> Tried:
         """Runs until one gets stuck or so many ``steps`` were made, and some more for one that is
         shorter; the shortest, made shorter still."""
-        tried, draw = Tried(), random.Random(seed)
+        tried = Tried()
+        try:
+            self._try(tried, steps, random.Random(seed))
+        except OutOfTime:  # what is found is kept
+            if tried.stuck is None:
+                raise
+        if tried.stuck is not None:
+            tried.stuck = self.shortened(tried.stuck)
+        return tried
+
+    def _try(self, tried: Tried, steps: int, draw: random.Random) -> None:
         while tried.steps < steps and tried.runs < RUNS:
             run, is_stuck = self._one(draw, tried.runs % 4)
             tried.runs += 1
@@ -94,9 +161,6 @@ class Runs:
                 steps = min(steps, tried.steps + MORE)
             if is_stuck and (tried.stuck is None or len(run.rows) < len(tried.stuck)):
                 tried.stuck = tuple(run.rows)
-        if tried.stuck is not None:
-            tried.stuck = self.shortened(tried.stuck)
-        return tried
 
     def drawn(self, steps: int, seed: int = 0) -> Iterator[tuple[int, ...]]:
         """The rows of one run after another, until so many ``steps`` were made in all."""
@@ -116,16 +180,17 @@ class Runs:
         rank is ``NEVER``, or is longer than ``most``."""
         run = _Run(list(marking), {
             row for row in range(len(self._needs)) if self.can_move(marking, row)})
-        kept, first, again = list(marking), 0, 1
+        kept, first, again = (0, list(marking)), 0, 1
+        order = _First(run.ready, rank)
         while run.ready and len(run.rows) < most:
-            row = min(run.ready, key=rank.__getitem__)
+            row = order.next(run.ready)
             if rank[row] == NEVER:
                 return None
-            self._move(run, row)
-            if run.marking == kept:
+            self._move(run, row, order)
+            if _is_again(run, kept):
                 return tuple(run.rows), first
             if len(run.rows) == again:
-                kept, first, again = list(run.marking), again, 2 * again
+                kept, first, again = (run.weighed, list(run.marking)), again, 2 * again
         return None
 
     # --- single runs ----------------------------------------------------------------------
@@ -159,55 +224,61 @@ class Runs:
 
     def _one(self, draw: random.Random, kind: int) -> tuple[_Run, bool]:
         """A run, and whether it got stuck."""
-        run = _Run(list(self._start), {
-            row for row in range(len(self._needs)) if self.can_move(self._start, row)})
+        run = _Run(list(self._start), set(self._first))
         phases = 1 + draw.randrange(PHASES)
         for phase in range(phases):
+            self._watch()
             is_last = phase == phases - 1
             long = self._longest if is_last else 1 + draw.randrange(self._longest)
-            self._phase(run, self._order(draw, kind), len(run.rows) + long, kind == 3)
+            order = self._order(run.ready, draw, kind)
+            self._phase(run, order, len(run.rows) + long, kind == 3)
             if not run.ready:
                 return run, self._is_stuck(run.marking)
             if run.ready <= self._abstract:
                 break
         return run, False
 
-    def _order(self, draw: random.Random, kind: int) -> Order:
+    def _order(self, ready: set[int], draw: random.Random, kind: int) -> _Order:
         if kind == 3:
-            return lambda ready: draw.choice(sorted(ready))
+            return _Drawn(ready, draw)
         rank = [draw.random() for _ in self._task]
         if kind == 0:
-            first = {task: draw.random() for task in sorted(set(self._task))}
+            first = {task: draw.random() for task in self._tasks}
             rank = [first[task] + low / 1_000 for task, low in zip(self._task, rank, strict=True)]
         for row in self._abstract:
             rank[row] = NEVER
-        return lambda ready: min(ready, key=rank.__getitem__)
+        return _First(ready, rank)
 
-    def _phase(self, run: _Run, order: Order, end: int, is_random: bool) -> None:
+    def _phase(self, run: _Run, order: _Order, end: int, is_random: bool) -> None:
         """Move until ``end`` steps were made in all, nothing can move, or all repeats itself."""
-        kept, again = list(run.marking), len(run.rows) + 1
+        kept, again = (run.weighed, list(run.marking)), len(run.rows) + 1
         while run.ready and len(run.rows) < end:
-            row = order(run.ready)
+            row = order.next(run.ready)
             if row in self._abstract:
                 return
-            self._move(run, row)
+            self._move(run, row, order)
             if len(run.rows) % 256 == 0:
                 self._watch()
-            if not is_random and run.marking == kept:
+            if not is_random and _is_again(run, kept):
                 return
             if len(run.rows) == again:
                 # Brent: what is kept is renewed ever more seldom, so any period is found.
-                kept, again = list(run.marking), 2 * again
+                kept, again = (run.weighed, list(run.marking)), 2 * again
         return
 
-    def _move(self, run: _Run, row: int) -> None:
+    def _move(self, run: _Run, row: int, order: _Order) -> None:
         self.change(run.marking, row)
+        run.weighed += self._weighs[row]
         run.rows.append(row)
+        ready = run.ready
         for other in self._after[row]:
             if self.can_move(run.marking, other):
-                run.ready.add(other)
-            else:
-                run.ready.discard(other)
+                if other not in ready:
+                    ready.add(other)
+                    order.can(other)
+            elif other in ready:
+                ready.discard(other)
+                order.cannot(other)
 
     def _is_stuck(self, marking: Sequence[int]) -> bool:
         """Whether work is left where nothing can move."""
@@ -222,20 +293,22 @@ class Runs:
         self, rows: tuple[int, ...], ends: Callable[[Sequence[int]], bool] | None = None
     ) -> tuple[int, ...]:
         """The run without stretches that it does not need to end as is wanted (stuck, if nothing
-        is said), while there are steps left."""
+        is said), while there are steps and time left."""
         left, size = SHORTENING, max(1, len(rows) // 2)
         ends = ends or self._ends_stuck
-        while size and left > 0:
-            place = 0
-            while place < len(rows) and left > 0:
-                fewer = rows[:place] + rows[place + size:]
-                made = self._made(fewer, ends)
-                left -= abs(made)
-                if made > 0:
-                    rows = fewer
-                else:
-                    place += size
-            size //= 2
+        with suppress(OutOfTime):
+            while size and left > 0:
+                place = 0
+                while place < len(rows) and left > 0:
+                    self._watch()
+                    fewer = rows[:place] + rows[place + size:]
+                    made = self._made(fewer, ends)
+                    left -= abs(made)
+                    if made > 0:
+                        rows = fewer
+                    else:
+                        place += size
+                size //= 2
         return rows
 
     def _ends_stuck(self, marking: Sequence[int]) -> bool:
@@ -250,3 +323,8 @@ class Runs:
                 return -made - 1
             self.change(marking, row)
         return len(rows) + 1 if ends(marking) else -len(rows) - 1
+
+
+def _is_again(run: _Run, kept: tuple[int, list[int]]) -> bool:
+    """Whether a run is where it was: the sums are compared first, which is a number each."""
+    return run.weighed == kept[0] and run.marking == kept[1]

@@ -51,12 +51,12 @@ def told_all(sections: list[Part], settings: Settings) -> Finding:
     """The finding on all connected parts of a design, the large ones last: a deadlock of a small
     one is soon found, and then nothing else is asked."""
     findings: list[Finding] = []
-    for place, section in enumerate(sorted(
-            sections, key=lambda section: section.has_more_than(MAX_SEARCHED))):
+    ordered = sorted(sections, key=lambda section: section.has_more_than(MAX_SEARCHED))
+    for section, parts in zip(ordered, _shares(ordered), strict=True):
         # Each part gets its share, so that one of them does not leave the others without time.
-        share = settings.budget.share(len(sections) - place)
-        findings.append(decide_deadlock(
-            section, replace(settings, budget=share), trying=settings.budget))
+        share = settings.budget.share(parts)
+        findings.append(decide_deadlock(section, replace(settings, budget=share),
+                                        trying=settings.budget))
         if findings[-1].outcome is Outcome.VIOLATED:
             break
     worst = (Outcome.VIOLATED, Outcome.UNKNOWN, Outcome.HOLDS)
@@ -69,9 +69,18 @@ def told_all(sections: list[Part], settings: Settings) -> Finding:
                    tried=tuple(each for f in findings for each in f.tried))
 
 
+def _shares(sections: Sequence[Part]) -> Iterator[float]:
+    """In how many parts the time that is left is shared when it is a section's turn: one half of it
+    goes by their number, and the other by their sizes."""
+    sizes = [section.size for section in sections]
+    whole = [size + sum(sizes) / len(sizes) for size in sizes]
+    for place, mine in enumerate(whole):
+        yield sum(whole[place:]) / mine
+
+
 def decide_deadlock(part: Part, settings: Settings, trying: Budget | None = None) -> Finding:
-    """Whether one connected part can get stuck; runs, which end by themselves, may use what is
-    left of ``trying``. The finding has an attempt for each engine that was asked."""
+    """Whether one connected part can get stuck; runs of a small one, which end by themselves, may
+    use what is left of ``trying``. The finding has an attempt for each engine that was asked."""
     clock = settings.budget.deadline
     attempts: list[Attempt] = []
     asked: list[tuple[str, Finding]] = []
@@ -107,7 +116,8 @@ def _undecided(asked: Sequence[tuple[str, Finding]]) -> Finding:
 def _stages(part: Part, settings: Settings, trying: Budget) -> Iterator[Stage]:
     """The engines in their order, as the settings want them."""
     engine, states = settings.engine, settings.budget.max_states
-    runs = replace(settings, budget=trying)
+    small = not part.has_more_than(MAX_SEARCHED)
+    runs = replace(settings, budget=trying) if small else settings
     if engine in ("auto", "graph"):
         yield "graph", lambda: _graphed(part)
     if engine == "structure":
@@ -118,7 +128,6 @@ def _stages(part: Part, settings: Settings, trying: Budget) -> Iterator[Stage]:
         yield "explorer", lambda: _searched(part, settings)
     if engine != "auto":
         return
-    small = not part.has_more_than(MAX_SEARCHED)
     if not part.has_more_than(MAX_GLANCED):
         yield "explorer", lambda: _searched(part, settings, GLANCE)
     yield "structure", lambda: _proved(part.design, settings, 3 if small else 1.2)

@@ -53,6 +53,11 @@ class Part:
         """Its places and rows."""
         return translate(self.design, self.aim)
 
+    @property
+    def size(self) -> int:
+        """Its tasks and links: about as many as it takes time."""
+        return len(self.design.tasks) + len(self.design.links)
+
     def has_more_than(self, rows: int) -> bool:
         """Whether it can move in more ways than these. One of more tasks than that surely can."""
         return len(self.design.tasks) > rows or len(self.table.rows) > rows
@@ -104,8 +109,8 @@ def _users(design: Design) -> dict[str, list[str]]:
 
 
 def _split(design: Design, part_of: Mapping[str, str]) -> list[Design]:
-    """A design for each part; a link that no task is at belongs to all, and so does a pool that
-    none uses."""
+    """A design for each part. What no task is at, a link or a pool, is in the first one: in all of
+    them it would be as many places as there are parts and pools."""
     roots = list(dict.fromkeys(part_of.values()))
     tasks: dict[str, dict[str, Task]] = {root: {} for root in roots}
     links: dict[str, dict[str, Link]] = {root: {} for root in roots}
@@ -115,10 +120,10 @@ def _split(design: Design, part_of: Mapping[str, str]) -> list[Design]:
         tasks[part_of[name]][name] = task
     for name, link in design.links.items():
         ends = [part_of[end] for end in (*link.writers, *link.readers)]
-        for root in ends[:1] or roots:
+        for root in ends[:1] or roots[:1]:
             links[root][name] = link
     for name, pool in design.pools.items():
-        for root in [part_of[user] for user in users.get(name, ())[:1]] or roots:
+        for root in [part_of[user] for user in users.get(name, ())[:1]] or roots[:1]:
             pools[root][name] = pool
     return [replace(design, tasks=tasks[root], links=links[root], pools=pools[root])
             for root in roots]

@@ -1,0 +1,50 @@
+"""Large designs: every part gets its share of the time, and the budget is kept."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from work_clock import Work
+
+from checkvalve.conformance.bench.shapes import calls, loops
+from checkvalve.spec.design.check import Part, Settings, parts
+from checkvalve.spec.design.reading.language import Design, Link
+from checkvalve.spec.design.verdicts.deadlock import told_all
+from checkvalve.spec.verdicts.verdict import Budget, Outcome
+
+
+def test_each_pool_is_in_one_part() -> None:
+    """Also one that nobody uses: it was in all of them, so many parts had as many pools each."""
+    design = calls(400, 3, 1)
+    used = {pool for task in design.tasks.values() for pool in task.pool}
+    assert len(used) < len(design.pools)
+    found = [name for part in parts(design) for name in part.pools]
+    assert sorted(found) == sorted(design.pools)
+
+
+def beside(design: Design, more: int) -> Design:
+    """The design, and so many pairs of its source and its sink, each with a link of its own."""
+    tasks, links = dict(design.tasks), dict(design.links)
+    for n in range(more):
+        ends = (f"from {n}",), (f"to {n}",)
+        tasks |= {ends[0][0]: replace(tasks["source"], name=ends[0][0]),
+                  ends[1][0]: replace(tasks["sink"], name=ends[1][0])}
+        links[f"pair {n}"] = Link(f"pair {n}", *ends, capacity=3)
+    return replace(design, tasks=tasks, links=links)
+
+
+def seconds_for(design: Design, most: float | None = None) -> tuple[Outcome, float]:
+    """What is said of deadlock in so many seconds of work at most, and how many it took."""
+    sections = [Part.of(part, cycles=False) for part in parts(design)]
+    with Work().counted() as work:
+        budget = Budget(max_seconds=most, clock=work).start()
+        return told_all(sections, Settings(budget=budget)).outcome, work()
+
+
+def test_a_large_part_has_more_time_than_a_small_one() -> None:
+    """Of time for all of the work three times over, it gets enough, though sixty others have their
+    shares as well."""
+    design = beside(loops(160, 50, 3), 60)
+    outcome, seconds = seconds_for(design)
+    assert outcome is Outcome.HOLDS
+    assert seconds_for(design, 3 * seconds)[0] is Outcome.HOLDS

@@ -11,8 +11,11 @@ from random_designs import random_design, random_file
 from checkvalve.conformance.bench.designs import calls
 from checkvalve.conformance.designs import check_design
 from checkvalve.spec.design.check import Settings
+from checkvalve.spec.design.equations.emptying import returning
 from checkvalve.spec.design.equations.silent import ask_equations
 from checkvalve.spec.design.equations.standstill import standstill
+from checkvalve.spec.design.net.counters import AIM, Counters
+from checkvalve.spec.design.net.translate import translate
 from checkvalve.spec.design.reading.language import Design, Flow
 from checkvalve.spec.design.search.space import trace_along
 from checkvalve.spec.design.verdicts.alone import Halted
@@ -145,6 +148,13 @@ def test_what_empties_itself_is_decided_at_any_size() -> None:
     sections = [Part.of(part) for part in parts(calls(90, 9, 3))]
     found = decide_local(Spaces(sections, Settings("auto", Budget().start()), False))
     assert found.outcome is Outcome.HOLDS and not found.states and EMPTIES in found.method
+
+
+def test_the_threads_of_each_pool_are_known_as_they_were_meant() -> None:
+    """A basis of all sums has those of some pools mixed with calls: too long to follow."""
+    largest = max(parts(calls(60, 10_000, 125)), key=lambda part: len(part.tasks))
+    table = translate(largest, AIM)
+    assert returning(Counters.of(table), table) is not None
 
 
 def test_runs_find_a_part_that_gets_stuck_where_there_are_too_many_states() -> None:

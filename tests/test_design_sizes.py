@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 from work_clock import Work
 
 from checkvalve.conformance.bench.shapes import calls, loops
 from checkvalve.spec.design.check import Part, Settings, parts
 from checkvalve.spec.design.reading.language import Design, Link
 from checkvalve.spec.design.verdicts.deadlock import told_all
+from checkvalve.spec.design.verdicts.local import Spaces, decide_local
 from checkvalve.spec.verdicts.verdict import Budget, Outcome
+
+
+BETWEEN = 1.5
+"""Seconds of work between two looks at the clock, some 30 ms of a real one."""
 
 
 def test_each_pool_is_in_one_part() -> None:
@@ -48,3 +54,19 @@ def test_a_large_part_has_more_time_than_a_small_one() -> None:
     outcome, seconds = seconds_for(design)
     assert outcome is Outcome.HOLDS
     assert seconds_for(design, 3 * seconds)[0] is Outcome.HOLDS
+
+
+@pytest.mark.parametrize("design", [loops(1_000, 9, 3, planted=True), calls(300, 9, 3)],
+                         ids=["loops", "calls"])
+def test_the_budget_is_kept_by_every_phase(design: Design) -> None:
+    """Also where it ends in one that has much to do before it knows anything: no other is begun,
+    and what a phase does between two looks at the clock is little."""
+    sections = [Part.of(part, cycles=False) for part in parts(design)]
+    for most in (0.5, 3.0):
+        for asked in ("deadlock", "local"):
+            with Work().counted() as work:
+                settings = Settings(budget=Budget(max_seconds=most, clock=work).start())
+                found = told_all(sections, settings) if asked == "deadlock" else decide_local(
+                    Spaces(sections, settings, asked=False))
+                assert found.outcome is Outcome.UNKNOWN and "budget" in found.reason
+                assert work() <= 1.1 * most + BETWEEN, (most, asked)

@@ -120,8 +120,9 @@ class Measuring:
     def _asked(self) -> Iterator[Cells]:
         began = time.process_time()
         try:
+            settings = self._settings()
             sections = [Part.of(part) for part in parts(self.design)]
-            finding = replace(told_all(sections, self._settings()), name="deadlock")
+            finding = replace(told_all(sections, settings), name="deadlock")
         except InputError as told:  # more ways to move than can be listed
             yield {"deadlock": "refused", "engine": told.what, "seconds": _since(began)}
             return
@@ -143,8 +144,7 @@ class Measuring:
     def _local(self, sections: list[Part], deadlock: Finding) -> Cells:
         began = time.process_time()
         spaces = Spaces(sections, self._settings(), asked=False)
-        spaces.never_ends = deadlock.outcome is Outcome.HOLDS
-        spaces.way = deadlock.steps
+        spaces.know(deadlock)
         try:
             told = decide_local(spaces).outcome.value
         except OutOfTime:

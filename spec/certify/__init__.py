@@ -9,7 +9,8 @@ What has to be believed, in the order in which it is best read:
    is read as such: ``moves``, with ``scripts``, ``meetings`` (links without room), ``signals``
    (stop and go) and ``lines`` (kinds in one queue).
 2. What is asked of it: ``checker``, with ``parts``, ``wanted`` (who must go on) and ``finished``.
-3. *Violated*, by a run: ``run``; ``repeated`` (for ever, or with an accident at its end).
+3. *Violated*, by a run: ``run``; ``repeated`` (for ever, or with an accident at its end), with
+   ``halted`` (what can never move again).
 4. *Holds*, by one form each: ``confluence`` (one run), ``kept`` (sums and clauses, in whole
    numbers), ``emptying`` (an order of waits), ``proofs`` with ``solver``, ``silence`` and
    ``rescued`` (what sums and runs exclude, by cvc5), ``states`` with ``visited`` (all states).

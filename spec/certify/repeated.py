@@ -13,6 +13,7 @@ from typing import Any
 
 from ..design.reading.language import Design
 from .finished import finished
+from .halted import never_again
 from .moves import system_of
 from .run import Refuted, Ways, run_of
 from .states import states_of
@@ -84,20 +85,29 @@ def stuck_for_ever(evidence: Mapping[str, Any], design: Design) -> str:
         raise Refuted("those who are stuck are no tasks of the design")
     if not evidence["at"] <= evidence["loop"] < len(evidence["steps"]):
         raise Refuted("the run has no steps that are repeated while they are stuck")
+    whole = system
+    if "legs" in evidence:
+        system = _from(run_of(system, {"legs": evidence["legs"]})[0], system)
     _, taken = _round(system, evidence, lambda move: bool(tasks & {*move.tasks}))
     if all(move.is_idle for move in taken):
         raise Refuted("nothing moves while they are stuck")
     start, _ = run_of(system, {"steps": evidence["steps"][:evidence["at"]]})
-    lasting = [move for move in system.moves if not move.chance or tasks & {*move.tasks}]
-    later = states_of(_from(start, System(system.counters, lasting, [], system.ends)))
-    if later.allow_any(move for move in lasting if tasks & {*move.tasks}).any():
-        raise Refuted(f"one of {', '.join(sorted(tasks))} may move again")
     for task in tasks:
         if any(all(start[name] <= most for name, most in each.items())
-               for each in finished(system, design, task)):
+               for each in finished(whole, design, task)):
             raise Refuted(f"{task} is not stuck: it has finished")
+    mine = [move for move in system.moves if tasks & {*move.tasks}]
+    lasting = [move for move in system.moves if not move.chance or tasks & {*move.tasks}]
+    on = "a run of the others that can be repeated for ever"
+    dead = never_again(lasting, start)
+    if all(id(move) in dead for move in mine):
+        return (f"{len(dead):,} moves that lack what only they give, all those of "
+                f"{' and '.join(sorted(tasks))} among them; {on}")
+    later = states_of(_from(start, System(system.counters, lasting, [], system.ends)))
+    if later.allow_any(mine).any():
+        raise Refuted(f"one of {', '.join(sorted(tasks))} may move again")
     return (f"{len(later):,} states after the run, in none of which {' or '.join(sorted(tasks))} "
-            "can move, and a run of the others that can be repeated for ever")
+            f"can move, and {on}")
 
 
 def _from(state: State, system: System) -> System:

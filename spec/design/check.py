@@ -65,8 +65,7 @@ def check(design: Design, settings: Settings | None = None) -> DesignReport:
             finding = _with_bounds(finding, design, spaces)
         findings.append(replace(finding, expected=_expected(design, finding)))
         if name == "deadlock":
-            spaces.never_ends = finding.outcome is Outcome.HOLDS
-            spaces.way = finding.steps
+            spaces.know(finding)
     told = [_told_cycles(section, deadline) for section in sections]
     complete = all(section.graph.complete for section in sections) and None not in told
     cycles = [cycle for cycles in told if cycles is not None for cycle in cycles]

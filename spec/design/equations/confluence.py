@@ -42,13 +42,15 @@ class Only:
     is_stuck: bool
 
 
-def has_choice(net: Counters) -> bool:
+def has_choice(net: Counters, watch: Callable[[], object] = lambda: None) -> bool:
     """Whether some move may take away what another needs at the same time: elements, or room."""
     asks: dict[tuple[int, bool], list[int]] = {}
+    watch()
     for number, move in enumerate(net.moves):
         for side, guards in ((True, move.least), (False, move.most)):
             for counter in guards:
                 asks.setdefault((counter, side), []).append(number)
+    watch()
     return any(
         move.fails or any(
             other != number and not _exclude(net, move, net.moves[other])
@@ -70,10 +72,10 @@ def _exclude(net: Counters, one: Move, other: Move) -> bool:
 
 def only_run(net: Counters, watch: Callable[[], object] = lambda: None) -> Only | None:
     """The run that decides a design without choice; None where it has one, or none was found."""
-    if not net.moves or has_choice(net):
+    if not net.moves or has_choice(net, watch):
         return None
     watch()
-    turn = _turn(net)
+    turn = _turn(net, watch)
     watch()
     for rounds in ROUNDS if turn is not None and max(turn) * max(ROUNDS) < MAX_AMOUNT else ():
         assert turn is not None
@@ -92,7 +94,7 @@ def only_run(net: Counters, watch: Callable[[], object] = lambda: None) -> Only 
 def goes_round(design: Design, watch: Callable[[], object] = lambda: None) -> bool:
     """Whether a design without choice has a run that comes back and makes every move: then every
     move stays ahead, wherever a run has come to, so that nobody ever stops for good."""
-    net = Counters.of(translate(design, AIM))
+    net = Counters.of(translate(design, AIM, watch), watch)
     found = only_run(net, watch)
     return found is not None and found.returns and {
         number for leg in found.legs for number in leg.then} == set(range(len(net.moves)))
@@ -102,7 +104,7 @@ def _ended(net: Counters, legs: tuple[Leg, ...], end: list[int]) -> Only:
     return Only(legs, returns=False, is_stuck=net.is_work_left(end))
 
 
-def _turn(net: Counters) -> list[int] | None:
+def _turn(net: Counters, watch: Callable[[], object]) -> list[int] | None:
     """How often each move is made until all counters are what they were; None if no such run
     makes a move."""
     balance: list[dict[int, int]] = [{} for _ in net.counters]
@@ -110,7 +112,7 @@ def _turn(net: Counters) -> list[int] | None:
         for counter, by in move.change.items():
             balance[counter][number] = by
     found = [0] * len(net.moves)
-    for weights in kernel(balance, len(net.moves)):
+    for weights in kernel(balance, len(net.moves), watch):
         signs = {weight > 0 for weight in weights.values()}
         if len(signs) == 1:
             common = gcd(*weights.values())

@@ -113,6 +113,22 @@ def _ranked(net: Counters, moves: Sequence[int]) -> list[int]:
 
 # --- sums with few counters -------------------------------------------------------------------
 
+def _told(net: Counters, watch: Watch) -> Iterator[Sum]:
+    """The sums that are used: those that were meant, as they are, and short ones of a basis."""
+    told = set()
+    for weights in net.meant:
+        total = sum(net.counters[n].start * by for n, by in weights.items())
+        told |= {_key(weights, sign) for sign in (1, -1)}
+        yield dict(weights), total
+    for weights, total in _short(sums(net, watch)):
+        if len(weights) > 1 and _key(weights, 1) not in told:
+            yield weights, total
+
+
+def _key(weights: Mapping[int, int], sign: int) -> frozenset[tuple[int, int]]:
+    return frozenset((n, sign * by) for n, by in weights.items())
+
+
 def _short(found: Iterable[Sum]) -> list[Sum]:
     """The same sums, less others where that makes them shorter."""
     laws = [(dict(weights), total) for weights, total in found]
@@ -177,7 +193,7 @@ class _Trying:
         for number in moves:
             for n in {*net.moves[number].least, *net.moves[number].most}:
                 self.asking.setdefault(n, []).append(number)
-        self.sums = [law for law in _short(sums(net)) if len(law[0]) > 1]
+        self.sums = list(_told(net, watch))
         self.adding: dict[int, list[int]] = {}
         for number, (weights, _) in enumerate(self.sums):
             for n in weights:

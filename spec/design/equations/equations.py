@@ -35,14 +35,16 @@ class GaveUp(Exception):
     """The solver's effort or time ended without an answer."""
 
 
-def sums(net: Counters) -> list[tuple[Equation, int]]:
+def sums(
+    net: Counters, watch: Callable[[], object] = lambda: None
+) -> list[tuple[Equation, int]]:
     """A basis of the sums that no move changes, with what they add up to; also those of one
     counter, which then never changes. Of what stands where in a queue it is what the net says."""
     moves = [{n: by for n, by in move.change.items() if n not in net.lines}
              for move in net.lasting]
     found = weighted(moves, [c.value is not None for c in net.counters]) if any(
         is_symbol(by) for change in moves for by in change.values()) else kernel(
-        moves, len(net.counters))
+        moves, len(net.counters), watch)
     known = [dict(weights) for weights in net.sums]
     return [(w, sum(net.counters[n].start * k for n, k in w.items()))
             for w in (*known, *(each for each in found if net.lines.isdisjoint(each)))]
@@ -109,7 +111,7 @@ class Equations:
         given: Sequence[str] = (),
     ) -> None:
         self.net = net
-        self.sums = sums(net)
+        self.sums = sums(net, watch)
         watch()
         self._watch, self._given = watch, given
         self._clauses: list[Clause] = []

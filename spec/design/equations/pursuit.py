@@ -43,9 +43,11 @@ Watch = Callable[[], object]
 
 # --- the state equation ------------------------------------------------------------------------
 
-def amounts(net: Counters, state: Sequence[int]) -> list[int] | None:
+def amounts(
+    net: Counters, state: Sequence[int], seconds: float | None = None
+) -> list[int] | None:
     """How often each move is made on a way to the state, as few as possible in all; None where
-    no amounts lead there, or none in whole numbers were found."""
+    no amounts lead there, or none in whole numbers were found, or not in so many seconds."""
     import numpy as np
     from scipy.optimize import linprog, milp
     able = [n for n, move in enumerate(net.moves) if move.change and not move.fails]
@@ -55,8 +57,9 @@ def amounts(net: Counters, state: Sequence[int]) -> list[int] | None:
     changes, ones = _changes(net, able), np.ones(len(able))
     for whole in (False, True) if len(able) <= MAX_WHOLE else (False,):
         solved = milp(ones, constraints=(changes, wanted, wanted), integrality=ones,
-                      options={"node_limit": MAX_NODES}) if whole else \
-            linprog(ones, A_eq=changes, b_eq=np.array(wanted, float), method="highs")
+                      options={"node_limit": MAX_NODES, **_within(seconds)}) if whole else \
+            linprog(ones, A_eq=changes, b_eq=np.array(wanted, float), method="highs",
+                    options=_within(seconds))
         if solved.x is None or solved.x.max() > MAX_AMOUNT:
             return None
         found = [0] * len(net.moves)
@@ -85,9 +88,15 @@ def _changes(net: Counters, able: Sequence[int]) -> Any:
                       dtype=float)
 
 
-def falling(net: Counters, state: Sequence[int]) -> Clause | None:
+def _within(seconds: float | None) -> dict[str, float]:
+    return {} if seconds is None else {"time_limit": max(0.01, seconds)}
+
+
+def falling(
+    net: Counters, state: Sequence[int], seconds: float | None = None
+) -> Clause | None:
     """A sum that no move raises and that is larger in the state than at the start, if the state
-    equation has no solution; None where none is found."""
+    equation has no solution; None where none is found, or not in so many seconds."""
     import numpy as np
     from scipy.optimize import linprog
     from scipy.sparse import hstack
@@ -99,7 +108,8 @@ def falling(net: Counters, state: Sequence[int]) -> Clause | None:
     largest = max(1.0, float(np.abs(rise).max(initial=0)))
     solved = linprog(
         np.ones(2 * size), A_ub=hstack([raised, -raised]), b_ub=np.zeros(len(able)),
-        A_eq=np.concatenate([rise, -rise])[None, :] / largest, b_eq=[1.0], method="highs")
+        A_eq=np.concatenate([rise, -rise])[None, :] / largest, b_eq=[1.0], method="highs",
+        options=_within(seconds))
     if solved.x is None:
         return None
     weights = solved.x[:size] - solved.x[size:]

@@ -18,12 +18,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from .lemmas import Bound
 from .question import FAR
 
-__all__ = ["Ranges", "opposite"]
+__all__ = ["EVERY", "Ranges", "opposite"]
 
 TOLD = 10**20
 """No range is narrowed to an end above this: it comes from another counter that has no end."""
 EVERY = 4_000
-"""Narrowed ranges between two looks at the clock."""
+"""Sums and narrowed ranges between two looks at the clock."""
 
 
 def opposite(bound: Bound) -> Bound:
@@ -137,6 +137,10 @@ class Ranges:
         """Narrow whatever follows; after more than ``most`` ranges the rest is left out."""
         changed, waiting, began = self._changed, self._waiting, len(self.trail)
         while changed or waiting:
+            self._since += 1
+            if self._since > EVERY:
+                self._since = 0
+                self._watch()
             if changed:
                 n, sign = changed.popleft()
                 fine = self._chosen(n, sign)
@@ -151,10 +155,6 @@ class Ranges:
                 waiting.clear()
                 self._is_waiting.clear()
                 return fine
-        self._since += len(self.trail) - began + 1
-        if self._since > EVERY:
-            self._since = 0
-            self._watch()
         return True
 
     def _wait(self, number: int) -> None:

@@ -53,7 +53,7 @@ def ask_equations(
     solver = z3.SimpleSolver(ctx=context)
     solver.set("rlimit", EFFORT)
     silence = Silence.of(design, watch)
-    asked = _Asked(silence, solver, context, may_stop)
+    asked = _Asked(silence, solver, context, may_stop, watch)
     asked.markings()
     asked.supplies()
     for agent in silence.moves:
@@ -77,10 +77,13 @@ class _Asked:
     """A Boolean for each agent that is silent and each row that has moved for the last time, and
     the tokens in each place."""
 
-    def __init__(self, silence: Silence, solver: Any, context: Any, may_stop: bool) -> None:
+    def __init__(
+        self, silence: Silence, solver: Any, context: Any, may_stop: bool,
+        watch: Callable[[], object],
+    ) -> None:
         import z3
         self.z3, self.silence, self.solver = z3, silence, solver
-        self.context = context
+        self.context, self.watch = context, watch
         places = silence.table.places
         self.tokens = {p.name: z3.Int(f"m{n}", context) for n, p in enumerate(places)}
         self.silent: dict[Agent, Any] = {
@@ -99,11 +102,13 @@ class _Asked:
         """Each place is within its range, and keeps every sum that no step changes."""
         table = self.silence.table
         for place in table.places:
+            self.watch()
             here = self.tokens[place.name]
             self.solver.add(here >= 0)
             if place.most < NO_MOST:
                 self.solver.add(here <= place.most)
-        for law in (*table.invariants, *conserved(table, of_any_size=True)):
+        for law in (*table.invariants, *conserved(table, of_any_size=True, watch=self.watch)):
+            self.watch()
             self.solver.add(self.z3.Sum(
                 [k * self.tokens[p] for p, k in law.weights.items()]) == law.total)
 
@@ -111,6 +116,7 @@ class _Asked:
         """Who is silent, and who uses up what nobody gives, moves no more."""
         z3, silence = self.z3, self.silence
         for number, row in enumerate(silence.rows):
+            self.watch()
             for agent in silence.agents[number]:
                 self.solver.add(z3.Implies(self.silent[agent], self.ended[number]))
             for place, by in row.effect.change.items():

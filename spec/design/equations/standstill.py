@@ -90,7 +90,7 @@ class Silence:
         """The same of a design whose links are as simple as they may be for this question."""
         links = {name: _simple(link) for name, link in design.links.items()}
         simple = replace(design, links=links)
-        return Silence(simple, translate(simple, AIM), watch)
+        return Silence(simple, translate(simple, AIM, watch), watch)
 
     def __init__(self, design: Design, table: Table, watch: Callable[[], object]) -> None:
         self.tasks = design.tasks

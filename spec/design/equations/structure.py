@@ -79,9 +79,9 @@ def decide(design: Design, deadline: Deadline | None = None) -> Answer:
     """
     deadline = deadline or Deadline()
     watch = deadline.watch("solving the equations of stuck states")
-    table = translate(design, AIM)
-    net = Counters.of(table)
     watch()
+    table = translate(design, AIM, watch)
+    net = Counters.of(table, watch)
     only = only_run(net, watch)
     if only is not None:
         return Answer(not only.is_stuck, table, net, (), (), only=only,
@@ -124,19 +124,24 @@ def _followed(
     watch()
     if found is not None:
         return found, None
-    amount = amounts(net, state)
+    amount = amounts(net, state, _seconds(deadline))
     watch()
     run = None if amount is None else pursue(net, amount, watch)
     if run is not None and run.is_stuck(net):
         return None, run.legs
     if amount is None and not small:
-        found = falling(net, state)
+        found = falling(net, state, _seconds(deadline))
         watch()
     found = found or trap(net, state, watch)
     watch()
     return found or (barrier(net, state, _milliseconds(deadline)) if small else None), None
 
 
-def _milliseconds(deadline: Deadline) -> int | None:
+def _seconds(deadline: Deadline) -> float | None:
     left = deadline.left()
-    return None if math.isinf(left) else int(left * 1000)
+    return None if math.isinf(left) else left
+
+
+def _milliseconds(deadline: Deadline) -> int | None:
+    left = _seconds(deadline)
+    return None if left is None else int(left * 1000)

@@ -20,7 +20,7 @@ from math import gcd
 from ..net.invariants import Equation
 from .lemmas import Bound, Clause
 from .question import FAR, Question
-from .ranges import Ranges, opposite
+from .ranges import EVERY, Ranges, opposite
 
 __all__ = ["TakenBack", "Trials", "clearer"]
 
@@ -50,7 +50,9 @@ class Trials:
         self._is_possible, self._is_clear = True, False
         for each in question.sums:
             self._ranges.add_sum(*each)
-        for choice in question.choices:
+        for number, choice in enumerate(question.choices):
+            if number % EVERY == 0:
+                watch()
             self._choose(choice)
         watch()
 
@@ -90,7 +92,7 @@ class Trials:
         self._is_clear = True
         for each in clearer(self._question.sums):
             self._ranges.add_sum(*each)
-        self._watch()
+            self._watch()
         return self._ranges.settle() and self._all_known()
 
     def _choose(self, bounds: tuple[Bound, ...]) -> None:

@@ -10,8 +10,8 @@ fail is a move that leads nowhere.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import product
 
 from ...verdicts.verdict import Trace
@@ -22,6 +22,8 @@ from .translate import Aim
 __all__ = ["AIM", "Counter", "Counters", "Move", "changes_of"]
 
 NO_MOST = 10**12
+LOOK = 256
+"""Rows between two looks at the clock."""
 AIM = Aim(unbounded=Unbounded(NO_MOST, abstract=False))
 """How the table is to be translated: with unbounded links that have no end."""
 
@@ -74,20 +76,29 @@ class Counters:
     may_end: bool
     sums: Sequence[Mapping[int, int]] = ()
     lines: frozenset[int] = frozenset()
+    meant: Sequence[Mapping[int, int]] = ()
+    """Sums that never change because they were meant so (a pool's threads are free or held). A
+    basis of all sums has them only mixed with others."""
 
     @staticmethod
-    def of(table: Table) -> Counters:
+    def of(table: Table, watch: Callable[[], object] = lambda: None) -> Counters:
         """The counters of a table that was translated with :data:`AIM`."""
         counters = [counter for place in table.places for counter in _counters(place)]
         index = {(counter.place, counter.value): n for n, counter in enumerate(counters)}
         places = {place.name: place for place in table.places}
-        moves = [replace(move, row=number) for number, row in enumerate(table.rows)
-                 for move in _moves(row, places, index)]
+        moves: list[Move] = []
+        for number, row in enumerate(table.rows):
+            if number % LOOK == 0:
+                watch()
+            moves += _moves(row, number, places, index)
         known = [{index[place, None]: weight for place, weight in law.weights.items()}
                  for law in table.invariants if _is_line(law, places)]
         lines = frozenset(n for n, counter in enumerate(counters)
                           if places[counter.place].role in LINES)
-        return Counters(counters, moves, table.may_end, known, lines)
+        meant = [{index[place, None]: weight for place, weight in law.weights.items()}
+                 for law in table.invariants if all(
+                     (place, None) in index for place in law.weights)]
+        return Counters(counters, moves, table.may_end, known, lines, meant)
 
     @property
     def lasting(self) -> Iterator[Move]:
@@ -150,7 +161,7 @@ Index = Mapping[tuple[str, int | None], int]
 Guards = tuple[dict[int, int], dict[int, int], dict[int, int]]
 
 
-def _moves(row: Row, places: Mapping[str, Place], index: Index) -> Iterator[Move]:
+def _moves(row: Row, number: int, places: Mapping[str, Place], index: Index) -> Iterator[Move]:
     """The moves of a row: one for each value that its positions and turns may have."""
     effect = row.effect
     least: dict[int, int] = {}
@@ -176,9 +187,12 @@ def _moves(row: Row, places: Mapping[str, Place], index: Index) -> Iterator[Move
             if by:
                 change[here] = by
     fails = effect.change.get(FAILED, 0) > 0
+    if not named:
+        yield Move(least, most, change, fails, number)
+        return
     for choice in product(*named):
         yield Move(
             {**least, **{before: 1 for before, _ in choice}}, most,
             {**change, **{before: -1 for before, after in choice if before != after},
-             **{after: 1 for before, after in choice if before != after}}, fails,
+             **{after: 1 for before, after in choice if before != after}}, fails, number,
         )

@@ -10,7 +10,7 @@ equation is solved for the unknown that is in the fewest others (Markowitz 1957)
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from heapq import heapify, heappop, heappush
 from math import gcd, lcm
@@ -21,13 +21,17 @@ __all__ = ["conserved", "kernel"]
 
 MAX_PLACES = 60
 MAX_ROWS = 200
+LOOK = 64
+"""Equations between two looks at the clock."""
 
 Equation = dict[int, int]
 """A sum of unknowns, each with its factor, that is 0."""
 Number = int | Fraction
 
 
-def conserved(table: Table, *, of_any_size: bool = False) -> Iterator[Invariant]:
+def conserved(
+    table: Table, *, of_any_size: bool = False, watch: Callable[[], object] = lambda: None
+) -> Iterator[Invariant]:
     """A basis of the conserved sums; none for a net too large to solve in passing, unless one
     ``of_any_size`` is wanted."""
     if not of_any_size and (len(table.places) > MAX_PLACES or len(table.rows) > MAX_ROWS):
@@ -36,20 +40,25 @@ def conserved(table: Table, *, of_any_size: bool = False) -> Iterator[Invariant]
     number = {name: n for n, name in enumerate(names)}
     start = {place.name: place.start for place in table.places}
     changes = [{number[p]: n for p, n in row.effect.change.items()} for row in table.rows]
-    for whole in kernel(changes, len(names)):
+    for whole in kernel(changes, len(names), watch):
         if len(whole) > 1:
             weights = {names[p]: w for p, w in whole.items()}
             yield Invariant(weights, sum(w * start[p] for p, w in weights.items()))
 
 
-def kernel(changes: Iterable[Mapping[int, int]], size: int) -> list[Equation]:
+def kernel(
+    changes: Iterable[Mapping[int, int]], size: int, watch: Callable[[], object] = lambda: None,
+) -> list[Equation]:
     """A basis, in whole numbers, of the weightings of ``size`` unknowns that make each of these
-    sums 0."""
-    solved = _solved([dict(e) for e in dict.fromkeys(tuple(sorted(c.items())) for c in changes)])
+    sums 0. ``watch`` is called now and then, and may raise."""
+    solved = _solved(
+        [dict(e) for e in dict.fromkeys(tuple(sorted(c.items())) for c in changes)], watch)
     pivots = {pivot for pivot, _ in solved}
     terms: dict[int, dict[int, Number]] = {
         free: {free: 1} for free in range(size) if free not in pivots}
-    for pivot, equation in reversed(solved):
+    for number, (pivot, equation) in enumerate(reversed(solved)):
+        if number % LOOK == 0:
+            watch()
         found: dict[int, Number] = {}
         by = equation[pivot]
         for unknown, factor in equation.items():
@@ -72,7 +81,9 @@ def _whole(weights: Mapping[int, Number]) -> Equation:
     return {unknown: int(weight * scale) for unknown, weight in weights.items()}
 
 
-def _solved(equations: Sequence[Equation]) -> list[tuple[int, Equation]]:
+def _solved(
+    equations: Sequence[Equation], watch: Callable[[], object]
+) -> list[tuple[int, Equation]]:
     """The equations in the order in which each was solved for an unknown, its pivot, that no
     later one has."""
     having: dict[int, set[int]] = {}
@@ -89,6 +100,8 @@ def _solved(equations: Sequence[Equation]) -> list[tuple[int, Equation]]:
         if number in done or length != len(equation):
             continue
         done.add(number)
+        if len(done) % LOOK == 0:
+            watch()
         if not equation:
             continue
         pivot = min(equation, key=lambda unknown: (len(having[unknown]), unknown))

@@ -76,8 +76,9 @@ class Aim:
         return row.own and row.effect.change.get(self.emptied, 0) < 0
 
 
-def translate(design: Design, aim: Aim) -> Table:
-    """The table of a design. The rows that may happen come after those that are fair.
+def translate(design: Design, aim: Aim, watch: Callable[[], object] = lambda: None) -> Table:
+    """The table of a design. The rows that may happen come after those that are fair. ``watch`` is
+    called for each task, and may raise.
 
     Raises InputError for a design that can move in more ways than can be listed.
     """
@@ -95,6 +96,7 @@ def translate(design: Design, aim: Aim) -> Table:
             builder.places.extend(lines.places_of_queue(of, pool.threads))
             builder.invariants.extend(lines.invariants(of, kinds))
     for task in design.tasks.values():
+        watch()
         try:
             builder.put(task)
         except TooManyWays:

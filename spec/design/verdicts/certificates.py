@@ -246,7 +246,8 @@ def _run(finding: Finding) -> dict[str, Any]:
     if finding.name == LOCAL:
         assert finding.meanwhile is not None
         at = len(finding.steps)
-        return {"steps": steps, "at": at, "loop": at + finding.meanwhile.loop,
+        first = {"legs": _in_json(finding.legs)} if finding.legs else {}
+        return {**first, "steps": steps, "at": at, "loop": at + finding.meanwhile.loop,
                 "stuck": list(finding.meanwhile.tasks)}
     loop = len(steps) if finding.loop is None else finding.loop
     if finding.name == LIVE:

@@ -28,7 +28,7 @@ from ..search.runs import Runs
 from ..search.searching import ABSTRACTIONS, Settings, abstracting, finding_of
 from ..search.ways import way_into
 from ..why.findings import Attempt, Finding
-from ..why.parts import Part, unending
+from ..why.parts import Part, shares, unending
 from ..why.stuck import closed_cycle, waits_in
 
 __all__ = ["decide_deadlock", "told_all"]
@@ -51,8 +51,9 @@ def told_all(sections: list[Part], settings: Settings) -> Finding:
     """The finding on all connected parts of a design, the large ones last: a deadlock of a small
     one is soon found, and then nothing else is asked."""
     findings: list[Finding] = []
-    ordered = sorted(sections, key=lambda section: section.has_more_than(MAX_SEARCHED))
-    for section, parts in zip(ordered, _shares(ordered), strict=True):
+    late = settings.budget.deadline.passed
+    ordered = sorted(sections, key=lambda part: late() or part.has_more_than(MAX_SEARCHED))
+    for section, parts in zip(ordered, shares(ordered), strict=True):
         # Each part gets its share, so that one of them does not leave the others without time.
         share = settings.budget.share(parts)
         findings.append(decide_deadlock(section, replace(settings, budget=share),
@@ -67,15 +68,6 @@ def told_all(sections: list[Part], settings: Settings) -> Finding:
     return replace(finding, states=sum(f.states for f in findings),
                    transitions=sum(f.transitions for f in findings),
                    tried=tuple(each for f in findings for each in f.tried))
-
-
-def _shares(sections: Sequence[Part]) -> Iterator[float]:
-    """In how many parts the time that is left is shared when it is a section's turn: one half of it
-    goes by their number, and the other by their sizes."""
-    sizes = [section.size for section in sections]
-    whole = [size + sum(sizes) / len(sizes) for size in sizes]
-    for place, mine in enumerate(whole):
-        yield sum(whole[place:]) / mine
 
 
 def decide_deadlock(part: Part, settings: Settings, trying: Budget | None = None) -> Finding:
@@ -116,7 +108,7 @@ def _undecided(asked: Sequence[tuple[str, Finding]]) -> Finding:
 def _stages(part: Part, settings: Settings, trying: Budget) -> Iterator[Stage]:
     """The engines in their order, as the settings want them."""
     engine, states = settings.engine, settings.budget.max_states
-    small = not part.has_more_than(MAX_SEARCHED)
+    small = not settings.budget.deadline.passed() and not part.has_more_than(MAX_SEARCHED)
     runs = replace(settings, budget=trying) if small else settings
     if engine in ("auto", "graph"):
         yield "graph", lambda: _graphed(part)
@@ -128,14 +120,14 @@ def _stages(part: Part, settings: Settings, trying: Budget) -> Iterator[Stage]:
         yield "explorer", lambda: _searched(part, settings)
     if engine != "auto":
         return
-    if not part.has_more_than(MAX_GLANCED):
+    if small and not part.has_more_than(MAX_GLANCED):
         yield "explorer", lambda: _searched(part, settings, GLANCE)
     yield "structure", lambda: _proved(part.design, settings, 3 if small else 1.2)
     if small and (states is None or states > LOOK):
         yield "explorer", lambda: _searched(part, settings, LOOK)
     if states is None or states > LOOK:
         yield "runs", lambda: _tried(part.design, runs)
-    if part.has_more_than(MAX_GLANCED) or states is None or states > GLANCE:
+    if not small or part.has_more_than(MAX_GLANCED) or states is None or states > GLANCE:
         yield "explorer", lambda: _searched(part, settings)
 
 
@@ -177,6 +169,7 @@ def _left_open(design: Design, answer: Answer) -> str:
 def _searched(part: Part, settings: Settings, most: int | None = None) -> Finding:
     """A search of at most so many states, in a share of the time where it is only a short one."""
     budget = settings.budget
+    budget.deadline.check("searching")
     if part.has_more_than(MAX_SEARCHED):
         return Finding("deadlock", Outcome.UNKNOWN, "search, not begun",
                        reason=f"more than {MAX_SEARCHED:,} ways to move are too many to search")
@@ -193,8 +186,9 @@ def _tried(design: Design, settings: Settings) -> Finding:
     from ...engines.search import instances
     from ...notation import bind
     from ..net.net import Net
-    table = translate(design, Aim(unbounded=Unbounded(ABSTRACTIONS[-1], abstract=True)))
     watch = settings.budget.deadline.watch("trying runs")
+    watch()
+    table = translate(design, Aim(unbounded=Unbounded(ABSTRACTIONS[-1], abstract=True)), watch)
     tried = Runs(table, watch).try_all()
     what = f"{counted(tried.runs, 'run')} of {counted(tried.steps, 'step')} in all"
     if tried.stuck is None:

@@ -30,7 +30,7 @@ Where there are too many states, runs are tried that get a part stuck (``alone``
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -41,6 +41,7 @@ from ...verdicts.verdict import Outcome
 from ..equations.bounds import bounds
 from ..equations.confluence import goes_round, has_choice
 from ..equations.emptying import returning
+from ..equations.legs import Leg
 from ..equations.silent import ask_equations
 from ..equations.standstill import Standstill, standstill
 from ..net.counters import AIM, Counters, changes_of
@@ -49,12 +50,14 @@ from ..net.translate import Aim, translate
 from ..reading.language import Design, Flow, Kind, Mortality, Task
 from ..search.searching import Settings
 from ..search.space import Space, TooLarge, space_of, trace_along
+from ..search.ways import told_legs
 from ..why.explain import marking_of, steps_of
 from ..why.findings import Finding, Meanwhile
-from ..why.parts import Part
+from ..why.parts import Part, shares
 from ..why.stuck import closed_cycle, waits_in
 from ..why.waits import SHARED
 from .alone import STEPS, Alone, Finished, Halted
+from .aside import Aside
 
 if TYPE_CHECKING:
     from ..search.space import Marks
@@ -81,6 +84,8 @@ MAX_FREED = 200
 there are more of them."""
 MAX_TRIED = 2_000
 """Ways to move of a part that runs are tried on."""
+TOLD = 12
+"""Of more tasks that are stuck those are named that wait for each other."""
 ENGINES_THAT_TRY = ("auto", "runs")
 
 
@@ -93,13 +98,19 @@ class Spaces:
         self.asked = asked
         self.never_ends = False
         """Whether it is known that no reachable state of the design is stuck."""
-        self.way: Sequence[str] = ()
-        """The labels of a run into a deadlock of one part, if one is known."""
+        self.deadlock: Finding | None = None
+        """What is known of a deadlock of one part, with the way into it."""
         self.trying = STEPS
         """Steps of the runs that try to get a part stuck."""
         self._known: dict[int, Space | str] = {}
         self._large: set[int] = set()
         self._unasked = UNASKED
+
+    def know(self, deadlock: Finding) -> None:
+        """Know the verdict on deadlock."""
+        self.never_ends = deadlock.outcome is Outcome.HOLDS
+        if deadlock.outcome is Outcome.VIOLATED:
+            self.deadlock = deadlock
 
     def of(self, place: int) -> Space | str:
         """All states of a part, or why they are not known."""
@@ -162,7 +173,14 @@ def with_ends(design: Design) -> Design | None:
 
 def decide_local(spaces: Spaces) -> Finding:
     """Whether some part of a design can be stuck for ever while the rest goes on."""
-    found = [_of_part(spaces, place) for place in range(len(spaces.sections))]
+    found, settings = list[Finding](), spaces.settings
+    for place, parts in enumerate(shares(spaces.sections)):
+        spaces.settings = replace(settings, budget=settings.budget.share(parts))
+        try:
+            found.append(_of_part(spaces, place))
+        except OutOfTime as late:  # of this part; of another one more may be known
+            found.append(Finding(LOCAL, Outcome.UNKNOWN, "search, incomplete", reason=str(late)))
+    spaces.settings = settings
     worst = (Outcome.VIOLATED, Outcome.UNKNOWN, Outcome.HOLDS)
     finding = min(found, key=lambda each: worst.index(each.outcome))
     if finding.outcome is Outcome.HOLDS:
@@ -179,6 +197,9 @@ def _of_part(spaces: Spaces, place: int) -> Finding:
     if not ceasing and goes_round(design, watch):
         return Finding(LOCAL, Outcome.HOLDS, "no step takes what another needs, and a run that "
                        "comes back makes every step")
+    aside = _aside(spaces, place)
+    if aside is not None:
+        return aside
     is_large = spaces.sections[place].has_more_than(MAX_FREED)
     if is_large and not ceasing and _empties_itself(design, watch):
         return Finding(LOCAL, Outcome.HOLDS, EMPTIES)
@@ -208,9 +229,9 @@ def _empties_itself(design: Design, watch: Callable[[], None]) -> bool:
     """
     if any(link.overflow is Flow.FAIL for link in design.links.values()):
         return False
-    table = translate(design, AIM)
-    net = Counters.of(table)
-    return has_choice(net) and returning(net, table, watch) is not None
+    table = translate(design, AIM, watch)
+    net = Counters.of(table, watch)
+    return has_choice(net, watch) and returning(net, table, watch) is not None
 
 
 def _argued(
@@ -221,12 +242,46 @@ def _argued(
     fails = any(link.overflow is Flow.FAIL for link in design.links.values())
     if ceasing or fails:
         return Standstill(False, tuple(ceasing or design.tasks)), ""
-    if not never_ends or translate(design, Aim()).may_end:
+    if not never_ends or translate(design, Aim(), watch).may_end:
         return ask_equations(design, watch, may_stop=True, freeing=freeing), NO_RUN
     answer = standstill(design, watch)
     if not answer.total:
         answer = ask_equations(design, watch, freeing=freeing)
     return answer, ALL_STOP
+
+
+def _aside(spaces: Spaces, place: int) -> Finding | None:
+    """A violation on the way into a deadlock that is known, of a part that is large, or if the way
+    is long: else a shorter one is found by states or by runs."""
+    part, deadlock = spaces.sections[place], spaces.deadlock
+    if deadlock is None or spaces.settings.engine not in ENGINES_THAT_TRY or not (
+            deadlock.legs or part.has_more_than(MAX_TRIED)):
+        return None
+    watch = spaces.settings.budget.deadline.watch("looking for who goes round meanwhile")
+    table = translate(part.design, AIM, watch)
+    net = Counters.of(table, watch)
+    found = Aside(table, net, finish(part.design, table), watch).on_the_way(deadlock)
+    if found is None:
+        return None
+    marking = net.marking(found.end)
+    waits = [wait for wait in waits_in(part.design, table, marking) if wait.task in found.tasks]
+    circle = closed_cycle(waits)
+    tasks = found.tasks if len(found.tasks) <= TOLD else tuple(
+        dict.fromkeys(wait.task for wait in circle or waits[:TOLD]))
+    on, = told_legs(table, net, [Leg(0, found.on, 1)])
+    others = {task for n in found.on[found.loop:] for task in table.rows[net.moves[n].row].tasks}
+    return Finding(
+        LOCAL, Outcome.VIOLATED, "found on the way into a deadlock", is_shortest=False,
+        waits=tuple(waits), cycle=tuple(circle), contents=table.contents(marking),
+        legs=told_legs(table, net, found.legs), changes=on.changes,
+        meanwhile=Meanwhile(tasks, on.steps, found.loop),
+        reason=_never_again(tasks, others, len(found.tasks) - len(tasks)))
+
+
+def _never_again(tasks: Sequence[str], others: Collection[str], more: int = 0) -> str:
+    some = " and ".join([*tasks, f"{more:,} more"] if more else tasks)
+    return (f"{some} never {'moves' if len(tasks) + more == 1 else 'move'} again, and "
+            f"{counted(len(others), 'task')} can go on for ever")
 
 
 def _tried(spaces: Spaces, place: int) -> Finding | str:
@@ -242,7 +297,7 @@ def _tried(spaces: Spaces, place: int) -> Finding | str:
     try:
         watch = settings.budget.deadline.share(2).watch("trying runs that get a part stuck")
         found = Halted(table, finish(design, table), watch).look_for(
-            spaces.way, spaces.trying)
+            () if spaces.deadlock is None else spaces.deadlock.steps, spaces.trying)
     except OutOfTime as late:
         return str(late)
     if found is None:
@@ -358,6 +413,21 @@ class _Finish:
                 self._own.setdefault(place.of, []).append(place)
         self._known: dict[str, Sequence[Mapping[str, int]]] = {}
 
+    @cached_property
+    def _fed(self) -> set[str]:
+        """Those to whom elements come from who goes on for ever, and these."""
+        found = {name: None for name, task in self._design.tasks.items() if not task.may_end
+                 and task.kind in (Kind.SOURCE, Kind.SCRIPT, Kind.CALL)}
+        waiting = list(found)
+        while waiting:
+            for link in self._design.outputs(waiting.pop()):
+                for reader in link.readers:
+                    if reader not in found and self._design.tasks[reader].kind not in (
+                            Kind.SOURCE, Kind.SCRIPT):
+                        found[reader] = None
+                        waiting.append(reader)
+        return {*found}
+
     def is_true(self, marking: Mapping[str, int], task: str) -> bool:
         """Whether a task has finished in a marking."""
         return any(all(marking[name] <= most for name, most in places.items())
@@ -372,11 +442,11 @@ class _Finish:
     def _ways(self, task: str) -> Iterator[Mapping[str, int]]:
         if f"{task}: running" in self._running:
             yield {f"{task}: running": 0}  # it has stopped, or crashed
+        if task in self._fed:
+            return  # something always comes
         above = [self._design.tasks[name] for name in _upstream(self._design, task)]
         ends = self._may_end or any(each.kind in (Kind.SOURCE, Kind.SCRIPT) for each in above)
-        goes_on = any(each.kind in (Kind.SOURCE, Kind.SCRIPT, Kind.CALL) and not each.may_end
-                      for each in above)
-        if ends and not goes_on:  # nothing is left for it, and nothing comes any more
+        if ends:  # nothing is left for it, and nothing comes any more
             yield {place.name: place.rest for each in above for place in self._places(each)}
 
     def _places(self, task: Task) -> Iterator[Place]:
@@ -419,8 +489,7 @@ def _told(design: Design, table: Table, alone: Alone) -> Finding:
         contents=table.contents(last),
         changes=tuple(changes_of(table, trace)),
         meanwhile=Meanwhile(tasks, tuple(steps[len(way):]), alone.loop),
-        reason=f"{' and '.join(tasks)} never {'moves' if len(tasks) == 1 else 'move'} again, and "
-               f"{counted(len(others), 'task')} can go on for ever")
+        reason=_never_again(tasks, others))
 
 
 def _goes_on(space: Space, state: int, stuck: _Stuck) -> tuple[tuple[int, ...], int]:

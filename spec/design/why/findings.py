@@ -140,7 +140,7 @@ class ToldLeg:
 @dataclass(frozen=True)
 class Meanwhile:
     """What goes on while ``tasks`` are stuck for ever: ``steps``, of which those from ``loop`` on
-    can be repeated for ever."""
+    can be repeated for ever. Of very many tasks it has those that wait for each other."""
 
     tasks: tuple[str, ...]
     steps: tuple[str, ...]

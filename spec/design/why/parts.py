@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -13,7 +13,7 @@ from ..reading.language import Design, Link, Pool, Task
 from .explain import helping
 from .waits import WaitGraph, wait_graph
 
-__all__ = ["Part", "parts", "unending"]
+__all__ = ["Part", "parts", "shares", "unending"]
 
 MAX_ROWS = 400
 """Ways to move of a part whose wait-for graph is made: its cycles, and what to try, grow fast."""
@@ -61,6 +61,15 @@ class Part:
     def has_more_than(self, rows: int) -> bool:
         """Whether it can move in more ways than these. One of more tasks than that surely can."""
         return len(self.design.tasks) > rows or len(self.table.rows) > rows
+
+
+def shares(sections: Sequence[Part]) -> Iterator[float]:
+    """In how many parts the time that is left is shared when it is a section's turn: one half of it
+    goes by their number, and the other by their sizes."""
+    sizes = [section.size for section in sections]
+    whole = [size + sum(sizes) / len(sizes) for size in sizes]
+    for place, mine in enumerate(whole):
+        yield sum(whole[place:]) / mine
 
 
 def unending(design: Design) -> bool:

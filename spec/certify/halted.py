@@ -1,0 +1,45 @@
+"""Moves that are never possible again, because each lacks what only such moves give.
+
+Say that some moves are not possible, and that each of them lacks something that no other move gives
+than those. Whatever the others do, the first of them that became possible would need that before:
+so none ever does. The most moves of which this is so are what is left of all that are not possible,
+once those are taken away, again and again, that lack nothing of the kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from .system import Move
+
+__all__ = ["never_again"]
+
+Lack = tuple[str, bool]
+"""A counter, and whether it is too small (else too large)."""
+
+
+def never_again(moves: Sequence[Move], state: Mapping[str, int]) -> set[int]:
+    """The identities of those of these moves that are never possible again."""
+    lacks = {id(move): _lacks(move, state) for move in moves}
+    asking: dict[Lack, list[Move]] = {}
+    for move in moves:
+        for lack in lacks[id(move)]:
+            asking.setdefault(lack, []).append(move)
+    open_ = {here: len(found) for here, found in lacks.items()}
+    left = {*lacks}
+    gone = [move for move in moves if not lacks[id(move)]]
+    while gone:
+        move = gone.pop()
+        left.discard(id(move))
+        for counter, by in move.change.items():
+            for other in asking.pop((counter, by > 0), ()):
+                open_[id(other)] -= 1
+                if not open_[id(other)]:
+                    gone.append(other)
+    return left
+
+
+def _lacks(move: Move, state: Mapping[str, int]) -> list[Lack]:
+    """What is not there that a move asks for."""
+    found = [(name, True) for name, least in move.need.items() if state[name] < least]
+    return found + [(name, False) for name, most in move.room.items() if state[name] > most]

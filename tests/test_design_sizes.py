@@ -10,6 +10,7 @@ from work_clock import Work
 from checkvalve.conformance.bench.shapes import calls, loops
 from checkvalve.spec.design.check import Part, Settings, parts
 from checkvalve.spec.design.reading.language import Design, Link
+from checkvalve.spec.design.verdicts import deadlock
 from checkvalve.spec.design.verdicts.deadlock import told_all
 from checkvalve.spec.design.verdicts.local import Spaces, decide_local
 from checkvalve.spec.verdicts.verdict import Budget, Outcome
@@ -70,3 +71,17 @@ def test_the_budget_is_kept_by_every_phase(design: Design) -> None:
                     Spaces(sections, settings, asked=False))
                 assert found.outcome is Outcome.UNKNOWN and "budget" in found.reason
                 assert work() <= 1.1 * most + BETWEEN, (most, asked)
+
+
+def test_a_part_whose_share_is_not_enough_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In what the others have left."""
+    sections = [Part.of(part, cycles=False) for part in parts(beside(loops(160, 50, 3), 3))]
+    monkeypatch.setattr(deadlock, "MAX_SEARCHED", 100)
+    monkeypatch.setattr(deadlock, "MAX_GLANCED", 100)
+    monkeypatch.setattr(deadlock, "shares", lambda asked: [
+        40.0 if len(asked) > 1 and len(part.design.tasks) > 2 else 1.0 for part in asked])
+    with Work().counted() as work:
+        budget = Budget(max_seconds=20.0, clock=work).start()
+        found = told_all(sections, Settings(budget=budget))
+    assert found.outcome is Outcome.HOLDS
+    assert any(each.outcome is Outcome.UNKNOWN and "budget" in each.why for each in found.tried)

@@ -15,7 +15,8 @@ READING: Final = ("system", "moves", "scripts", "meetings", "signals", "lines", 
 """What each certificate needs: how a design is read, and what a certificate is to show."""
 ROLES: Final[Mapping[str, tuple[str, ...]]] = {
     "a run": ("run",),
-    "a run that is repeated, or ends with an accident": ("repeated", "wanted", "finished"),
+    "a run that is repeated, or ends with an accident": (
+        "repeated", "halted", "wanted", "finished"),
     "an order of counters": ("emptying",),
     "a run of a part without choice": ("confluence",),
     "sums that no move raises": ("kept",),

@@ -50,16 +50,9 @@ Stage = tuple[str, Callable[[], Finding]]
 def told_all(sections: list[Part], settings: Settings) -> Finding:
     """The finding on all connected parts of a design, the large ones last: a deadlock of a small
     one is soon found, and then nothing else is asked."""
-    findings: list[Finding] = []
     late = settings.budget.deadline.passed
     ordered = sorted(sections, key=lambda part: late() or part.has_more_than(MAX_SEARCHED))
-    for section, parts in zip(ordered, shares(ordered), strict=True):
-        # Each part gets its share, so that one of them does not leave the others without time.
-        share = settings.budget.share(parts)
-        findings.append(decide_deadlock(section, replace(settings, budget=share),
-                                        trying=settings.budget))
-        if findings[-1].outcome is Outcome.VIOLATED:
-            break
+    findings = _in_shares(ordered, settings)
     worst = (Outcome.VIOLATED, Outcome.UNKNOWN, Outcome.HOLDS)
     finding = min(findings, key=lambda f: worst.index(f.outcome))
     if finding.outcome is Outcome.HOLDS:
@@ -68,6 +61,32 @@ def told_all(sections: list[Part], settings: Settings) -> Finding:
     return replace(finding, states=sum(f.states for f in findings),
                    transitions=sum(f.transitions for f in findings),
                    tried=tuple(each for f in findings for each in f.tried))
+
+
+def _in_shares(sections: Sequence[Part], settings: Settings) -> list[Finding]:
+    """The findings on the parts up to the first that can get stuck. Each gets its share of the
+    time, so that one of them does not leave the others without any; where that was not enough, it
+    is asked once more in what all of them have left."""
+    found: list[Finding] = []
+    again: list[int] = []
+    places: Sequence[int] = range(len(sections))
+    for turn in range(2):
+        for place, parts in zip(places, shares([sections[n] for n in places]), strict=True):
+            share = settings.budget.share(parts)
+            finding = decide_deadlock(sections[place], replace(settings, budget=share),
+                                      trying=settings.budget)
+            if turn:
+                found[place] = replace(finding, tried=(*found[place].tried, *finding.tried))
+            else:
+                found.append(finding)
+            if finding.outcome is Outcome.VIOLATED:
+                return found
+            if finding.outcome is Outcome.UNKNOWN and share.deadline.passed():
+                again.append(place)
+        if settings.budget.deadline.passed():
+            break
+        places, again = again, []
+    return found
 
 
 def decide_deadlock(part: Part, settings: Settings, trying: Budget | None = None) -> Finding:

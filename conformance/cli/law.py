@@ -180,6 +180,9 @@ def _side(what: str, side: Side) -> Iterator[str]:
         yield f"  {what}: observed, not proved ({side.reason})."
         return
     yield f"  {what}: proved for {_domain(side.domain)}."
+    if side.by_rates:
+        yield ("    By what is left of the number of elements when it is divided by the greatest "
+               "common divisor: no step changes it.")
     if side.runs:
         run = max(side.runs, key=lambda run: run.generality)
         yield f"    {counted(len(side.runs), 'run')} in all, such as: {_run(run)}"

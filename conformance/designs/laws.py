@@ -161,10 +161,12 @@ def _certificate(
     """What the proof rests on; where it is false, with runs for the points of the grid, too."""
     assert found.proof is not None
     proof = found.proof
-    if proof.violated.proved:
-        proof = replace(proof, violated=prove(
+    if proof.violated.proved or proof.holds.by_rates:
+        again = prove(
             law, grid.made, grid.ranges, [point for point, holds in decided if not holds],
-            [point for point, holds in decided if holds], deadline, apart=False).violated)
+            [point for point, holds in decided if holds], deadline, apart=False)
+        proof = replace(proof, violated=again.violated,
+                        holds=again.holds if proof.holds.by_rates else proof.holds)
     return law_certificate(grid.at(decided[0][0]).name, law, proof, over)
 
 

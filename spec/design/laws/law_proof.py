@@ -30,6 +30,7 @@ from ..why.parts import parts
 from .asking import Unanswered, answered
 from .eager import eager
 from .law import Atom, Law, Term
+from .rates import is_of_rates, proved_by_rates
 from .regions import Domain, Made, Region, Regions, TooManyRegions
 from .schedules import Paths, Schedule, fitted, paths_of
 
@@ -65,7 +66,8 @@ class Side:
 
     ``runs`` are those that get stuck, for the side where the law is false, and ``open_at`` is a
     point at which none was found. ``sums`` are those that exclude a stuck state, for the other one;
-    ``fixing`` says that what steps add was made a number for them."""
+    ``fixing`` says that what steps add was made a number for them. A side that was proved
+    ``by_rates`` has neither (see ``rates``)."""
 
     proved: bool
     domain: Domain
@@ -74,6 +76,7 @@ class Side:
     open_at: Values | None = None
     sums: tuple[Mapping[str, Form], ...] = ()
     fixing: bool = False
+    by_rates: bool = False
 
 
 @dataclass(frozen=True)
@@ -105,8 +108,10 @@ def prove(
     was found to get ``stuck`` at some, and to be ``free`` of that at the others. What is known of
     single points is set ``apart``, or shown by the proof as well."""
     watch = deadline.watch("proving the law")
-    found: dict[str, Side] = {}
+    found = _by_rates(law, made, ranges, [*stuck, *free], deadline) if apart else {}
     for fixing in (False, True):
+        if len(found) == 2 and all(side.proved for side in found.values()):
+            break
         regions = Regions(made, Domain(ranges), fixing)
         trying = _Trying(law, regions, stuck, deadline, apart)
         try:
@@ -123,6 +128,22 @@ def prove(
                 continue
             found[name] = Side(False, regions.domain, reason) if reason else side()
     return Proof(found["holds"], found["violated"])
+
+
+def _by_rates(
+    law: Law, made: Made, ranges: Mapping[str, tuple[int, int]], points: Sequence[Values],
+    deadline: Deadline,
+) -> dict[str, Side]:
+    """The sides that are proved for all rates of a link."""
+    if not is_of_rates(law):
+        return {}
+    regions = Regions(made, Domain(ranges), False)
+    try:
+        sides = proved_by_rates(law, regions, points, deadline)
+    except (TooManyRegions, Unanswered, OutOfTime):
+        return {}
+    return {name: Side(True, regions.domain, by_rates=True)
+            for name, proved in zip(("holds", "violated"), sides, strict=True) if proved}
 
 
 class _Trying:

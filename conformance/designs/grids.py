@@ -48,6 +48,7 @@ class Grid:
         self.budget = budget
         self.deadline = deadline or Deadline()
         self.names: tuple[str, ...] = ()
+        self.own: Point = {}
         self._open: set[tuple[int, ...]] = set()
         self._inner: Mapping[str, str] = {}
         self._refused: InputError | None = None
@@ -102,6 +103,7 @@ class Grid:
     def take(self, found: Opened) -> None:
         """Have the designs with other numbers in these places."""
         self.root, self.given, self._inner = found.root, {}, found.inner
+        self.own = found.own
 
     @property
     def unknown(self) -> int:

@@ -139,7 +139,7 @@ def law_of(
     if name == BOUNDED:
         beyond = _beyond({each: top for each, (_, top) in grid.ranges.items()}, law)
         found = replace(found, full=tuple(full_links(grid, beyond, whole, proving)))
-    return replace(found, sizes=sizes_of(decided, law, grid.made))
+    return replace(found, sizes=sizes_of(grid.decided, law, grid.made, grid.own))
 
 
 def _proved(

@@ -36,11 +36,13 @@ _AROUND: Final = {1: 12, 2: 8, 3: 6, 4: 4}
 @dataclass(frozen=True)
 class Opened:
     """A tree in which numbers are parameters: ``values`` has those to look at, by the names that
-    the numbers are told by; ``inner`` are the names of the parameters."""
+    the numbers are told by; ``inner`` are the names of the parameters, and ``own`` the numbers that
+    the file has."""
 
     root: Node
     values: Mapping[str, Sequence[int]]
     inner: Mapping[str, str]
+    own: Mapping[str, int]
 
 
 def opened(
@@ -56,6 +58,7 @@ def opened(
     root = with_given(root, file, given or {})
     values: dict[str, Sequence[int]] = {}
     inner: dict[str, str] = {}
+    said_now: dict[str, int] = {}
     for place, each in enumerate(wanted):
         name, equals, said = each.partition("=")
         name = name.strip()
@@ -73,9 +76,11 @@ def opened(
         else:
             root, now, least = _made_parameter(root, name, f"over_{place + 1}", file)
             inner[name] = f"over_{place + 1}"
+        if isinstance(now, int):
+            said_now[name] = now
         values[name] = spoken or tuple(_around(now, least, len(wanted), name, file))
     _refuse_others(root, set(inner.values()), file)
-    return Opened(root, values, inner)
+    return Opened(root, values, inner, said_now)
 
 
 def _around(now: Any, least: int, many: int, name: str, file: str) -> list[int]:

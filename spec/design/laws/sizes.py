@@ -31,9 +31,12 @@ class Sizes:
     points: tuple[Point, ...]
 
 
-def sizes_of(decided: Observed, law: Law, made: Made) -> Sizes | None:
-    """The smallest capacities, where the other parameters ask for the most of the grid that can be
-    met at all; None where no parameter is a capacity, or none of them matters."""
+def sizes_of(
+    decided: Observed, law: Law, made: Made, own: Point | None = None
+) -> Sizes | None:
+    """The smallest capacities for the other numbers that the design has of its ``own``, or where
+    none suffices that was looked at, for those that ask for the most of the grid that can be met at
+    all; None where no parameter is a capacity, or none of them matters."""
     if not law.atoms:
         return None
     names = capacities(made, decided[0][0])
@@ -45,7 +48,10 @@ def sizes_of(decided: Observed, law: Law, made: Made) -> Sizes | None:
             met.setdefault(asked, []).append(point)
     if not names or not solved or not met:
         return None
-    asked = min(met, key=lambda asked: (len(met[asked]), [-value for _, value in asked]))
+    mine = tuple((name, own[name]) for name in decided[0][0]
+                 if own is not None and name in own and name not in names)
+    asked = mine if mine in met else min(
+        met, key=lambda asked: (len(met[asked]), [-value for _, value in asked]))
     return Sizes(names, solved, dict(asked), tuple(_smallest(met[asked], names)))
 
 

@@ -324,6 +324,15 @@ def test_a_law_is_found_over_numbers_that_are_no_parameters(
     assert smallest in document["smallest"]["points"] and document["designs"] < 130
 
 
+def test_a_proof_says_that_some_values_make_no_design(tmp_path: Path) -> None:
+    """What is there at the start must fit, or there is nothing to speak of."""
+    ring = CHAIN.replace("{kind: script, steps: [{write: q, count: W}, {read: to a, count: W}]}",
+                         "{kind: map}").replace("name: to a", "name: to a, initial: 2")
+    (tmp_path / "n.yaml").write_text(ring)
+    told, _ = law(str(tmp_path / "n.yaml"), "--over", "to a=2..4,to a.initial=0..2")
+    assert "initial >= 0 (up to 1,000,000), where there is such a design." in told
+
+
 def test_what_no_capacity_can_mend_is_proved_to_get_stuck_with_each(tmp_path: Path) -> None:
     """There is no law then, and what is proved is told all the same."""
     (tmp_path / "n.yaml").write_text(CHAIN.replace("{write: q, count: W}, ", ""))

@@ -195,8 +195,9 @@ def _domain(domain: Domain) -> str:
            if name in domain.bounded]
     all_of = [f"{name} >= {low}" for name, (low, _) in domain.ranges.items()
               if name not in domain.bounded]
-    return " and ".join([*([", ".join(few)] if few else []), *(
+    told = " and ".join([*([", ".join(few)] if few else []), *(
         [f"every {', '.join(all_of)} (up to {MOST:,})"] if all_of else [])])
+    return told + (", where there is such a design" if domain.gaps else "")
 
 
 def _run(run: ToldRun) -> str:

@@ -61,10 +61,12 @@ class Region:
 @dataclass(frozen=True)
 class Domain:
     """The values that are spoken of: for each parameter the least and the most of its range, and
-    for those that are not ``bounded`` by it all above it, too."""
+    for those that are not ``bounded`` by it all above it, too. It has ``gaps`` where the language
+    has no design with some of them."""
 
     ranges: Mapping[str, tuple[int, int]]
     bounded: frozenset[str] = frozenset()
+    gaps: bool = False
 
     def top(self, name: str) -> int:
         """The most that a parameter may be."""
@@ -114,6 +116,8 @@ class Regions:
         if len(self.found) >= MAX_REGIONS:
             raise TooManyRegions
         self.found.append(region)
+        if not region.nets:
+            self.domain = replace(self.domain, gaps=True)
 
     def _at(self, point: Values) -> Region:
         notes = Notes(point)

@@ -407,6 +407,23 @@ def test_how_full_a_queue_gets_is_found_and_proved_for_all_values(tmp_path: Path
     assert code == 0
 
 
+def test_a_queue_behind_a_pool_gets_no_fuller_than_there_is_credit() -> None:
+    """What a pool has at the start is a parameter there, and no number."""
+    found = prove_value(Value((Form.of({"B": 1}),)), "elements", maker("late-credit"),
+                        {"m": (1, 3), "B": (1, 3)}, [], Deadline())
+    assert found.never_more == "" and not found.domain.bounded
+
+
+def test_a_product_of_parameters_is_no_shorter_than_two_sums() -> None:
+    """k elements in a cycle of K places go on exactly where 1 <= k < K, and nobody would see that
+    in a formula with products, which says the same where no link has more than fits."""
+    grid = [{"f": f, "g": g, "j": j, "k": k} for f in (1, 2, 3) for g in (1, 2, 3)
+            for j in range(f + 1) for k in range(g + 1)]
+    found = find_law([(each, 1 <= each["j"] + each["k"] < each["f"] + each["g"])
+                      for each in grid], ["f", "g", "j", "k"])
+    assert str(found) == "j + k >= 1 and f + g > j + k"
+
+
 @pytest.mark.parametrize(("forms", "proved"), [
     ([{"W": 1}, {"S": 1}], (True, True)), ([{"W": 1}], (True, False)),
     ([{"S": 1, "": -1}, {"W": 1, "": -1}], (False, True)),

@@ -63,9 +63,8 @@ def _counting(net: Counters) -> Iterator[tuple[int, int]]:
     that the script is at it. Only who is there adds to them, and who leaves takes all of them."""
     places = [n for n, counter in enumerate(net.counters) if counter.value is not None]
     for number, counter in enumerate(net.counters):
-        if counter.value is None and counter.start == 0 and counter.most is not None:
-            top = form_of(counter.most)
-            assert top is not None
+        top = None if counter.most is None else form_of(counter.most)
+        if counter.value is None and form_of(counter.start) == Form() and top is not None:
             yield from ((number, place) for place in places
                         if all(_keeps(move, number, place, top) for move in net.lasting))
 

@@ -4,7 +4,7 @@ Given are points (a value for each parameter) with whether the property holds th
 the shortest formula that says the same: an inequality between sums of *terms*, or two of them
 joined by *and* or *or*. Terms are the parameters; then also products of two; then also the greatest
 common divisor of two, and what is left of a third when it is divided by that. A formula is longer
-the more its factors come to.
+the more its factors come to, each of a product twice.
 
 Z3 gives a formula for a few points; a point that it gets wrong joins them, until there is none
 (counterexample-guided synthesis). So the points that were needed are few, and all others confirm
@@ -186,7 +186,8 @@ class _Unknown:
         self.terms = terms
         self.factors = [z3.Int(f"f{place}_{number}", context) for number in range(len(terms))]
         self.least = z3.Int(f"least{place}", context)
-        self.sizes = [z3.If(factor < 0, -factor, factor) for factor in self.factors]
+        self.sizes = [z3.If(factor < 0, -factor, factor) * (2 if kind == "product" else 1)
+                      for (kind, _), factor in zip(terms, self.factors, strict=True)]
 
     def says(self, point: Point) -> Any:
         """That the atom is true at a point."""

@@ -5,7 +5,7 @@ SHELL := /bin/sh
 .DEFAULT_GOAL := help
 BIN := .venv/bin
 
-.PHONY: help gate test lint types unit bench bench-designs bench-finders bench-peers bench-storm bench-purgatory certificates races fuzz differential oracles election failover bookie pages needs witnesses explanations repairs mutants doctor wheel ci clean core dev programs
+.PHONY: help gate test lint types unit bench bench-designs bench-finders bench-peers bench-storm bench-purgatory certificates races fuzz differential verdicts oracles election failover bookie pages needs witnesses explanations repairs mutants doctor wheel ci clean core dev programs
 
 help: ## List the targets.
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 10
@@ -71,6 +71,9 @@ witnesses: dev ## For each rule a small change of its machine that breaks it.
 
 differential: dev ## Compare verdicts on random designs and nets with SPIN (minutes); ARGS="--designs 50".
 	@$(BIN)/python tests/differential.py $(ARGS)
+
+verdicts: dev ## Compare the four verdicts on random designs with plain algorithms (minutes); ARGS="--designs 500".
+	@$(BIN)/python tests/verdicts.py $(ARGS)
 
 oracles: dev programs ## What the book says of liveness, by a plain algorithm and by TLC.
 	@$(BIN)/python -m checkvalve.conformance.bench.oracles $(ARGS)

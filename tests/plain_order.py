@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
+from random import Random
 
 from checkvalve.spec.design.net.translate import Aim, translate
 from checkvalve.spec.design.reading.language import Design, Kind
@@ -68,3 +69,28 @@ def _marks(
 def _key(state: tuple[dict[str, int], Contents, int, bool]) -> object:
     marking, contents, sent, came = state
     return tuple(marking.values()), tuple(contents.values()), sent, came
+
+
+def two_ways(draw: Random) -> str:
+    """A small design with two ways from its source ``s`` to the task ``t`` at its end."""
+    merge = draw.choice(("", ", policy: fair", ", policy: preferred, prefers: a"))
+    split = draw.choice(("broadcast", f"route, hand: {draw.randint(1, 2)}", "route, by: room"))
+    size = [draw.randint(1, 2) for _ in range(4)]
+    text = f"""
+checkvalve: 1
+name: two ways
+tasks:
+  s: {{kind: source}}
+  split: {{kind: {split}}}
+  m: {{kind: merge{merge}, hand: {draw.randint(0, 1)}}}
+  t: {{kind: {draw.choice(('sink', 'script, steps: [{read: out}]'))}}}
+links:
+  - {{name: in, from: s, to: split, capacity: {size[0]}}}
+  - {{name: a, from: split, to: m, capacity: {size[1]}}}
+  - {{name: b, from: split, to: {draw.choice(('m', 't'))}, capacity: {size[2]}}}
+  - {{name: out, from: m, to: t, capacity: {size[3]}, flow: {draw.choice(('credit', 'blocking'))}}}
+expect: {{ordered: holds}}
+"""
+    if "to: t, capacity" in text.split("name: b")[1].split("}")[0]:
+        text = text.replace("merge" + merge, "map").replace("script, steps: [{read: out}]", "sink")
+    return text

@@ -92,14 +92,21 @@ def is_kept_waiting(system: System, graph: networkx.MultiDiGraph, wish: Wish) ->
     return False
 
 
+def is_told_of(part: Design) -> bool:
+    """Whether the wishes and moves here are those of a part: nobody in it reads what it writes, has
+    no bound, or stops."""
+    tied = [set(link.writers) & set(link.readers) for link in part.links.values()]
+    return not (any(tied) or any(
+        link.flow is Flow.UNBOUNDED for link in part.links.values()) or any(
+            task.may.value or task.may_end and task.kind is Kind.SCRIPT
+            for task in part.tasks.values()))
+
+
 def examples() -> Iterator[tuple[Design, bool]]:
     """Parts of random designs, and whether something is kept waiting in them."""
     for seed in range(1_000):
         for part in parts(random_design(Random(f"live {seed}"))):
-            tied = [set(link.writers) & set(link.readers) for link in part.links.values()]
-            if any(tied) or any(link.flow is Flow.UNBOUNDED for link in part.links.values()) or any(
-                    task.may.value or task.may_end and task.kind is Kind.SCRIPT
-                    for task in part.tasks.values()):
+            if not is_told_of(part):
                 continue
             try:
                 system = system_of(part)

@@ -144,12 +144,29 @@ def test_a_net_has_as_many_states_as_its_formula_says(
     assert found.method == "exhaustive"
 
 
-def random_net(random: Random) -> Net:
-    """A small connected net, of weights up to 3."""
+def family_net(random: Random) -> tuple[Net, int]:
+    """A net of a family, of a random size, and how many markings it has."""
+    n = random.randint(3, 9)
+    match random.randint(0, 4):
+        case 0:
+            tokens = random.randint(1, 7)
+            return ring(n, tokens), comb(n + tokens - 1, tokens)
+        case 1:
+            return switches(n), 2**n
+        case 2:
+            permits = random.randint(2, 9)
+            return shared(n, permits), min(n, permits) + 2
+        case 3:
+            return philosophers(n, one_by_one=False), lucas(n)
+    return philosophers(n, one_by_one=True), round_the_table(n)
+
+
+def random_net(random: Random, most: int = 5) -> Net:
+    """A connected net, of weights up to 3, of at most so many places and transitions."""
     while True:
-        places = [f"p{i}" for i in range(random.randint(1, 5))]
+        places = [f"p{i}" for i in range(random.randint(1, most))]
         net = Net({place: random.randint(0, 3) for place in places})
-        for _ in range(random.randint(1, 5)):
+        for _ in range(random.randint(1, most)):
             takes, gives = ({place: random.choice((1, 1, 1, 2, 3)) for place in
                              random.sample(places, random.randint(0, min(2, len(places))))}
                             for _ in range(2))

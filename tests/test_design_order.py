@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 
 import pytest
-from plain_order import plain_order
+from plain_order import plain_order, two_ways
 
 from checkvalve.conformance.designs import check_design
 from checkvalve.spec.design.loader import load
@@ -85,27 +85,7 @@ def test_a_link_of_capacity_0_on_one_of_two_ways_is_left_open() -> None:
 @pytest.mark.parametrize("seed", range(6))
 def test_the_marked_elements_go_where_queues_of_elements_would_take_them(seed: int) -> None:
     """The same verdict and the same number of steps as by the plainest algorithm."""
-    draw = Random(seed)
-    merge = draw.choice(("", ", policy: fair", ", policy: preferred, prefers: a"))
-    split = draw.choice(("broadcast", f"route, hand: {draw.randint(1, 2)}", "route, by: room"))
-    size = [draw.randint(1, 2) for _ in range(4)]
-    text = f"""
-checkvalve: 1
-name: two ways
-tasks:
-  s: {{kind: source}}
-  split: {{kind: {split}}}
-  m: {{kind: merge{merge}, hand: {draw.randint(0, 1)}}}
-  t: {{kind: {draw.choice(('sink', 'script, steps: [{read: out}]'))}}}
-links:
-  - {{name: in, from: s, to: split, capacity: {size[0]}}}
-  - {{name: a, from: split, to: m, capacity: {size[1]}}}
-  - {{name: b, from: split, to: {draw.choice(('m', 't'))}, capacity: {size[2]}}}
-  - {{name: out, from: m, to: t, capacity: {size[3]}, flow: {draw.choice(('credit', 'blocking'))}}}
-expect: {{ordered: holds}}
-"""
-    if "to: t, capacity" in text.split("name: b")[1].split("}")[0]:
-        text = text.replace("merge" + merge, "map").replace("script, steps: [{read: out}]", "sink")
+    text = two_ways(Random(seed))
     found, plain = ordered(text), plain_order(load(text), "s", "t")
     assert (found.outcome is Outcome.VIOLATED) == (plain is not None)
     assert plain is None or len(found.steps) == plain

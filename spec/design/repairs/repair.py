@@ -82,12 +82,16 @@ def repair(report: DesignReport, budget: Budget | None = None) -> Repair:
     broken, design = _broken(report), report.design
     groups = _groups(design) if broken == [DEADLOCK] else [design]
     ways: list[list[Way]] = []
+    undecided: list[Way] = []
     tried: list[str] = []
     reasons: dict[str, None] = {}
     for group in groups:
         names = [name for name in _wanted(report) if _is_about(name, group)]
         base = _base(report, broken, group, judge)
         if base is None:
+            continue
+        if base.outcome is Outcome.UNKNOWN:  # somebody else is stuck
+            undecided.append(Way((), open=(broken[0],)))
             continue
         several = WAYS if len(groups) == 1 else 1
         left_out = _left_open(report) if len(group.tasks) > MAX_TASKS else ()
@@ -104,7 +108,7 @@ def repair(report: DesignReport, budget: Budget | None = None) -> Repair:
         tried += done.tried
         ways.append(found)
     late = {LATE: None} if judge.deadline.passed() else {}
-    return Repair(tuple(_together(ways)), tuple(tried), "; ".join(late))
+    return Repair(tuple(_together(ways, undecided)), tuple(tried), "; ".join(late))
 
 
 def _left_open(report: DesignReport) -> list[str]:
@@ -113,18 +117,20 @@ def _left_open(report: DesignReport) -> list[str]:
     return [each.name for each in report.findings if each.outcome is Outcome.UNKNOWN]
 
 
-def _together(ways: Sequence[Sequence[Way]]) -> Iterator[Way]:
-    """One way for the design of those for its groups."""
-    if len(ways) == 1:
+def _together(ways: Sequence[Sequence[Way]], undecided: Sequence[Way]) -> Iterator[Way]:
+    """One way for the design of those for its groups; of some it is not known whether they need
+    one."""
+    if len(ways) == 1 and not undecided:
         yield from ways[0]
     elif ways:
+        best = [*(group[0] for group in ways), *undecided]
+        left = tuple(dict.fromkeys(name for way in best for name in way.open))
         checked: dict[str, dict[str, None]] = {}
-        for name, method in (each for group in ways for each in group[0].checked):
+        for name, method in (each for way in best for each in way.checked if each[0] not in left):
             checked.setdefault(name, {})[method] = None
-        yield Way(tuple(step for group in ways for step in group[0].steps),
-                  tuple((name, "; ".join(methods)) for name, methods in checked.items()),
-                  tuple(dict.fromkeys(name for group in ways for name in group[0].open)),
-                  tuple(dict.fromkeys(name for group in ways for name in group[0].violated)))
+        yield Way(tuple(step for way in best for step in way.steps),
+                  tuple((name, "; ".join(methods)) for name, methods in checked.items()), left,
+                  tuple(dict.fromkeys(name for way in best for name in way.violated)))
 
 
 def _is_about(name: str, group: Design) -> bool:
@@ -136,12 +142,13 @@ def _is_about(name: str, group: Design) -> bool:
 def _base(
     report: DesignReport, broken: Sequence[str], group: Design, judge: Judge
 ) -> Finding | None:
-    """What fails in a group; None if nothing does."""
+    """What fails in a group, or is not known of it; None if nothing does."""
     finding = report.finding(broken[0])
     waits = [wait for wait in (*finding.cycle, *finding.waits) if wait.task in group.tasks]
     if waits or broken[0] != DEADLOCK:
         return replace(finding, waits=tuple(w for w in finding.waits if w in waits),
                        cycle=tuple(w for w in finding.cycle if w in waits))
+    judge.left = MAX_STEPS
     answer = judge.deadlock(group)
     return None if answer.outcome is Outcome.HOLDS else answer.finding
 

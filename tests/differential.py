@@ -39,7 +39,7 @@ from checkvalve.spec.verdicts.verdict import Budget, Outcome
 
 BUDGET = Budget(max_states=200_000)
 SELDOM = 10
-"""Runs only ever find, and end late where there is nothing: one of so many such parts is for them."""
+"""Runs only ever find, and end late where there is nothing: they try one of so many such parts."""
 ENGINES = get_args(Engine)
 NEEDS = ("spin", "gcc")
 SIZES = (5, 5, 8, 12)

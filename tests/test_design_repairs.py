@@ -15,7 +15,7 @@ import pytest
 from random_designs import random_design
 from repairs import explored, made, repaired_by
 
-from checkvalve.conformance.bench.designs import calls, loops, mesh
+from checkvalve.conformance.bench.designs import loops, mesh
 from checkvalve.conformance.cli import root
 from checkvalve.conformance.cli.outcome import run
 from checkvalve.conformance.designs import check_design, check_file
@@ -579,25 +579,3 @@ def test_parts_that_differ_by_names_alone_are_asked_about_once(
     assert [step.kind for step in steps] == 3 * [one.kind]
     assert {step.edits[0].of for step in steps} == {f"task m{n}" for n in range(3)}
     assert len(asked) <= 2 * often + 1
-
-
-def of_deadlock_alone(design: Design) -> DesignReport:
-    """The report on nothing but whether a design gets stuck."""
-    return DesignReport(design, (decide_one(design, "deadlock"),))
-
-
-def test_each_part_of_a_large_design_has_its_own_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Calls over a thousand pools are several parts, none of which uses up what is for others."""
-    monkeypatch.setattr(search, "MAX_STEPS", 60_000)
-    (way,) = repair(of_deadlock_alone(calls(1_000, 10, 1, planted=True))).ways
-    assert ([step.kind for step in way.steps], way.open) == (["threads"], ())
-
-
-def test_a_part_that_is_too_large_to_decide_is_told_with_the_repair(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """What is stuck is repaired; that nothing else is was not checked, and is not said."""
-    monkeypatch.setattr(search, "MAX_STEPS", 30_000)
-    (way,) = repair(of_deadlock_alone(calls(1_000, 10, 1, planted=True))).ways
-    assert [step.kind for step in way.steps] == ["threads"]
-    assert (way.checked, way.open) == ((), ("deadlock",))

@@ -3,9 +3,9 @@
 ``python tests/verdicts.py --designs 500 --seed 0``. Random designs whose parts have few states are
 asked whether they get stuck, whether somebody is stuck alone, whether all goes on, and how full
 each link gets, by the engines as a user has them, and by algorithms that visit all states and share
-no code with them. Where a link has no bound, it is given one that is out of reach. Order is asked of
-designs with two ways from a sender to a receiver. Prints how many verdicts were compared; its exit
-code is 1 if any two disagree.
+no code with them. Where a link has no bound, it is given one that is out of reach. Order is asked
+of designs with two ways from a sender to a receiver. Prints how many verdicts were compared; its
+exit code is 1 if any two disagree.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ from .table import FREE, KINDS
 
 __all__ = ["WAYS", "Candidate", "Found", "Search", "changed"]
 
-SIZES = (4, 3, 2, 1, 1)
+SIZES = (4, 3, 2, 2, 1)
 """By tier: so many changes at most are tried together."""
 LARGEST_SET = 3
 """So many changes are made all at once before they are tried two by two, and so on."""

@@ -43,6 +43,9 @@ SHARES = (2, 2, 2, 2, 1)
 SHARE_OF_A_KIND = 3
 FOR_MORE = 4
 """Once there is a way, one of so many parts of what is left is for others."""
+NO_DESIGN = Answer(Outcome.UNKNOWN, Finding(
+    "deadlock", Outcome.UNKNOWN, "", reason="the changes do not fit together"))
+"""What is said of changes that make no design: nothing is left open by it."""
 
 
 @dataclass(frozen=True)
@@ -239,17 +242,18 @@ class Search:
             self._answers[key] = self._answer(tuple(zip(each, rung, strict=True)))
             for candidate, index in zip(each, rung, strict=True):
                 self._asked[candidate.rank] = max(index, self._asked.get(candidate.rank, 0))
-                if self._answers[key].outcome is Outcome.UNKNOWN:
+                if self._answers[key].outcome is Outcome.UNKNOWN \
+                        and self._answers[key] is not NO_DESIGN:
                     self._unknown.add(candidate.rank)
         return self._answers[key]
 
     def _answer(self, chosen: Chosen) -> Answer:
-        nothing = Finding("deadlock", Outcome.UNKNOWN, "", reason="the changes do not fit together")
         try:
             design = changed(self.design, chosen)
-            return Answer(Outcome.UNKNOWN, nothing) if design is None else self._ask_of(design)
+            return NO_DESIGN if design is None else self._ask_of(design)
         except InputError as told:  # more ways to move than can be listed
-            return Answer(Outcome.UNKNOWN, nothing if not str(told) else nothing)
+            return Answer(Outcome.UNKNOWN, Finding("deadlock", Outcome.UNKNOWN, "",
+                                                   reason=str(told)))
 
     # --- the least that helps ------------------------------------------------------------------
 

@@ -114,7 +114,8 @@ def _finished(graph: PlainGraph, state: State, task: str) -> bool:
 
 def _rests(graph: PlainGraph, state: State, name: str) -> bool:
     task = graph.design.tasks[name]
-    if task.kind in (Kind.SOURCE, Kind.SCRIPT, Kind.CALL) and task.count is None:
+    if task.kind in (Kind.SOURCE, Kind.SCRIPT, Kind.CALL) and task.count is None \
+            and not task.may_end:  # at a final step, stopped or crashed, its places are at rest
         return False
     for place in graph.table.places:
         its = place.of == name and place.role in (

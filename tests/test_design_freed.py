@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from random import Random
 
 from plain_local import PlainGraph, plain_local
@@ -174,3 +177,22 @@ def test_a_loop_of_any_capacity_is_shown_to_have_no_local_deadlock() -> None:
     design = load(RETRIES)
     assert not ask_equations(design, may_stop=True).total
     assert ask_equations(design, may_stop=True, freeing=True).total
+
+
+def test_the_equations_are_the_same_in_every_process() -> None:
+    """Names are kept in sets, whose order Python changes from one process to the next."""
+    told = f"""if True:
+        import z3
+        from checkvalve.spec.design.equations import silent
+        from checkvalve.spec.design.loader import load
+        check = z3.Solver.check
+        def shown(self, *given):
+            print(self.sexpr())
+            return check(self, *given)
+        z3.Solver.check = shown
+        silent.ask_equations(load({RETRIES!r}), may_stop=True)
+    """
+    first, second = (subprocess.run(
+        [sys.executable, "-c", told], env={**os.environ, "PYTHONHASHSEED": seed}, check=True,
+        stdout=subprocess.PIPE).stdout for seed in ("0", "1"))
+    assert first and first == second

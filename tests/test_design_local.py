@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from random import Random
 
 import pytest
@@ -11,18 +12,21 @@ from random_designs import random_design, random_file
 from checkvalve.conformance.bench.designs import calls
 from checkvalve.conformance.designs import check_design
 from checkvalve.spec.design.check import Settings
+from checkvalve.spec.design.equations.bounds import Bound
 from checkvalve.spec.design.equations.emptying import returning
 from checkvalve.spec.design.equations.silent import ask_equations
 from checkvalve.spec.design.equations.standstill import standstill
 from checkvalve.spec.design.net.counters import AIM, Counters
 from checkvalve.spec.design.net.translate import translate
-from checkvalve.spec.design.reading.language import Design, Flow
-from checkvalve.spec.design.search.space import trace_along
+from checkvalve.spec.design.reading.language import Design, Flow, Link
+from checkvalve.spec.design.search.space import Space, trace_along
+from checkvalve.spec.design.verdicts import local as verdict
+from checkvalve.spec.design.verdicts import occupancy
 from checkvalve.spec.design.verdicts.alone import Halted
 from checkvalve.spec.design.verdicts.local import (
     EMPTIES, LOCAL, Spaces, decide_local, finish, on_all_states,
 )
-from checkvalve.spec.design.why.findings import Finding
+from checkvalve.spec.design.why.findings import Attempt, Finding
 from checkvalve.spec.design.why.parts import Part, parts
 from checkvalve.spec.notation.errors import InputError
 from checkvalve.spec.verdicts.verdict import Budget, Outcome
@@ -267,3 +271,34 @@ def test_a_bound_is_proved_where_there_are_too_many_states() -> None:
         "read: answer}]", "read: answer, count: 1}]")
     found = check_design(text, Budget(max_states=5)).finding("bounded")
     assert dict(found.bounds)["ask"] == 2 and not found.reached
+
+
+def test_states_that_were_found_to_be_too_many_are_not_visited_again(
+    monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The search for a deadlock has counted them."""
+    def space_of(table: object, budget: object) -> Space:
+        raise AssertionError("visited again")
+
+    monkeypatch.setattr(verdict, "space_of", space_of)
+    spaces = Spaces([Part.of(part) for part in parts(calls(4, 3, 2))], Settings(), False)
+    first = next(iter(spaces.sections[0].design.tasks))
+    tried = Attempt(first, "explorer", 0.1, Outcome.UNKNOWN, "", verdict.UNASKED + 1)
+    spaces.know(Finding("deadlock", Outcome.UNKNOWN, "", tried=(tried,)))
+    assert not spaces.is_small(0)
+    assert spaces.of(0) == "there are more than 800,000 states"
+
+
+def test_no_sum_is_looked_for_of_a_link_that_runs_fill(monkeypatch: pytest.MonkeyPatch) -> None:
+    """There is none that allows less; of a link that no run can fill there may be one."""
+    asked: list[str] = []
+
+    def bounds(part: Design, links: Sequence[Link], watch: object) -> tuple[None, dict[str, Bound]]:
+        asked.extend(link.name for link in links)
+        return None, {}
+
+    monkeypatch.setattr(occupancy, "bounds", bounds)
+    check_design(TWO_CLIENTS.replace("{name: answer, from: store, to: [a, b], capacity: 2}",
+                                     "{name: answer, from: store, to: [a, b], capacity: 9}"),
+                 Budget(max_states=2))
+    assert asked == ["answer"]

@@ -12,6 +12,7 @@ from random_designs import designs, random_design
 from checkvalve.conformance.bench.designs import loops
 from checkvalve.conformance.designs.text import lines
 from checkvalve.spec.design.check import Part, Settings, check, decide_deadlock, parts
+from checkvalve.spec.design.equations import structure
 from checkvalve.spec.design.equations.equations import Equations, sums
 from checkvalve.spec.design.equations.lemmas import trap
 from checkvalve.spec.design.equations.structure import AIM, Answer, decide
@@ -219,3 +220,12 @@ def test_the_search_for_a_trap_looks_at_the_clock() -> None:
 
     trap(net, state, watch)
     assert looks > 1
+
+
+def test_where_amounts_lead_to_a_state_no_sum_that_nothing_raises_is_looked_for(
+    monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """There is none (Farkas), and to find that out takes longer than the run to the state."""
+    monkeypatch.setattr(structure, "descent", None)
+    answer = decide(load(WINDOW.format(window=FILLED)))
+    assert answer.legs is not None

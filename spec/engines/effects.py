@@ -15,7 +15,7 @@ for it each time, and says what is wrong.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..notation.interpreter import Interpreter, State, Step
@@ -23,7 +23,7 @@ from ..notation.machine import Machine
 from ..notation.rules import Rule
 from ..notation.types import Disabled
 
-__all__ = ["Effects", "Packed", "Refusal"]
+__all__ = ["Effects", "OutOfRange", "Packed", "Refusal", "Writes"]
 
 Packed = tuple[int, ...]
 """A state: for each variable the number of its value."""
@@ -52,7 +52,7 @@ class _Fork:
 _Node = _Fork | Writes | Refusal
 
 
-class _OutOfRange(Exception):
+class OutOfRange(Exception):
     """A run leaves the declared ranges."""
 
 
@@ -65,14 +65,25 @@ class Effects:
     def __init__(self, interpreter: Interpreter) -> None:
         self._interpreter = interpreter
         self._layout = interpreter.layout
-        self._numbers: list[dict[Any, int]] = [{} for _ in self._layout.names]
-        self._values: list[list[Any]] = [[] for _ in self._layout.names]
-        self._instance = _instance_of(interpreter, self._values)
+        places = self._places()
+        self._numbers: list[dict[Any, int]] = [{} for _ in range(places)]
+        self._values: list[list[Any]] = [[] for _ in range(places)]
+        self._instance = _instance_of(interpreter, self._fetched())
         self._functions = {name: action.function for name, action
                            in interpreter.machine.actions_declared.items()}
         self._trees: dict[Step, _Node] = {}
         self._refusals: dict[int, Refusal] = {}     # by the identity of their rules: one each
         self.size = 0
+
+    def _places(self) -> int:
+        """How many numbers a packed state has."""
+        return len(self._layout.names)
+
+    def _fetched(self) -> dict[str, Any]:
+        """What stands in the class for each variable."""
+        thawing = self._layout.thawing
+        return {name: _Fetched(place, name, thawing[place], self._values[place])
+                for name, place in self._layout.places.items()}
 
     # --- states --------------------------------------------------------------------------
 
@@ -95,6 +106,14 @@ class Effects:
 
     # --- steps ---------------------------------------------------------------------------
 
+    def after(self, packed: Packed, step: Step) -> Packed | None:
+        """The state after a step; None where it is not enabled. Raises ModelFault, as ``step``."""
+        found = self._effect(packed, step)
+        if found is None:
+            after = self.step(packed, step)
+            return None if isinstance(after, Refusal) else after
+        return None if isinstance(found, Refusal) else _written(packed, found)
+
     def step(self, packed: Packed, step: Step) -> Packed | Refusal:
         """The state after a step, or why it is not enabled.
 
@@ -106,15 +125,7 @@ class Effects:
             return Refusal(None) if after is None else self.pack(after)
         if isinstance(found, Refusal):
             return found
-        if not found:
-            return packed
-        if len(found) == 1:
-            (place, number), = found
-            return (*packed[:place], number, *packed[place + 1:])
-        numbers = list(packed)
-        for place, number in found:
-            numbers[place] = number
-        return tuple(numbers)
+        return _written(packed, found)
 
     def refusal(self, packed: Packed, step: Step) -> Refusal | None:
         """Why a step is not enabled; None if it is, though it may leave the declared ranges."""
@@ -156,7 +167,7 @@ class Effects:
         return refusal
 
     def _writes(self, packed: Packed) -> Writes:
-        """What became of the variables that a run has touched. Raises _OutOfRange, or TypeError
+        """What became of the variables that a run has touched. Raises OutOfRange, or TypeError
         or ValueError for a value of another kind."""
         layout, reads = self._layout, self._instance._places_read
         found = []
@@ -168,7 +179,7 @@ class Effects:
             value = live if freeze is None else freeze(live)
             if value != self._values[place][packed[place]]:
                 if layout.checking[place](value):
-                    raise _OutOfRange
+                    raise OutOfRange
             elif place in reads:
                 continue
             # What was written unread is a write even where it changes nothing here.
@@ -189,6 +200,19 @@ class Effects:
             assert isinstance(fork, _Fork) and fork.place == place
             ways, seen = fork.ways, packed[place]
         ways[seen] = found
+
+
+def _written(packed: Packed, writes: Writes) -> Packed:
+    """The state after these changes."""
+    if not writes:
+        return packed
+    if len(writes) == 1:
+        (place, number), = writes
+        return (*packed[:place], number, *packed[place + 1:])
+    numbers = list(packed)
+    for place, number in writes:
+        numbers[place] = number
+    return tuple(numbers)
 
 
 # --- instances that fetch their variables when they are first looked at -----------------------
@@ -225,10 +249,8 @@ class _Instance:
         """Say nothing to ``Machine``: this declares no machine."""
 
 
-def _instance_of(interpreter: Interpreter, values: Sequence[Sequence[Any]]) -> Any:
-    machine, layout = interpreter.machine, interpreter.layout
-    fetched = {name: _Fetched(place, name, layout.thawing[place], values[place])
-               for name, place in layout.places.items()}
+def _instance_of(interpreter: Interpreter, fetched: Mapping[str, Any]) -> Any:
+    machine = interpreter.machine
     made: type[Machine] = type(
         machine.__name__, (_Instance, machine), {**interpreter.constants, **fetched})
     return object.__new__(made)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, overload
 
 from ..notation.errors import ModelFault
 from ..notation.interpreter import Interpreter, State, Step, show_step
 from ..notation.machine import Machine
 from ..verdicts.verdict import Budget
-from .effects import Effects, Refusal
+from .effects import Effects
+from .elements import effects_of
 
 __all__ = ["Graph", "Row", "explore_with_interpreter"]
 
@@ -67,27 +68,30 @@ def explore_with_interpreter(
     """
     budget = budget.start()
     way = _learnt(interpreter) if learning else _plain(interpreter)
-    initial, steps = interpreter.initial(), interpreter.steps()
-    states, keys = [initial], [way.key(initial)]
+    take, steps = way.step, interpreter.steps()
+    keys = [way.key(interpreter.initial())]
     first, target, via = [0], list[int](), list[int]()
     parent, parent_via, depth = [-1], [-1], [0]
-    graph = Graph(states, first, target, via, parent, parent_via, depth)
+    graph = Graph(way.states(keys), first, target, via, parent, parent_via, depth)
     index = {keys[0]: 0}
     here = 0
-    while here < len(states) and graph.complete:
+    while here < len(keys) and graph.complete:
+        key = keys[here]
         for number, step in enumerate(steps):
             if number % TRIED_AT_ONCE == TRIED_AT_ONCE - 1 and budget.deadline.passed():
                 return _cut_short(graph, "time")
-            after = _step(way, interpreter, graph, (here, keys[here]), step)
+            try:
+                after = take(key, step)
+            except ModelFault as fault:
+                raise _with_its_way(fault, interpreter, graph.path(here), step) from None
             if after is None:
                 continue
             there = index.get(after)
             if there is None:
-                if len(states) == budget.max_states:
+                if len(keys) == budget.max_states:
                     return _cut_short(graph, "states")
-                there = index[after] = len(states)
+                there = index[after] = len(keys)
                 keys.append(after)
-                states.append(way.state(after))
                 parent.append(here)
                 parent_via.append(number)
                 depth.append(depth[here] + 1)
@@ -97,33 +101,55 @@ def explore_with_interpreter(
         here += 1
         graph.stopped_by = _spent(interpreter, graph, budget, max_attempts)
         graph.complete = not graph.stopped_by
-    if here == len(states):
+    if here == len(keys):
         graph.complete, graph.stopped_by = True, ""
     return graph
 
 
 @dataclass(frozen=True)
 class _Way:
-    """How steps are taken: of states as ``key`` writes them, and back by ``state``. A step that
-    is not enabled leads to None."""
+    """How steps are taken: of states as ``key`` writes them, which are ``states`` again when they
+    are looked at. A step that is not enabled leads to None."""
 
     key: Callable[[State], Any]
-    state: Callable[[Any], State]
+    states: Callable[[list[Any]], Sequence[State]]
     step: Callable[[Any, Step], Any]
 
 
+class _Unpacked(Sequence[State]):
+    """States, each made of its key when it is looked at: most never are."""
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, keys: Sequence[Any], state: Callable[[Any], State]) -> None:
+        self._keys, self._state = keys, state
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+    @overload
+    def __getitem__(self, index: int) -> State: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[State]: ...
+
+    def __getitem__(self, index: int | slice) -> State | Sequence[State]:
+        if isinstance(index, slice):
+            return list(map(self._state, self._keys[index]))
+        return self._state(self._keys[index])
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and list(self) == list(other)
+
+
 def _plain(interpreter: Interpreter) -> _Way:
-    return _Way(lambda state: state, lambda state: state,
+    return _Way(lambda state: state, lambda keys: keys,
                 lambda state, step: interpreter.step(state, *step))
 
 
 def _learnt(interpreter: Interpreter) -> _Way:
     effects = _effects_of(interpreter)
-
-    def step(packed: Any, taken: Step) -> Any:
-        after = effects.step(packed, taken)
-        return None if isinstance(after, Refusal) else after
-    return _Way(effects.pack, effects.unpack, step)
+    return _Way(effects.pack, lambda keys: _Unpacked(keys, effects.unpack), effects.after)
 
 
 class _Kept(threading.local):
@@ -142,7 +168,7 @@ def _effects_of(interpreter: Interpreter) -> Effects:
     for kept in _kept.effects:
         if kept[0] is machine and kept[1] == constants:
             return kept[2]
-    effects = Effects(interpreter)
+    effects = effects_of(interpreter)
     _kept.effects = [*_kept.effects, (machine, dict(constants), effects)][-_MACHINES_KEPT:]
     return effects
 
@@ -155,17 +181,13 @@ def _cut_short(graph: Graph, stopped_by: str) -> Graph:
     return graph
 
 
-def _step(
-    way: _Way, interpreter: Interpreter, graph: Graph, here: tuple[int, Any], step: Step
-) -> Any:
-    try:
-        return way.step(here[1], step)
-    except ModelFault as fault:
-        steps = interpreter.steps()
-        labels = [show_step(*steps[number]) for number in graph.path(here[0])]
-        raise ModelFault(
-            fault.what, fault.where, fault.next_step, (*labels, show_step(*step))
-        ) from None
+def _with_its_way(
+    fault: ModelFault, interpreter: Interpreter, way: Sequence[int], step: Step
+) -> ModelFault:
+    """The fault with the steps that lead to it."""
+    steps = interpreter.steps()
+    labels = [show_step(*steps[number]) for number in way]
+    return ModelFault(fault.what, fault.where, fault.next_step, (*labels, show_step(*step)))
 
 
 def _spent(

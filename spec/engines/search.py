@@ -220,15 +220,15 @@ def _violation(
 ) -> list[int] | None:
     rule, args = item.rule, item.args
     expanded = len(graph.first) - 1
-    for here, state in enumerate(graph.states):
+    for here in range(len(graph.states)):
         if here % 16 == 15:
             deadline.check(f"judging {rule.id}")
         row = range(graph.first[here], graph.first[here + 1]) if here < expanded else range(0)
-        if rule.kind == "always":
+        if rule.kind == "never stuck" and (row or here >= expanded):
+            continue
+        state = graph.states[here]
+        if rule.kind in ("always", "never stuck"):
             if not interpreter.holds(rule, args, state):
-                return graph.path(here)
-        elif rule.kind == "never stuck":
-            if here < expanded and not row and not interpreter.holds(rule, args, state):
                 return graph.path(here)
         else:
             for edge in row:

@@ -16,10 +16,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from math import floor, lcm
-from typing import Any
 
 from ..net.counters import Counters, Move
+from ..reading.symbols import told
 
 __all__ = ["Bound", "Clause", "Inequality", "descent", "barrier", "trap"]
 
@@ -60,16 +61,15 @@ def descent(net: Counters, state: Sequence[int], timeout: int | None = None) -> 
     there is none, or none was found in time (``timeout`` in milliseconds)."""
     weighing = _Weighing(net, state, timeout)
     for move in net.lasting:
-        weighing.solver.add(weighing.raised(move) <= 0)
+        weighing.say(f"(<= {weighing.raised(move)} 0)")
     return weighing.found("descent")
 
 
 def barrier(net: Counters, state: Sequence[int], timeout: int | None = None) -> Clause | None:
     """A sum that each move either does not raise or leaves below the bound by its own guards."""
-    import z3
     weighing = _Weighing(net, state, timeout)
     for move in net.lasting:
-        weighing.solver.add(z3.Or(weighing.raised(move) <= 0, weighing.guarded(move)))
+        weighing.say(f"(or (<= {weighing.raised(move)} 0) {weighing.guarded(move)})")
     return weighing.found("barrier")
 
 
@@ -77,73 +77,82 @@ class _Weighing:
     """Weights and a bound as unknowns of the solver: true at the start, false in the state.
 
     A weight is ``up - down``, both not negative, so that the largest sum in a box of ranges is a
-    linear term.
+    linear term. All is said as text, which the solver reads ten times as fast as terms are made.
     """
 
     def __init__(self, net: Counters, state: Sequence[int], timeout: int | None) -> None:
-        import z3
-        self.net = net
-        context = z3.Context()  # what else was asked in this process changes no answer here
-        self.solver = z3.Solver(ctx=context)
-        self.solver.set("rlimit", EFFORT)
-        if timeout is not None:
-            self.solver.set("timeout", max(1, timeout))
+        self.net, self.timeout = net, timeout
         here = [n for n, c in enumerate(net.counters) if state[n] != c.start]
         moved = {n for move in net.lasting for n in move.change}
         self.free = sorted(moved | set(here))
-        self.up = {n: z3.Real(f"up{n}", context) for n in self.free}
-        self.down = {n: z3.Real(f"down{n}", context) for n in self.free}
-        self.bound = z3.Real("bound", context)
-        self.solver.add(*(x >= 0 for n in self.free for x in (self.up[n], self.down[n])))
+        self._free = frozenset(self.free)
+        self.said = [f"(declare-const {name}{n} Real)" for name in ("up", "down")
+                     for n in self.free]
+        # The largest sum that the ranges alone allow is `top`.
+        self.said += ["(declare-const bound Real)", "(declare-const top Real)"]
+        for n in self.free:
+            self.say(f"(>= up{n} 0)")
+            self.say(f"(>= down{n} 0)")
         start = [counter.start for counter in net.counters]
-        self.solver.add(self.sum({n: start[n] for n in self.free}) <= self.bound,
-                        self.sum({n: state[n] for n in self.free}) >= self.bound + 1)
-        tops = [self.up[n] * most for n in self.free
+        self.say(f"(<= {self.sum({n: start[n] for n in self.free})} bound)")
+        self.say(f"(>= {self.sum({n: state[n] for n in self.free})} (+ bound 1))")
+        tops = [f"(* up{n} {most})" for n in self.free
                 if (most := net.counters[n].most) is not None]
-        self.top = z3.Real("top", context)  # the largest sum that the ranges alone allow
-        self.solver.add(self.top == z3.Sum(tops))
-        self.endless = [self.up[n] for n in self.free if net.counters[n].most is None]
+        self.say(f"(= top {_added(tops)})")
+        self.endless = [f"up{n}" for n in self.free if net.counters[n].most is None]
 
-    def sum(self, values: Mapping[int, int]) -> Any:
+    def say(self, term: str) -> None:
+        """That this is true."""
+        self.said.append(f"(assert {term})")
+
+    def sum(self, values: Mapping[int, int]) -> str:
         """The weighted sum of these values."""
-        import z3
-        return z3.Sum([(self.up[n] - self.down[n]) * v for n, v in values.items() if v])
+        return _added([f"(* (- up{n} down{n}) {told(v)})" for n, v in values.items() if v])
 
-    def raised(self, move: Move) -> Any:
+    def raised(self, move: Move) -> str:
         """By how much a move raises the sum."""
         return self.sum(move.change)
 
-    def guarded(self, move: Move) -> Any:
+    def guarded(self, move: Move) -> str:
         """That after the move the sum is within the bound, by its guards and the ranges alone."""
-        import z3
-        after: list[Any] = [self.top]
-        capped: list[Any] = []
-        for n in {*move.least, *move.most, *move.change}:
-            if n not in self.up:
-                continue
+        after, capped = ["top"], list[str]()
+        for n in {*move.least, *move.most, *move.change} & self._free:
             by, most, high = move.change.get(n, 0), self.net.counters[n].most, move.most.get(n)
             if high is not None and (most is None or high < most):
-                after.append(self.up[n] * (high - (most or 0)))
-                capped += [self.up[n]] if most is None else []
-            after += [self.up[n] * by, -self.down[n] * (move.least.get(n, 0) + by)]
-        within = z3.Sum(after) <= self.bound
-        return z3.And(within, z3.Sum(self.endless) == z3.Sum(capped)) if self.endless else within
+                after.append(f"(* up{n} {told(high - (most or 0))})")
+                capped += [f"up{n}"] if most is None else []
+            after += [f"(* up{n} {told(by)})",
+                      f"(* (- down{n}) {told(move.least.get(n, 0) + by)})"]
+        within = f"(<= {_added(after)} bound)"
+        return f"(and {within} (= {_added(self.endless)} {_added(capped)}))" if self.endless \
+            else within
 
     def found(self, shape: str) -> Clause | None:
         """The sum, in whole numbers, if the solver knows one."""
         import z3
+        context = z3.Context()  # what else was asked in this process changes no answer here
+        solver = z3.Solver(ctx=context)
+        solver.set("rlimit", EFFORT)
+        if self.timeout is not None:
+            solver.set("timeout", max(1, self.timeout))
+        solver.from_string("\n".join(self.said))
         try:
-            if self.solver.check() != z3.sat:
+            if solver.check() != z3.sat:
                 return None
         except z3.Z3Exception:
             return None
-        model = self.solver.model()
-        weights = {n: model.eval(self.up[n] - self.down[n], True).as_fraction()
-                   for n in self.free}
+        model = solver.model()
+
+        def value(name: str) -> Fraction:
+            return Fraction(model.eval(z3.Real(name, context), True).as_fraction())
+        weights = {n: value(f"up{n}") - value(f"down{n}") for n in self.free}
         scale = lcm(*(w.denominator for w in weights.values()))
-        total = floor(model.eval(self.bound, True).as_fraction() * scale)
         whole = {n: int(w * scale) for n, w in weights.items() if w}
-        return Clause(shape, (Inequality(whole, total),))
+        return Clause(shape, (Inequality(whole, floor(value("bound") * scale)),))
+
+
+def _added(terms: Sequence[str]) -> str:
+    return f"(+ {' '.join(terms)})" if len(terms) > 1 else "".join(terms) or "0"
 
 
 # --- traps -----------------------------------------------------------------------------------

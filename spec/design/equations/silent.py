@@ -156,7 +156,7 @@ class _Asked:
     ) -> list[Any]:
         """One thing is lacked, and whoever can give it is silent."""
         known = self.silence.reasons_of_row(agent, row) or {}
-        return [self.z3.And(here, *(self.silent[other] for other in known.get(guard, ())))
+        return [self.z3.And(here, *(self.silent[other] for other in sorted(known.get(guard, ()))))
                 for guard, here in lacked.items()]
 
     def _reasons_to_be_stuck(
@@ -171,11 +171,11 @@ class _Asked:
             return list(lacked.values())
         passing = silence.passing(agent, once)
         others = {
-            guard: both(here, *(self.silent[other] for other in surely[guard]))
+            guard: both(here, *(self.silent[other] for other in sorted(surely[guard])))
             for guard, here in lacked.items() if guard in surely and guard not in passing}
         alone = [
-            both(here, *(self.stuck[other] for other in once[guard]),
-                 *(self.silent[other] for other in on[guard]))
+            both(here, *(self.stuck[other] for other in sorted(once[guard])),
+                 *(self.silent[other] for other in sorted(on[guard])))
             for guard, here in lacked.items()
             if guard in once and (not passing or guard in passing)]
         own = [here for guard, here in lacked.items() if guard not in once]

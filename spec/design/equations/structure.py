@@ -120,12 +120,13 @@ def _followed(
     stuck there, or on the way there."""
     watch = deadline.watch("looking for what excludes a stuck state")
     small = len(net.moves) <= MAX_WEIGHED
-    found = descent(net, state, _milliseconds(deadline)) if small else None
+    amount = amounts(net, state, _seconds(deadline))
+    watch()
+    # Where amounts lead there no sum that no move raises excludes it.
+    found = descent(net, state, _milliseconds(deadline)) if small and amount is None else None
     watch()
     if found is not None:
         return found, None
-    amount = amounts(net, state, _seconds(deadline))
-    watch()
     run = None if amount is None else pursue(net, amount, watch)
     if run is not None and run.is_stuck(net):
         return None, run.legs

@@ -106,9 +106,12 @@ _Order = _First | _Drawn
 
 
 class Runs:
-    """Runs of a table; ``watch`` is called at every few hundred steps, and may raise."""
+    """Runs of a table, of ``longest`` steps in a phase; ``watch`` is called at every few hundred
+    steps, and may raise."""
 
-    def __init__(self, table: Table, watch: Callable[[], object] = lambda: None) -> None:
+    def __init__(
+        self, table: Table, watch: Callable[[], object] = lambda: None, longest: int = NEVER
+    ) -> None:
         constants = table.constants()
         self._start: tuple[int, ...] = constants["start"]
         self._rest: tuple[int, ...] = constants["rest"]
@@ -128,7 +131,7 @@ class Runs:
                         for change in self._changes]
         self._first = {row for row in range(len(self._needs)) if self.can_move(self._start, row)}
         room = sum(place.most for place in table.places if place.role == "queue")
-        self._longest = SLACK + TURNOVERS * room
+        self._longest = min(longest, SLACK + TURNOVERS * room)
 
     def _looked_at_after(self) -> Iterator[tuple[int, ...]]:
         """For each row, those that it may make able or unable to move."""

@@ -103,7 +103,7 @@ def decide_deadlock(part: Part, settings: Settings, trying: Budget | None = None
             finding = Finding("deadlock", Outcome.UNKNOWN, "search, incomplete", reason=str(late))
         attempts.append(Attempt(next(iter(part.design.tasks), ""), engine,
                                 clock.spent() - began, finding.outcome,
-                                finding.reason or finding.method))
+                                finding.reason or finding.method, finding.states))
         if finding.outcome is not Outcome.UNKNOWN:
             return replace(finding, tried=tuple(attempts))
         asked.append((engine, finding))

@@ -105,12 +105,16 @@ class Spaces:
         self._known: dict[int, Space | str] = {}
         self._large: set[int] = set()
         self._unasked = UNASKED
+        self._at_least: dict[str, int] = {}
+        """So many states were found of the part that begins with a task."""
 
     def know(self, deadlock: Finding) -> None:
         """Know the verdict on deadlock."""
         self.never_ends = deadlock.outcome is Outcome.HOLDS
         if deadlock.outcome is Outcome.VIOLATED:
             self.deadlock = deadlock
+        for each in deadlock.tried:
+            self._at_least[each.part] = max(each.states, self._at_least.get(each.part, 0))
 
     def of(self, place: int) -> Space | str:
         """All states of a part, or why they are not known."""
@@ -146,12 +150,20 @@ class Spaces:
             finite = with_ends(design)
             if finite is None:
                 return "an unbounded link has no end that a sum would show"
+            if finite is design:
+                self._refuse_more_than(budget.max_states, design)
             found = space_of(translate(finite, Aim()), budget)
         except (TooLarge, OutOfTime) as late:
             self._unasked -= 0 if self.asked else budget.max_states or 0
             return str(late)
         self._unasked -= found.states
         return found
+
+    def _refuse_more_than(self, most: int | None, design: Design) -> None:
+        """Do not visit again what was left before as too much. Raises TooLarge."""
+        known = self._at_least.get(next(iter(design.tasks), ""), 0)
+        if most is not None and known > most:
+            raise TooLarge(f"there are more than {counted(most, 'state')}")
 
 
 def with_ends(design: Design) -> Design | None:

@@ -1,7 +1,8 @@
 """The largest number of elements that is ever in each link.
 
 Where all states of a part were visited, it is the largest in any of them. Else it is a proved
-bound: what a sum that no step raises allows (``bounds``), or what fits.
+bound: what a sum that no step raises allows (``bounds``), or what fits. A few runs are cheaper than
+a sum, and no sum is looked for of a link that they fill.
 """
 
 from __future__ import annotations
@@ -11,7 +12,9 @@ from dataclasses import replace
 from ...verdicts.deadline import OutOfTime
 from ...verdicts.verdict import Outcome
 from ..equations.bounds import bounds
+from ..net.translate import Aim, translate
 from ..reading.language import Design, Flow
+from ..search.runs import Runs
 from ..why.findings import Finding
 from .local import Spaces
 
@@ -19,6 +22,8 @@ __all__ = ["largest"]
 
 MAX_SUMS = 24
 """Links of a part for which sums are looked for: each is a linear program."""
+FILLING = 3_000
+"""Steps of the runs that may fill a link: they take less than a linear program."""
 
 
 def largest(finding: Finding, design: Design, spaces: Spaces) -> Finding:
@@ -56,7 +61,26 @@ def _by_sums(part: Design, spaces: Spaces, known: dict[str, int]) -> dict[str, i
         return {}
     deadline = spaces.settings.budget.deadline
     try:
+        filled = _filled(part)
+        links = [link for link in links if link.capacity is None or filled.get(
+            link.name, 0) < min(link.capacity, known[link.name])]
         found = bounds(part, links, deadline.watch("looking for sums that bound the links"))[1]
     except OutOfTime:
         return {}
     return {name: each.most for name, each in found.items() if each.most < known[name]}
+
+
+def _filled(part: Design) -> dict[str, int]:
+    """How many elements a few runs bring into each link, where all are bounded."""
+    if any(link.flow is Flow.UNBOUNDED for link in part.links.values()):
+        return {}
+    table = translate(part, Aim())
+    queues = [(n, place.of) for n, place in enumerate(table.places) if place.role == "queue"]
+    runs, most = Runs(table, longest=FILLING // 4), dict.fromkeys((link for _, link in queues), 0)
+    for rows in runs.drawn(FILLING):
+        marking = runs.start()
+        for row in rows:
+            runs.change(marking, row)
+            for n, link in queues:
+                most[link] = max(most[link], marking[n])
+    return most

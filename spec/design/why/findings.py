@@ -107,7 +107,8 @@ class Repair:
 class Attempt:
     """What one engine came to in ``seconds``: its outcome, and ``why`` (or by what method).
 
-    ``part`` is the first task of the connected part that it was asked about.
+    ``part`` is the first task of the connected part that it was asked about, and has so many
+    ``states`` at least.
     """
 
     part: str
@@ -115,6 +116,7 @@ class Attempt:
     seconds: float
     outcome: Outcome
     why: str
+    states: int = 0
 
     def to_json(self) -> dict[str, Any]:
         """The attempt as an entry of ``tried``."""

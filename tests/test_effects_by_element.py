@@ -1,0 +1,71 @@
+"""What is learnt of the steps of a machine all of whose state is one array."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from checkvalve.spec.engines.elements import ElementEffects, effects_of
+from checkvalve.spec.engines.graph import explore_with_interpreter
+from checkvalve.spec.notation import (
+    Machine, ModelFault, action, array, bind, const, integer, require, upto,
+)
+from checkvalve.spec.verdicts.verdict import Budget
+
+RUNS: Counter[int] = Counter()
+"""How often the method of each step was run, by its lane."""
+
+
+class Lanes(Machine):
+    """Counters side by side, looked at one by one, backwards, and all together."""
+
+    N = const(4)
+    TOP = const(3)
+    lanes = array(upto(N), integer(0, TOP))
+
+    @action(lane=upto(N))
+    def go(self, lane: int) -> None:
+        """A lane goes on unless the one before it is as far."""
+        RUNS[lane] += 1
+        require(self.lanes[lane] < 3 and self.lanes[lane - 1] <= self.lanes[lane])
+        self.lanes[lane] += 1
+
+    @action
+    def clear(self) -> None:
+        """All end together, and the last one is emptied unseen."""
+        require(0 not in self.lanes and sum(self.lanes) % 2 == 0)
+        self.lanes[-1] = 0
+
+
+def test_the_graph_is_that_of_the_interpreter() -> None:
+    """Whether elements are read by index, from the end, or by iteration."""
+    learnt, plain = (explore_with_interpreter(bind(Lanes).interpreter, Budget(), learning=each)
+                     for each in (True, False))
+    assert learnt == plain
+    assert len(plain.states) > 50
+
+
+def test_a_step_is_run_only_where_an_element_that_it_reads_is_news() -> None:
+    """Of two elements of four values each there are sixteen pairs, whatever the others hold."""
+    class New(Lanes):
+        """One of which nothing is known yet."""
+
+    RUNS.clear()
+    graph = explore_with_interpreter(bind(New).interpreter, Budget(), learning=True)
+    assert 0 < max(RUNS.values()) <= 16 < len(graph.states)
+
+
+def test_an_element_out_of_its_range_is_a_fault() -> None:
+    """The interpreter says so, with the way there."""
+    class Loose(Lanes):
+        """A lane that nobody stops."""
+
+        @action(lane=upto(1))
+        def leap(self, lane: int) -> None:
+            """Beyond the top."""
+            self.lanes[lane] += 4
+
+    assert isinstance(effects_of(bind(Loose).interpreter), ElementEffects)
+    with pytest.raises(ModelFault, match="lanes becomes 4, outside"):
+        explore_with_interpreter(bind(Loose).interpreter, Budget(), learning=True)

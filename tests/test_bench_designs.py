@@ -45,3 +45,16 @@ def test_rows_that_were_kept_are_not_measured_again(
     capsys.readouterr()
     main(wanted)
     assert capsys.readouterr().out.count("holds") == 4 and len(asked) == 1
+
+
+def test_files_are_measured_by_the_whole_command(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its verdicts, how many repairs it offers, and the time of the process that it is."""
+    text = ("checkvalve: 1\nname: ring\ntasks:\n  a: {kind: map}\n  b: {kind: map}\nlinks:\n"
+            "  - {from: a, to: b, capacity: 1}\n  - {from: b, to: a, capacity: 1}\n")
+    (tmp_path / "ring.yaml").write_text(text, encoding="utf-8")
+    main(["--files", str(tmp_path), "--times", "1"])
+    cells = [cell.strip() for cell in capsys.readouterr().out.splitlines()[2].split("|")[1:-1]]
+    assert cells[:4] == ["ring", "violated", "holds", "holds"]
+    assert float(cells[5]) > 0.1

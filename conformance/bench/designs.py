@@ -29,6 +29,7 @@ from checkvalve.spec.verdicts.deadline import OutOfTime
 from checkvalve.spec.verdicts.verdict import Budget, Outcome
 
 from ..collecting import collecting_rarely
+from . import drawn
 from .published import machine, publish, table
 from .shapes import SHAPES, calls, loops, mesh, written
 
@@ -244,7 +245,18 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--kept", type=Path, metavar="FILE",
                         help="keep the rows there, and do not measure those that are there")
     parser.add_argument("--publish", type=Path, metavar="DOCS", help="write the table there")
+    parser.add_argument("--files", type=Path, metavar="DIR",
+                        help="measure the command `check` on the design files of a folder instead")
+    parser.add_argument("--times", type=int, default=3, metavar="N",
+                        help="run it so many times for each of them, and tell the most it took")
     chosen = parser.parse_args(arguments)
+    if chosen.files:
+        try:
+            lines = list(table(list(drawn.rows(chosen.files, chosen.times))))
+        except InputError as told:
+            parser.error(str(told))
+        sys.stdout.write("\n".join(lines) + "\n")
+        return
     limits = Limits(chosen.certified, chosen.local)
     if chosen.row:
         _measure(Case.named(chosen.row), limits)

@@ -113,7 +113,8 @@ class _Marking:
                             tuple((0,) * starts[store] for store in self.stores))
 
     def _is_mixed(self, store: str) -> bool:
-        task = self.design.tasks.get(store.split(": ")[0])
+        name, _, hand = store.partition(": ")  # without a hand it is a queue, whatever it is called
+        task = self.design.tasks.get(name) if hand else None
         return task is not None and bool(task.pool) and task.hand > 1
 
     def after(self, state: _State, move: Move) -> Iterator[tuple[_State, bool]]:

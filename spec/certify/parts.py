@@ -35,10 +35,10 @@ def parts_of(design: Design) -> list[Design]:
     place = {node: number for number, nodes in enumerate(networkx.connected_components(graph))
              for node in nodes}
     tasks: dict[int, dict[str, Any]] = {}
-    links: dict[int, dict[str, Any]] = {}
+    links: dict[int | None, dict[str, Any]] = {}
     for name, task in design.tasks.items():
         tasks.setdefault(place[name], {})[name] = task
     for name, link in design.links.items():
-        links.setdefault(place.get(("link", name), -1), {})[name] = link
+        links.setdefault(place.get(("link", name)), {})[name] = link
     return [replace(design, tasks=found, links=links.get(number, {}))
             for number, found in tasks.items()]

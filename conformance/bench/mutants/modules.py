@@ -79,7 +79,10 @@ GROUPS: Final[Mapping[str, Group]] = {
          "test_inner_steps*")),
     "designs": Group(
         ("spec.design",), ("test_design_*", "test_exact_conditions", "test_identify"), most=1),
-    "certifier": Group(("spec.certify",), ("test_design_certificates",), most=1),
+    "certifier": Group(
+        ("spec.certify",),
+        ("test_design_certificates*", "test_design_confluence", "test_design_kinds",
+         "test_design_live", "test_design_pursuit"), most=1),
 }
 
 TARGETS: Final[Mapping[str, str]] = {

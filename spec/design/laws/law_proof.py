@@ -248,7 +248,7 @@ class _Trying:
         """A run along these paths that fits the point, and as many others as it can."""
         net = region.nets[part]
         best = fitted(net, paths, [point])
-        if best is None or best.is_run(net) is None:
+        if best is None:  # else it is linear: each leg is made a number of times, which is no form
             return None
         others = [each for each in self.stuck if region.has(each)]
         for other in others[::max(1, len(others) // SAMPLES)]:

@@ -47,7 +47,7 @@ def align(to: Builder, task: Task) -> None:
         still = Effect({}, {has_barrier[gate.name]: 0})
         for kind, effects in gate.reads().items():
             if kind != task.barrier:
-                reads.setdefault(kind, []).extend(together([still], effects))
+                reads.setdefault(kind, []).extend(map(still.then, effects))
         to.add(task, _barrier_read(task, gate, has_barrier[gate.name]))
     if reads:
         to.pass_on(task, reads)

@@ -131,7 +131,7 @@ class Scope:
 def _families(items: Iterable[T]) -> list[Family[T]]:
     found: dict[object, list[T]] = {}
     for item in items:  # what is read from other formats has tasks of several kinds in one place
-        kind = getattr(item, "kind", None)
+        kind = item.kind if isinstance(item, Task) else None
         found.setdefault(
             item.name if item.spot == NOWHERE else (item.spot, kind), []).append(item)
     return [Family(group[0], tuple(item.name for item in group),

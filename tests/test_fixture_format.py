@@ -150,7 +150,7 @@ def test_a_malformed_fixture_is_refused_by_the_reader_and_by_the_schema(
 @pytest.mark.parametrize("what", SENSELESS)
 def test_a_fixture_that_no_suite_wrote_is_refused(text: str, what: str) -> None:
     """It fits the format, and is still nothing that can be replayed."""
-    told = "uses the port" if what == "another port" else ""
+    told = "uses the port" if what == "another port" else "."
     with pytest.raises(InputError, match=told):
         replay(read_fixture(changed(text, SENSELESS[what]), "f"), resolve_target("reference"))
 

@@ -116,12 +116,13 @@ def test_the_example_says_how_many_threads_are_enough(capsys: pytest.CaptureFixt
         (1, "violated"), (1, "violated"), *[(n, "holds") for n in (2, 2, 3, 3)]]
 
 
-def test_the_program_of_the_page_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    """A reader who copies it gets a circle."""
+def test_the_programs_of_the_page_run(capsys: pytest.CaptureFixture[str]) -> None:
+    """A reader who copies them, one after the other, gets a circle and a law."""
     text = (ROOT / "docs" / "design-builder.md").read_text()
-    (program,) = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
+    program = "".join(re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL))
     exec(compile(program, "page.py", "exec"), {})  # noqa: S102 - it is a page of ours
-    assert "client" in capsys.readouterr().out
+    circle, law = capsys.readouterr().out.splitlines()
+    assert "client" in circle and law == "requests + 2 >= n"
 
 
 def test_a_design_with_ranges_has_a_law_and_a_report_for_each_value() -> None:

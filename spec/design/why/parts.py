@@ -99,17 +99,15 @@ def parts(design: Design) -> list[Design]:
 def _tied_together(design: Design) -> Iterator[list[str]]:
     for link in design.links.values():
         yield [*link.writers, *link.readers]
-    sharing: dict[str, list[str]] = {}
-    for link in design.links.values():
-        if link.room:
-            sharing.setdefault(link.room, []).extend((*link.writers, *link.readers))
-    yield from sharing.values()
     yield from _users(design).values()
 
 
 def _users(design: Design) -> dict[str, list[str]]:
-    """Who takes or gives threads of each pool."""
+    """Who takes or gives threads of each pool, or slots of one that links have in common."""
     found: dict[str, list[str]] = {}
+    for link in design.links.values():
+        if link.room:
+            found.setdefault(link.room, []).extend((*link.writers, *link.readers))
     for task in design.tasks.values():
         for pool in dict.fromkeys((*task.pool, *(step.target for step in task.actions))):
             if pool in design.pools:

@@ -7,6 +7,7 @@ a sum, and no sum is looked for of a link that they fill.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from ...verdicts.deadline import OutOfTime
@@ -61,7 +62,7 @@ def _by_sums(part: Design, spaces: Spaces, known: dict[str, int]) -> dict[str, i
         return {}
     deadline = spaces.settings.budget.deadline
     try:
-        filled = _filled(part)
+        filled = _filled(part, deadline.watch("filling the links by a few runs"))
         links = [link for link in links if link.capacity is None or filled.get(
             link.name, 0) < min(link.capacity, known[link.name])]
         found = bounds(part, links, deadline.watch("looking for sums that bound the links"))[1]
@@ -70,13 +71,15 @@ def _by_sums(part: Design, spaces: Spaces, known: dict[str, int]) -> dict[str, i
     return {name: each.most for name, each in found.items() if each.most < known[name]}
 
 
-def _filled(part: Design) -> dict[str, int]:
-    """How many elements a few runs bring into each link, where all are bounded."""
+def _filled(part: Design, watch: Callable[[], object]) -> dict[str, int]:
+    """How many elements a few runs bring into each link, where all are bounded. ``watch`` is called
+    now and then, and may raise."""
     if any(link.flow is Flow.UNBOUNDED for link in part.links.values()):
         return {}
-    table = translate(part, Aim())
+    table = translate(part, Aim(), watch)
     queues = [(n, place.of) for n, place in enumerate(table.places) if place.role == "queue"]
-    runs, most = Runs(table, longest=FILLING // 4), dict.fromkeys((link for _, link in queues), 0)
+    runs = Runs(table, watch, FILLING // 4)
+    most = dict.fromkeys((link for _, link in queues), 0)
     for rows in runs.drawn(FILLING):
         marking = runs.start()
         for row in rows:

@@ -121,19 +121,23 @@ class Scope:
             (_queues(design, family, slots.get(family.first.spot, ())) for family in links),
             key=lambda family: min(close.get(family.first.spot, len(where) + 1), *(
                 distance(design.links[name]) for name in family.members)))
-        self.tasks = sorted(_families(design.tasks.values()), key=lambda family: min(
-            near.get(name, len(near)) for name in family.members))
+        # What is read from other formats has tasks of several kinds in one place.
+        self.tasks = sorted(_families(design.tasks.values(), lambda task: task.kind),
+                            key=lambda family: min(
+                                near.get(name, len(near)) for name in family.members))
         self.pools = sorted(_families(
             pool for pool in design.pools.values() if pool.name in used and not is_slots(pool.name)
         ), key=lambda family: min(where.get(name, len(where)) for name in family.members))
 
 
-def _families(items: Iterable[T]) -> list[Family[T]]:
+def _families(
+    items: Iterable[T], kind: Callable[[T], object] = lambda _: None
+) -> list[Family[T]]:
+    """What one entry of the file has made, and is of one kind."""
     found: dict[object, list[T]] = {}
-    for item in items:  # what is read from other formats has tasks of several kinds in one place
-        kind = item.kind if isinstance(item, Task) else None
+    for item in items:
         found.setdefault(
-            item.name if item.spot == NOWHERE else (item.spot, kind), []).append(item)
+            item.name if item.spot == NOWHERE else (item.spot, kind(item)), []).append(item)
     return [Family(group[0], tuple(item.name for item in group),
                    group[0].name if len(group) == 1 else _without_numbers(group[0].name))
             for group in found.values()]

@@ -1,4 +1,4 @@
-"""Find Java, node and servers for the tests, or install them: .venv/bin/python .ci/programs.py.
+"""Find Java, node, Go and servers for the tests, or install them: .venv/bin/python .ci/programs.py.
 
 Installs only where that is one safe command: Debian and its kin, as root or with sudo.
 Elsewhere it says what to install and fails.
@@ -19,6 +19,7 @@ from checkvalve.conformance.services.programs import PROGRAMS
 JAVA_PACKAGES = ("openjdk-21-jre-headless", "openjdk-17-jre-headless", "openjdk-25-jre-headless",
                  "default-jre-headless")
 NODE_PACKAGES = ("nodejs",)
+GO_PACKAGES = ("golang-go",)
 
 
 def main() -> None:
@@ -27,6 +28,8 @@ def main() -> None:
         install("Java", JAVA_PACKAGES)
     if not node_fits():
         install("node", NODE_PACKAGES)
+    if environment.find_go() is None:   # without it the tests of Go's channels are left out
+        install("Go", GO_PACKAGES)
     for program in PROGRAMS:
         if program.path() is None:
             install(program.what, (program.package,))

@@ -88,8 +88,9 @@ class MemtableConversation(PlainConversation):
                     "again": message["entry"] in self._lengths,
                     "bytes": message["length"], "length": message["length"] - 1, "do": "add"}
         number = message.get("number")
-        return message if number is None else {
-            **message, "named": number in self._numbers, "entry": self._numbers.get(number)}
+        if number is None or "entry" in message:    # what there could be has both
+            return message
+        return {**message, "named": number in self._numbers, "entry": self._numbers.get(number)}
 
     def note(self, action: str, about: Fields) -> None:
         """See ``PlainConversation``."""

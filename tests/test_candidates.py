@@ -200,7 +200,7 @@ def test_what_is_remembered_is_bounded() -> None:
 class Guessed(Machine):
     """One of many numbers, which nobody sees."""
 
-    N = const(1_200)
+    N = const(1_010)
     number = integer(0, N)
     chosen = integer(0, 1)
 
@@ -217,6 +217,12 @@ class Guessed(Machine):
 
 def test_where_all_is_remembered_a_large_set_stays_one_object_too() -> None:
     """Refinements number the sets: one that came back as another would be searched again."""
-    sets = CandidateSets(bind(Guessed), 2_000, kept=None)
+    sets = CandidateSets(bind(Guessed), 1_100, kept=None)
     again = sets.after(sets.initial, ("look", ()))
     assert again is sets.initial and len(sets.initial) > 1_000
+
+
+def test_a_monitor_says_whether_it_could_be_in_too_many_states() -> None:
+    """With room for all of them it could not."""
+    assert Monitor(bind(Guessed), 10).overflowed
+    assert not Monitor(bind(Guessed), 1_100).overflowed

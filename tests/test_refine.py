@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from checkvalve.spec.bookkeeper.observed_memtable import ObservedMemtable
 from checkvalve.spec.engines.follow import conditions_without_rule
 from checkvalve.spec.engines.refine import Seeing, decide
 from checkvalve.spec.engines.report import trace_lines
@@ -416,3 +417,4 @@ def test_room_is_what_an_observer_requires_without_a_rule() -> None:
     conditions = conditions_without_rule(Outside)
     assert {"self.named < self.N", "self.inside < self.named"} <= set(conditions)
     assert "self.named - self.gone < self.C" not in conditions
+    assert conditions_without_rule(ObservedMemtable)

@@ -118,6 +118,7 @@ def test_events_are_steps_in_their_order_and_the_end_is_one() -> None:
     assert exchange.words == "1 come: pass 0 and pass what is odd"
     assert [step for step, _ in exchange.observed()] == [
         ("comes", (("count", 1),)), ("passes", (("count", 0),)), ("strays", ()), ("rests", ())]
+    assert [is_event for _, is_event in exchange.observed()] == [False, True, True, True]
     assert exchange.possible == ()
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import count, product
 
 import pytest
 
-from checkvalve.spec.engines.graph import explore_with_interpreter
+from checkvalve.spec.engines.graph import _effects_of, explore_with_interpreter
+from checkvalve.spec.engines.liveness import find_lasso
 from checkvalve.spec.engines.monitor import Monitor
 from checkvalve.spec.engines.search import check_rules, instances
 from checkvalve.spec.flow.credit import Link
@@ -15,6 +16,7 @@ from checkvalve.spec.notation import (
     leads_to, never_stuck, require, upto,
 )
 from checkvalve.spec.storm.inputs.queue import TaskInput
+from checkvalve.spec.verdicts.deadline import Deadline, OutOfTime
 from checkvalve.spec.verdicts.verdict import Budget, Outcome
 
 
@@ -202,3 +204,25 @@ def test_a_search_by_the_interpreter_ends_after_so_many_attempts() -> None:
     assert whole.complete and not whole.stopped_by
     assert (some.complete, some.stopped_by) == (False, "attempts")
     assert len(some.states) < len(whole.states)
+
+
+def test_states_that_are_made_when_they_are_looked_at_are_those_of_the_interpreter() -> None:
+    """Whoever compares them gets an answer, whatever they are compared with."""
+    run = bind(Link).interpreter
+    states = explore_with_interpreter(run, Budget()).states
+    assert states == [*states] and states[0] == run.initial()
+    assert states != 3 and states != [*states][1:]
+
+
+def test_what_was_learnt_of_a_machine_is_used_with_the_same_constants_only() -> None:
+    """Though each verdict binds it anew."""
+    first, again, other = (bind(Link, C=c).interpreter for c in (2, 2, 3))
+    assert _effects_of(first) is _effects_of(again) is not _effects_of(other)
+
+
+def test_looking_for_a_lasso_keeps_the_time() -> None:
+    """It looks at the clock as it goes."""
+    graph = explore_with_interpreter(bind(Link).interpreter, Budget())
+    every, none = [True] * len(graph.states), [False] * len(graph.states)
+    with pytest.raises(OutOfTime):
+        find_lasso(graph, [], every, none, Deadline(0.5, count().__next__))

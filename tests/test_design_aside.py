@@ -11,6 +11,8 @@ from random_designs import random_design
 from checkvalve.conformance.bench.shapes import loops
 from checkvalve.spec.certify.checker import check_certificate
 from checkvalve.spec.design.check import Part, Settings, decide_deadlock, parts
+from checkvalve.spec.design.equations.legs import Leg
+from checkvalve.spec.design.loader import load
 from checkvalve.spec.design.net.counters import AIM, Counters
 from checkvalve.spec.design.net.translate import translate
 from checkvalve.spec.design.reading.language import Design, Flow
@@ -20,6 +22,14 @@ from checkvalve.spec.design.verdicts.local import Spaces, decide_local, finish
 from checkvalve.spec.design.why.findings import DesignReport, Finding
 from checkvalve.spec.notation.errors import InputError
 from checkvalve.spec.verdicts.verdict import Budget, Outcome
+
+
+ROW = """
+checkvalve: 1
+name: row
+tasks: {a: {kind: source}, b: {kind: sink}}
+links: [{from: a, to: b, capacity: 2}]
+"""
 
 
 def on_the_way(design: Design, deadlock: Finding) -> Round | None:
@@ -91,3 +101,14 @@ def test_a_round_is_begun_before_the_way_where_nothing_is_left_afterwards() -> N
     table = translate(design, AIM)
     moves = Counters.of(table).moves
     assert not {table.rows[moves[n].row].task for n in way.on} & {*way.tasks}
+
+
+def test_a_leg_that_cannot_be_made_so_often_is_no_way() -> None:
+    """Two elements have room, and the third has none."""
+    design = load(ROW)
+    table = translate(design, AIM)
+    net = Counters.of(table)
+    aside = Aside(table, net, finish(design, table), lambda: None)
+    writes = next(n for n, move in enumerate(net.moves) if 1 in move.change.values())
+    assert aside._after((Leg(0, (writes,), 2),)) is not None
+    assert aside._after((Leg(0, (writes,), 3),)) is None

@@ -10,17 +10,22 @@ import pytest
 
 from checkvalve.spec.certify import meetings, states
 from checkvalve.spec.certify.emptying import never_waits
+from checkvalve.spec.certify.halted import never_again
+from checkvalve.spec.certify.kept import Kept, check_bounds
 from checkvalve.spec.certify.law import check_law
 from checkvalve.spec.certify.meetings import meeting_at
 from checkvalve.spec.certify.moves import system_of
 from checkvalve.spec.certify.order import _Marking
-from checkvalve.spec.certify.kept import check_bounds
+from checkvalve.spec.certify.roles import _lines_of_code
 from checkvalve.spec.certify.run import Refuted
 from checkvalve.spec.certify.states import states_of
 from checkvalve.spec.certify.system import Counter, Move, NotCovered, System
 from checkvalve.spec.certify.wanted import wanted_of
 from checkvalve.spec.design.loader import load
 from checkvalve.spec.design.reading.language import Design
+from checkvalve.spec.design.verdicts.certificates import MAX_STATES, _visited
+from checkvalve.spec.design.why.findings import Finding
+from checkvalve.spec.verdicts.verdict import Outcome
 
 QUEUE = "elements in l"
 UNREAD = """
@@ -132,3 +137,42 @@ links:
 """)
     stores = _Marking(design, system_of(design), "a", "b", True).mixed
     assert stores and QUEUE not in stores
+
+
+def clause_about(most: int) -> dict[str, Any]:
+    """That a queue holds so much at most, of itself: no sum says so."""
+    return {"sums": [], "clauses": [[{"weights": {QUEUE: 1}, "at_most": most}]]}
+
+
+def test_a_clause_is_kept_only_if_no_move_can_end_it() -> None:
+    """A writer that looks for room of two leaves three there, and no less."""
+    system = System({QUEUE: Counter(0, None)}, [
+        Move(room={QUEUE: 2}, add={QUEUE: 1}, tasks=("a",))])
+    Kept(system, clause_about(3))
+    with pytest.raises(Refuted, match="may end a clause"):
+        Kept(system, clause_about(2))
+
+
+def test_a_move_is_never_possible_again_if_only_such_moves_give_what_it_lacks() -> None:
+    """Who lacks what somebody gives who can move may move after that."""
+    lacking = Move(need={"x": 1}, add={"x": -1, "y": 1}, tasks=("a",))
+    another = Move(need={"y": 1}, add={"y": -1, "x": 1}, tasks=("b",))
+    giver = Move(add={"x": 1}, tasks=("c",))
+    state = {"x": 0, "y": 0}
+    assert never_again([lacking, another], state) == {id(lacking), id(another)}
+    assert never_again([lacking, another, giver], state) == set()
+
+
+def test_lines_that_only_tell_are_no_lines_of_the_checker() -> None:
+    """Comments, docstrings, and what is between them."""
+    assert _lines_of_code('"""It says\n\nso."""\n\n# why\nx = 1  # one\ny = 2\n') == 2
+
+
+def test_a_certificate_has_as_many_states_as_were_found_where_no_link_grows() -> None:
+    """A link without a bound is counted so far only, so there may be more."""
+    finding = Finding("deadlock", Outcome.HOLDS, "exhaustive", states=12)
+    bounded = load(FILLED)
+    grows = load(FILLED.replace("{name: l, from: a, to: b, capacity: 9}",
+                                "{name: l, from: a, to: b, flow: unbounded}"))
+    assert _visited(finding, bounded) == {"states": 12}
+    assert _visited(finding, grows) == {"states": MAX_STATES}

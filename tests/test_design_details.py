@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from checkvalve.spec.design.check import Settings, check
 from checkvalve.spec.design.drawing.layout import Arrow, lay_out
 from checkvalve.spec.design.equations.equations import strides
 from checkvalve.spec.design.equations.legs import Guarded, Leg, Path
@@ -21,6 +22,7 @@ from checkvalve.spec.design.formats.values import Values
 from checkvalve.spec.design.laws.asking import Unanswered, answered
 from checkvalve.spec.design.laws.law import find_law
 from checkvalve.spec.design.laws.over import opened
+from checkvalve.spec.design.laws.value import find_value
 from checkvalve.spec.design.loader import load
 from checkvalve.spec.design.net.counters import AIM, Counters
 from checkvalve.spec.design.net.known import expectations
@@ -345,3 +347,41 @@ def test_the_arrow_that_closes_a_circle_is_drawn_backwards() -> None:
     """Also where the circle does not begin at the first box."""
     arrows = [Arrow("in", "a", "b"), Arrow("on", "b", "c"), Arrow("back", "c", "b")]
     assert lay_out(["a", "b", "c"], arrows).backward == {"back"}
+
+
+def test_a_sum_tells_of_a_link_that_it_never_holds_what_it_has_room_for() -> None:
+    """Two go round a ring with more room, and no state needs to be visited to see it."""
+    ring = load("""
+checkvalve: 1
+name: ring
+tasks: {a: {kind: map}, b: {kind: map}}
+links:
+  - {name: there, from: a, to: b, capacity: 9, initial: 2}
+  - {name: back, from: b, to: a, capacity: 9}
+""")
+    found = next(each for each in check(ring, Settings("structure")).findings
+                 if each.name == "bounded")
+    assert dict(found.bounds) == {"there": 2, "back": 2}
+
+
+def test_what_a_pool_has_in_all_is_a_sum_that_was_meant() -> None:
+    """Its free threads, and those in use."""
+    net = Counters.of(translate(load("""
+checkvalve: 1
+name: pooled
+pools: {threads: {threads: 3}}
+tasks:
+  a: {kind: source}
+  b: {kind: map, pool: threads, hand: 1}
+  c: {kind: sink}
+links: [{from: a, to: b, capacity: 2}, {from: b, to: c, capacity: 2}]
+"""), AIM))
+    totals = {sum(weight * net.counters[n].start for n, weight in law.items())
+              for law in net.meant}
+    assert net.meant and 3 in totals
+
+
+def test_a_formula_may_have_factors_of_six_in_all() -> None:
+    """No shorter one gives the number at each of these points."""
+    points = [({"a": a, "b": b}, 3 * a + 3 * b) for a in range(1, 4) for b in range(1, 4)]
+    assert str(find_value(points, ("a", "b"))) == "3*a + 3*b"

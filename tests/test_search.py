@@ -6,8 +6,8 @@ from itertools import count, product
 
 import pytest
 
-from checkvalve.spec.engines.graph import _effects_of, explore_with_interpreter
-from checkvalve.spec.engines.liveness import find_lasso
+from checkvalve.spec.engines.graph import Graph, _effects_of, explore_with_interpreter
+from checkvalve.spec.engines.liveness import Lasso, find_lasso
 from checkvalve.spec.engines.monitor import Monitor
 from checkvalve.spec.engines.search import check_rules, instances
 from checkvalve.spec.flow.credit import Link
@@ -16,7 +16,7 @@ from checkvalve.spec.notation import (
     leads_to, never_stuck, require, upto,
 )
 from checkvalve.spec.storm.inputs.queue import TaskInput
-from checkvalve.spec.verdicts.deadline import Deadline, OutOfTime
+from checkvalve.spec.verdicts.deadline import Deadline
 from checkvalve.spec.verdicts.verdict import Budget, Outcome
 
 
@@ -209,7 +209,7 @@ def test_a_search_by_the_interpreter_ends_after_so_many_attempts() -> None:
 def test_states_that_are_made_when_they_are_looked_at_are_those_of_the_interpreter() -> None:
     """Whoever compares them gets an answer, whatever they are compared with."""
     run = bind(Link).interpreter
-    states = explore_with_interpreter(run, Budget()).states
+    states = explore_with_interpreter(run, Budget(), learning=True).states
     assert states == [*states] and states[0] == run.initial()
     assert states != 3 and states != [*states][1:]
 
@@ -220,9 +220,12 @@ def test_what_was_learnt_of_a_machine_is_used_with_the_same_constants_only() -> 
     assert _effects_of(first) is _effects_of(again) is not _effects_of(other)
 
 
-def test_looking_for_a_lasso_keeps_the_time() -> None:
-    """It looks at the clock as it goes."""
-    graph = explore_with_interpreter(bind(Link).interpreter, Budget())
-    every, none = [True] * len(graph.states), [False] * len(graph.states)
-    with pytest.raises(OutOfTime):
-        find_lasso(graph, [], every, none, Deadline(0.5, count().__next__))
+def test_looking_for_a_lasso_looks_at_the_clock_for_each_place_that_it_could_end() -> None:
+    """In a row of 50 states, each of which may last."""
+    size, clock = 50, count()
+    target = [there for here in range(size) for there in (here, min(here + 1, size - 1))]
+    graph = Graph(range(size), [*range(0, 2 * size + 1, 2)], target, [0, 1] * size,
+                  [here - 1 for here in range(size)], [1] * size, [*range(size)])
+    every, none = [True] * size, [False] * size
+    assert find_lasso(graph, [], every, none, Deadline(1e9, clock.__next__)) == Lasso((), 0)
+    assert next(clock) > size

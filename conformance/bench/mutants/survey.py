@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import IntEnum
 from pathlib import Path
 from typing import Final
 
@@ -19,6 +20,13 @@ from .stand import fork, lines_of
 from .tree import Project, Tree
 
 __all__ = ["Survey", "killers_of", "read_survey", "renew"]
+
+class _Reach(IntEnum):
+    """Whether a killer reaches the function of a mutant."""
+
+    SURELY = 0
+    PERHAPS = 1
+
 
 _LIKE_ALL: Final = "suites"
 """Stands for the digest of the suites, which are surveyed again only when that is asked for."""
@@ -124,22 +132,24 @@ def killers_of(
 
     Among each the fastest come first; of the tests as many as take ``seconds`` in all. A killer
     that was surveyed before functions of the module, whose ``names`` these are, were renamed may
-    reach any of them.
+    reach any of them, and comes after those that surely do.
     """
     module = f"{mutant.module}:"
 
-    def reaches(killer: str, reached: Iterable[str]) -> bool:
+    def reaches(killer: str, reached: Iterable[str]) -> _Reach | None:
         of_it = {name.removeprefix(module) for name in reached if name.startswith(module)}
+        if mutant.function in of_it:
+            return _Reach.SURELY
         renamed = {name for name in of_it - names if "<" not in name}
-        return mutant.function in of_it or bool(renamed) \
-            or _file_of(killer) == ELSEWHERE.get(mutant.module)
+        return _Reach.PERHAPS if renamed or _file_of(killer) == ELSEWHERE.get(
+            mutant.module) else None
 
     files = set(tests)
-    reaching = sorted((known.seconds[one], one) for one, reached in known.reached.items()
-                      if reaches(one, reached))
-    chosen = [one for _, one in reaching if one.startswith(SUITE)] if suites else []
+    reaching = sorted((found, known.seconds[one], one) for one, reached in known.reached.items()
+                      if (found := reaches(one, reached)) is not None)
+    chosen = [one for _, _, one in reaching if one.startswith(SUITE)] if suites else []
     left = seconds
-    for cost, one in reaching:
+    for _, cost, one in reaching:
         if _file_of(one) in files and cost <= left:
             chosen.append(one)
             left -= cost

@@ -5,7 +5,7 @@ SHELL := /bin/sh
 .DEFAULT_GOAL := help
 BIN := .venv/bin
 
-.PHONY: help gate test lint types unit bench bench-designs bench-finders bench-peers bench-storm bench-purgatory certificates races fuzz differential verdicts oracles election failover bookie pages needs witnesses explanations repairs mutants doctor wheel ci clean core dev programs
+.PHONY: help gate test test-all quick durations lint types unit bench bench-designs bench-finders bench-peers bench-storm bench-purgatory certificates races fuzz differential verdicts oracles election failover bookie pages needs witnesses breakers explanations repairs mutants sabotage doctor wheel ci clean core dev programs
 
 help: ## List the targets.
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 10
@@ -13,13 +13,21 @@ help: ## List the targets.
 gate: core ## Check the example designs and test real queues: one verdict.
 	@$(BIN)/checkvalve gate examples/
 
-test: lint unit ## Everything that a change has to pass, but for the types.
+test: lint quick ## Lint, and all tests but those that `make durations` noted as slow.
+
+test-all: lint unit ## Lint, and all tests, as CI runs them.
 
 lint: dev ## Look for mistakes that can be seen without running anything.
 	@$(BIN)/ruff check .
 
 types: dev ## Check the types, strictly.
 	@$(BIN)/mypy -p checkvalve
+
+quick: dev programs
+	@$(BIN)/python -m pytest -n 2 --dist loadgroup --quick $(ARGS)
+
+durations: dev programs ## Run all tests, and note which are slow (tests/durations.json).
+	@$(BIN)/python -m pytest -n 2 --dist loadgroup --note-durations $(ARGS)
 
 unit: dev programs ## Run the tests, on two cores; more arguments: make unit ARGS="-k credit"
 	@$(BIN)/python -m pytest -n 2 --dist loadgroup $(ARGS)
@@ -69,6 +77,9 @@ needs: dev ## With which operations each rule can be tested, read off runs of th
 witnesses: dev ## For each rule a small change of its machine that breaks it.
 	@$(BIN)/python -m checkvalve.conformance.bench.witnesses $(ARGS)
 
+breakers: dev ## Of the machines that break a rule, which an observer refuses (minutes); ARGS="flow.credit.Link"
+	@$(BIN)/python -m checkvalve.conformance.bench.breakers $(ARGS)
+
 differential: dev ## Compare verdicts on random designs and nets with SPIN (minutes); ARGS="--designs 50".
 	@$(BIN)/python tests/differential.py $(ARGS)
 
@@ -89,6 +100,9 @@ repairs: dev ## Look for repairs of random designs' deadlocks (minutes); ARGS="-
 
 mutants: dev ## Change one thing at a time: does anybody notice? (half an hour); ARGS="--only judge"
 	@nice -n 5 $(BIN)/python -m checkvalve.conformance.bench.mutants $(ARGS)
+
+sabotage: dev ## Make implementations that do not work: does each suite notice? (minutes); ARGS="--publish docs"
+	@nice -n 5 $(BIN)/python -m checkvalve.conformance.bench.sabotage $(ARGS)
 
 doctor: core ## Show what this machine has and what each part needs.
 	@$(BIN)/checkvalve doctor

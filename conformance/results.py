@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 __all__ = [
-    "ERROR", "FLAKY", "KEY", "PASSED", "REFUSED", "UNKNOWN", "VIOLATED", "Case", "CaseRow",
+    "ERROR", "FLAKY", "KEY", "NOT_OFFERED", "NOT_SHOWN", "NO_OCCASION", "PASSED", "REASONS",
+    "REFUSED", "TARGET_FAILED", "TECHNIQUE", "TOO_FEW", "UNKNOWN", "VIOLATED", "Case", "CaseRow",
     "sort_rows",
 ]
 
@@ -17,7 +18,20 @@ PASSED, VIOLATED, FLAKY, ERROR, UNKNOWN = "passed", "violated", "flaky", "error"
 """The verdicts of a case. ``passed`` is a sample's word: nothing was found, no more. ``unknown``:
 nothing was found, and some of what the target did could not be judged."""
 
-REFUSED = "not applicable"
+NOT_SHOWN = "not shown"
+"""The verdict on a rule of which a run says nothing, or of which it says only a part."""
+
+NOT_OFFERED = "not offered"
+TECHNIQUE = "technique"
+NO_OCCASION = "no occasion"
+TOO_FEW = "too few cases"
+TARGET_FAILED = "target failed"
+REASONS = (NOT_OFFERED, TECHNIQUE, NO_OCCASION, TOO_FEW, TARGET_FAILED)
+"""Why a rule was not shown: the target lacks what its test takes, or a part of it; the adapter's
+technique hides it; nothing that the target does could break it; too few cases exercised it; or the
+target failed."""
+
+REFUSED = NOT_SHOWN
 """The verdict of a case whose settings the target does not support: nothing was tried."""
 
 
@@ -42,7 +56,8 @@ class CaseRow:
     that the target says it can do. ``follows`` is a JSON object: for the rule in focus, if it
     was only seen to break after another one in the same run, the id of that one, which is
     then ``rule``. ``measured`` is a JSON object, too: for the capacity of the case, the largest
-    that each measure of the suite was.
+    that each measure of the suite was. ``capacity`` is that of the case, and ``longest`` is the
+    number of requests of its longest program.
     """
 
     suite: str
@@ -60,6 +75,8 @@ class CaseRow:
     can: str = "[]"
     follows: str = "{}"
     measured: str = "{}"
+    capacity: int = 0
+    longest: int = 0
 
 
 def sort_rows(rows: Iterable[CaseRow]) -> list[CaseRow]:

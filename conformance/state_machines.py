@@ -9,13 +9,14 @@ suite. Hypothesis shrinks it, and keeps it in its example database for the next 
 examples there are, and how long, is its setting: ``TestMyQueue.settings = settings(…)``.
 
 A campaign (``checkvalve conform``) knows which rules need what, counts what was exercised, and
-runs what may hang or crash apart; a state machine does none of it, and runs in your process.
+runs what may hang or crash apart; a state machine does none of it, and runs in your process. What
+it cannot show of an adapter, by its hello, is among Hypothesis's statistics as *not shown*.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterator
 from keyword import iskeyword
 from typing import Any, Final
 
@@ -63,6 +64,8 @@ class _Conversing(RuleBasedStateMachine):
         self._session = self.target.open()
         try:
             self._conversation = self.suite.converse(self._session, capacity, ITEMS_MAX)
+            for rule_id, lacks in self._not_shown(self._conversation.can):
+                event(f"not shown: {rule_id}: {lacks}")
         except SettingsRefused:
             self._over = True
 
@@ -103,6 +106,15 @@ class _Conversing(RuleBasedStateMachine):
     def _makes_sense(self, act: Act) -> bool:
         return (not self._over and self._conversation is not None
                 and self._conversation.makes_sense(act))
+
+    def _not_shown(self, can: Collection[str]) -> Iterator[tuple[str, str]]:
+        """The rules that the target does not offer to show, or not in full; what each takes."""
+        for each in self.suite.rules():
+            lacks = self.suite.missing(each, can) or tuple(
+                " or ".join(part.takes) for part in self.suite.fuller.get(each.id, ())
+                if not {*part.takes} & {*can})
+            if lacks:
+                yield each.id, f"that takes {'; and '.join(lacks)}"
 
     def _story(self) -> list[str]:
         fixture = fixture_of(

@@ -106,13 +106,17 @@ CHAPTERS = {
     "kafka.observed_timer": "what can be seen of a timer: tasks go in, and run when its law says",
     "kafka.replication": "high watermark, ISR, leader epochs: where a follower cuts its log",
     "kafka.observed_failover": "what can be seen of partitions while brokers fail",
+    "kafka.observed_delivery": "what can be seen of what a cluster owes when its faults are over",
     "kafka.failover_seen": "that replication is what its observers accept",
+    "kafka.delivery": "what keeps a partition moving: written, committed, acknowledged, read",
+    "kafka.delivery_seen": "that what is delivered is what the observers of records accept",
     "kafka.isr_changes": "changes of the ISR that are under way: whom a leader waits for",
     "kafka.checkpoints": "high watermarks on the disk: what is known when a broker starts again",
     "kafka.partition_changes": "a batch of changes of partitions: the table, elections, the store",
     "kafka.replica_changes": "changes of replicas: the table, and who leaves the ISR",
     "kafka.controller_epochs": "who is the controller, and what holds off who was replaced",
     "kafka.controller_requests": "requests on their way to brokers: which may come twice, or late",
+    "kafka.controller_queue": "the queue to a broker that does not answer: what bounds it",
     "kafka.controller_start": "how a controller learns what there is, and tells its brokers first",
     "kafka.broker_changes": "brokers that come, go, or want to go: who leads, who is in sync",
     "kafka.reassignment": "other replicas for a partition, without fewer that are in sync",
@@ -131,6 +135,7 @@ CHAPTERS = {
     "kafka.purgatory_races": "one request and the three threads that may complete it",
     "kafka.purgatory_lists": "how a key's watcher list leaves the map without a request on it",
     "kafka.purgatory_locks": "in which order threads may take the purgatory's locks",
+    "kafka.given_calls": "threads and the calls that they were given, each of which returns",
     "kafka.races_seen": "that the races are what their observer accepts",
     "kafka.observed_races": "what can be seen of a timer and a purgatory that threads share",
     "bookkeeper.admission": "requests in progress: how many are admitted, and who waits",
@@ -217,6 +222,11 @@ class Chapter:
     def unseen(self) -> dict[str, str]:
         """For rules that nothing outside a mechanism can show, a sentence that says why."""
         return dict(getattr(self.module, "UNSEEN", {}))
+
+    @property
+    def bookkeeping(self) -> dict[str, str]:
+        """For rules about an observer's own bookkeeping, why no implementation can break them."""
+        return dict(getattr(self.module, "BOOKKEEPING", {}))
 
     @property
     def lemmas(self) -> tuple[Lemma, ...]:

@@ -1,56 +1,82 @@
 """How a rule of the book reaches implementations that no suite tests it on directly.
 
 A chapter's rule speaks of a mechanism, which nobody outside can see. It is tested all the same
-where a refinement ties the mechanism to an observer: a variant of the mechanism that breaks the
-rule is one that the observer refuses, by a rule of its own, and a suite tests that one. What is
-true of an observer's own machine is true of every run that it accepts.
+where a refinement ties the mechanism to an observer, and the observer refuses every machine that
+is known to break the rule: the book's variants, and mutants (``witnesses.breakers``). One that is
+accepted shows that a breach can go past. What is true of an observer's own machine is true of
+every run that it accepts, unless it is no more than the observer's bookkeeping, which no
+implementation can break.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
 
 from .chapters import Chapter
-from .notation.machine import Machine
+from .witnesses.refused import Breaker, Judging
 
-__all__ = ["Judging", "unseen", "ways"]
+__all__ = ["Judging", "Way", "bookkeeping", "unseen", "ways"]
 
 SAFETY = ("always", "step")
 
-Judging = Mapping[type[Machine], Collection[str]]
-"""The machines by which suites judge, each with the ids of the rules that they name by it."""
+
+@dataclass
+class Way:
+    """How a rule reaches implementations: ``texts`` in words, and how many machines that break it
+    are refused, of how many. ``accepted`` is one that is not, in words, or empty."""
+
+    texts: dict[str, None] = field(default_factory=dict)
+    refused: int = 0
+    of: int = 0
+    accepted: str = ""
+
+    @property
+    def is_tested(self) -> bool:
+        """Whether nothing is known that breaks the rule and is accepted."""
+        return bool(self.texts) and not self.accepted
 
 
-def ways(book: Iterable[Chapter], judging: Judging) -> dict[str, list[str]]:
-    """For each rule that reaches implementations by a refinement, how it does, in words.
+def ways(
+    book: Iterable[Chapter], judging: Judging, known: Mapping[str, Collection[Breaker]]
+) -> dict[str, Way]:
+    """For each rule that a refinement ties to an observer, how far it reaches implementations.
 
-    A tie to an observer by which no suite judges reaches none, and neither does a refusal by a
-    rule that no suite names.
+    An observer by which no suite judges reaches none, and a refusal by a rule that no suite names
+    is as good as no refusal.
     """
-    book = list(book)
-    broken_by: dict[object, dict[str, None]] = {}
-    for chapter in book:
-        for expectation in chapter.expectations:
-            if expectation.verdict == "violated" and not expectation.for_all:
-                broken_by.setdefault(expectation.machine, {})[expectation.rule] = None
-    found: dict[str, dict[str, None]] = {}
-    for chapter in book:
-        for tie in chapter.refinements:
-            observer, variant = tie.observer, tie.machine
-            if observer not in judging:
-                continue
-            for rule in broken_by.get(variant, {}) if tie.rule in judging[observer] else ():
-                if rule not in tie.beside:
-                    found.setdefault(rule, {})[
-                        f"{tie.rule} of {observer.__name__}, by which {chapter.name} refuses "
-                        f"{variant.__name__}"] = None
-            for own in observer.rules_declared:
-                if own.kind in SAFETY:
-                    found.setdefault(own.id, {})[
-                        f"all rules of {observer.__name__}: whatever it accepts keeps this"] = None
-    return {rule: list(texts) for rule, texts in found.items()}
+    own = {rule.id: observer for chapter in book for tie in chapter.refinements
+           if (observer := tie.observer) in judging for rule in observer.rules_declared
+           if rule.kind in SAFETY}
+    named = {f"{rule} of {observer.__name__}" for observer, rules in judging.items()
+             for rule in rules}
+    found = {rule: Way({f"all rules of {observer.__name__}: whatever it accepts keeps this": None})
+             for rule, observer in own.items()}
+    for rule, breakers in known.items():
+        if rule not in found:
+            found[rule] = _way(breakers, named)
+    return found
+
+
+def _way(breakers: Collection[Breaker], named: Collection[str]) -> Way:
+    way = Way(of=len(breakers))
+    told: set[str] = set()
+    for breaker in breakers:
+        if breaker.refused in named:
+            way.refused += 1
+            if breaker.refused not in told:
+                told.add(breaker.refused)
+                way.texts[f"{breaker.refused}, which refuses {breaker}"] = None
+        elif not way.accepted:
+            way.accepted = str(breaker)
+    return way
 
 
 def unseen(book: Iterable[Chapter]) -> dict[str, str]:
     """For each rule that nothing outside can show, why, as the chapters say it."""
     return {rule: why for chapter in book for rule, why in chapter.unseen.items()}
+
+
+def bookkeeping(book: Iterable[Chapter]) -> dict[str, str]:
+    """For each rule that is an observer's bookkeeping, why no implementation can break it."""
+    return {rule: why for chapter in book for rule, why in chapter.bookkeeping.items()}

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import gc
+import json
 import os
+from collections import Counter
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -43,19 +46,69 @@ SHARING = frozenset({
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Keep all tests on Spark in one worker, which pays for one session of it; all with real
-    servers, which they share; and those of a file that share something else."""
+    """Keep those tests together that share something, and leave out the slow ones if asked to."""
     if not config.pluginmanager.hasplugin("xdist"):
         return
+    _group(items)
+    if config.getoption("quick"):
+        known = json.loads(DURATIONS.read_text()) if DURATIONS.exists() else {}
+        slow = {unit for unit, seconds in known.items() if seconds > SLOW}
+        left = [item for item in items if _unit(item) in slow]
+        items[:] = [item for item in items if _unit(item) not in slow]
+        config.hook.pytest_deselected(items=left)
+    if config.getoption("loadgroup", False):
+        for item in items:
+            _say_the_group(item)
+
+
+def _group(items: list[pytest.Item]) -> None:
+    """Keep all tests on Spark in one worker, which pays for one session of it; all with real
+    servers, which they share; and those of a file that share something else."""
     for item in items:
         for together in ("spark", "services"):
             if item.get_closest_marker(together) is not None:
                 item.add_marker(pytest.mark.xdist_group(together))
         if item.path.stem in SHARING and item.get_closest_marker("xdist_group") is None:
             item.add_marker(pytest.mark.xdist_group(item.path.stem))
-    if config.getoption("loadgroup", False):
-        for item in items:
-            _say_the_group(item)
+
+
+# ---- the tests that `make test` runs -------------------------------------------------------------
+
+DURATIONS = Path(__file__).parent / "durations.json"
+"""The seconds of each test, or of each group of tests that share something, by ``make durations``;
+those below half a second are not in it."""
+
+SLOW = 4.0
+"""Seconds of what `make test` leaves to `make test-all`, so that it takes six minutes."""
+
+_spent: Counter[str] = Counter()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """``--quick`` leaves out what takes long; ``--note-durations`` writes down what that is."""
+    parser.addoption("--quick", action="store_true", help="leave out what is known to take long")
+    parser.addoption("--note-durations", action="store_true", help=f"write {DURATIONS.name}")
+
+
+def _unit(item: pytest.Item) -> str:
+    """The group of a test, or its own id."""
+    groups = [str(mark.args[0]) for mark in item.iter_markers("xdist_group")]
+    return groups[0] if groups else item.nodeid
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Add up the seconds of each group, and of each test that is in none."""
+    test, _, group = report.nodeid.rpartition("@") if "@" in report.nodeid else (
+        report.nodeid, "", "")
+    _spent[group or test] += report.duration
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Write the seconds down, where that is asked for, once for all workers."""
+    if session.config.getoption("note_durations") and not hasattr(session.config, "workerinput"):
+        known = {unit: round(seconds, 1) for unit, seconds in sorted(_spent.items())
+                 if seconds >= 0.5}
+        DURATIONS.write_text(json.dumps(known, indent=0, ensure_ascii=False) + "\n")
 
 
 def _say_the_group(item: pytest.Item) -> None:

@@ -28,6 +28,7 @@ __all__ = ["complaints", "deadlock_of"]
 
 SHARED = ("queue", "permits", "freed", "pool", "slots", "line", "slot", "flag", "budget", "beat")
 FRONT = "its kind at the front"
+OF_A_POOL = ("a thread", "a permit")
 COUNTED = (3, 8, 24)
 MAX_OWN_STATES = 1_500
 FARTHEST = 6
@@ -69,7 +70,9 @@ def _of_graph(report: DesignReport, finding: Finding) -> Iterator[str]:
     if not finding.cycle or not report.all_cycles or not report.cycles:
         return
     circle = [wait.task for wait in finding.cycle]
-    if not any(circle[i:] + circle[:i] in told for i in range(len(circle))):
+    pooled = any(wait.what in OF_A_POOL for wait in finding.cycle)
+    rounds = [circle[:n] for n in range(len(circle) if not pooled else 1, len(circle) + 1)]
+    if not any(each[i:] + each[:i] in told for each in rounds for i in range(len(each))):
         yield f"the circle {circle} is not among those that the graph lists as possible"
 
 
@@ -163,7 +166,7 @@ class Judge:
             yield f"{wait}: {sorted(able - set(wait.on))} could end it too"
         for task in wait.gone:
             once = self.could(task, wait, self.run.initial())
-            keeps = wait.what == "a thread"  # who has taken, and cannot give
+            keeps = wait.what in OF_A_POOL  # who has taken, and cannot give
             if task in able or not (once or keeps):
                 yield f"{wait}: {task} is not one that could have ended it"
 
@@ -258,7 +261,7 @@ class Judge:
     def values(self, place: Place, now: int, wait: Blocked) -> list[int]:
         """Numbers of tokens to try in a place, in the direction that the wait says."""
         every = range(place.most + 1) if place.most <= 4 else sorted({0, now, place.most})
-        more = wait.what in ("data", "a thread") or place.role in ("permits", "slots")
+        more = wait.what in ("data", *OF_A_POOL) or place.role in ("permits", "slots")
         return [n for n in every if (n >= now if more else n <= now)]
 
     # --- who could help -----------------------------------------------------------------------
@@ -286,7 +289,7 @@ class Judge:
             queue = f"elements in {wait.where}"
             return any(sign * _change(row, task, queue) > 0
                        for _, row in self.within(task, state))
-        sign = 1 if wait.what == "a thread" else -1
+        sign = 1 if wait.what in OF_A_POOL else -1
         return self.balance(task, f"free threads of {wait.where}", sign, state)
 
     def in_front(self, queue: str) -> str:
@@ -373,15 +376,38 @@ class Judge:
     def of_circle(self, finding: Finding) -> Iterator[str]:
         """The circle closes, and is told if there is one; else somebody waits for nobody."""
         circle, told = finding.cycle, set(finding.waits)
+        pooled = any(wait.what in OF_A_POOL for wait in circle)
         for wait, following in zip(circle, (*circle[1:], *circle[:1]), strict=True):
-            if wait not in told or following.task not in wait.on:
+            if wait not in told or (following.task not in wait.on and not pooled):
                 yield f"the circle breaks after {wait}"
         if len({wait.task for wait in circle}) < len(circle):
             yield "the circle passes a task twice"
+        if pooled:
+            yield from self.of_holders(circle)
         if bool(circle) != self.has_circle(finding.waits):
             yield "there is a circle that is not told" if not circle else "there is no circle"
         if not circle and finding.waits and all(wait.on for wait in finding.waits):
             yield "nobody waits for nobody, and there is no circle"
+
+    def of_holders(self, circle: Sequence[Blocked]) -> Iterator[str]:
+        """In a circle over a pool are all who hold some of it, nobody whom none of these waits for,
+        and at least one round."""
+        tasks = {wait.task: wait for wait in circle}
+        for wait in circle:
+            missing = set(wait.on) - tasks.keys()
+            if missing and wait.what in OF_A_POOL:
+                yield f"{sorted(missing)} hold some of {wait.where}, and are not in the circle"
+            if wait.on and missing == set(wait.on):
+                yield f"the circle breaks after {wait}"
+        seen, left = {circle[0].task}, [circle[0].task]
+        while left:
+            new = [task for task in tasks[left.pop()].on if task in tasks and task not in seen]
+            seen.update(new)
+            left += new
+        if seen != tasks.keys():
+            yield f"nobody in the circle waits for {sorted(tasks.keys() - seen)}"
+        if not self.has_circle(circle):
+            yield "what is told as a circle has no round"
 
     @staticmethod
     def has_circle(waits: Sequence[Blocked]) -> bool:

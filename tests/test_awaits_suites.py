@@ -19,11 +19,12 @@ from checkvalve.conformance.suites.suite import Act, Program
 from checkvalve.conformance.suites.sweeping import STEPS_MAX
 from checkvalve.conformance.systems.awaits_queue.adapter import ReferenceAwaits
 from checkvalve.conformance.systems.awaits_queue.handing import HandingQueue
+from checkvalve.conformance.systems.awaits_permits.adapter import AsyncioLock, ReferencePermits
 from checkvalve.conformance.systems.catalogue import port_named, suite_named
 from checkvalve.conformance.targets import resolve_target
 from checkvalve.reference.drivers.asyncio_closing import ClosableQueue
 from checkvalve.reference.drivers.asyncio_condition import Condition
-from checkvalve.reference.drivers.asyncio_permits import Permits
+from checkvalve.reference.drivers.asyncio_permits import LatePermits, Permits
 from checkvalve.reference.drivers.virtual_loop import VirtualLoop
 
 FOUND = Path(__file__).resolve().parent.parent / "docs" / "awaits"
@@ -70,6 +71,9 @@ def test_a_wait_that_ends_twice_is_a_mistake_of_the_adapter() -> None:
     ("awaits.permits", "awaits.anyio.Semaphore"),
     ("awaits.permits", "awaits.anyio.Lock"),
     ("awaits.permits", "awaits.anyio.CapacityLimiter"),
+    ("awaits.permits", "awaits.anyio.Semaphore.native"),
+    ("awaits.permits", "awaits.anyio.Lock.native"),
+    ("awaits.permits", "awaits.anyio.CapacityLimiter.native"),
     ("awaits.condition", "awaits.anyio.Condition"),
     ("awaits.closing", "awaits.asyncio.Queue.closing"),
     ("awaits.closing", "awaits.janus.closing"),
@@ -88,12 +92,76 @@ def test_what_others_have_right_raises_no_alarm(suite: str, target: str) -> None
 
 
 @pytest.mark.parametrize(("name", "target"), [
-    ("anyio.json", "awaits.anyio"), ("anyio-native.json", "awaits.anyio.native")])
+    ("anyio.json", "awaits.anyio"), ("anyio-native.json", "awaits.anyio.native"),
+    ("anyio-condition-native.json", "awaits.anyio.Condition.native")])
 @pytest.mark.skipif(not installed("anyio", "4.16.0"), reason="found in anyio 4.16.0")
 def test_what_was_found_in_anyio_is_there(name: str, target: str) -> None:
     """The fixtures replay on it, and not on the reference."""
-    assert replay(fixture(name), resolve_target(target)).same
-    assert replay(fixture(name), resolve_target("reference.awaits.queue")).breach is None
+    found = fixture(name)
+    assert replay(found, resolve_target(target)).same
+    assert replay(found, resolve_target(f"reference.{found.suite}")).breach is None
+
+
+def test_a_wait_of_anyio_that_asyncio_cancels_ends_without_the_lock() -> None:
+    """Shown without a suite: who leaves the condition is told that it does not hold the lock."""
+    anyio = pytest.importorskip("anyio")
+
+    async def sleep(condition: Any) -> None:
+        async with condition:
+            await condition.wait()
+
+    loop = VirtualLoop()
+    with loop.running():
+        condition = loop.begin(made(anyio.Condition)).result()
+        sleeper = loop.begin(sleep(condition))
+        loop.settle()
+
+        async def notify() -> None:
+            async with condition:
+                condition.notify(1)
+                await asyncio.sleep(0)
+                await asyncio.sleep(0)
+                sleeper.cancel()
+
+        loop.begin(notify())
+        loop.settle()
+        assert "not holding" in str(sleeper.exception())
+    loop.close()
+
+
+async def made(kind: Any) -> Any:
+    """An object of a library that wants to be made in a task."""
+    return kind()
+
+
+def test_a_lock_that_answers_only_tasks_is_asked_within_one() -> None:
+    """anyio's answered nobody else whether it is held, from 4.13.0 to 4.14.2."""
+    class Shy(asyncio.Lock):
+        def locked(self) -> bool:
+            assert asyncio.current_task() is not None
+            return super().locked()
+
+    class ShyLock(AsyncioLock):
+        kind = Shy
+
+    target = InProcessTarget("shy", ShyLock, port_named)
+    program: Program = (Act("locked"), Act("acquire"), Act("locked"))
+    assert run_program(suite_named("awaits.permits"), target, program, 1).breaches == []
+
+
+def test_a_release_that_is_a_coroutine_may_free_the_permit_before_it_ends() -> None:
+    """Whoever gets the permit in between does not hold one too many."""
+    class Early(LatePermits):
+        async def release(self) -> None:
+            self.permits.release()
+            await asyncio.sleep(0)
+
+    class EarlyPermits(ReferencePermits):
+        kind = Early
+
+    target = InProcessTarget("early", EarlyPermits, port_named)
+    program: Program = (Act("acquire"), Act("release"), Act("acquire"), Act("settle"))
+    assert run_program(suite_named("awaits.permits"), target, program, 1).breaches == []
 
 
 @pytest.mark.parametrize(("name", "target"), [

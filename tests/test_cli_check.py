@@ -70,7 +70,8 @@ def test_the_text_names_the_steps_the_waits_and_a_way_out(
     assert "broadcast reads from merge->broadcast" in out
     assert "merge->broadcast (holds 2)" in out
     assert "broadcast -> merge -> broadcast" in out
-    assert "A way out, checked" in out
+    assert "a way that LOSES something, checked" in out
+    assert "+  - {from: broadcast, to: merge, capacity: 2, name: feedback, flow: drop-" in out
 
 
 def test_the_document_fits_its_schema(capsys: pytest.CaptureFixture[str]) -> None:

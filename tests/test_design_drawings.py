@@ -200,5 +200,5 @@ def test_an_open_question_is_drawn_with_the_circle_that_was_not_excluded() -> No
     report = check_design("checkvalve: 1\nname: drawn\n" + FULL,
                           settings=Settings("graph"))
     assert report.finding("deadlock").outcome is Outcome.UNKNOWN
-    assert "a circle of waits that was not excluded" in draw(report)
+    assert "a cycle of waits that was not excluded" in draw(report)
     assert paths(draw(report), "wait")

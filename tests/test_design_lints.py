@@ -48,6 +48,38 @@ links:
 pools:
   p: {threads: 3}
 """
+BLIND = """\
+checkvalve: 1
+name: blind
+tasks:
+  r:
+    kind: script
+    steps:
+      - branch: [[{read: a}], [{read: b}]]
+  s: {kind: source}
+  t: {kind: source}
+links:
+  - {from: s, to: r, capacity: 1, name: a}
+  - {from: t, to: r, capacity: 1, name: b}
+"""
+BLIND_OF_KINDS = BLIND.split("  t: {")[0].replace("a}", "k, of: x}").replace(
+    "b}", "k, of: y}") + """\
+links:
+  - {from: s, to: r, capacity: 1, name: k, kinds: [x, y]}
+"""
+GIVEN_BACK_BY_ANOTHER = """\
+checkvalve: 1
+name: acks
+tasks:
+  spout: {kind: script, steps: [{acquire: pending}, {write: tuples}]}
+  acker:
+    kind: script
+    steps: [{read: tuples}, {branch: [[{release: pending}], []]}]
+links:
+  - {from: spout, to: acker, capacity: 1, name: tuples}
+pools:
+  pending: {threads: 3}
+"""
 
 
 def changed(text: str, old: str, new: str) -> str:
@@ -73,6 +105,15 @@ ODD = [
      "11:5", "nobody ever reads"),
     ("a link that nobody writes", changed(PROGRAM, "{write: l}, ", ""), "11:5",
      "nobody ever writes"),
+    ("permits that nobody gives back", changed(PROGRAM, ", {release: p, count: 2}", ""), "6:13",
+     "one acquires 'p', and nobody ever releases it"),
+    ("fewer permits given back", changed(PROGRAM, "release: p, count: 2", "release: p"), "6:13",
+     "with 1 more acquired of 'p' than it releases"),
+    ("a way without the release", changed(PROGRAM, "{release: p}]", "{branch: [[{release: p}], []]"
+                                          "}]"), "9:13", "with 1 more acquired of 'p'"),
+    ("a branch that begins with reads", BLIND, "7:9", "before it knows where there is something"),
+    ("a branch that begins with reads of kinds", BLIND_OF_KINDS, "7:9",
+     "all ways of this `branch` begin with a read"),
     ("a diamond with two rates", changed(DIAMOND, "join, capacity: 4", "join, capacity: 4, gives: "
      "2"), "13:5|11:5|12:5", "do not balance"),
 ]
@@ -88,7 +129,13 @@ def test_what_is_odd_is_told_with_its_place(text: str, spot: str, words: str) ->
     assert lint.next_step
 
 
-@pytest.mark.parametrize("text", [DIAMOND, PROGRAM])
+@pytest.mark.parametrize("text", [
+    DIAMOND, PROGRAM, GIVEN_BACK_BY_ANOTHER, BLIND.replace("branch", "either"),
+    BLIND_OF_KINDS.replace("branch", "either"), changed(BLIND, "[[{read: a}]", "[[], [{read: a}]"),
+    changed(BLIND, "[[{read: a}], [{read: b}]]", "[[{read: a}, {read: b}], [{read: a}]]"),
+    changed(PROGRAM, "{acquire: p}, {read: l}, {release: p}",
+            "{either: [[{acquire: p}, {read: l}, {release: p}], [{read: l}]]}"),
+])
 def test_what_the_odd_ones_were_made_of_is_not_odd(text: str) -> None:
     """Else something else would have been told of them."""
     assert lints(load(text, "d.yaml")) == ()

@@ -1,4 +1,4 @@
-"""Repairs and circles of waits: what is proposed is true, and what is told is worth telling."""
+"""Repairs and cycles of waits: what is proposed is true, and what is told is worth telling."""
 
 from __future__ import annotations
 
@@ -192,9 +192,9 @@ def test_a_merge_may_come_to_prefer_a_queue_with_kinds() -> None:
     assert edits == {"policy": "preferred", "prefers": "retry"}
 
 
-def test_elements_at_the_start_and_dropping_come_last() -> None:
+def test_elements_at_the_start_and_what_loses_come_last() -> None:
     """Nothing is invented or lost where anything else helps."""
-    assert ORDER[-2:] == ["more at the start", "dropping"]
+    assert ORDER[-3:] == ["more at the start", "fewer runs", "dropping"]
 
 
 def test_a_limit_on_what_is_under_way_is_a_pool_of_permits() -> None:
@@ -362,13 +362,15 @@ def test_a_call_waits_for_the_threads_of_its_own_calls() -> None:
     assert [[w.task for w in cycle.waits] for cycle in report.cycles] == [["requests"]]
 
 
-def test_few_circles_are_told_and_the_rest_is_counted() -> None:
-    """The shortest ones, those of the same tasks on one line."""
-    told = "\n".join(lines(check_design(POOLED)))
+def test_few_cycles_are_told_and_the_rest_is_counted() -> None:
+    """The shortest ones, those of the same tasks on one line; what was found is not told again."""
+    told = "\n".join(lines(check_design(POOLED, settings=Settings("graph"))))
     graph = told[told.index("Wait-for graph"):].splitlines()
     assert len(graph) <= 5
     assert graph[1].startswith("    a -> s -> a: ")
-    assert graph[-1].strip().startswith("and 3 more circles")
+    assert graph[-1].strip().startswith("and 3 more cycles")
+    told = "\n".join(lines(check_design(POOLED)))
+    assert "it does not exclude 3 beside those among the" in told and "a -> s -> a: " not in told
 
 
 def test_the_verdict_is_told_before_a_repair_is_looked_for(
@@ -384,7 +386,7 @@ def test_the_verdict_is_told_before_a_repair_is_looked_for(
     monkeypatch.setattr(search, "with_repair", looked)
     run(root, ["check", str(EXAMPLES / "ring-full-deadlocked.yaml")])
     assert "deadlock" in before[0]
-    assert "The circle:" in before[0]
+    assert "The cycle:" in before[0]
 
 
 def test_the_document_has_the_repair(capsys: pytest.CaptureFixture[str]) -> None:
@@ -394,6 +396,7 @@ def test_the_document_has_the_repair(capsys: pytest.CaptureFixture[str]) -> None
     found = json.loads(capsys.readouterr().out)["results"][0]["repair"]
     step = {
         "kind": "capacity", "change": "give a->b a capacity of 2 (it has 1)",
+        "tier": "resources",
         "gives_up": "it costs nothing but memory", "least": True, "edits": [{
             "where": f"{file}:12:32", "of": "link a->b", "key": "capacity", "old": "1",
             "new": "2"}],

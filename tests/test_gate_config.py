@@ -26,6 +26,9 @@ optional = ["js"]
 
 [suites.known]
 deque = ["QUEUE-4"]
+
+[suites.not_shown]
+js = ["QUEUE-12"]
 """
 
 
@@ -54,7 +57,7 @@ def test_everything_that_is_listed_comes_back(tmp_path: Path) -> None:
     assert config.verify == ("flow",)
     assert config.suites == (Suite(
         "queue", ("reference", "deque", "js"), 40, 7, 5.0, STATES_MAX,
-        {"deque": ("QUEUE-4",)}, frozenset({"js"}),
+        {"deque": ("QUEUE-4",)}, frozenset({"js"}), {"js": ("QUEUE-12",)},
     ),)
 
 
@@ -80,7 +83,7 @@ WRONG = [
     ("[[designs]]\nmax_seconds = 3\n", 1, "`files` is missing", "Add files"),
     ("[[designs]]\nfiles = [\"designs/*\"]\nmax_seconds = -1\n", 3, "at least", "max_seconds = 20"),
     ("[[suites]]\nsuite = \"queue\"\ntargets = [\"a\"]\n[[suites]]\nsuite = \"queue\"\n"
-     "targets = [\"a\"]\ncases = 1.5\n", 7, "whole number", "cases = 36"),
+     "targets = [\"a\"]\ncases = 1.5\n", 7, "whole number", "cases = 40"),
     ("[[suites]]\nsuite = \"queue\"\ntargets = [\"deque\"]\n[suites.known]\ndequeue = [\"Q-1\"]\n",
      4, "not among the targets", "'deque'"),
     ("[[suites]]\nsuite = \"queue\"\ntargets = [\"deque\"]\n[suites.known]\ndeque = \"Q-1\"\n",

@@ -14,6 +14,7 @@ from checkvalve.reference.kafka.cluster.controlling import Controlling, stands
 from checkvalve.reference.kafka.cluster.operator import Operator
 from checkvalve.reference.kafka.cluster.process import Process
 from checkvalve.reference.kafka.controller import znodes
+from checkvalve.reference.kafka.controller.channels import Channels
 from checkvalve.reference.kafka.controller.controller import Controller
 from checkvalve.reference.kafka.controller.terms import Effect, Event, Opened, Over
 
@@ -55,6 +56,7 @@ class Listens:
 
     def __init__(self) -> None:
         self.told: list[Event] = []
+        self.channels = Channels(lambda effect: None, lambda: 1)
 
     def receive(self, event: Event) -> list[Effect]:
         """Keep it."""

@@ -7,11 +7,11 @@ import shutil
 
 import pytest
 
+from checkvalve.conformance.adapters.base import Declined
 from checkvalve.conformance.adapters.session import InProcessTarget
 from checkvalve.conformance.campaigns.case import RunSettings, plan, run_case
-from checkvalve.conformance.campaigns.summary import NOT_APPLICABLE
 from checkvalve.conformance.engines.conduct import Order, conduct
-from checkvalve.conformance.results import PASSED, VIOLATED
+from checkvalve.conformance.results import NOT_OFFERED, NOT_SHOWN, PASSED, VIOLATED
 from checkvalve.conformance.systems.catalogue import port_named
 from checkvalve.conformance.suites.run import run_program
 from checkvalve.conformance.suites.suite import Act, Program
@@ -60,13 +60,14 @@ def wait(milliseconds: int) -> Act:
 
 @pytest.mark.parametrize("target", APPLICABLE)
 def test_a_target_passes_the_rules_of_its_law_and_no_other_applies(target: str) -> None:
-    """What does not apply is said to be not applicable, rule by rule."""
+    """What it does not offer is said to be not shown, rule by rule."""
     order = Order("timer", settings=RunSettings(programs=3))
     summary, _ = conduct(target, order)
     verdicts = {result.rule.id: result.verdict for result in summary.results}
     passed = {rule for rule, verdict in verdicts.items() if verdict == PASSED}
     assert passed == APPLICABLE[target]
-    assert {verdicts[rule] for rule in verdicts.keys() - passed} == {NOT_APPLICABLE}
+    assert {verdicts[rule] for rule in verdicts.keys() - passed} == {NOT_SHOWN}
+    assert {each.reason for each in summary.results} <= {"", NOT_OFFERED}
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="needs node")
@@ -144,3 +145,17 @@ def test_a_request_without_its_numbers_is_refused(request_: dict[str, object]) -
     with pytest.raises(InputError):
         conversation.act_for(request_)
     session.close()
+
+
+def test_a_delay_below_0_is_due_at_once_or_refused() -> None:
+    """Refused, nothing was added, and what was pending runs as it was to."""
+    class Refusing(ReferenceTimer):
+        def schedule(self, task: int, delay: int) -> None:
+            if delay < 0:
+                raise Declined("a delay below 0")
+            super().schedule(task, delay)
+
+    program: Program = (add(0, 2), add(0, -3), add(1, -3), wait(2), Act("size"))
+    for kind in (ReferenceTimer, Refusing):
+        target = InProcessTarget("below-0", kind, port_named)
+        assert run_program(TIMER_SUITE, target, program, 1).breaches == []

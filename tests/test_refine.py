@@ -418,3 +418,17 @@ def test_room_is_what_an_observer_requires_without_a_rule() -> None:
     assert {"self.named < self.N", "self.inside < self.named"} <= set(conditions)
     assert "self.named - self.gone < self.C" not in conditions
     assert conditions_without_rule(ObservedMemtable)
+
+
+def test_a_view_knows_what_the_machine_can_do() -> None:
+    """So it shows that an end rests by what is enabled, also where a mutant's variables deny it."""
+    can: set[tuple[int, frozenset[str]]] = set()
+
+    class Asking(PipeSeen):
+        def asked(self, machine: Pipe) -> Iterable[Seen]:
+            can.add((machine.first + machine.second, self.enabled))
+            return ()
+
+    decide(Seeing(bind(Pipe, N=1), bind(Outside, C=2, N=1), Asking))
+    assert can == {(0, frozenset({"put"})), (1, frozenset({"move"})), (1, frozenset({"take"})),
+                   (0, frozenset())}

@@ -1,4 +1,4 @@
-"""A target that refuses a capacity: its cases are not applicable, and the others run."""
+"""A target that refuses a capacity: its cases show nothing, and the others run."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_the_cases_of_a_refused_capacity_are_counted_and_the_others_pass(
 ) -> None:
     """Also where the first capacity that is tried is the one that is refused."""
     code, target = conform(capsys, takes)
-    refused = {f"not applicable for capacity {each}" for each in (1, 2, 3) if each not in takes}
+    refused = {f"not offered: capacity {each}" for each in (1, 2, 3) if each not in takes}
     assert (code, target["verdict"], set(target["refused"])) == (0, "passed", refused)
     assert min(target["refused"].values()) >= 12, "of 36 cases, a third has each capacity"
 
@@ -61,8 +61,8 @@ def test_a_target_that_refuses_every_capacity_has_had_nothing_decided(
 ) -> None:
     """Unknown, and no failure of the target."""
     code, target = conform(capsys, (), asked=("--cases", "6"))
-    assert (code, target["verdict"], target["error"]) == (2, "unknown", "")
-    assert target["refused"] == {"not applicable for capacity 1, 2, 3": 6}
+    assert (code, target["verdict"], target["error"]) == (2, "not shown", "")
+    assert target["refused"] == {"not offered: capacity 1, 2, 3": 6}
 
 
 @pytest.mark.parametrize(("error", "definite"), [
@@ -82,7 +82,7 @@ def test_a_row_says_what_was_refused(here: Path) -> None:
     rows = [run_case("queue", "python:takes_one:Queue", case, RunSettings(capacity=2))
             for case in plan("queue", cases=2, seed=0)]
     assert [(row.verdict, row.message) for row in rows] == [
-        (REFUSED, "not applicable for capacity 2")] * 2
+        (REFUSED, "not offered: capacity 2")] * 2
 
 
 def test_a_gate_does_not_pass_what_was_not_run(here: Path) -> None:

@@ -108,7 +108,8 @@ def test_a_breach_that_a_fresh_process_does_not_show_is_no_violation(
 ) -> None:
     """However often it came in a process that has served other sessions."""
     row = row_of(BROKEN_BUT_FOR_THE_FIRST, "worn_adapter", tmp_path, monkeypatch)
-    assert (row.verdict, row.fixture) == (ERROR, "") and "Session 2: poll: nobody's" in row.message
+    assert (row.verdict, row.fixture) == (ERROR, "")
+    assert "Session 2: poll: \"nobody's\"" in row.message
 
 
 def test_of_a_breach_that_comes_now_and_then_it_is_told_how_often_and_by_which_program(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from checkvalve.conformance.campaigns.summary import NOT_APPLICABLE
 from checkvalve.conformance.engines.conduct import Order, conduct
 from checkvalve.conformance.adapters.session import InProcessTarget
 from checkvalve.conformance.ports.base import Target
+from checkvalve.conformance.results import NOT_OFFERED
 from checkvalve.conformance.systems.catalogue import port_named
 from checkvalve.conformance.suites.run import capabilities, run_program
 from checkvalve.conformance.suites.suite import Act
@@ -76,7 +76,7 @@ def test_what_a_promise_does_not_cover_does_not_apply() -> None:
                            ("policy.drop-oldest", {"QUEUE-7"}), ("reference", {"QUEUE-17"})):
         summary, _ = conduct(target, Order(cases=1))
         assert spared == {each.rule.id for each in summary.results
-                          if each.verdict == NOT_APPLICABLE}, target
+                          if each.reason == NOT_OFFERED}, target
 
 
 def test_who_gives_out_what_it_did_not_promise_breaks_its_promise_too() -> None:

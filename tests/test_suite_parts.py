@@ -16,7 +16,9 @@ from hypothesis import strategies as st
 from checkvalve.conformance.campaigns.case import RunSettings, plan, run_case
 from checkvalve.conformance.campaigns.summary import known_rules, summarise
 from checkvalve.conformance.engines.conduct import Order, conduct
-from checkvalve.conformance.results import ERROR, PASSED, UNKNOWN, VIOLATED, CaseRow
+from checkvalve.conformance.results import (
+    ERROR, NOT_SHOWN, NO_OCCASION, PASSED, TOO_FEW, VIOLATED, CaseRow,
+)
 from checkvalve.conformance.suites.generate import LENGTH_MAX, explore
 from checkvalve.conformance.suites.judge import Judge
 from checkvalve.conformance.suites.run import ITEMS_MAX, run_program
@@ -212,7 +214,8 @@ def test_a_target_that_fails_at_once_is_asked_only_once(
     summary, rows = conduct(target, Order(cases=36))
     assert [row.verdict for row in rows] == [ERROR]
     assert summary.verdict == "error"
-    assert {result.verdict for result in summary.results} == {"not run"}
+    assert {result.verdict for result in summary.results} == {"not shown"}
+    assert {result.reason for result in summary.results} == {"target failed"}
 
 
 def test_a_target_that_cannot_do_what_it_claims_fails(
@@ -334,18 +337,21 @@ def test_a_known_violation_that_is_gone_is_told(broken: dict[str, CaseRow]) -> N
         "QUEUE-1",)
 
 
-@pytest.mark.parametrize(("cases", "verdict"), [(0, UNKNOWN), (8, UNKNOWN), (9, PASSED)])
-def test_a_rule_that_too_few_cases_exercised_is_unknown(cases: int, verdict: str) -> None:
-    """Another rule was exercised in all of them; the run is as unknown as this one."""
+@pytest.mark.parametrize(("cases", "verdict", "reason"), [
+    (0, NOT_SHOWN, NO_OCCASION), (8, NOT_SHOWN, TOO_FEW), (9, PASSED, "")])
+def test_a_rule_that_too_few_cases_exercised_is_not_shown(
+    cases: int, verdict: str, reason: str
+) -> None:
+    """Another rule was exercised in all of them; the run shows no more than it does of this one."""
     rows = [CaseRow("queue", "1", "t", at, at, PASSED, "", 9, "",
                     json.dumps({"QUEUE-1": int(at < cases), "QUEUE-2": 3}), "")
             for at in range(36)]
     summary = summarise("queue", "t", rows)
     assert [summary.results[0].verdict, summary.verdict] == [verdict, verdict]
-    assert verdict == PASSED or "9 are enough" in summary.results[0].message
+    assert summary.results[0].reason == reason and not summary.results[0].declared
 
 
-def test_a_run_in_which_nothing_could_break_is_unknown() -> None:
+def test_a_run_in_which_nothing_could_break_shows_nothing() -> None:
     """A green run that proved nothing says so."""
     rows = [CaseRow("queue", "1", "t", 0, 0, PASSED, "", 9, "", '{"QUEUE-1": 0}', "")]
-    assert summarise("queue", "t", rows).verdict == "unknown"
+    assert summarise("queue", "t", rows).verdict == NOT_SHOWN

@@ -7,9 +7,8 @@ import json
 import pytest
 
 from checkvalve.conformance.campaigns.case import RunSettings, plan, run_case
-from checkvalve.conformance.campaigns.summary import NOT_APPLICABLE, NOT_EXERCISED
 from checkvalve.conformance.engines.conduct import Engine, Order, conduct
-from checkvalve.conformance.results import PASSED
+from checkvalve.conformance.results import NOT_OFFERED, NOT_SHOWN, PASSED, TECHNIQUE
 from checkvalve.conformance.systems.catalogue import suite_named
 
 MUST = {rule.id for rule in suite_named("queue").rules() if rule.strength.value == "MUST"}
@@ -37,7 +36,7 @@ def test_every_rule_is_exercised_on_the_deferred_reference() -> None:
     """A default run could have shown a breach of each; one is about queues that drop."""
     summary, _ = conduct("reference.deferred", Order(cases=24))
     verdicts = {result.rule.id: result.verdict for result in summary.results}
-    assert verdicts.pop("QUEUE-17") == NOT_APPLICABLE
+    assert verdicts.pop("QUEUE-17") == NOT_SHOWN
     assert set(verdicts.values()) == {PASSED}
     assert all(result.steps for result in summary.results if result.rule.id in verdicts)
 
@@ -45,21 +44,21 @@ def test_every_rule_is_exercised_on_the_deferred_reference() -> None:
 def test_a_rule_that_nothing_could_break_is_not_called_passed() -> None:
     """The reference wakes at once: no waiter is cancelled after it was woken."""
     summary, _ = conduct("reference", Order(cases=9, settings=RunSettings(programs=2)))
-    verdicts = {result.rule.id: result.verdict for result in summary.results}
-    assert verdicts["QUEUE-10"] == NOT_EXERCISED
+    (found,) = (each for each in summary.results if each.rule.id == "QUEUE-10")
+    assert (found.verdict, found.reason, found.declared) == (NOT_SHOWN, TECHNIQUE, True)
+    assert "cancelled after it was woken" in found.message
 
 
-def test_a_default_run_exercises_on_the_reference_every_rule_that_can_be() -> None:
-    """Of the one that cannot be, the report says what it would take."""
+def test_a_default_run_shows_of_the_reference_every_rule_that_it_can() -> None:
+    """Of those that take another technique, the report says so; and it is no failure."""
     summary, _ = conduct("reference", Order(settings=RunSettings(programs=5)))
-    assert summary.not_exercised == ("QUEUE-10",) and not summary.reservation
-    (told,) = (each.message for each in summary.results if each.verdict == NOT_EXERCISED)
-    assert "woken waiters run later than the request" in told
+    assert summary.verdict == PASSED and dict(summary.not_shown) == {
+        NOT_OFFERED: ("QUEUE-17",),
+        TECHNIQUE: ("QUEUE-6", "QUEUE-9", "QUEUE-10", "QUEUE-12")}
 
 
-def test_what_a_target_cannot_do_is_not_applicable() -> None:
+def test_what_a_target_cannot_do_is_not_offered() -> None:
     """A deque has no put and no cancel: their rules say nothing about it."""
     summary, rows = conduct("deque", Order(cases=2), engine=Engine())
-    verdicts = {result.rule.id: result.verdict for result in summary.results}
-    assert verdicts["QUEUE-7"] == verdicts["QUEUE-9"] == NOT_APPLICABLE
+    assert {"QUEUE-7", "QUEUE-9"} <= {*summary.not_shown[NOT_OFFERED]}
     assert all("QUEUE-7" not in json.loads(row.exercised) for row in rows)

@@ -10,7 +10,9 @@ import pytest
 
 from checkvalve.conformance.adapters.session import InProcessTarget
 from checkvalve.conformance.campaigns import case
-from checkvalve.conformance.campaigns.case import CANDIDATES_MAX, RunSettings, plan, run_case
+from checkvalve.conformance.campaigns.case import (
+    CANDIDATES_MAX, CAPACITY_MAX, RunSettings, plan, run_case,
+)
 from checkvalve.conformance.campaigns.replay import Replay, _outcome, replay
 from checkvalve.conformance.ports.base import Adapter
 from checkvalve.conformance.results import ERROR, FLAKY, VIOLATED, Case
@@ -99,13 +101,15 @@ def test_cases_take_the_capacities_of_a_suite_in_turn_unless_one_is_asked_for() 
             found.add(search.capacity)
         return found
 
-    assert capacities(RunSettings()) == set(SUITE.capacities)
+    assert SUITE.long is not None
+    assert capacities(RunSettings()) == {*SUITE.capacities, *SUITE.long.sizes}
     assert capacities(RunSettings(capacity=7)) == {7}
 
 
 def test_settings_out_of_their_bounds_are_refused() -> None:
     """By name, with the bounds."""
-    for name, most in (("capacity", 64), ("programs", 10_000), ("candidates", CANDIDATES_MAX)):
+    for name, most in (("capacity", CAPACITY_MAX), ("programs", 10_000),
+                       ("candidates", CANDIDATES_MAX)):
         for value in (1, most):
             RunSettings(**{name: value})
         for value in (0, most + 1):

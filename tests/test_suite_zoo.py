@@ -8,8 +8,10 @@ from statistics import median
 
 import pytest
 
-from checkvalve.conformance.campaigns.case import RunSettings, plan, run_case
-from checkvalve.conformance.campaigns.case import suite_version
+from checkvalve.conformance.campaigns.case import (
+    RunSettings, case_at, plan, run_case, suite_version,
+)
+from checkvalve.conformance.campaigns.places import place_of
 from checkvalve.conformance.results import VIOLATED, CaseRow
 from checkvalve.conformance.suites.fixture import read_fixture
 from checkvalve.conformance.suites.generate import GENERATOR
@@ -46,7 +48,7 @@ def rows_in_focus(target: str, rule_id: str) -> tuple[CaseRow, ...]:
     position, every = [rule.id for rule in rules].index(rule_id), len(rules)
     return tuple(
         run_case("queue", target, case, RunSettings())
-        for case in plan("queue", cases=6 * every, seed=0) if case.index % every == position
+        for case in (case_at("queue", place_of(position + turn * every), 0) for turn in range(6))
     )
 
 

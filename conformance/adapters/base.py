@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Collection
 
 from ...spec.notation.errors import InputError
+from ..ports.base import AT_ONCE, Message
 
-__all__ = ["Declined", "missing"]
+__all__ = ["Declined", "declared", "missing"]
+
+
+def declared(wakes: str, no_occasion: Collection[str]) -> Message:
+    """What a greeting says of what the adapter cannot show, where there is anything to say."""
+    said: Message = {} if wakes == AT_ONCE else {"wakes": wakes}
+    return {**said, "no_occasion": [*no_occasion]} if no_occasion else said
 
 
 class Declined(Exception):

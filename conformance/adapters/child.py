@@ -21,11 +21,13 @@ from ...spec.notation.errors import InputError, TargetError
 from ..patience import still_due
 from ..ports.base import LINE_BYTES_MAX, excerpt
 
-__all__ = ["SESSION_BYTES_MAX", "Child", "last_lines"]
+__all__ = ["LATE", "SESSION_BYTES_MAX", "Child", "last_lines"]
 
 SESSION_BYTES_MAX: Final = 64 << 20
 """What a child may print on stdout between one hello and the next."""
 
+LATE: Final = "did not answer within"
+"""What is told of a program that hangs, before the time limit."""
 _CHUNK_BYTES: Final = 1 << 16
 _TAIL_BYTES: Final = 1 << 14
 _TAIL_LINES: Final = 5
@@ -104,7 +106,7 @@ class Child:
             if left <= 0:
                 self._interrogate()
                 raise self.failed(
-                    f"did not answer within {limit:g} s", shown=bytes(self._unread))
+                    f"{LATE} {limit:g} s", shown=bytes(self._unread))
             if unsent:
                 self._selector.register(self._stdin, selectors.EVENT_WRITE)
             self._pump(min(left, _PAUSE_SECONDS))

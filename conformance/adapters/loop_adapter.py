@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from typing import Any
+from typing import Any, ClassVar, TypeVar
 
 from ...reference.drivers.virtual_loop import VirtualLoop
-from ..ports.base import Message
+from ..ports.base import STEPPED, Message
 from .base import Declined
 from .port_adapter import PortAdapter
 
 __all__ = ["Held", "LoopAdapter"]
+
+Answer = TypeVar("Answer")
 
 
 class Held:
@@ -55,6 +57,8 @@ class Held:
 class LoopAdapter(PortAdapter):
     """The loop, the calls by name, and what they have reported."""
 
+    wakes: ClassVar[str] = STEPPED
+
     _loop: VirtualLoop
 
     def begin_anew(self) -> None:
@@ -82,6 +86,15 @@ class LoopAdapter(PortAdapter):
         with self._loop.running():
             call.task = self._loop.begin(told())
         return call
+
+    def inside(self, ask: Callable[[], Answer]) -> Answer:
+        """What a task is told that asks: some libraries answer nobody else."""
+        async def asks() -> Answer:
+            return ask()
+
+        with self._loop.running():
+            task: asyncio.Task[Answer] = self._loop.begin(asks())
+        return task.result()
 
     def note(self, call: Held, does: str, **more: object) -> None:
         """Report what became of a call."""

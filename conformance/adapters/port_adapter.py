@@ -7,11 +7,11 @@ It raises ``Declined`` for a request that the implementation refuses.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, ClassVar
 
-from ..ports.base import Message, Port
-from .base import Declined
+from ..ports.base import AT_ONCE, Message, Port
+from .base import Declined, declared
 
 __all__ = ["PortAdapter"]
 
@@ -23,6 +23,10 @@ class PortAdapter:
     name: str = "reference"
     policy: ClassVar[str]
     version: ClassVar[str] = "1"
+    wakes: ClassVar[str] = AT_ONCE
+    """When one runs that was woken: ``STEPPED`` where the harness can come in between."""
+    no_occasion: ClassVar[Collection[str]] = ()
+    """The ids of rules that nothing which it does could break."""
 
     def start(self, settings: Mapping[str, Any]) -> None:
         """Begin with a fresh instance. Raises ``Declined`` for settings that do not fit."""
@@ -59,4 +63,5 @@ class PortAdapter:
             raise Declined("unknown-port")
         self.start(message["settings"])
         can = [name for name in self.port.capabilities() if self._method(name)]
-        return {"name": self.name, "version": self.version, "can": can, "policy": self.policy}
+        return {"name": self.name, "version": self.version, "can": can, "policy": self.policy,
+                **declared(self.wakes, self.no_occasion)}

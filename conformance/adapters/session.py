@@ -9,7 +9,7 @@ from typing import Protocol
 
 from ...spec.notation.errors import InputError, TargetError
 from ..ports.base import (
-    UNSUPPORTED, Adapter, Kind, Message, Operation, Port, SettingsRefused, check_reply,
+    STEPPED, UNSUPPORTED, Adapter, Kind, Message, Operation, Port, SettingsRefused, check_reply,
     check_request, excerpt,
 )
 from .guard import guarded
@@ -48,6 +48,7 @@ class CheckedSession:
         self._port_named = port_named
         self._port: Port | None = None
         self._can: frozenset[str] = frozenset()
+        self._stepped = False
         self._tickets: dict[object, Kind] = {}
         self._now_ms = 0
         self._broken = False
@@ -66,6 +67,8 @@ class CheckedSession:
             if "error" in checked or operation.name == "hello":
                 self._keep_to_its_word(operation, checked)
                 self._accepts(message, checked)
+            elif self._stepped and operation.name not in port.lets_run:
+                self._check_steps(message, checked)
         except SettingsRefused:
             # It answered as the protocol says, and is as sound as it was before.
             self._broken = True
@@ -84,6 +87,7 @@ class CheckedSession:
         """Refuse that an operation is unknown to a target that says it can do it."""
         if operation.name == "hello":
             self._can = frozenset(reply.get("ok", {}).get("can", ()))
+            self._stepped = reply.get("ok", {}).get("wakes") == STEPPED
         elif reply.get("error") == "unknown-operation":
             if operation.name in self._can:
                 claim, advice = "which its `can` names", ", or leave it out of `can`"
@@ -94,6 +98,19 @@ class CheckedSession:
             raise TargetError(
                 f"{self._name} answered 'unknown-operation' to {operation.name!r}, {claim}",
                 next_step=f"Give the adapter the operation{advice}.")
+
+    def _check_steps(self, message: Message, reply: Message) -> None:
+        """Raise ``TargetError`` where one that waited has run, and was to run at a later step."""
+        told = reply.get("ok")
+        others = [each for each in told if isinstance(each, dict) and each.get(
+            "by", message.get("by")) != message.get("by")] if isinstance(told, list) else []
+        ran = next(iter([*reply["events"], *others]), None)
+        if ran is not None:
+            raise TargetError(
+                f"{self._name} says in its hello that its wakes are stepped, and its reply to "
+                f"{message['do']!r} tells of one that waited and has run already: {excerpt(ran)}",
+                next_step='Let the adapter say "wakes": "at-once", or let nobody run before the '
+                "next settle (docs/settling.md).")
 
     def _accepts(self, message: Message, reply: Message) -> None:
         """Raise ``SettingsRefused`` where the target supports no instance with these settings."""

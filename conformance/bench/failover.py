@@ -41,10 +41,17 @@ def schedule(seed: int, target: Callable[[], ReferenceCluster]) -> Schedule:
     program = draw(Random(f"schedule {seed}"), set(PORT.operations), rule)
     cluster, min_isr = target(), 1 + seed // len(RULES) % 2
     cluster.request({"do": "hello", "port": PORT.name, "settings": {"capacity": min_isr}})
-    judge = HistoryJudge(Terms(int(dict(program[0].about)["brokers"]), min_isr))
+    judge = HistoryJudge(Terms(
+        int(dict(program[0].about)["brokers"]), min_isr,
+        int(dict(program[0].about)["partitions"])))
     words: Counter[str] = Counter()
     for act in program:
-        reply = cluster.request({"do": act.do, **dict(act.about)})
+        about = dict(act.about)
+        reply = cluster.request({"do": act.do, **about})
+        if "ok" not in reply:
+            continue    # what is asked is not there any more
+        if act.do == "produce":
+            judge.produce(int(about["partition"]), about["acks_all"] == 1, int(about["records"]))
         for row in reply["ok"] if isinstance(reply["ok"], list) else ():
             event = event_of(row)
             assert event is not None

@@ -18,7 +18,7 @@ from typing import Any
 from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
 
-from ..campaigns.case import RunSettings, plan, run_case
+from ..campaigns.case import RunSettings, case_at, run_case
 from ..results import VIOLATED
 from ..state_machines import RuleBroken, state_machine
 from ..suites.suite import Suite
@@ -40,7 +40,7 @@ def by_campaign(twin: Twin, seconds: float, number: int) -> float | None:
     """The processor seconds until a case told of a breach; None: not in time."""
     begun = time.process_time()
     for index in count():
-        case = plan(twin.suite, cases=index + 1, seed=number)[index]
+        case = case_at(twin.suite, index, number)
         row = run_case(twin.suite, f"zoo:{twin.name}", case, RunSettings())
         spent = time.process_time() - begun
         if spent > seconds:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from random import Random
 from typing import Final
 
 from ...spec.engines.monitor import STATES_MAX
-from ...spec.notation.errors import InputError, TargetError
+from ...spec.notation.errors import CheckvalveError, InputError, TargetError
 from ...spec.notation.labels import counted
 from ...spec.notation.rules import Rule
 from ..ports.base import SettingsRefused, Target
@@ -18,18 +20,30 @@ from ..results import ERROR, FLAKY, PASSED, REFUSED, UNKNOWN, VIOLATED, Case, Ca
 from ..suites.fixture import Fixture, fixture_of
 from ..suites.generate import GENERATOR
 from ..suites.run import Run, capabilities, run_program
+from ..suites.lengthy import FILLED_BY_CHANCE
 from ..suites.shrink import RUNS_MAX, shrink
-from ..suites.suite import AnySuite, Program
+from ..suites.suite import AnySuite, Long, Program
 from ..systems.catalogue import suite_named
+from .places import is_long, long_number, turn_of
 from .rehearsal import most_telling
 from .steadiness import Sessions, kept_state, left_behind
 
-__all__ = ["CANDIDATES_MAX", "RunSettings", "plan", "run_case", "suite_version"]
+__all__ = [
+    "CANDIDATES_MAX", "CAPACITY_MAX", "RunSettings", "case_at", "offers", "plan", "row_of",
+    "run_case", "suite_version",
+]
 
 CANDIDATES_MAX: Final = 10_000_000
+CAPACITY_MAX: Final = 10_000
 _SEED_BITS = 53
+_COLLECT_EVERY = 10
+"""Long cases after which the garbage of cycles is looked for."""
+
 _REPEATS = 3
 """Further runs in which a breach has to come again: before its program is shrunk, and after."""
+
+_REQUESTS = 600
+"""Requests that programs of a case with a large capacity may make before their own, at least."""
 
 _OFTEN, _OFTEN_IN_REAL_TIME = 10, 3
 """Runs in which it is counted how often a breach comes that does not always come."""
@@ -59,7 +73,8 @@ class RunSettings:
 
     def __post_init__(self) -> None:
         _require(0 <= self.shrinks <= RUNS_MAX, "shrinks", 0, RUNS_MAX)
-        _require(self.capacity is None or 1 <= self.capacity <= 64, "capacity", 1, 64)
+        _require(self.capacity is None or 1 <= self.capacity <= CAPACITY_MAX, "capacity", 1,
+                 CAPACITY_MAX)
         _require(1 <= self.programs <= 10_000, "programs", 1, 10_000)
         _require(1 <= self.candidates <= CANDIDATES_MAX, "candidates", 1, CANDIDATES_MAX)
         if not 0 < self.timeout_seconds <= 3600:
@@ -77,16 +92,18 @@ def suite_version(suite: AnySuite) -> str:
 
 
 def plan(suite: str, *, cases: int, seed: int) -> list[Case]:
-    """The cases of a run; each one's seed depends on nothing but its index and ``seed``."""
-    suite_named(suite)
+    """The first cases of a run, in order; see ``case_at``."""
     _require(1 <= cases <= 1_000_000, "cases", 1, 1_000_000)
+    return [case_at(suite, index, seed) for index in range(cases)]
+
+
+def case_at(suite: str, index: int, seed: int) -> Case:
+    """The case at a place of a run; its seed depends on nothing but the place and ``seed``."""
+    suite_named(suite)
     _require(0 <= seed < 2**_SEED_BITS, "seed", 0, 2**_SEED_BITS - 1)
-    return [Case(index, _seed_of(suite, seed, index)) for index in range(cases)]
-
-
-def _seed_of(suite: str, seed: int, index: int) -> int:
-    digest = hashlib.sha256(f"{suite}/{seed}/{index}".encode()).digest()
-    return int.from_bytes(digest[:8]) >> (64 - _SEED_BITS)
+    at = f"long {long_number(index)}" if is_long(index) else str(turn_of(index))
+    digest = hashlib.sha256(f"{suite}/{seed}/{at}".encode()).digest()
+    return Case(index, int.from_bytes(digest[:8]) >> (64 - _SEED_BITS))
 
 
 def run_case(suite: str, target_spec: str, case: Case, settings: RunSettings) -> CaseRow:
@@ -98,7 +115,29 @@ def run_case(suite: str, target_spec: str, case: Case, settings: RunSettings) ->
     from ..targets import resolve_target
 
     target = resolve_target(target_spec, timeout=settings.timeout_seconds)
-    return _Search(suite_named(suite), target_spec, target, case, settings).row()
+    return row_of(suite_named(suite), target, case, settings)
+
+
+def row_of(suite: AnySuite, target: Target, case: Case, settings: RunSettings) -> CaseRow:
+    """Run one case of a suite on a target and say what it found; see ``run_case``."""
+    row = _Search(suite, target.name, target, case, settings).row()
+    if is_long(case.index) and long_number(case.index) % _COLLECT_EVERY == _COLLECT_EVERY - 1:
+        # What its judges remembered knows itself, and would stay until there is much more of it.
+        gc.collect()
+    return row
+
+
+def offers(suite: str, target_spec: str, settings: RunSettings) -> Collection[str]:
+    """What a target says that it can do; nothing where it does not answer, or is not there, as its
+    cases will say."""
+    from ..targets import resolve_target
+
+    try:
+        target = resolve_target(target_spec, timeout=settings.timeout_seconds)
+        search = _Search(suite_named(suite), target_spec, target, Case(0, 0), settings)
+        return capabilities(search.suite, target, *search.offered)
+    except (CheckvalveError, ImportError):
+        return ()
 
 
 class _Search:
@@ -133,6 +172,15 @@ class _Search:
         self.follows: dict[str, str] = {}
         self.failure: TargetError | None = None
         self.measured: dict[str, int] = {}
+        self.longest = 0
+
+    @property
+    def long(self) -> Long | None:
+        """What the one long program of this case is like; None if its programs are short.
+
+        In real time they all are.
+        """
+        return self.suite.long if is_long(self.case.index) and not self.settings.rehearsal else None
 
     @property
     def capacity(self) -> int:
@@ -140,22 +188,26 @@ class _Search:
 
         A rule that is in focus again has the next one, and so has the next rule: some cases
         try all capacities, and enough of them every rule with each that can tell something.
+        Long programs have all sizes in turn, the largest first.
         """
         if self.settings.capacity or not self.rules:
             return self.settings.capacity or self.suite.capacities[0]
-        turn, place = divmod(self.case.index, len(self.rules))
+        if self.long is not None:
+            sizes = (*self.long.sizes, *reversed(self.suite.capacities))
+            return sizes[long_number(self.case.index) % len(sizes)]
+        turn, place = divmod(turn_of(self.case.index), len(self.rules))
         takes = self.suite.telling.get(self.rules[place].id, self.suite.capacities)
         return takes[(turn + place) % len(takes)]
 
     @property
-    def _offered(self) -> tuple[int, ...]:
+    def offered(self) -> tuple[int, ...]:
         """What a target may choose from, when it is asked what it can do."""
         own = self.settings.capacity
         return (own,) if own else tuple(dict.fromkeys((1, *self.suite.capacities)))
 
     def row(self) -> CaseRow:
         try:
-            self.can = capabilities(self.suite, self.target, *self._offered)
+            self.can = capabilities(self.suite, self.target, *self.offered)
             self.rules = self.suite.applicable(self.can)
             if self.rules:
                 self._explore(self.can)
@@ -164,7 +216,11 @@ class _Search:
         return self._judge()
 
     def _explore(self, can: Collection[str]) -> None:
-        focus = self.rules[self.case.index % len(self.rules)]
+        focus = self.rules[turn_of(self.case.index) % len(self.rules)]
+        if self.long is not None:
+            acts, epilogue = self.suite.lengthy(can, self.case.seed, self.capacity)
+            self._attempt(acts, focus, epilogue, self.long.most(self.capacity))
+            return
 
         def attempt(program: Program) -> None:
             # What is drawn after a failure is not run.
@@ -172,9 +228,27 @@ class _Search:
                 self._attempt(program, focus)
 
         if not self.settings.rehearsal:
-            self.suite.explore(can, focus, self.case.seed, self.settings.programs, attempt)
+            self.suite.explore(
+                can, focus, self.case.seed, self._examples, self._filled(can, attempt))
         elif drafts := self._drafts(focus):
             attempt(most_telling(self.suite, drafts, self._rehearsal, self.capacity, focus))
+
+    @property
+    def _examples(self) -> int:
+        """How many programs are tried: of long ones fewer."""
+        if self.suite.long is None or self.capacity <= FILLED_BY_CHANCE:
+            return self.settings.programs
+        return max(1, min(self.settings.programs, _REQUESTS // self.capacity))
+
+    def _filled(
+        self, can: Collection[str], attempt: Callable[[Program], None]
+    ) -> Callable[[Program], None]:
+        """Try programs after what fills a large thing, in whole or in part."""
+        long, random = self.suite.long, Random(f"{self.case.seed} filled")
+
+        def filled(program: Program) -> None:
+            attempt((long.before(random, can, self.capacity) if long else ()) + program)
+        return filled
 
     def _drafts(self, focus: Rule) -> list[Program]:
         """The programs of which one is run."""
@@ -188,16 +262,20 @@ class _Search:
 
         return resolve_target(self.settings.rehearsal)
 
-    def _attempt(self, program: Program, focus: Rule) -> None:
+    def _attempt(
+        self, program: Program, focus: Rule, epilogue: Program = (), most: int | None = None
+    ) -> None:
         try:
             run = run_program(
                 self.suite, self.target, program, self.capacity, focus=focus,
-                count=self.settings.counting, candidates=self.settings.candidates, every=True)
+                count=self.settings.counting and most is None,
+                candidates=self.settings.candidates, every=True, epilogue=epilogue, most=most)
         except TargetError as error:
             self.failure = self._whose(error, program)
             return
         self.steps += len(run.exchanges)
         self.programs += 1
+        self.longest = max(self.longest, len(run.exchanges))
         self.exercised.update(run.exercised)
         self.unjudged.update(run.unjudged)
         for name, value in run.measured.items():
@@ -229,7 +307,7 @@ class _Search:
         except TargetError as error:
             self.failure = self.failure or error
         if isinstance(self.failure, SettingsRefused):
-            return self._row(REFUSED, message=f"not applicable for {self._refused}")
+            return self._row(REFUSED, message=f"not offered: {self._refused}")
         if self.failure is not None:
             return self._row(ERROR, message=str(self.failure))
         if not self.rules:
@@ -247,7 +325,7 @@ class _Search:
     @property
     def _refused(self) -> str:
         """What the target does not support, in words; without a rule it supports none at all."""
-        refused = (self.capacity,) if self.rules else self._offered
+        refused = (self.capacity,) if self.rules else self.offered
         return f"capacity {', '.join(map(str, refused))}"
 
     def _behind(self, rule: Rule, seen: Run) -> CaseRow:
@@ -361,4 +439,5 @@ class _Search:
             json.dumps(dict(sorted(self.unjudged.items()))), json.dumps(sorted(self.can)),
             json.dumps(self.follows if verdict == VIOLATED else {}),
             json.dumps({self.capacity: self.measured} if self.measured else {}, sort_keys=True),
+            self.capacity, self.longest,
         )

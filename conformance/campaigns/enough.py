@@ -20,12 +20,15 @@ from typing import Final
 
 from ...spec.notation.labels import counted
 from ...spec.notation.rules import Rule
+from ..ports.base import NO_OCCASION_FOR
 from ..results import ERROR, FLAKY, REFUSED, VIOLATED, Case, CaseRow
 from ..suites.suite import AnySuite
 from ..systems.catalogue import suite_named
-from .case import plan
+from .case import RunSettings, case_at, offers
+from .places import is_long, place_of, turn_of
 
-__all__ = ["ENOUGH", "FRUITLESS_MAX", "FURTHER_MAX", "Coverage", "coverage", "further_cases"]
+__all__ = ["ENOUGH", "FRUITLESS_MAX", "FURTHER_MAX", "Coverage", "coverage", "foreseen",
+           "foretold", "further_cases", "said_by"]
 
 ENOUGH: Final = 9
 """Cases that must have exercised a rule: three for each of three capacities. Of the zoo's twins,
@@ -43,9 +46,10 @@ another rule is broken."""
 class Coverage:
     """How far the rows of a run exercised one rule that applies to the target.
 
-    ``cases`` exercised it, with ``steps`` that could have broken it, out of ``of`` cases; in
-    ``unjudged`` programs its machine lost track. ``decided``: a breach was found, or replies
-    that differ from run to run.
+    ``cases`` with short programs exercised it, out of ``of``, of which ``looked_for`` had it in
+    focus; ``steps`` of all cases could have broken it; in ``unjudged`` programs its machine lost
+    track. ``decided``: a breach was found, or replies that differ from run to run.
+    ``conditional``: some targets give no occasion to break it, and this may be one.
     """
 
     rule: Rule
@@ -55,22 +59,31 @@ class Coverage:
     unjudged: int
     decided: bool
     conditional: bool
+    looked_for: int = 1
 
     @property
     def without_occasion(self) -> bool:
         """Whether enough cases show that the target gives no occasion to break it.
 
-        Only of rules of which the suite knows that some targets give none.
+        Only of rules of which it is known that some targets give none.
         """
-        return self.conditional and not self.steps and self.of >= ENOUGH
+        return self.conditional and self.never
+
+    @property
+    def never(self) -> bool:
+        """Whether in enough cases no step could have broken it."""
+        return not self.steps and self.of >= ENOUGH
 
     @property
     def suffices(self) -> bool:
         """Whether more cases would say no more that matters."""
-        return self.decided or self.without_occasion or self.cases >= ENOUGH
+        return self.decided or self.without_occasion or (
+            self.cases >= ENOUGH and self.looked_for > 0)
 
     def shortfall(self) -> str:
         """What is missing, in words."""
+        if self.cases >= ENOUGH:
+            return f"none of {counted(self.of, 'case')} looked for it"
         if not self.cases:
             return f"none of {counted(self.of, 'case')} could have broken it; {ENOUGH} are enough"
         return (f"{counted(self.cases, 'case')} of {self.of} could have broken it; "
@@ -80,18 +93,57 @@ class Coverage:
 def coverage(suite: AnySuite, rows: Sequence[CaseRow]) -> Mapping[str, Coverage]:
     """How far each rule that applies to the target was exercised, by its id."""
     rows = [row for row in rows if row.verdict != REFUSED]
+    short = [json.loads(row.exercised) for row in rows if not is_long(row.case)]
     counts = [json.loads(row.exercised) for row in rows]
     unjudged = [json.loads(row.unjudged) for row in rows]
     decided = {row.rule for row in rows if row.verdict in (VIOLATED, FLAKY)}
-    applying = {rule_id for each in counts for rule_id in each}
+    can = said_by(rows)
+    applying = [rule for rule in suite.rules() if any(rule.id in each for each in counts)]
     return {
         rule.id: Coverage(
-            rule, sum(bool(each.get(rule.id)) for each in counts),
-            sum(each.get(rule.id, 0) for each in counts), len(rows),
+            rule, sum(bool(each.get(rule.id)) for each in short),
+            sum(each.get(rule.id, 0) for each in counts), len(short),
             sum(lost.get(rule.id, 0) for lost in unjudged),
-            rule.id in decided, rule.id in suite.takes_more)
-        for rule in suite.rules() if rule.id in applying
+            rule.id in decided, _may_have_no_occasion(suite, rule, can),
+            sum(not is_long(row.case) and turn_of(row.case) % len(applying) == place
+                for row in rows))
+        for place, rule in enumerate(applying)
     }
+
+
+def said_by(rows: Sequence[CaseRow]) -> Collection[str]:
+    """What the target of some rows says that it can do, and of itself besides."""
+    told: Iterator[list[str]] = (json.loads(row.can) for row in rows if row.can != "[]")
+    return frozenset(next(told, ()))
+
+
+def _may_have_no_occasion(suite: AnySuite, rule: Rule, can: Collection[str]) -> bool:
+    """Whether the suite, the target's technique or its own words let one expect none."""
+    hidden = any(each.is_technique and not {*each.takes} & {*can}
+                 for each in suite.fuller.get(rule.id, ()))
+    return hidden or rule.id in suite.takes_more or f"{NO_OCCASION_FOR}{rule.id}" in can
+
+
+def foretold(suite: str, target: str, cases: int, settings: RunSettings) -> str:
+    """What so many cases cannot show of a target, before any is run; empty if nothing."""
+    return foreseen(suite_named(suite), offers(suite, target, settings), cases)
+
+
+def foreseen(suite: AnySuite, can: Collection[str], cases: int) -> str:
+    """What so many cases cannot show of a target that can do this much; empty if nothing."""
+    rules = suite.applicable(can)
+    if not rules:
+        return ""
+    if cases < ENOUGH:
+        return (f"{counted(cases, 'case')} cannot show any of {counted(len(rules), 'rule')}: "
+                f"{ENOUGH} have to exercise a rule, and one has to look for it. Ask for "
+                f"{max(ENOUGH, len(rules))} or more, or for no number")
+    beyond = [rule.id for rule in rules[turn_of(cases):]]
+    if not beyond:
+        return ""
+    return (f"{counted(cases, 'case')} cannot show {len(beyond)} of "
+            f"{counted(len(rules), 'rule')}, for none looks for them: {', '.join(beyond)}. Ask for "
+            f"{len(rules)} or more, or for no number")
 
 
 def further_cases(
@@ -113,13 +165,14 @@ def further_cases(
     done = {row.case: row for row in rows}
     places: set[int] = set()
     for each in missing:
-        focus = range(list(covered).index(each.rule.id), max(done) + 1, len(covered))
+        turn = list(covered).index(each.rule.id)
+        focus = [place_of(at) for at in range(turn, turn_of(max(done)) + 1, len(covered))]
         seen = [(place, done[place]) for place in focus if place in done]
         added = sum(place >= first for place, _ in seen)
-        wanted = min(ENOUGH - each.cases, FURTHER_MAX - added)
+        wanted = min(max(1, ENOUGH - each.cases), FURTHER_MAX - added)
         if settled:
             wanted = min(wanted, FRUITLESS_MAX - _fruitless(each.rule, seen))
-        places.update(_next_places(focus.start, focus.step, wanted, done, first))
+        places.update(_next_places(turn, len(covered), wanted, done, first))
     return _cases_at(suite, sorted(places), seed)
 
 
@@ -129,15 +182,13 @@ def _fruitless(rule: Rule, seen: Sequence[tuple[int, CaseRow]]) -> int:
 
 
 def _next_places(
-    position: int, rules: int, wanted: int, done: Collection[int], first: int
+    turn: int, rules: int, wanted: int, done: Collection[int], first: int
 ) -> Iterator[int]:
     """The next places at which a rule is in focus, so many of them."""
-    every = (place for place in count(position, rules) if place >= first and place not in done)
+    every = (place for place in map(place_of, count(turn, rules))
+             if place >= first and place not in done)
     return islice(every, max(0, wanted))
 
 
 def _cases_at(suite: str, places: Sequence[int], seed: int) -> list[Case]:
-    if not places:
-        return []
-    every = plan(suite, cases=places[-1] + 1, seed=seed)
-    return [every[place] for place in places]
+    return [case_at(suite, place, seed) for place in places]

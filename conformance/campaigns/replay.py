@@ -11,7 +11,7 @@ from ...spec.notation.rules import Rule
 from ..ports.base import Message, Operation, Port, Target, check_request, excerpt
 from ..suites.fixture import Fixture
 from ..suites.judge import Breach
-from ..suites.run import ITEMS_MAX, Run
+from ..suites.run import Run, items_for
 from ..suites.suite import AnyJudge, AnySuite, Conversation, Exchange
 from ..systems.catalogue import port_named, suite_named
 
@@ -59,7 +59,7 @@ def replay(
     _check_settings(suite, fixture, where)
     session = target.open()
     try:
-        items_max = max(ITEMS_MAX, fixture.length + 2)
+        items_max = items_for(fixture.requests)
         judge = suite.judge(fixture.capacity, items_max, rule, candidates=candidates)
         conversation = suite.converse(session, fixture.capacity, items_max)
         said, left_at = _converse(conversation, judge, fixture, operations, where)

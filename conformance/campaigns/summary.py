@@ -4,30 +4,30 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final
 
 from ...spec.notation.errors import InputError
 from ...spec.notation.labels import counted
 from ...spec.notation.rules import Rule
-from ..results import ERROR, FLAKY, PASSED, REFUSED, UNKNOWN, VIOLATED, CaseRow
+from ..ports.base import NO_OCCASION_FOR
+from ..results import (
+    ERROR, FLAKY, NO_OCCASION, NOT_OFFERED, NOT_SHOWN, PASSED, REASONS, REFUSED, TARGET_FAILED,
+    TECHNIQUE, TOO_FEW, UNKNOWN, VIOLATED, CaseRow,
+)
 from ..suites.fixture import Fixture, read_fixture
 from ..suites.suite import AnySuite, Fuller, Measure
 from ..systems.catalogue import suite_named
-from .enough import Coverage, coverage
+from .causes import causes_of
+from .enough import Coverage, coverage, said_by
+from .failures import failure_in_words
 
-__all__ = [
-    "FOLLOWS", "NOT_APPLICABLE", "NOT_EXERCISED", "NOT_RUN", "Measured", "RuleResult", "Summary",
-    "known_rules", "summarise",
-]
+__all__ = ["FOLLOWS", "Measured", "RuleResult", "Summary", "known_rules", "summarise"]
 
 FOLLOWS: Final = "follows"
 """The verdict on a rule that was only seen to break after another one in the same run."""
-
-NOT_APPLICABLE, NOT_EXERCISED, NOT_RUN = "not applicable", "not exercised", "not run"
-
 
 @dataclass(frozen=True)
 class RuleResult:
@@ -35,12 +35,11 @@ class RuleResult:
 
     ``passed`` means that no breach was found in ``cases`` cases, in whose ``steps`` steps
     another answer would have broken the rule, and that these are enough (see enough.py): a
-    sample, never a proof. ``unknown``: they are too few, or some could not be judged.
-    ``follows``: it was broken, but each time after a rule of ``follows_from`` in the same run,
-    which may be why. ``not exercised``: the target gives no occasion to break it.
-    ``not applicable``: it lacks what the rule takes. ``fixture`` is the shortest failure
-    found; ``message`` is one line about the verdict; ``not_looked_for`` is what the target
-    lacks operations for.
+    sample, never a proof. ``unknown``: some could not be judged. ``follows``: it was broken, but
+    each time after a rule of ``follows_from`` in the same run, which may be why. ``not shown``: the
+    run says nothing of it, or only of a part of it, for a ``reason`` (of ``REASONS``), which the
+    target has ``declared`` or not. ``fixture`` is the shortest failure found; ``message`` is one
+    line about the verdict; ``not_looked_for`` is what was left out of its test.
     """
 
     target: str
@@ -53,12 +52,15 @@ class RuleResult:
     fixture: Fixture | None = None
     not_looked_for: tuple[Fuller, ...] = ()
     follows_from: tuple[str, ...] = ()
+    reason: str = ""
+    declared: bool = False
 
     def to_json(self, saved_as: str | None = None) -> dict[str, Any]:
         """The row of ``conform --json``; ``saved_as`` is where the fixture was written."""
         return {
             "target": self.target, "suite": self.suite, "rule": self.rule.id,
-            "verdict": self.verdict, "cases": self.cases, "steps": self.steps,
+            "verdict": self.verdict, "reason": self.reason, "declared": self.declared,
+            "cases": self.cases, "steps": self.steps,
             "fixture": saved_as, "message": self.message,
             "not_looked_for": [each.in_words() for each in self.not_looked_for],
             "follows_from": list(self.follows_from),
@@ -97,9 +99,11 @@ class Measured:
 class Summary:
     """What a run says about a target.
 
-    ``known`` are the ids of rules known to be broken; ``refused`` counts the cases that were
-    not applicable, by the words for it; ``unjudged`` says of how many cases a part could not be
-    judged, if any, and what to do. ``measured`` has the suite's measures, in their order.
+    ``known`` are the ids of rules known to be broken; ``refused`` counts the cases whose settings
+    the target does not offer, by the words for it; ``unjudged`` says of how many cases a part could
+    not be judged, if any, and what to do. ``measured`` has the suite's measures, in their order.
+    ``strict``: what the target has declared that it cannot show counts as well. ``sizes`` are the
+    capacities that were tried, and ``longest`` is the number of requests of the longest program.
     """
 
     suite: str
@@ -112,48 +116,56 @@ class Summary:
     known: frozenset[str] = field(default_factory=frozenset)
     unjudged: str = ""
     measured: tuple[Measured, ...] = ()
+    strict: bool = False
+    sizes: tuple[int, ...] = ()
+    longest: int = 0
+
+    @property
+    def tried(self) -> str:
+        """The capacities and the longest program, in a sentence; empty if nothing was run."""
+        if not self.longest:
+            return ""
+        several = "Capacity" if len(self.sizes) == 1 else "Capacities"
+        return (f"{several} tried: {', '.join(map(str, self.sizes))}; requests of the longest "
+                f"program: {self.longest:,}.")
 
     @property
     def verdict(self) -> str:
-        """``violated`` (a rule, MUST or SHOULD, that is not known to be), ``error``, ``unknown``
-        or ``passed``."""
+        """``violated`` (a rule, MUST or SHOULD, that is not known to be), ``error``, ``unknown``,
+        ``not shown`` (nothing, or not all of what the target does not say it cannot) or
+        ``passed``."""
         found = [result for result in self.results if result.rule.id not in self.known]
         if any(each.verdict == VIOLATED for each in found):
             return VIOLATED
         if self.error:
             return ERROR
+        if self.unjudged or any(each.verdict in (FLAKY, UNKNOWN) for each in found):
+            return UNKNOWN
         nothing = not any(each.verdict in (PASSED, VIOLATED) for each in self.results)
-        undecided = any(each.verdict in (FLAKY, UNKNOWN) for each in found)
-        return UNKNOWN if nothing or undecided or self.unjudged else PASSED
+        lacking = any(each.verdict == NOT_SHOWN and (self.strict or not each.declared)
+                      for each in found)
+        return NOT_SHOWN if nothing or lacking else PASSED
 
     @property
     def tested_nothing(self) -> bool:
         """Whether the target answered, and no rule applies to it."""
-        return bool(self.cases) and not self.error and all(
-            each.verdict == NOT_APPLICABLE for each in self.results)
+        return bool(self.cases) and not self.error and not self.refused and all(
+            each.reason == NOT_OFFERED and not each.cases for each in self.results)
 
     @property
-    def reservation(self) -> str:
-        """Why a pass of this run is worth less than others, to stand after ``passed``; or empty."""
-        rules = [each for each in self.results if each.verdict != NOT_APPLICABLE]
-        if self.cases < len(rules):
-            return f"by few cases ({self.cases} for {counted(len(rules), 'rule')})"
-        weaker = [each.rule.id for each in rules if each.not_looked_for]
-        parts = [f"{', '.join(weaker)} in a weaker form"] if weaker else []
-        parts += [f"{each.rule.id} {each.message}" for each in rules if each.verdict == FOLLOWS]
-        return f"in part ({'; '.join(parts)})" if parts else ""
+    def not_shown(self) -> Mapping[str, tuple[str, ...]]:
+        """By reason, in the order of ``REASONS``, the ids of the rules that were not shown."""
+        return {reason: ids for reason in REASONS if (ids := tuple(
+            each.rule.id for each in self.results if each.reason == reason))}
 
     @property
-    def not_exercised(self) -> tuple[str, ...]:
-        """The ids of the rules that the target gives no occasion to break."""
-        return self._those(NOT_EXERCISED)
+    def fixtures(self) -> tuple[Fixture, ...]:
+        """The shortest failure of each rule; the shortest of them first."""
+        found = (each.fixture for each in self.results if each.fixture is not None)
+        return tuple(sorted(found, key=lambda fixture: fixture.length))
 
-    @property
-    def unknown(self) -> tuple[str, ...]:
-        """The ids of the rules that apply and were exercised or judged too little."""
-        return self._those(UNKNOWN)
-
-    def _those(self, verdict: str) -> tuple[str, ...]:
+    def those(self, verdict: str) -> tuple[str, ...]:
+        """The ids of the rules with this verdict."""
         return tuple(each.rule.id for each in self.results if each.verdict == verdict)
 
     @property
@@ -178,19 +190,28 @@ def summarise(
 ) -> Summary:
     """What the rows of one target say about each rule of the suite."""
     chosen = suite_named(suite)
-    errors = [row.message for row in rows if row.verdict == ERROR]
-    error = "" if not errors else f"{errors[0]} ({len(errors)} of {counted(len(rows), 'case')})"
+    error = failure_in_words(rows)
     covered = coverage(chosen, rows)
-    told: Iterator[list[str]] = (json.loads(row.can) for row in rows)
-    can = next(filter(None, told), [])
+    can = said_by(rows)
+    results = [_result(chosen, target, rule, rows, covered.get(rule.id), can)
+               for rule in chosen.rules()]
+    causes = causes_of(chosen, rows)
     return Summary(
         suite, rows[0].suite_version if rows else "", target, len(rows),
-        tuple(
-            _result(chosen, target, rule, rows, covered.get(rule.id), can)
-            for rule in chosen.rules()),
+        tuple(_behind(result, causes.get(result.rule.id, "")) for result in results),
         error, Counter(row.message for row in rows if row.verdict == REFUSED), frozenset(known),
         _unjudged(rows), tuple(_measured(each, rows) for each in chosen.measures),
+        sizes=tuple(sorted({row.capacity for row in rows if row.longest})),
+        longest=max((row.longest for row in rows), default=0),
     )
+
+
+def _behind(result: RuleResult, cause: str) -> RuleResult:
+    """A rule that was broken, as what follows from the cause of it, if there is one."""
+    if not cause or result.verdict != VIOLATED:
+        return result
+    return replace(result, verdict=FOLLOWS, fixture=None, follows_from=(cause,), message=(
+        f"follows from {cause} (with another reply where that is broken, nothing is)"))
 
 
 def _measured(measure: Measure, rows: Sequence[CaseRow]) -> Measured:
@@ -219,10 +240,10 @@ def _result(
     covered: Coverage | None, can: Collection[str],
 ) -> RuleResult:
     if covered is None:
-        verdict, message = _inapplicable(suite, rule, rows, can)
-        return RuleResult(target, suite.name, rule, verdict, message=message)
-    lacking = tuple(each for each in suite.fuller.get(rule.id, ())
-                    if not any(name in can for name in each.takes))
+        reason, declared, message = _inapplicable(suite, rule, rows, can)
+        return RuleResult(target, suite.name, rule, NOT_SHOWN, message=message, reason=reason,
+                          declared=declared)
+    lacking = _lacking(suite.fuller.get(rule.id, ()), can)
     result = partial(RuleResult, target, suite.name, rule, cases=covered.cases,
                      steps=covered.steps, not_looked_for=lacking)
     broken = [row for row in rows if row.rule == rule.id]
@@ -234,9 +255,19 @@ def _result(
             return result(found, message=message, fixture=shortest)
     roots = _roots(rule, rows)
     if roots:
-        return result(FOLLOWS, message=f"follows from {' or '.join(roots)}", follows_from=roots)
-    verdict, message = _unbroken(suite, covered, lacking)
-    return result(verdict, message=message)
+        return result(FOLLOWS, follows_from=roots, message=(
+            f"follows from {' or '.join(roots)} (seen broken only after it)"))
+    if covered.unjudged:
+        return result(UNKNOWN, message=(
+            f"its machine lost track in {counted(covered.unjudged, 'program')}. "
+            f"{_MORE_CANDIDATES}"))
+    failed = any(row.verdict == ERROR for row in rows) and not covered.suffices
+    why = (TARGET_FAILED, False, "the target failed") if failed else _why_not_shown(
+        suite, covered, lacking, can)
+    if why is None:
+        return result(PASSED)
+    reason, declared, message = why
+    return result(NOT_SHOWN, message=message, reason=reason, declared=declared)
 
 
 def _roots(rule: Rule, rows: Sequence[CaseRow]) -> tuple[str, ...]:
@@ -245,31 +276,47 @@ def _roots(rule: Rule, rows: Sequence[CaseRow]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(root for root in followed if root))
 
 
-def _unbroken(
-    suite: AnySuite, covered: Coverage, lacking: Sequence[Fuller]
-) -> tuple[str, str]:
-    """The verdict on a rule of which no breach was seen, and why."""
-    more = suite.takes_more.get(covered.rule.id)
-    takes = f"; that takes {more}" if more else ""
-    if covered.unjudged:
-        return UNKNOWN, (f"its machine lost track in {counted(covered.unjudged, 'program')}. "
-                         f"{_MORE_CANDIDATES}")
-    if covered.without_occasion:
-        cases = counted(covered.of, "case")
-        return NOT_EXERCISED, f"no step of {cases} could have broken it{takes}"
+def _lacking(fuller: Sequence[Fuller], can: Collection[str]) -> tuple[Fuller, ...]:
+    """What the target lacks of what makes a test whole. Without the operations the technique is no
+    matter: nobody waits, and so nobody is woken."""
+    lacking = tuple(each for each in fuller if not {*each.takes} & {*can})
+    return tuple(each for each in lacking if not each.is_technique) or lacking
+
+
+_Why = tuple[str, bool, str]
+"""Why a rule was not shown: the reason, whether the target has declared it, and a line."""
+
+
+def _why_not_shown(
+    suite: AnySuite, covered: Coverage, lacking: Sequence[Fuller], can: Collection[str]
+) -> _Why | None:
+    """Why no breach of a rule says little; None if it was exercised enough, and in full."""
+    rest = "; ".join(each.in_words() for each in lacking)
+    hidden = any(each.is_technique for each in lacking)
+    if covered.never:
+        nothing = f"no step of {counted(covered.of, 'case')} could have broken it"
+        if hidden:
+            return TECHNIQUE, True, f"{nothing}; not looked for: {rest}"
+        more = suite.takes_more.get(covered.rule.id)
+        declared = f"{NO_OCCASION_FOR}{covered.rule.id}" in can
+        said = ", as the target says" if declared else ""
+        return NO_OCCASION, declared, f"{nothing}{said}{f'; that takes {more}' if more else ''}"
     if not covered.suffices:
-        return UNKNOWN, f"{covered.shortfall()}{'' if covered.cases else takes}"
+        return TOO_FEW, False, covered.shortfall()
     if not lacking:
-        return PASSED, ""
-    return PASSED, f"not looked for: {'; '.join(each.in_words() for each in lacking)}"
+        return None
+    return (TECHNIQUE if hidden else NOT_OFFERED), True, (
+        f"a part of it was tested, in {counted(covered.cases, 'case')}, and not broken; not looked "
+        f"for: {rest}")
 
 
 def _inapplicable(
     suite: AnySuite, rule: Rule, rows: Sequence[CaseRow], can: Collection[str]
-) -> tuple[str, str]:
-    """The verdict on a rule of which no case says anything, and why."""
-    if rows and all(row.verdict == ERROR for row in rows):
-        return NOT_RUN, "the target failed"
-    if rows and all(row.verdict in (ERROR, REFUSED) for row in rows):
-        return NOT_RUN, "the target does not support the settings of any case"
-    return NOT_APPLICABLE, f"it needs {'; and '.join(suite.missing(rule, can))}"
+) -> _Why:
+    """Why no case says anything of a rule."""
+    if not rows or any(row.verdict == ERROR for row in rows) and all(
+            row.verdict in (ERROR, REFUSED) for row in rows):
+        return TARGET_FAILED, False, "the target failed"
+    if all(row.verdict == REFUSED for row in rows):
+        return NOT_OFFERED, False, "the target does not support the settings of any case"
+    return NOT_OFFERED, True, f"it needs {'; and '.join(suite.missing(rule, can))}"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,9 +26,12 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-_CODES = {"violated": VIOLATED, "error": BAD_INPUT, "unknown": UNKNOWN, "passed": EXPECTED}
+_CODES = {"violated": VIOLATED, "error": BAD_INPUT, "unknown": UNKNOWN, "not shown": UNKNOWN,
+          "passed": EXPECTED}
 _COLOURS = {"violated": "bold red", "passed": "green", "flaky": "bold yellow",
             "unknown": "bold yellow", "follows": "yellow"}
+_ALIKE = 6
+"""Ids of rules that a line names; of more it tells the number."""
 
 
 @click.command("conform")
@@ -36,11 +40,11 @@ _COLOURS = {"violated": "bold red", "passed": "green", "flaky": "bold yellow",
               help=f"The suite to run: {', '.join(SYSTEMS)}.  [default: the one that the targets "
                    "are for, if they come with checkvalve; else queue]")
 @click.option("--cases", type=click.IntRange(1, 1_000_000),
-              help="Cases, so many and no more; each tries some twenty programs.  [default: 36, "
+              help="Cases, so many and no more; each tries some twenty programs.  [default: 40, "
                    "and more for the rules that these exercise too little]")
 @click.option("--seed", type=click.IntRange(0, 2**53 - 1), default=0, show_default=True,
               help="The seed that all cases come from.")
-@click.option("--capacity", type=click.IntRange(1, 64),
+@click.option("--capacity", type=click.IntRange(1, 10_000),
               help="The capacity  [default: those of the suite in turn]")
 @click.option("--timeout", type=Seconds(most=3600), default=5.0,
               show_default=True, help="Seconds that a target has for one reply.")
@@ -62,11 +66,13 @@ _COLOURS = {"violated": "bold red", "passed": "green", "flaky": "bold yellow",
               help="Write the shortest failure of each rule to this folder.")
 @click.option("--known", multiple=True, metavar="RULE",
               help="A rule that the target is known to break; may be given more than once.")
+@click.option("--strict", is_flag=True,
+              help="Let every rule that is not shown count, also what a target says it cannot do.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(
     targets: tuple[str, ...], suite: str | None, cases: int | None, seed: int, capacity: int | None,
     timeout: float, candidates: int, out: Path | None, fixtures: Path | None,
-    known: tuple[str, ...], as_json: bool, **where: Any,
+    known: tuple[str, ...], strict: bool, as_json: bool, **where: Any,
 ) -> int:
     """Run a conformance suite on each TARGET and report, rule by rule.
 
@@ -76,11 +82,14 @@ def command(
     program at first, each the one of 40 that exercises most rules when a copy in virtual time
     rehearses it, and more for rules that these exercise too little; it takes minutes.
 
-    Exit code 0 if no rule, MUST or SHOULD, is broken that is not --known, 1 if one is, 2 if
-    one was exercised too little or could not be judged, or the target does not answer alike each
-    time, 64 if a target failed to answer, or keeps state from one session to the next.
+    Exit code 0 if no rule, MUST or SHOULD, is broken that is not --known, and all were shown but
+    those of which the target itself says that it cannot show them (--strict: all, without
+    exception); 1 if one is broken; 2 if one was not shown, was exercised too little or could not be
+    judged, or the target does not answer alike each time; 64 if a target failed to answer, or
+    keeps state from one session to the next.
     """
     from ..campaigns.case import RunSettings
+    from ..campaigns.enough import foretold
     from ..campaigns.summary import known_rules
     from ..engines.conduct import CASES, Order, conduct
     from ..targets import check_name, rehearsal_of, resolve_target, suite_for
@@ -101,7 +110,11 @@ def command(
         for target in dict.fromkeys(targets):
             rehearsal = rehearsal_of(target)
             asked = order.in_real_time(rehearsal) if rehearsal else order
+            told = "" if cases is None else foretold(suite, target, cases, asked.settings)
+            if told and not as_json:
+                click.echo(f"Said before the run: {told}.")
             summary, found = conduct(target, asked, engine=opened, known=accepted)
+            summary = replace(summary, strict=strict)
             rows += found
             saved = {} if fixtures is None else _save(summary, fixtures)
             done.append((summary, saved))
@@ -169,8 +182,9 @@ def _document(
             {
                 "target": summary.target, "verdict": summary.verdict, "error": summary.error,
                 "cases": summary.cases, "refused": dict(summary.refused),
+                "sizes": list(summary.sizes), "longest": summary.longest,
                 "suite_version": summary.suite_version, "unjudged": summary.unjudged,
-                "reservation": summary.reservation,
+                "not_shown": {reason: list(ids) for reason, ids in summary.not_shown.items()},
                 "measured": [each.to_json() for each in summary.measured],
             }
             for summary, _ in done
@@ -196,20 +210,21 @@ def _show(summary: Summary, saved: dict[str, str]) -> None:
                          no_wrap=True)
     table.add_column("what it says")
     for result in summary.results:
+        if result.reason == "target failed":    # one message below says it
+            continue
         known = " (known)" if result.rule.id in summary.known else ""
         counts = [str(n) if n else "" for n in (result.cases, result.steps)]
         table.add_row(
-            result.rule.id, result.rule.strength.value, f"{_verdict(result)}{known}", *counts,
+            result.rule.id, result.rule.strength.value, f"{result.verdict}{known}", *counts,
             _says(result), style=_COLOURS.get(result.verdict, "dim"),
         )
-    console.print(table)
-    for result in summary.results:
-        if result.fixture is not None:
-            console.print()
-            for line in result.fixture.story():
-                console.print(f"  {line}", soft_wrap=True)
-            if result.rule.id in saved:
-                console.print(f"  Saved as {saved[result.rule.id]}", soft_wrap=True)
+    console.print(table if table.row_count else table.title)
+    for fixture in summary.fixtures:
+        console.print()
+        for line in fixture.story():
+            console.print(f"  {line}", soft_wrap=True)
+        if fixture.rule_id in saved:
+            console.print(f"  Saved as {saved[fixture.rule_id]}", soft_wrap=True)
     console.print()
     for measured in summary.measured:
         console.print(f"{measured.in_words()}.", soft_wrap=True)
@@ -218,54 +233,63 @@ def _show(summary: Summary, saved: dict[str, str]) -> None:
     console.print()
 
 
-def _verdict(result: RuleResult) -> str:
-    in_part = result.verdict == "passed" and result.not_looked_for
-    return "passed in part" if in_part else result.verdict
-
-
 def _says(result: RuleResult) -> str:
     shown = "" if result.verdict == "violated" else result.message
+    if result.reason:
+        shown = f"{result.reason}: {shown}"
     if result.follows_from:
-        return f"{shown}: seen broken only after it, in the same run. {result.rule.statement}"
+        return f"{shown}. {result.rule.statement}"
     return shown or result.rule.statement
 
 
 def _conclusion(summary: Summary) -> Iterator[str]:
+    """What a reader has to know of the run; the last line is the verdict."""
+    if summary.tried:
+        yield summary.tried
     for words, count in summary.refused.items():
         yield f"{words.capitalize()}: {count} of {counted(summary.cases, 'case')}."
     if summary.error:
         yield f"The target failed: {summary.error}"
     if summary.unjudged:
         yield f"Lost track: {summary.unjudged}"
-    broken: dict[str, list[str]] = {}
-    for result in summary.results:
-        if result.verdict == "violated":
-            known = ", known" if result.rule.id in summary.known else ""
-            broken.setdefault(f"{result.rule.strength.value}{known}", []).append(result.rule.id)
-    parts = [f"{', '.join(ids)} ({how}) violated" for how, ids in broken.items()]
-    tally: dict[str, int] = {}
-    for result in summary.results:
-        if result.verdict != "violated":
-            tally[result.verdict] = tally.get(result.verdict, 0) + 1
-    named = {"not exercised": f" ({', '.join(summary.not_exercised)})",
-             "unknown": f" ({', '.join(summary.unknown)})",
-             "follows": f" ({'; '.join(_follows(summary))})"}
-    parts += [f"{count} {verdict}{named.get(verdict, '')}" for verdict, count in tally.items()]
-    how_well = summary.reservation if summary.verdict == "passed" else ""
-    yield f"{summary.verdict.upper()}{how_well and f' {how_well}'}: {'; '.join(parts)}."
-    if "passed" in tally:
+    if summary.those("passed"):
         yield "Passed means that these cases found no breach; it is not a proof."
-    if "follows" in tally:
-        yield _MEND_FIRST
-    if summary.unknown and summary.verdict == "unknown":
+    if summary.those("follows"):
+        yield _REPAIR_FIRST
+    if summary.verdict in ("unknown", "not shown") and not summary.tested_nothing:
         yield _NEXT_STEP
     if summary.tested_nothing:
         yield _NOTHING
     if summary.no_longer_broken:
         yield f"Known to be broken, but not seen to be: {', '.join(summary.no_longer_broken)}."
-    news = [rule for how, ids in broken.items() if "known" not in how for rule in ids]
+    news = [rule for rule in summary.those("violated") if rule not in summary.known]
     if news:
         yield f"To accept what is broken: {' '.join(f'--known {rule}' for rule in news)}"
+    yield f"{summary.verdict.upper()}: {'; '.join(_tally(summary))}."
+
+
+def _tally(summary: Summary) -> Iterator[str]:
+    """The parts of the last line: which rules came out how, and why some did not."""
+    broken: dict[str, list[str]] = {}
+    for result in summary.results:
+        if result.verdict == "violated":
+            known = ", known" if result.rule.id in summary.known else ""
+            broken.setdefault(f"{result.rule.strength.value}{known}", []).append(result.rule.id)
+    yield from (f"{', '.join(ids)} ({how}) violated" for how, ids in broken.items())
+    yield f"passed {counted(len(summary.those('passed')), 'rule')}"
+    reasons = summary.not_shown
+    if reasons:
+        told = ", ".join(f"{len(ids)} {reason}{_named(ids)}" for reason, ids in reasons.items())
+        yield f"{sum(map(len, reasons.values()))} not shown: {told}"
+    for verdict in ("unknown", "flaky"):
+        if ids := summary.those(verdict):
+            yield f"{len(ids)} {verdict} ({', '.join(ids)})"
+    if follows := list(_follows(summary)):
+        yield f"{len(follows)} follows ({'; '.join(follows)})"
+
+
+def _named(ids: Sequence[str]) -> str:
+    return f" ({', '.join(ids)})" if len(ids) <= _ALIKE else ""
 
 
 def _follows(summary: Summary) -> Iterator[str]:
@@ -274,14 +298,15 @@ def _follows(summary: Summary) -> Iterator[str]:
             yield f"{result.rule.id} from {' or '.join(result.follows_from)}"
 
 
-_MEND_FIRST = (
-    "What follows is broken, perhaps only because of what broke before it: mend that, and run "
+_REPAIR_FIRST = (
+    "What follows is broken, perhaps only because of what broke before it: repair that, and run "
     "again.")
 _NOTHING = (
     "Nothing was tested: no rule applies to what the target says that it can do. Let its adapter "
     "offer more of the port's operations, and name them in `can`; or is it of another --suite?")
 _NEXT_STEP = (
-    "Unknown means that too little was asked or judged to say either. Run more cases, in all "
-    "capacities (leave out --cases and --capacity); or let the adapter report and offer what the "
-    "rules are about."
+    "A rule is not shown where too little was asked or offered to say either, and unknown where it "
+    "could not be judged. Run more cases, in all capacities (leave out --cases and --capacity); "
+    "let the adapter report and offer what the rules are about; or let its hello say what it "
+    "cannot: docs/adapter-protocol.md, \"What a run does not show\"."
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import chdir
 from pathlib import Path
 
 import click
@@ -28,18 +29,26 @@ _FOLDER = Path(".checkvalve")
 @click.option("--junit", "junit_file", type=click.Path(path_type=Path, dir_okay=False),
               default=_FOLDER / "gate.xml", show_default=True,
               help="Where the JUnit XML file goes.")
-def command(config: Path, as_json: bool, json_file: Path, junit_file: Path) -> int:
+@click.option("--strict", is_flag=True,
+              help="Let every rule that is not shown count, also what a target says it cannot do.")
+def command(
+    config: Path, as_json: bool, json_file: Path, junit_file: Path, strict: bool
+) -> int:
     """Run all that a checkvalve.toml lists; one verdict, for CI.
 
     CONFIG is the file, or the folder that has one (default: this folder). It lists designs
     with the verdicts that their authors expect, suites with their targets and the rules that
     each is known to fail, and chapters to verify.
 
-    Exit codes: 0 all as expected, 1 something violated, 2 something unknown, 64 bad input.
+    Exit codes: 0 all as expected, 1 something violated, 2 something unknown, or a rule that was
+    not shown though its target does not say that it cannot, 64 bad input.
     """
     settings = load(config)
     _check_outputs(settings, json_file, junit_file)
-    report = run_gate(settings, (lambda rows: None) if as_json else _Printer().show)
+    if not as_json:
+        _foretell(settings)
+    report = run_gate(settings, (lambda rows: None) if as_json else _Printer().show,
+                      strict)
     document = json.dumps(report.document(), indent=2)
     write_whole(json_file, document + "\n")
     write_whole(junit_file, junit(report))
@@ -62,6 +71,23 @@ def _check_outputs(settings: GateConfig, json_file: Path, junit_file: Path) -> N
             raise InputError(f"{option} would overwrite what this gate reads", str(path),
                              "Give a path that is not listed.")
         check_writable(path)
+
+
+def _foretell(settings: GateConfig) -> None:
+    """Say what the numbers of cases that were asked for cannot show, before anything is run."""
+    asked = [suite for suite in settings.suites if suite.cases is not None]
+    if not asked:
+        return
+    from ..campaigns.case import RunSettings
+    from ..campaigns.enough import foretold
+
+    with chdir(settings.path.parent):
+        for suite in asked:
+            for target in suite.targets:
+                told = foretold(suite.suite, target, suite.cases or 0, RunSettings(
+                    timeout_seconds=suite.timeout))
+                if told:
+                    click.echo(f"Said before the run of {suite.suite} on {target}: {told}.")
 
 
 class _Printer:

@@ -12,6 +12,7 @@ import click
 from checkvalve.spec.notation.errors import InputError
 
 from .options import Seconds
+from ..results import NO_OCCASION
 from .outcome import EXPECTED, UNKNOWN, VIOLATED
 
 if TYPE_CHECKING:
@@ -35,8 +36,9 @@ def command(
 ) -> int:
     """Run the failure in FIXTURE again on TARGET: does it break the same rule?
 
-    Exit code 0 if no rule breaks, 1 if one does, 2 if what the target did could not be
-    judged, 64 for a file that is not a fixture, or one that asks for what the target cannot do.
+    Exit code 0 if no rule breaks, 1 if one does, 2 if the target takes another way, on which the
+    rule is not shown, or if what it did could not be judged,
+    64 for a file that is not a fixture, or one that asks for what the target cannot do.
     """
     from ..campaigns.replay import replay
     from ..targets import resolve_target
@@ -44,7 +46,8 @@ def command(
     loaded = _load(fixture)
     found = replay(
         loaded, resolve_target(target, timeout=timeout), str(fixture), candidates)
-    code = VIOLATED if found.breach is not None else UNKNOWN if found.unjudged else EXPECTED
+    undecided = found.unjudged or found.left_at is not None
+    code = VIOLATED if found.breach is not None else UNKNOWN if undecided else EXPECTED
     if as_json:
         click.echo(json.dumps(_document(loaded, found, code), indent=1, ensure_ascii=False))
     else:
@@ -82,6 +85,7 @@ def _document(fixture: Fixture, found: Replay, code: int) -> dict[str, Any]:
             "follows_from": None if found.root is None else found.root.rule.id,
         },
         "unjudged": sorted(found.unjudged),
+        "not_shown": "" if found.breach is not None or found.left_at is None else NO_OCCASION,
     }
 
 
@@ -115,6 +119,9 @@ def _lines(fixture: Fixture, found: Replay) -> Iterator[str]:
 
 
 def _unbroken(fixture: Fixture, found: Replay) -> str:
+    if found.left_at is not None and not found.unjudged:
+        return (f"Not shown: {NO_OCCASION}. The target takes another way here, and nothing is "
+                f"said of {fixture.rule_id} beyond step {found.left_at}; run the suite on it.")
     if not found.unjudged:
         broke, runs = fixture.came_in
         again = "" if fixture.always_comes else (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
@@ -21,12 +21,12 @@ from .outcome import EXPECTED
 if TYPE_CHECKING:
     from checkvalve.spec.notation.machine import Machine
     from checkvalve.spec.notation.rules import Rule
-    from checkvalve.spec.reach import Judging
+    from checkvalve.spec.reach import Judging, Way
 
-__all__ = ["Entry", "Uses", "command", "entries", "judging"]
+__all__ = ["RULE", "Entry", "Refused", "Uses", "command", "entries", "judging"]
 
 
-_RULE = re.compile(r"[A-Za-z]+(?:-[A-Za-z]+)*-[A-Za-z]*\d+(?:\.\d+)*")
+RULE = re.compile(r"[A-Za-z]+(?:-[A-Za-z]+)*-[A-Za-z]*\d+(?:\.\d+)*[A-Za-z]*")
 """What the id of a rule looks like, and no chapter's name does."""
 
 
@@ -45,11 +45,23 @@ class Uses:
 
 
 @dataclass(frozen=True)
+class Refused:
+    """How many machines that break a rule are refused, of how many; ``accepted`` is one that is
+    not, in words, or None."""
+
+    refused: int
+    of: int
+    accepted: str | None
+
+
+@dataclass(frozen=True)
 class Entry:
     """One rule of the book.
 
     ``through`` says through which rules of an observer it is tested, where no suite tests it
-    directly, and by which refinement; ``untested`` why nothing outside can show it, or is None.
+    directly: they refuse all that is known to break it, which ``refused`` counts. ``untested`` is
+    why it is not tested, or None. ``bookkeeping`` is why no implementation can break it, where it
+    is about an observer's own notes, or None.
 
     ``broken_by`` is a small change of a machine that breaks the rule, or a step that an
     observer refuses by it; None where none is known, so that the rule may say nothing.
@@ -64,7 +76,9 @@ class Entry:
     chapter: str
     uses: Uses
     through: list[str]
+    refused: Refused | None
     untested: str | None
+    bookkeeping: str | None
     broken_by: str | None
 
 
@@ -74,8 +88,8 @@ class Entry:
 def command(names: tuple[str, ...], as_json: bool) -> int:
     """List the rules of chapters (all if nothing is named), or some by their ids, as FLOW-51, and
     where each is used."""
-    ids = [name.upper() for name in names if _RULE.fullmatch(name)]
-    chapters = [name for name in names if not _RULE.fullmatch(name)]
+    ids = [name.upper() for name in names if RULE.fullmatch(name)]
+    chapters = [name for name in names if not RULE.fullmatch(name)]
     found = list(entries(chapters)) if chapters or not ids else []
     found += _by_id(set(ids) - {entry.id for entry in found}) if ids else []
     if as_json:
@@ -101,9 +115,10 @@ def _by_id(ids: set[str]) -> list[Entry]:
     """Rules of whatever chapters. Raises ``InputError`` for an id that no rule has."""
     every = list(entries())
     for missing in sorted(ids - {entry.id for entry in every}):
-        near = get_close_matches(missing, [entry.id for entry in every], n=1)
+        near = get_close_matches(missing, [entry.id for entry in every], n=3)
         raise InputError(f"there is no rule {missing[:80]!r}", next_step=(
-            f"Did you mean {near[0]!r}?" if near else "`checkvalve rules` lists them all."))
+            f"Did you mean {' or '.join(map(repr, near))}?" if near
+            else "`checkvalve rules` lists them all."))
     return [entry for entry in every if entry.id in ids]
 
 
@@ -118,18 +133,25 @@ def _breakers(found: list[Entry]) -> str:
 
 
 def _totals(found: list[Entry]) -> Iterator[str]:
-    """The three numbers: of all rules, and of those that are a MUST; and how many claims."""
+    """The three numbers: of all rules, and of those that are a MUST; and what is none of them."""
     claims = sum(entry.strength == "CLAIM" for entry in found)
-    rules = [entry for entry in found if entry.strength != "CLAIM"]
+    books = sum(entry.bookkeeping is not None for entry in found)
+    rules = [e for e in found if e.strength != "CLAIM" and e.bookkeeping is None]
     for what, some in ((counted(len(rules), "rule"), rules),
                        ("Of those that are a MUST", [e for e in rules if e.strength == "MUST"])):
         direct = sum(bool(entry.uses.test) for entry in some)
         through = sum(bool(entry.through) for entry in some)
+        partly = sum(entry.refused is not None and entry.refused.refused > 0
+                     for entry in some if entry.untested)
         rest = len(some) - direct - through
         share = f" ({(direct + through) / len(some):.0%} are tested)" if some else ""
         lead = "\n" if some is rules else ""
         yield (f"{lead}{what}: {direct} tested on implementations directly, {through} through an "
-               f"observer's rule by a refinement, {rest} not to be seen from outside{share}.")
+               f"observer that refuses all that is known to break them, {rest} not{share}. Of "
+               f"these {rest}, {partly} are seen in part: an observer refuses some machines that "
+               "break them, and accepts others.")
+    yield (f"{counted(books, 'rule')} besides: an observer's own bookkeeping, which no "
+           "implementation can break.")
     yield (f"{counted(claims, 'claim')} of the texts besides: what they say, and no right "
            "implementation keeps.")
 
@@ -142,8 +164,9 @@ def entries(names: Iterable[str] = ()) -> Iterator[Entry]:
     from checkvalve.spec.chapters import Chapter
     from checkvalve.spec.chapters import chapters as book
     from checkvalve.spec.citations import citations
-    from checkvalve.spec.reach import unseen, ways
+    from checkvalve.spec.reach import bookkeeping, unseen, ways
     from checkvalve.spec.witnesses.book import witnesses
+    from checkvalve.spec.witnesses.refused import known_breakers
 
     def uses(rule: Rule, chapter: Chapter) -> Uses:
         proof = [
@@ -154,7 +177,8 @@ def entries(names: Iterable[str] = ()) -> Iterator[Entry]:
         return Uses(list(dict.fromkeys(proof)), _suites_with(rule), list(_monitors(rule)))
 
     selected = list(book(names))
-    tied, hidden = ways(book(), judging()), unseen(book())
+    whole = list(book())
+    reach = _Reach(ways(whole, judging(), known_breakers()), unseen(whole), bookkeeping(whole))
     seen: set[str] = set()
     for chapter in selected:
         for rule in sorted(chapter.rules, key=lambda rule: natural(rule.id)):
@@ -165,8 +189,7 @@ def entries(names: Iterable[str] = ()) -> Iterator[Entry]:
                 yield Entry(
                     rule.id, rule.strength.value, rule.statement, rule.source,
                     [cited.where for cited in citations(rule.source)], chapter.name, used,
-                    *_reach(rule, used, tied, hidden),
-                    None if witness is None else str(witness),
+                    *reach.of(rule, used), None if witness is None else str(witness),
                 )
 
 
@@ -200,15 +223,34 @@ def _monitors(rule: Rule) -> Iterator[str]:
             yield f"{chapter_of(machine.__module__)}.{machine.__name__}"
 
 
-def _reach(
-    rule: Rule, used: Uses, tied: dict[str, list[str]], hidden: dict[str, str]
-) -> tuple[list[str], str | None]:
-    """Through what the rule is tested, or why it is not."""
-    if used.test:
-        return [], None
-    through = tied.get(rule.id, [])
-    why = hidden.get(rule.id, f"no refinement ties it to an observer; it is about {rule.kind}")
-    return through, None if through else why
+@dataclass(frozen=True)
+class _Reach:
+    """How rules reach implementations, by id: by refinements, not at all, and not in question."""
+
+    tied: Mapping[str, Way]
+    hidden: Mapping[str, str]
+    books: Mapping[str, str]
+
+    def of(
+        self, rule: Rule, used: Uses
+    ) -> tuple[list[str], Refused | None, str | None, str | None]:
+        """Through what a rule is tested, what is refused, why it is not tested, and why there is
+        nothing to test."""
+        if used.test or rule.id in self.books:
+            return [], None, None, self.books.get(rule.id)
+        way = self.tied.get(rule.id)
+        if way is None or not way.of and not way.texts:
+            return [], None, self.hidden.get(rule.id, _no_tie(rule)), None
+        refused = Refused(way.refused, way.of, way.accepted or None) if way.of else None
+        if way.is_tested and rule.id not in self.hidden:
+            return list(way.texts), refused, None, None
+        return [], refused, self.hidden.get(rule.id, (
+            f"its observers refuse {way.refused} of {way.of} machines that break it, and accept "
+            f"{way.accepted}")), None
+
+
+def _no_tie(rule: Rule) -> str:
+    return f"nothing that breaks it is known to be refused by an observer; it is about {rule.kind}"
 
 
 def _lines(entry: Entry) -> Iterator[str]:
@@ -224,5 +266,11 @@ def _lines(entry: Entry) -> Iterator[str]:
         yield f"      broken by: {entry.broken_by}"
     for way in entry.through:
         yield f"      tested through {way}"
+    if entry.refused:
+        accepted = f"; accepted: {entry.refused.accepted}" if entry.refused.accepted else ""
+        yield (f"      of what breaks it, refused {entry.refused.refused} of {entry.refused.of}"
+               f"{accepted}")
+    if entry.bookkeeping:
+        yield f"      bookkeeping: {entry.bookkeeping}"
     if entry.untested:
         yield f"      untested: {entry.untested}"

@@ -1,4 +1,4 @@
-"""Where in a design's file the values stand that a repair changes."""
+"""Where in a design's file the values stand that a repair changes, and the patches of it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from checkvalve.spec.design.reading.source import NOWHERE, Node, Spot, parse
 from checkvalve.spec.notation.errors import InputError
 
-from .reading import read_text
+from .patches import Patcher
+from .reading import byte_order_mark, read_text
 
 if TYPE_CHECKING:
     from checkvalve.spec.design.why.findings import DesignReport, Edit, Repair, Way
@@ -20,22 +21,29 @@ __all__ = ["placed", "with_places"]
 
 def with_places(report: DesignReport) -> DesignReport:
     """The report, in which each edit of a repair has the line of the value that is changed, and
-    the old value as it is written; as it was, where the file is no design file of ours."""
+    the old value as it is written (as it was, where the file is no design file of ours); and each
+    way has a patch of the file."""
     if all(finding.repair is None or not finding.repair.ways for finding in report.findings):
         return report
     try:
-        root = parse(read_text(Path(report.design.file)), report.design.file)
+        text = read_text(Path(report.design.file))
     except InputError:
         return report
-    entries = dict(_entries(root))
+    patcher = Patcher(report.design, text, byte_order_mark(Path(report.design.file)))
+    try:
+        entries = dict(_entries(parse(text, report.design.file)))
+    except InputError:
+        entries = {}
     return replace(report, findings=tuple(
-        finding if finding.repair is None else replace(finding, repair=_of(finding.repair, entries))
+        finding if finding.repair is None else replace(
+            finding, repair=_of(finding.repair, entries, patcher))
         for finding in report.findings))
 
 
-def _of(repair: Repair, entries: Mapping[Spot, Node]) -> Repair:
+def _of(repair: Repair, entries: Mapping[Spot, Node], patcher: Patcher) -> Repair:
     def way(each: Way) -> Way:
-        return replace(each, steps=tuple(replace(step, edits=tuple(
+        patch, no_patch = patcher.of(each)
+        return replace(each, patch=patch, no_patch=no_patch, steps=tuple(replace(step, edits=tuple(
             placed(edit, entries) for edit in step.edits)) for step in each.steps))
 
     return replace(repair, ways=tuple(map(way, repair.ways)))

@@ -7,7 +7,7 @@ from pathlib import Path
 from checkvalve.spec.design.reading.source import MAX_CHARACTERS
 from checkvalve.spec.notation.errors import InputError
 
-__all__ = ["MAX_BYTES", "read_text"]
+__all__ = ["MAX_BYTES", "byte_order_mark", "read_text"]
 
 MAX_BYTES = 4 * MAX_CHARACTERS
 """What a text of ``MAX_CHARACTERS`` takes at most, in UTF-8."""
@@ -45,3 +45,9 @@ def read_text(path: Path) -> str:
         what = "the file is UTF-16, and not UTF-8" if data.startswith(_UTF_16) \
             else f"byte {data[error.start]:#04x} is not UTF-8"
         raise InputError(what, spot, "Save the file as UTF-8 text.") from None
+
+
+def byte_order_mark(path: Path) -> str:
+    """The mark with which a file begins that ``read_text`` has read; empty where there is none."""
+    with path.open("rb") as file:
+        return "\ufeff" if file.read(3) == b"\xef\xbb\xbf" else ""

@@ -10,7 +10,8 @@ from checkvalve.spec.design.reading.lints import lints
 from checkvalve.spec.design.why.findings import (
     DesignReport, Finding, GraphCycle, Meanwhile, Repair, RepairStep, Way, in_short,
 )
-from checkvalve.spec.design.why.stuck import FRONT, Blocked, told_gone
+from checkvalve.spec.design.why.cycles import held, led, ranged, round_of
+from checkvalve.spec.design.why.stuck import FRONT, OF_A_POOL, Blocked, told_gone
 from checkvalve.spec.notation.labels import counted
 from checkvalve.spec.verdicts.verdict import Outcome, mark
 
@@ -19,8 +20,9 @@ __all__ = [
     "verdict_lines",
 ]
 
-SHOWN_CIRCLES = 3
+SHOWN_CYCLES = 3
 SHOWN_LINKS = 12
+SHOWN_TASKS = 12
 SHOWN_LINES = (40, 20)
 """Of a long way into a deadlock, so many lines at its beginning and at its end."""
 
@@ -149,15 +151,31 @@ def _violation(finding: Finding, design: Design) -> Iterator[str]:
     if finding.waits:
         yield "  At the end, who waits on whom:"
         yield from _waits(finding, design)
-    if finding.cycle:
-        around = " -> ".join([*(wait.task for wait in finding.cycle), finding.cycle[0].task])
-        yield f"  The circle: {around}"
+    yield from _cycle(finding, design)
     yield from _endless(finding)
     told = finding.name.partition(": ")[0]
     if told in ("ordered", "live", "duplication", "starvation"):
         yield f"  {finding.reason}."
     if finding.meanwhile is not None:
         yield from _goes_on(finding.meanwhile)
+
+
+def _cycle(finding: Finding, design: Design) -> Iterator[str]:
+    """The cycle of waits, and who holds the pools in it."""
+    if not finding.cycle:
+        return
+    tasks = [wait.task for wait in round_of(finding.cycle)]
+    told = ["  The cycle: " + " -> ".join([*_shortened(tasks), tasks[0]])]
+    behind = [(wait.task, other) for wait, other in led(finding.cycle) if wait.task not in tasks]
+    if behind:
+        told.append("; with it " + ", ".join(" -> ".join(each) for each in behind[:SHOWN_LINKS]))
+    yield from _indented("".join(told), "", "    ")
+    for sentence in held(design, finding.cycle, dict(finding.free)):
+        yield from _indented(sentence, "  ", "    ")
+
+
+def _shortened(tasks: Sequence[str]) -> list[str]:
+    return [*tasks] if len(tasks) <= SHOWN_TASKS else [*tasks[:3], "…", tasks[-1]]
 
 
 def _goes_on(meanwhile: Meanwhile) -> Iterator[str]:
@@ -232,12 +250,13 @@ def _why_nobody(wait: Blocked, ceased: Mapping[str, str]) -> str:
             FRONT: f"take what stands at the front of {wait.where}",
             "a go": f"call go for {wait.where} again, as the call was lost",
             "a thread": f"give back threads of {wait.where}",
+            "a permit": f"give back permits of {wait.where}",
             "an acquire": f"acquire {wait.where} before that"}[wait.what]
     if wait.never:
         return f"Nobody can ever {does} as {wait.task} needs it."
     if not wait.gone:
         return f"Nobody can {does}."
-    if wait.what == "a thread" and not ceased.keys() & {*wait.gone}:
+    if wait.what in OF_A_POOL and not ceased.keys() & {*wait.gone}:
         return f"Nobody can {does} any more: {' and '.join(wait.gone)} will not."
     return f"Nobody can {does} any more: {told_gone(wait.gone, ceased)}."
 
@@ -245,7 +264,7 @@ def _why_nobody(wait: Blocked, ceased: Mapping[str, str]) -> str:
 def _waits(finding: Finding, design: Design) -> Iterator[str]:
     contents = dict(finding.contents)
     rows = [("task", "waits for", "in", "on")] + [
-        (wait.task, wait.what, _place(wait, contents, design), ", ".join(wait.on) or "nobody")
+        (wait.task, wait.what, _place(wait, contents, design), ranged(wait.on, ", ") or "nobody")
         for wait in finding.waits
     ]
     widths = [max(len(row[column]) for row in rows) for column in range(4)]
@@ -266,31 +285,44 @@ def _place(wait: Blocked, contents: Mapping[str, int], design: Design) -> str:
 
 
 def _graph(report: DesignReport) -> Iterator[str]:
-    """The wait-for graph: how many circles, and the shortest of those that are possible,
-    those of the same tasks together."""
-    possible = [cycle for cycle in report.cycles if not cycle.excluded]
-    if not report.cycles:
+    """The wait-for graph of a design that is not proved to be free of deadlock: how many cycles,
+    and the shortest of those that are possible beside what was found, those of the same tasks
+    together."""
+    deadlock = next((f for f in report.findings if f.name == "deadlock"), None)
+    if not report.cycles or (deadlock and deadlock.outcome is Outcome.HOLDS):
         return
+    if len(report.cycles) == 1 and deadlock and deadlock.cycle and not report.cycles[0].excluded:
+        return  # it is the one that was found
     yield ""
+    found = {wait.task for wait in deadlock.cycle} if deadlock else set()
+    possible = [cycle for cycle in report.cycles if not cycle.excluded]
+    others = [cycle for cycle in possible if not {wait.task for wait in cycle.waits} <= found]
     more = "" if report.all_cycles else "more than "
     every = f"  Wait-for graph: {more}{counted(len(report.cycles), 'elementary cycle')} of waits"
     if not possible:
         alone = ", which is impossible" if len(report.cycles) == 1 else ", all of them impossible"
         every += alone if report.all_cycles else "; those listed are all impossible"
         stuck = any(finding.waits and not finding.cycle for finding in report.findings)
-        yield every + ("; what is stuck here is no circle." if stuck else ".")
-        return
+        yield every + ("; what is stuck here is no cycle." if stuck else ".")
+    elif not others:
+        yield f"{every}; none that is possible has other tasks than the cycle above."
+    else:
+        beside = " beside those among the tasks of the cycle above" if found else ""
+        yield from _possible(every + (f"; it does not exclude {len(others)}{beside}"), others)
+
+
+def _possible(every: str, possible: Sequence[GraphCycle]) -> Iterator[str]:
     groups: dict[tuple[str, ...], list[GraphCycle]] = {}
     for cycle in possible:
         groups.setdefault(tuple(wait.task for wait in cycle.waits), []).append(cycle)
-    circles = f" in {counted(len(groups), 'circle')} of tasks" if len(groups) > 1 else ""
-    yield f"{every}, of which it does not exclude {len(possible)}{circles}:"
-    for tasks, cycles in list(groups.items())[:SHOWN_CIRCLES]:
+    rounds = f", in {counted(len(groups), 'cycle')} of tasks" if len(groups) > 1 else ""
+    yield from _indented(f"{every}{rounds}:".strip(), "  ", "    ")
+    for tasks, cycles in list(groups.items())[:SHOWN_CYCLES]:
         others = len(cycles) - 1
         ways = f" (and in {counted(others, 'other way')})" if others else ""
         yield f"    {' -> '.join([*tasks, tasks[0]])}: {_waiting(cycles[0])}{ways}"
-    if len(groups) > SHOWN_CIRCLES:
-        yield f"    and {counted(len(groups) - SHOWN_CIRCLES, 'more circle')} (--json lists all)"
+    if len(groups) > SHOWN_CYCLES:
+        yield f"    and {counted(len(groups) - SHOWN_CYCLES, 'more cycle')} (--json lists all)"
 
 
 def _waiting(cycle: GraphCycle) -> str:
@@ -304,16 +336,36 @@ def repair_lines(repair: Repair, file: str = "") -> Iterator[str]:
     was tried."""
     for number, way in enumerate(repair.ways):
         several = ", with all of these together" if len(way.steps) > 1 else ""
-        yield f"  {'Or' if number else 'A way out'}, checked{several}:"
+        yield f"  {'Or' if number else _way_out(way)}, checked{several}:"
         for step in way.steps:
             yield from _change(step, file)
         yield from _indented(_checked(way), "      ", "      ")
+        yield from _patch(way)
     if not repair.ways:
         tried = "; ".join(repair.tried) or "nothing"
         yield from _indented(f"No repair found; tried: {tried}.", "  ", "    ")
     if repair.cut_short:
         yield from _indented(f"The search for a repair was cut short: {repair.cut_short}.", "  ",
                              "    ")
+
+
+def _patch(way: Way) -> Iterator[str]:
+    """The patch as it is, so that it can be copied."""
+    if way.patch:
+        yield "      As a patch (patch -p0):"
+        yield from way.patch.rstrip("\n").split("\n")
+    elif way.no_patch:
+        yield from _indented(f"No patch: {way.no_patch}.", "      ", "      ")
+
+
+def _way_out(way: Way) -> str:
+    """What kind of a way it is, where all that would keep the program as it is was tried."""
+    tiers = {step.tier for step in way.steps}
+    if "loses" in tiers:
+        return "Nothing was found that loses nothing; a way that LOSES something"
+    if "primes" in tiers:
+        return "No task of the design can help; a way for a program that is primed"
+    return "A way out"
 
 
 def _indented(text: str, first: str, others: str) -> list[str]:

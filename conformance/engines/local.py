@@ -10,6 +10,7 @@ from functools import partial
 from checkvalve.spec.notation.errors import CheckvalveError, InputError, InternalError, TargetError
 
 from ..campaigns.case import RunSettings, run_case
+from ..campaigns.failures import until_given_up
 from ..collecting import collecting_rarely
 from ..results import Case, CaseRow
 from .table import sort_rows
@@ -25,6 +26,8 @@ def run_locally(
 ) -> list[CaseRow]:
     """The rows of ``cases``, sorted by key; they do not depend on ``jobs``, the processes used.
 
+    They end where the target is given up, after a few cases that fail alike (see failures.py).
+
     Raises InputError for a suite or a target that cannot be used, TargetError if the target
     ends the process that it runs in.
     """
@@ -34,7 +37,7 @@ def run_locally(
     processes = min(jobs, len(cases))
     if processes <= 1:
         with collecting_rarely():
-            return sort_rows(map(run, cases))
+            return sort_rows(until_given_up(map(run, cases)))
     return _run_apart(run, cases, processes)
 
 
@@ -52,7 +55,9 @@ def _run_apart(
     others = set(multiprocessing.active_children())
     with ProcessPoolExecutor(processes, mp_context=context) as pool:
         try:
-            return sort_rows(pool.map(run, cases, chunksize=chunk))
+            rows = sort_rows(until_given_up(pool.map(run, cases, chunksize=chunk)))
+            pool.shutdown(cancel_futures=True)
+            return rows
         except BrokenProcessPool as error:
             raise TargetError(f"the target {run.args[1]} ended the process that it runs in", "",
                               "Run it with one process to see which case does it, or put it "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
@@ -43,6 +43,8 @@ class Suite:
     expected to be violated. The targets in ``optional`` may be unavailable on a machine
     without making the verdict *unknown*. ``timeout`` is what one request may take, in seconds.
     ``cases`` None: as many as the rules take. ``candidates`` is as in ``RunSettings``.
+    ``not_shown`` lists, for a target, the ids of the rules of which it may show nothing, or not
+    all.
     """
 
     suite: str
@@ -53,6 +55,7 @@ class Suite:
     candidates: int
     known: Mapping[str, tuple[str, ...]]
     optional: frozenset[str]
+    not_shown: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -135,6 +138,10 @@ def _rule_of(suite: str, rule: str) -> None:
     known_rules(suite, [rule])
 
 
+def _pairs(listed: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str]]:
+    return ((target, rule) for target, rules in listed.items() for rule in rules)
+
+
 class _Reader:
     """Turns tables into the dataclasses above, and knows where each key stands."""
 
@@ -173,9 +180,9 @@ class _Reader:
                 for target in suite.targets:
                     self._look_up("suites", at, "targets", target,
                                   partial(check_name, suite=suite.suite))
-                for target, rules in suite.known.items():
-                    for rule in rules:
-                        self._look_up("suites.known", at, target, rule,
+                for key, listed in (("known", suite.known), ("not_shown", suite.not_shown)):
+                    for target, rule in _pairs(listed):
+                        self._look_up(f"suites.{key}", at, target, rule,
                                       partial(_rule_of, suite.suite))
 
     def _look_up(
@@ -208,7 +215,8 @@ class _Reader:
         return found
 
     def _suite(self, table: Table, at: int) -> Suite:
-        keys = ("suite", "targets", "cases", "seed", "timeout", "candidates", "known", "optional")
+        keys = ("suite", "targets", "cases", "seed", "timeout", "candidates", "known", "optional",
+                "not_shown")
         self._known_keys(table, "suites", at, keys)
         targets = self._texts(table, "suites", at, "targets", None)
         optional = self._texts(table, "suites", at, "optional", ())
@@ -216,25 +224,27 @@ class _Reader:
         return Suite(
             suite=self._text(table, "suites", at, "suite"),
             targets=targets,
-            cases=int(self._positive(table, "suites", at, "cases", 36, whole=True))
+            cases=int(self._positive(table, "suites", at, "cases", 40, whole=True))
             if "cases" in table else None,
             seed=int(self._positive(table, "suites", at, "seed", 0, whole=True, least=0)),
             timeout=self._positive(table, "suites", at, "timeout", 5.0),
             candidates=int(self._positive(
                 table, "suites", at, "candidates", STATES_MAX, whole=True)),
-            known=self._known_failures(table, at, targets),
+            known=self._rules_by_target(table, at, "known", targets),
             optional=frozenset(optional),
+            not_shown=self._rules_by_target(table, at, "not_shown", targets),
         )
 
-    def _known_failures(
-        self, table: Table, at: int, targets: Sequence[str]
+    def _rules_by_target(
+        self, table: Table, at: int, key: str, targets: Sequence[str]
     ) -> dict[str, tuple[str, ...]]:
-        known = table.get("known", {})
-        if not isinstance(known, dict):
-            raise self._wrong("suites", at, "known", "`known` must be a table",
-                              "Write [suites.known] and below it: deque = [\"QUEUE-4\"].")
-        self._among_targets(at, "known", known, targets)
-        return {target: self._texts(known, "suites.known", at, target, None) for target in known}
+        listed = table.get(key, {})
+        if not isinstance(listed, dict):
+            raise self._wrong("suites", at, key, f"`{key}` must be a table",
+                              f"Write [suites.{key}] and below it: deque = [\"QUEUE-4\"].")
+        self._among_targets(at, key, listed, targets)
+        return {target: self._texts(listed, f"suites.{key}", at, target, None)
+                for target in listed}
 
     def _among_targets(
         self, at: int, key: str, names: Sequence[str] | Table, targets: Sequence[str]

@@ -17,7 +17,8 @@ def junit(report: Report) -> str:
     """The XML document: a suite for each section, a case for each row.
 
     What is not as expected is a failure, what is unknown or could not be run an error, and
-    what is unavailable is skipped, as is what follows from another failure.
+    what is unavailable is skipped, as is what follows from another failure and what the target
+    says it cannot show; a rule that was not shown for another reason is unknown, and an error.
     """
     suites = xml.Element("testsuites", {"name": "checkvalve gate", **_sums(report.rows)})
     for section, rows in groupby(report.rows, key=lambda row: row.section):
@@ -35,7 +36,8 @@ def _sums(rows: tuple[Row, ...]) -> dict[str, str]:
 
     return {
         "tests": str(len(rows)), "failures": count("violated"),
-        "errors": count("unknown", "error"), "skipped": count("unavailable", "follows"),
+        "errors": count("unknown", "error"),
+        "skipped": count("unavailable", "follows", "not shown"),
         "time": f"{sum(row.seconds for row in rows):.3f}",
     }
 
@@ -46,7 +48,7 @@ def _add_case(suite: xml.Element, row: Row) -> None:
         name=_clean(row.property), time=f"{row.seconds:.3f}",
     )
     kinds = {"violated": "failure", "unknown": "error", "error": "error",
-             "unavailable": "skipped", "follows": "skipped"}
+             "unavailable": "skipped", "follows": "skipped", "not shown": "skipped"}
     if row.judgement in kinds:
         told = f"expected: {row.expected}; found: {row.found}. {row.message}".rstrip()
         outcome = xml.SubElement(case, kinds[row.judgement], message=_clean(told))

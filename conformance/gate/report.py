@@ -9,15 +9,18 @@ from typing import Any, Literal
 
 __all__ = ["EXIT_CODES", "Judgement", "Report", "Row", "Section", "judge"]
 
-Judgement = Literal["as expected", "violated", "follows", "unknown", "unavailable", "error"]
+Judgement = Literal[
+    "as expected", "violated", "follows", "not shown", "unknown", "unavailable", "error"]
 """*violated*: found something else than expected (also where a violation was expected and
 none was found). *follows*: broken only after another rule in the same run, whose row decides.
+*not shown*: the target says itself that it cannot show the rule, or the configuration says so.
 *unavailable*: an optional target that this machine cannot run."""
 
 Section = Literal["designs", "suites", "chapters"]
 
 EXIT_CODES: Mapping[Judgement, int] = {
-    "as expected": 0, "error": 64, "violated": 1, "follows": 0, "unknown": 2, "unavailable": 0,
+    "as expected": 0, "error": 64, "violated": 1, "follows": 0, "not shown": 0,
+    "unknown": 2, "unavailable": 0,
 }
 _GRAVEST_FIRST: tuple[Judgement, ...] = ("error", "violated", "unknown")
 
@@ -70,10 +73,10 @@ class Report:
     def verdict(self) -> Judgement:
         """The gravest judgement among the rows.
 
-        What is unavailable decides nothing, unless it is all that there is.
+        What is unavailable or not shown decides nothing, unless it is all that there is.
         """
         there = {row.judgement for row in self.rows}
-        if there == {"unavailable"}:
+        if there and there <= {"unavailable", "not shown"}:
             return "unknown"
         return next((grave for grave in _GRAVEST_FIRST if grave in there), "as expected")
 

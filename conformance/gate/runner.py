@@ -20,22 +20,25 @@ Rows = tuple[Row, ...]
 Job = tuple[Section, str, Callable[[], Rows]]
 
 
-def run_gate(config: GateConfig, show: Callable[[Rows], None]) -> Report:
+def run_gate(
+    config: GateConfig, show: Callable[[Rows], None], strict: bool = False
+) -> Report:
     """Run everything; ``show`` is given the rows of each subject as soon as they are there.
+    ``strict``: a rule that is not shown counts, whatever the reason.
 
     What cannot be used, a design with a mistake in it or a target that does not import, is a
     row of its own, and the rest is run all the same. Raises InternalError at once.
     """
     began = time.perf_counter()
     rows: list[Row] = []
-    for section, subject, job in _jobs(config):
+    for section, subject, job in _jobs(config, strict):
         found = _run(section, subject, job)
         show(found)
         rows += found
     return Report(str(config.path), tuple(rows), time.perf_counter() - began)
 
 
-def _jobs(config: GateConfig) -> Iterator[Job]:
+def _jobs(config: GateConfig, strict: bool) -> Iterator[Job]:
     base = config.path.parent
     for designs in config.designs:
         for file in designs.files:
@@ -45,7 +48,7 @@ def _jobs(config: GateConfig) -> Iterator[Job]:
             yield "designs", subject, partial(design_rows, subject, file, designs)
     for suite in config.suites:
         for target in suite.targets:
-            job = partial(_in_folder, base, partial(suite_rows, suite, target))
+            job = partial(_in_folder, base, partial(suite_rows, suite, target, strict))
             yield "suites", f"{suite.suite} on {target}", job
     for chapter in config.verify:
         yield "chapters", chapter, partial(chapter_rows, chapter)

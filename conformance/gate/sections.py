@@ -59,14 +59,15 @@ def _design_row(subject: str, found: Finding, notes: dict[str, Any]) -> Row:
     )
 
 
-def suite_rows(suite: Suite, target: str) -> tuple[Row, ...]:
-    """Run one suite on one target: a row for each rule that applies to it.
+def suite_rows(suite: Suite, target: str, strict: bool = False) -> tuple[Row, ...]:
+    """Run one suite on one target: a row for each rule. ``strict``: one that is not shown counts,
+    whatever the reason.
 
     Raises InputError for a suite, a rule or a target that cannot be used; an optional target
     that this machine cannot run is a row.
     """
     from ..campaigns.case import RunSettings
-    from ..campaigns.summary import NOT_APPLICABLE, known_rules
+    from ..campaigns.summary import known_rules
     from ..engines.conduct import Engine, Order, conduct
 
     subject = f"{suite.suite} on {target}"
@@ -89,10 +90,9 @@ def suite_rows(suite: Suite, target: str) -> tuple[Row, ...]:
     unjudged = () if not summary.unjudged else (
         Row("suites", subject, "can be judged", "judged", "lost track", "unknown",
             summary.unjudged),)
+    unshown = known_rules(suite.suite, suite.not_shown.get(target, ()))
     return unjudged + tuple(
-        _rule_row(subject, result, known, each) for result in summary.results
-        if result.verdict != NOT_APPLICABLE or result.rule.id in known
-    )
+        _rule_row(subject, result, known, each, unshown, strict) for result in summary.results)
 
 
 _NOTHING = ("no rule applies to what the target says that it can do: let its adapter offer more of "
@@ -117,11 +117,13 @@ def _why_unavailable(suite: Suite, target: str) -> str:
 
 
 def _rule_row(
-    subject: str, result: RuleResult, accepted: Collection[str], seconds: float
+    subject: str, result: RuleResult, accepted: Collection[str], seconds: float,
+    unshown: Collection[str] = (), strict: bool = False,
 ) -> Row:
     """The row of one rule: a breach is expected of those accepted, and of no other; a known
-    breach covers what follows from it."""
-    from ..campaigns.summary import FOLLOWS, NOT_RUN
+    breach covers what follows from it. Of those ``unshown`` nothing is expected to be shown."""
+    from ..campaigns.summary import FOLLOWS
+    from ..results import FLAKY, NOT_SHOWN, PASSED, UNKNOWN
 
     known = result.rule.id in accepted
     found = result.verdict
@@ -133,11 +135,17 @@ def _rule_row(
         judgement, message = "follows", f"{message}, whose row decides"
     elif known and found != "violated":
         judgement, message = "violated", _STALE
-    elif found in ("flaky", "unknown", NOT_RUN):
+    elif found == NOT_SHOWN:
+        said = result.declared or result.rule.id in unshown
+        judgement = "not shown" if said and not strict else "unknown"
+        message = f"{result.reason}: {message}"
+    elif found == PASSED and result.rule.id in unshown:
+        judgement, message = "violated", _SHOWN
+    elif found in (FLAKY, UNKNOWN):
         judgement = "unknown"
     elif found == "violated" and not known:
         judgement, message = "violated", f"{result.rule.strength.value}: {message}"
-    elif not result.not_looked_for:
+    else:
         message = ""
     fixture = None if result.fixture is None else json.loads(result.fixture.to_json())
     return Row("suites", subject, result.rule.id, "violated" if known else "no breach", found,
@@ -146,6 +154,7 @@ def _rule_row(
 
 _STALE = ("It is listed under `known`, and no case broke it: take it off the list, or raise "
           "`cases`.")
+_SHOWN = "It is listed under `not_shown`, and it was shown: take it off the list."
 
 
 def chapter_rows(name: str) -> tuple[Row, ...]:

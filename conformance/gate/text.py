@@ -18,6 +18,7 @@ _WORDS: dict[Judgement, tuple[str, str]] = {
     "as expected": ("ok", "green"), "violated": ("VIOLATED", "red"),
     "unknown": ("UNKNOWN", "yellow"), "unavailable": ("not here", "yellow"),
     "error": ("ERROR", "red"), "follows": ("follows", "yellow"),
+    "not shown": ("not shown", "yellow"),
 }
 _WIDEST = max(len(word) for word, _ in _WORDS.values())
 _BY_NAME = 5
@@ -33,14 +34,18 @@ def heading(section: str) -> str:
 def lines_of(rows: Sequence[Row]) -> Iterator[str]:
     """The lines that show the rows of one subject.
 
-    What is as expected and needs no word beyond that shares one line; any other row has its
-    own. Below stands what was taken for granted, and what is odd, if it is a design.
+    What is as expected and needs no word beyond that shares one line, and so does what the target
+    says it cannot show; any other row has its own. Below stands what was taken for
+    granted, and what is odd, if it is a design.
     """
     quiet = [row for row in rows if row.judgement == "as expected" and not row.message]
     if quiet:
         yield _line(quiet[0], _together(quiet), sum(row.seconds for row in quiet))
+    unshown = [row for row in rows if row.judgement == "not shown"]
+    if unshown:
+        yield _line(unshown[0], _reasons(unshown), sum(row.seconds for row in unshown))
     for row in rows:
-        if row not in quiet:
+        if row not in quiet and row not in unshown:
             yield _line(row, _told(row), row.seconds)
             if row.message:
                 yield f"{'':{_WIDEST + 4}}{row.message}"
@@ -56,6 +61,21 @@ def _together(rows: Sequence[Row]) -> str:
     counts = Counter(row.found for row in rows)
     return ", ".join(f"{number} {found}{_as_expected(found)}"
                      for found, number in counts.most_common())
+
+
+def _why(report: Report) -> str:
+    """The reasons of what was not shown, and how many rules each."""
+    reasons = Counter(str(row.details.get("reason")) for row in report.rows
+                      if row.judgement == "not shown")
+    return f": {', '.join(f'{number} {reason}' for reason, number in reasons.most_common())}"
+
+
+def _reasons(rows: Sequence[Row]) -> str:
+    """Rules that were not shown, by their reasons."""
+    ids: dict[str, list[str]] = {}
+    for row in rows:
+        ids.setdefault(str(row.details.get("reason")), []).append(row.property)
+    return ", ".join(f"{len(each)} {reason} ({', '.join(each)})" for reason, each in ids.items())
 
 
 def _as_expected(found: str) -> str:
@@ -78,12 +98,12 @@ def _line(row: Row, found: str, seconds: float) -> str:
 def verdict_line(report: Report) -> str:
     """The one line that the whole run comes to."""
     counts = report.counts
-    told = [f"{number} {judgement}" for judgement, number in counts.items()
-            if number and judgement != "as expected"]
+    told = [f"{number} {judgement}{_why(report) if judgement == 'not shown' else ''}"
+            for judgement, number in counts.items() if number and judgement != "as expected"]
     every = f"{counted(len(report.rows), 'check')} in {report.seconds:.1f} s"
     word, colour = {
         "as expected": ("all as expected", "green"), "violated": ("VIOLATED", "red"),
         "unknown": ("UNKNOWN", "yellow"), "error": ("ERROR", "red"),
     }[report.verdict]
-    rest = f"; {', '.join(told)}" if told else ""
+    rest = f"; {'; '.join(told)}" if told else ""
     return f"Gate: {click.style(word, fg=colour, bold=True)} ({every}{rest})"

@@ -8,16 +8,17 @@ from the tables here. Nothing in this module knows a queue, a process or a clock
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, Protocol, runtime_checkable
 
-from ...spec.notation.errors import InputError, TargetError
+from ...spec.notation.errors import InputError, InternalError, TargetError
 
 __all__ = [
-    "PROTOCOL_VERSION", "UNSUPPORTED", "Adapter", "Argument", "Kind", "Message", "Operation",
-    "Port", "Session", "SettingsRefused", "Target", "check_reply", "check_request", "excerpt",
-    "hello", "unique_keys",
+    "ALWAYS", "AT_ONCE", "NO_OCCASION_FOR", "PROTOCOL_VERSION", "STEPPED", "STEPPED_WAKES",
+    "UNSUPPORTED", "WAKES", "Adapter", "Argument", "Kind", "Message", "Operation", "Port",
+    "Promise", "Session", "SettingsRefused", "Target", "Vocabulary", "check_reply",
+    "check_request", "excerpt", "hello", "promised", "unique_keys",
 ]
 
 PROTOCOL_VERSION: Final = 1
@@ -30,6 +31,22 @@ NUMBER_BITS_MAX: Final = 53
 
 UNSUPPORTED: Final = "unsupported-"
 """With this begins the definite error by which a target refuses the settings of a hello."""
+
+AT_ONCE: Final = "at-once"
+STEPPED: Final = "stepped"
+WAKES: Final = (AT_ONCE, STEPPED)
+"""When one runs that was woken: before the reply to what woke it, or at a later settle or step, so
+that others can come in between. An adapter that does not say runs it at once."""
+
+STEPPED_WAKES: Final = "an adapter whose wakes are stepped"
+"""What a target has, besides its operations, that says so in its hello."""
+
+NO_OCCASION_FOR: Final = "no occasion for "
+"""With this and a rule's id begins what a target has whose hello says that nothing it does could
+break the rule."""
+
+ALWAYS: Final = frozenset({"settle"})
+"""What every adapter of a port that has it can do, and none lists in `can`."""
 
 Message = dict[str, Any]
 """One request or one reply: a JSON object."""
@@ -89,11 +106,26 @@ class Target(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """The names that may stand in one place of a value, and what each means.
+
+    ``where`` is a noun phrase: the fields of some object, or the values of some field.
+    """
+
+    where: str
+    means: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
 class Kind:
-    """A set of JSON values: how it is called in tables and messages, and who belongs to it."""
+    """A set of JSON values: how it is called in tables and messages, and what belongs to it.
+
+    ``parts`` tell of each name that may stand in such a value, for the pages.
+    """
 
     words: str
     accepts: Callable[[object], bool]
+    parts: tuple[Vocabulary, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,12 +139,24 @@ class Argument:
 
 
 @dataclass(frozen=True, slots=True)
+class Promise:
+    """What a target is held to when it is asked for an operation: that something happens.
+
+    ``words`` say what, a whole sentence, and ``rules`` are the ids of the rules of progress of the
+    suite that judge it.
+    """
+
+    words: str
+    rules: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Operation:
     """One ``do`` of a port.
 
     ``answer`` is what ``ok`` holds. ``completion`` is what ``ok`` holds in the event that ends
     a wait; ``None`` means that the operation never waits. ``optional`` operations are there
-    only when ``can`` names them.
+    only when ``can`` names them. ``promises`` say what has to come of it, if anything has.
     """
 
     name: str
@@ -121,11 +165,15 @@ class Operation:
     arguments: tuple[Argument, ...] = ()
     completion: Kind | None = None
     optional: bool = True
+    promises: tuple[Promise, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Port:
-    """Operations, settings and policies under one name."""
+    """Operations, settings and policies under one name.
+
+    ``lets_run`` are the operations in which one that was woken may run where wakes are stepped.
+    """
 
     name: str
     version: int
@@ -133,6 +181,7 @@ class Port:
     operations: Mapping[str, Operation]
     settings: tuple[Argument, ...]
     policies: Mapping[str, str]
+    lets_run: tuple[str, ...] = ("settle", "run", "proceed", "interrupt", "cancel", "put", "take")
 
     def capabilities(self) -> tuple[str, ...]:
         """What ``can`` may name, in the order of the tables."""
@@ -177,18 +226,48 @@ ITEM: Final = Kind("an item (text or integer)", lambda v: _is_name(v) or _is_int
 ITEM_OR_NULL: Final = Kind("an item, or null", lambda v: v is None or ITEM.accepts(v))
 TICKET: Final = Kind("a ticket (text or integer)", ITEM.accepts)
 OBJECT: Final = Kind("an object", lambda v: isinstance(v, dict))
+GREETING: Final = Kind("an object", OBJECT.accepts, (Vocabulary("the answer to `hello`", {
+    "name": "a text: what the implementation is called",
+    "version": "a text: its version",
+    "can": "a list of texts: the operations that the adapter has, without those that every adapter "
+           "has",
+    "policy": "one of the policies below",
+    "wakes": "may be absent: when one runs that was woken",
+    "no_occasion": "may be absent; a list of texts: ids of rules that nothing it does could break",
+    "again": "may be absent; false: `hello` cannot come again in this process",
+}), Vocabulary("`wakes`", {
+    AT_ONCE: "before the reply to what woke it; so it is if nothing is said",
+    STEPPED: "at a later settle or step, so that others can come in between",
+})))
 NAMES: Final = Kind("a list of texts", _is_list_of(_is_name))
-TIMERS: Final = Kind('a list of {"at": milliseconds}', _is_list_of(_is_timer))
+TIMERS: Final = Kind('a list of {"at": milliseconds}', _is_list_of(_is_timer), (
+    Vocabulary("a timer", {"at": "an integer: when it is due, as in `now`"}),))
 
 
 def hello(meaning: str) -> Operation:
     """The first operation of every port; ``meaning`` says what the adapter begins with."""
     return Operation(
-        "hello", OBJECT, meaning, (
+        "hello", GREETING, meaning, (
             Argument("protocol", INTEGER, "the version of the protocol, 1"),
             Argument("port", NAME, "the name of the port"),
             Argument("settings", OBJECT, "the settings of the port"),
         ), optional=False)
+
+
+def promised(
+    operations: Iterable[Operation], promises: Mapping[str, Mapping[str, str]]
+) -> dict[str, Operation]:
+    """Some operations by name, with what each promises: by name, by sentence, the ids of the rules
+    of progress that judge it, divided by blanks.
+
+    Raises ``InternalError`` for promises of an operation that is not there.
+    """
+    named = {each.name: each for each in operations}
+    if promises.keys() - named.keys():
+        raise InternalError(f"promises of no operation: {sorted(promises.keys() - named.keys())}")
+    return named | {name: replace(named[name], promises=tuple(
+        Promise(words, tuple(rules.split())) for words, rules in each.items()))
+        for name, each in promises.items()}
 
 
 # ---- checks ---------------------------------------------------------------------------------
@@ -339,9 +418,9 @@ _OUTCOMES: Final = {
 
 
 def _fault_of_hello(port: Port, greeting: Message) -> str | None:
-    for field, kind in (("name", NAME), ("version", NAME), ("can", NAMES), ("policy", NAME)):
-        if not kind.accepts(greeting.get(field)):
-            return f"ok.{field} must be {kind.words}"
+    for name, kind in (("name", NAME), ("version", NAME), ("can", NAMES), ("policy", NAME)):
+        if not kind.accepts(greeting.get(name)):
+            return f"ok.{name} must be {kind.words}"
     # A misspelt name would turn off the rules that need the operation, and nobody would know.
     unknown = [name for name in greeting["can"] if name not in port.operations]
     if unknown:
@@ -351,6 +430,10 @@ def _fault_of_hello(port: Port, greeting: Message) -> str | None:
         return f"ok.policy must be one of: {', '.join(port.policies)}"
     if not isinstance(greeting.get("again", True), bool):
         return "ok.again must be true or false"
+    if not is_word(greeting.get("wakes", AT_ONCE), WAKES):
+        return f"ok.wakes must be one of: {', '.join(WAKES)}"
+    if not NAMES.accepts(greeting.get("no_occasion", [])):
+        return f"ok.no_occasion must be {NAMES.words}, ids of rules"
     return None
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from .base import Argument, Operation, Port
+from .base import Argument, Operation, Port, Vocabulary
 
-__all__ = ["operations_table", "policies_table", "settings_table"]
+__all__ = [
+    "fields_table", "operations_table", "policies_table", "settings_table", "vocabularies",
+    "words_table",
+]
 
 
 def operations_table(port: Port) -> str:
@@ -18,7 +21,38 @@ def settings_table(port: Port) -> str:
     """One row a setting of ``hello``."""
     rows = ["| setting | is | meaning |", "|---|---|---|"]
     return "\n".join(rows + [
-        f"| `{each.name}` | {each.kind.words} | {each.meaning} |" for each in port.settings])
+        f"| {_field(each)} | {each.kind.words} | {each.meaning} |" for each in port.settings])
+
+
+def fields_table(port: Port) -> str:
+    """One row a field of requests, with the operations that have it in this meaning."""
+    of: dict[tuple[str, str, str], list[str]] = {}
+    for operation in port.operations.values():
+        for each in operation.arguments:
+            of.setdefault((_field(each), each.kind.words, each.meaning), []).append(operation.name)
+    rows = ["| field | of | is | meaning |", "|---|---|---|---|"]
+    return "\n".join(rows + [
+        f"| {name} | {', '.join(f'`{each}`' for each in names)} | {kind} | {meaning} |"
+        for (name, kind, meaning), names in of.items()])
+
+
+def vocabularies(port: Port) -> tuple[Vocabulary, ...]:
+    """What tells of the names in the port's requests and replies, each once."""
+    found: list[Vocabulary] = []
+    for operation in port.operations.values():
+        kinds = [each.kind for each in operation.arguments] + [operation.answer]
+        kinds += [operation.completion] if operation.completion else []
+        found += [part for kind in kinds for part in kind.parts if part not in found]
+    found += [part for each in port.settings for part in each.kind.parts if part not in found]
+    return tuple(found)
+
+
+def words_table(port: Port) -> str:
+    """One row a name that may stand in a request or a reply, beside the fields of requests."""
+    rows = ["| in | there may be | which is |", "|---|---|---|"]
+    return "\n".join(rows + [
+        f"| {each.where} | `{name}` | {meaning} |"
+        for each in vocabularies(port) for name, meaning in each.means.items()])
 
 
 def policies_table(port: Port) -> str:

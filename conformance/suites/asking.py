@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...spec.notation.errors import TargetError
-from ..ports.base import PROTOCOL_VERSION, Message, Session
+from ..ports.base import (
+    NO_OCCASION_FOR, PROTOCOL_VERSION, STEPPED, STEPPED_WAKES, Message, Session,
+)
 from .exchange import Answer, Exchange
 
 __all__ = ["greet", "refused"]
@@ -23,7 +25,13 @@ def greet(session: Session, port: str, settings: Mapping[str, int], **more: Any)
             f"the target answered 'hello' with {json.dumps(reply, ensure_ascii=False)}",
             next_step="Mend the adapter, or use settings that it supports.")
     greeting: Message = reply["ok"]
-    return greeting
+    return {**greeting, "can": [*greeting["can"], *_declared(greeting)]}
+
+
+def _declared(greeting: Message) -> list[str]:
+    """What a target says of itself besides its operations: it stands among what it can."""
+    stepped = [STEPPED_WAKES] if greeting.get("wakes") == STEPPED else []
+    return stepped + [f"{NO_OCCASION_FOR}{rule}" for rule in greeting.get("no_occasion", ())]
 
 
 def refused(

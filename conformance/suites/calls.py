@@ -13,10 +13,12 @@ from .plain import PlainConversation, Seen
 from .says import Fields, On, Part, Says, each, on
 from .sweeping import STEPS_MAX, steps_of
 
-__all__ = ["CALLS_MAX", "CallsConversation", "driving", "events"]
+__all__ = ["CALLS_MAX", "CALLS_OF_LONG", "CallsConversation", "driving", "events"]
 
 CALLS_MAX: Final = 12
 """Calls of a kind in one program."""
+CALLS_OF_LONG: Final = 160
+"""As many calls of a kind begin in a long program: each internal step may be of any of them."""
 
 WAITING: Final = ("begun", "waits", "stopping")
 """States of a call that has not come to anything: one that is ``stopping`` was told to stop."""
@@ -43,11 +45,11 @@ class CallsConversation(PlainConversation):
     letters: ClassVar[Mapping[str, str]]
     first: ClassVar[str] = "waits"
     moves: ClassVar[Mapping[str, tuple[str, ...]]]
-    most: ClassVar[int] = CALLS_MAX
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
         self.states: dict[str, str] = {}
+        self.most = self._constants.get("K", CALLS_MAX)
 
     def calls(self, *states: str, letter: str = "") -> list[str]:
         """Those in some states."""
@@ -62,9 +64,9 @@ class CallsConversation(PlainConversation):
         """How many calls have begun that have a letter."""
         return sum(name.startswith(letter) for name in self.states)
 
-    def one_of(self, act: Act, state: str) -> Message | None:
-        """A request about one of the calls in a state."""
-        those = self.calls(state)
+    def one_of(self, act: Act, *states: str) -> Message | None:
+        """A request about one of the calls in some states."""
+        those = self.calls(*states)
         return {"do": act.do, "by": those[act.pick % len(those)]} if those else None
 
     def request_of(self, act: Act) -> Message | None:

@@ -23,7 +23,8 @@ def that_goes_with(capacity: int, table: Mapping[int, T]) -> T:
 
 def capacities_table(suite: AnySuite) -> str:
     """One row a capacity that cases take in turn: its settings of ``hello``, and the rules that
-    are looked for with some capacities only, this one among them."""
+    are looked for with some capacities only, this one among them. Then come those that only long
+    programs have."""
     settings = [dict(suite.settings(capacity)) for capacity in suite.capacities]
     names = list(settings[0])
     rows = [f"| {' | '.join(f'`{name}`' for name in names)} | rules of some capacities only |",
@@ -32,4 +33,7 @@ def capacities_table(suite: AnySuite) -> str:
         only = [rule for rule, telling in suite.telling.items() if capacity in telling]
         rows.append(f"| {' | '.join(str(chosen[name]) for name in names)} "
                     f"| {', '.join(only) or 'none'} |")
+    for capacity in () if suite.long is None else suite.long.sizes:
+        chosen = dict(suite.settings(capacity))
+        rows.append(f"| {' | '.join(str(chosen[name]) for name in names)} | long programs only |")
     return "\n".join(rows)

@@ -10,11 +10,15 @@ from typing import Any, Final, NamedTuple, Protocol
 from ...spec.notation.interpreter import Step
 from ...spec.notation.machine import Machine
 from ...spec.notation.rules import Rule
-from ..ports.base import Message
+from ..ports.base import STEPPED_WAKES, Message
 
 __all__ = [
-    "Act", "Answer", "Conversation", "Course", "Exchange", "Fuller", "Measure", "Program", "Watch",
+    "PICKS", "Act", "Answer", "Conversation", "Course", "Exchange", "Fuller", "Measure", "Program",
+    "Watch",
 ]
+
+PICKS: Final = 3
+"""Values to pick from, where a suite does not say how many there are."""
 
 
 class Act(NamedTuple):
@@ -40,11 +44,17 @@ class Fuller(NamedTuple):
     """What makes the test of a rule whole, beyond the operations that the rule needs.
 
     A target that offers none of ``takes`` is tested by the rule in a weaker form: then
-    ``finds``, a noun phrase, is not looked for.
+    ``finds``, a noun phrase, is not looked for. Among ``takes`` is more than operations: that
+    wakes are stepped (``STEPPED_WAKES``).
     """
 
     takes: tuple[str, ...]
     finds: str
+
+    @property
+    def is_technique(self) -> bool:
+        """Whether it takes another technique of the adapter, and not an operation."""
+        return STEPPED_WAKES in self.takes
 
     def in_words(self) -> str:
         """What was not looked for, and the operation that would allow it."""
@@ -113,6 +123,9 @@ class Exchange(NamedTuple):
 
 class Conversation(Protocol):
     """One session with a target, which remembers what items and tickets are about."""
+
+    tells: bool
+    """Whether exchanges tell what there could have been in place of a reply: it may be much."""
 
     @property
     def can(self) -> Collection[str]:

@@ -18,6 +18,7 @@ from ...spec.notation.labels import counted, filled
 from ...spec.notation.rules import Rule
 from ..ports.base import Message, unique_keys
 from ..results import Case
+from .cause import Culprit, culprits_of
 from .judge import Breach
 from .run import Run
 from .suite import AnySuite
@@ -26,7 +27,9 @@ __all__ = ["FIXTURE_BYTES_MAX", "Fixture", "fixture_of", "read_fixture"]
 
 FORMAT: Final = "checkvalve-fixture"
 VERSION: Final = 1
-FIXTURE_BYTES_MAX: Final = 1 << 20
+FIXTURE_BYTES_MAX: Final = 16 << 20
+_FIRST_LINES, _LAST_LINES, _LINES_LEFT_OUT = 9, 22, 10
+"""Of a story: the lines that are shown first and last, and the fewest that are left out."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +67,19 @@ class Fixture:
         return [step["request"] for step in self.document["steps"]]
 
     @property
+    def culprits(self) -> list[tuple[str, str]]:
+        """The kinds of replies before the breach that explain it, each with the words of what would
+        have done in its place."""
+        return [(str(each["action"]), str(each["instead"]))
+                for each in self.document["because"].get("culprits", ())]
+
+    @property
+    def refused(self) -> list[tuple[str, str]]:
+        """The kind of reply that broke the rule, with the words of each that would have done."""
+        action, _, _ = str(self.document["because"].get("observation", "")).partition("(")
+        return [(action, words) for words in self.document["steps"][-1].get("allowed", ())]
+
+    @property
     def came_in(self) -> tuple[int, int]:
         """In how many runs of its steps the rule broke, and of how many; zeros: not told."""
         counts = self.document.get("found_on", {})
@@ -85,8 +101,13 @@ class Fixture:
         return f"{self.rule_id} is broken {self.last_words}"
 
     def story(self) -> list[str]:
-        """The failure as lines for a reader."""
-        return list(self.document["story"])
+        """The failure as lines for a reader; of a long one, its beginning and its end."""
+        lines = list(self.document["story"])
+        left_out = len(lines) - _FIRST_LINES - _LAST_LINES
+        if left_out < _LINES_LEFT_OUT:
+            return lines
+        return [*lines[:_FIRST_LINES], f"… {left_out:,} steps more, which the fixture has …",
+                *lines[-_LAST_LINES:]]
 
     def to_json(self) -> str:
         """The document as text, the same on every machine."""
@@ -128,11 +149,17 @@ def fixture_of(
         "steps": steps,
         "because": {
             "observation": breach.observation, "false": breach.conjunct, "where": breach.where,
+            **_culprits(culprits_of(suite, capacity, run, breach)),
         },
         "story": [*_story(scene, rule, breach, [str(step["words"]) for step in steps]),
                   *_seldom(broke, runs)],
         "found_on": {"target": target, "case": case.index, "seed": case.seed, **counts},
     })
+
+
+def _culprits(found: Iterable[Culprit]) -> Message:
+    told = [each._asdict() for each in found]
+    return {"culprits": told} if told else {}
 
 
 def _plain(reply: Message) -> Message:
@@ -162,7 +189,7 @@ def read_fixture(text: str, where: str) -> Fixture:
     Raises ``InputError``, with one clear message, for whatever is not a fixture.
     """
     if len(text.encode("utf-8", "surrogatepass")) > FIXTURE_BYTES_MAX:
-        raise _bad("it is larger than 1 MiB", where)
+        raise _bad("it is larger than 16 MiB", where)
     try:
         document = json.loads(
             text, parse_constant=_no_constant, object_pairs_hook=unique_keys)

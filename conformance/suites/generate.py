@@ -15,7 +15,9 @@ from random import Random
 from typing import TYPE_CHECKING, Final
 
 from ...spec.notation.rules import Rule
-from .exchange import Act, Course, Program
+from ..ports.base import ALWAYS
+from .exchange import PICKS, Act, Course, Program
+from .values import DRESSED
 
 if TYPE_CHECKING:
     from .suite import Suite
@@ -34,8 +36,6 @@ _STRAY: Final = 1 / 4
 """Of the operations that a rule can do without, this part is left out of a program; of the acts of
 a random program, this part is; and before each act of a course, with this chance, another one."""
 
-_PICKS: Final = 3
-
 Draw = Callable[[], Act]
 
 
@@ -48,10 +48,13 @@ def explore(
     Each does something, and ends with the suite's epilogue, as far as the target can do it. One
     that is alone, because a program takes long, goes along a course, where the rule has any.
     """
-    epilogue = tuple(act for act in suite.epilogue if act.do == "settle" or act.do in can)
+    epilogue = tuple(act for act in suite.epilogue if act.do in ALWAYS or act.do in can)
     random = Random(f"{suite.name} {seed}")
+    chance = Random(f"{suite.name} {seed} values")
     for _ in range(examples):
         program = tuple(_program(random, suite, can, focus, alone=examples == 1))
+        if suite.payloads and chance.random() < DRESSED:
+            program = suite.payloads.dressed(program, chance)
         if program:
             attempt(program + epilogue)
 
@@ -59,8 +62,8 @@ def explore(
 def _program(
     random: Random, suite: Suite, can: Collection[str], focus: Rule, alone: bool
 ) -> Iterator[Act]:
-    names = [name for name in suite.weights if name == "settle" or name in can]
-    needed = {group[0] for group in suite.groups(focus) if len(group) == 1} | {"settle"}
+    names = [name for name in suite.weights if name in ALWAYS or name in can]
+    needed = {group[0] for group in suite.groups(focus) if len(group) == 1} | ALWAYS
     # What makes the test of the rule whole is as little to be left out as what it needs.
     needed |= {each.takes[0] for each in suite.fuller.get(focus.id, ()) if len(each.takes) == 1}
     kept = [name for name in names if name in needed or random.random() >= _LEFT_OUT] or names
@@ -69,13 +72,13 @@ def _program(
                if all(_names_of(each) <= {*names} for each in course)]
     if courses and alone:
         return _along(random, random.choice(courses), _drawing(random, suite, kept, {}), {},
-                      suite.picks or _PICKS)
+                      suite.picks or PICKS)
     if not (favoured or courses) or random.random() < 1 / 2:
         return _at_random(random, _drawing(random, suite, kept, {}))
     few = suite.favoured_picks.get(focus.id, {})
     draw = _drawing(random, suite, favoured or kept, few)
     if courses and (not favoured or random.random() < 1 / 2):
-        return _along(random, random.choice(courses), draw, few, suite.picks or _PICKS)
+        return _along(random, random.choice(courses), draw, few, suite.picks or PICKS)
     return _at_random(random, draw)
 
 
@@ -84,7 +87,7 @@ def _drawing(
 ) -> Draw:
     """Draws an act: one of the operations, by their weights, that picks any or one of a few."""
     table = [name for name in kept for _ in range(suite.weights[name])]
-    picks = range(suite.picks or _PICKS)
+    picks = range(suite.picks or PICKS)
 
     def draw() -> Act:
         do = random.choice(table)

@@ -17,7 +17,7 @@ from ...spec.notation.machine import Action, Machine
 from ...spec.notation.rules import Rule
 from ..ports.base import Session
 from .needs import Groups, lacking, needs_of
-from .suite import Act, AnyJudge, Conversation, Fuller, Measure, Program, by_number
+from .suite import Act, AnyJudge, Conversation, Fuller, Long, Measure, Program, by_number
 
 __all__ = ["PROGRAMS_AT_ONCE", "HistorySuite", "rules_of"]
 
@@ -32,7 +32,7 @@ class HistorySuite:
     ``draw`` makes a program from chance, what the target can do, and the rule in focus.
     ``judging`` makes the judge of a run from the arguments of ``judge``, except the items.
     With which operations a rule can be tested ``make needs`` has found out, but for the rules in
-    ``needs``, as for a ``Suite``.
+    ``needs``, as for a ``Suite``. If it is ``long``, ``draw_long`` draws its long programs.
     """
 
     name: str
@@ -51,6 +51,8 @@ class HistorySuite:
     telling: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     fuller: Mapping[str, tuple[Fuller, ...]] = field(default_factory=dict)
     measures: tuple[Measure, ...] = ()
+    long: Long | None = None
+    draw_long: Callable[[Random, Collection[str]], Program] | None = None
 
     def rules(self) -> tuple[Rule, ...]:
         """See ``AnySuite``."""
@@ -93,6 +95,11 @@ class HistorySuite:
         """See ``AnySuite``."""
         for number in range(-(-examples // PROGRAMS_AT_ONCE)):
             attempt(self.draw(Random(f"{self.name} {seed} {number}"), can, focus))
+
+    def lengthy(self, can: Collection[str], seed: int, size: int) -> tuple[Program, Program]:
+        """See ``AnySuite``."""
+        assert self.draw_long is not None, "a suite without long programs is not asked for one"
+        return self.draw_long(Random(f"{self.name} long {seed}"), can), ()
 
     def simpler(self, act: Act) -> Iterator[Act]:
         """See ``AnySuite``."""

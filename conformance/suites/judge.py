@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ...spec.engines.candidates import Candidates
+from ...spec.engines.candidates import Candidates, alternatives_of
 from ...spec.engines.monitor import STATES_MAX, Failure, LostTrack, why_refused
 from ...spec.notation.errors import InternalError
 from ...spec.notation.interpreter import Step
@@ -94,7 +94,8 @@ class _Eye:
         sets = self.watcher.sets
         after = sets.after(self.here, step)
         if after is None:
-            return why_refused(sets.bound.interpreter, self.here.states, [step], before)
+            return why_refused(
+                sets.bound.interpreter, self.here.states, alternatives_of(step), before)
         self.here = after
         return None
 

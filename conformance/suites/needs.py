@@ -8,6 +8,8 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Final
 
+from ..ports.base import ALWAYS
+
 __all__ = ["TABLE", "Groups", "lacking", "needs_of", "to_json"]
 
 TABLE: Final = "needs.json"
@@ -29,8 +31,11 @@ def needs_of(suite: str) -> Mapping[str, Groups]:
 
 
 def lacking(groups: Groups, can: Collection[str]) -> tuple[str, ...]:
-    """The groups of which a target that can do this much has nothing, as ``put or offer``."""
-    return tuple(" or ".join(group) for group in groups if not any(name in can for name in group))
+    """The groups of which a target that can do this much has nothing, as ``put or offer``.
+
+    What every adapter has is never lacking, whether or not it is listed."""
+    return tuple(" or ".join(group) for group in groups
+                 if not any(name in can or name in ALWAYS for name in group))
 
 
 def to_json(table: Mapping[str, Mapping[str, Groups]]) -> str:

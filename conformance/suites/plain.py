@@ -10,14 +10,14 @@ from typing import Any, ClassVar
 from ...spec.notation.errors import InputError
 from ...spec.notation.interpreter import Step
 from ...spec.notation.labels import filled
-from ..ports.base import Message, Session, excerpt
+from ..ports.base import ALWAYS, Message, Session, excerpt
 from .asking import greet, refused
 from .exchange import Act, Answer, Exchange
 from .says import Fields, Known, On, Seen, Table
 
 __all__ = ["PlainConversation", "Seen"]
 
-_PICKS_MAX = 64
+_PICKS_MAX = 512
 
 
 class PlainConversation:
@@ -42,12 +42,13 @@ class PlainConversation:
         self._session = session
         self._port = port
         self._constants = constants or {}
+        self.tells = True
         self.times = Counter[str]()
         self.request: Message = {}
         self._meant: tuple[Message, On, Fields] | None = None
         greeting = greet(session, port, settings, now=now)
         self.can: frozenset[str] = frozenset(greeting["can"]) | {
-            act for act, do in self.named.items() if do in greeting["can"]}
+            act for act, do in self.named.items() if do in greeting["can"]} | self.always()
         self.policy: str = greeting["policy"]
 
     @cached_property
@@ -58,6 +59,10 @@ class PlainConversation:
         return self.says.known(self._constants)
 
     # --- for subclasses ------------------------------------------------------------------
+
+    def always(self) -> frozenset[str]:
+        """What the target can do whether or not it lists it, as every adapter of the port."""
+        return ALWAYS & self.says.rows.keys() if self.says is not None else frozenset()
 
     def request_of(self, act: Act) -> Message | None:
         """The request that an act makes now; None where it makes no sense."""
@@ -113,7 +118,7 @@ class PlainConversation:
         request = self.request_of(act)
         assert request is not None, "an act is said only where it makes sense"
         self.request = request
-        possible = tuple(self.possible(request))
+        possible = tuple(self.possible(request)) if self.tells else ()
         reply = self._session.request(dict(request))
         asked = self.asked(request)
         if error := refused(request, reply, asked, possible if self.errors_tell else ()):

@@ -12,6 +12,7 @@ from ...spec.notation.errors import TargetError
 from ...spec.notation.rules import Rule
 from ..ports.base import SettingsRefused, Target
 from .judge import Breach
+from .lengthy import SHORT_ITEMS
 from .suite import Act, AnyJudge, AnySuite, Conversation, Exchange, Program
 
 __all__ = ["ITEMS_MAX", "Run", "TargetFailed", "capabilities", "items_for", "run_before",
@@ -20,7 +21,7 @@ __all__ = ["ITEMS_MAX", "Run", "TargetFailed", "capabilities", "items_for", "run
 ITEMS_MAX = 18
 """Items that a program may name; no program that is generated has as many steps."""
 
-_ROUND = 8
+_ROUND, _ROUND_OF_LONG = 8, 256
 """The bound is rounded up to a multiple of this, so that programs of different lengths are judged
 by machines with the same constants, of which what was learnt once serves all."""
 
@@ -92,38 +93,45 @@ def capabilities(suite: AnySuite, target: Target, *capacities: int) -> Collectio
 def run_program(
     suite: AnySuite, target: Target, program: Sequence[Act], capacity: int, *,
     focus: Rule | None = None, count: bool = False, candidates: int = STATES_MAX,
-    every: bool = False,
+    every: bool = False, epilogue: Sequence[Act] = (), most: int | None = None,
 ) -> Run:
     """Run a program on a fresh instance, until it ends or no machine is left to judge.
+
+    The ``epilogue`` follows it, once the program has made ``most`` requests, or has ended; of such
+    a program, which is long, nobody asks what else there could have been.
 
     ``focus`` is the rule that is looked for (None: any); ``count`` fills ``exercised``, at
     the price of half the speed; ``candidates`` and ``every`` are as for ``AnySuite.judge``.
     Raises ``TargetFailed`` when the target fails to answer.
     """
-    items_max = items_for(program)
+    items_max = items_for(program, most) + len(epilogue)
     judge = suite.judge(capacity, items_max, focus, count, candidates, every)
-    return run_before(judge, suite, target, program, capacity)
+    return run_before(judge, suite, target, program, capacity, epilogue, most)
 
 
-def items_for(program: Sequence[Act]) -> int:
-    """How many items a program may name: this bounds the machines that judge it."""
-    return -(-max(ITEMS_MAX, len(program) + 2) // _ROUND) * _ROUND
+def items_for(program: Sequence[object], most: int | None = None) -> int:
+    """How many items a program may name: this bounds the machines that judge it.
+
+    ``most``: it makes so many requests at most.
+    """
+    requests = len(program) if most is None else min(most, len(program))
+    wanted = -(-max(ITEMS_MAX, requests + 2) // _ROUND) * _ROUND
+    return wanted if wanted <= SHORT_ITEMS else -(-wanted // _ROUND_OF_LONG) * _ROUND_OF_LONG
 
 
 def run_before(
-    judge: AnyJudge, suite: AnySuite, target: Target, program: Sequence[Act], capacity: int
+    judge: AnyJudge, suite: AnySuite, target: Target, program: Sequence[Act], capacity: int,
+    epilogue: Sequence[Act] = (), most: int | None = None,
 ) -> Run:
     """Run a program as ``run_program`` does, before a judge that was made for it."""
-    items_max = items_for(program)
+    items_max = items_for(program, most) + len(epilogue)
     run = Run(breaches=judge.breaches, exercised=judge.exercised)
     session = target.open()
     try:
         conversation = suite.converse(session, capacity, items_max)
-        for act in program:
-            if judge.blind:
-                break
-            if conversation.makes_sense(act) and not _step(conversation, judge, run, act):
-                break
+        conversation.tells = most is None
+        if _goes_through(conversation, judge, run, program, most):
+            _goes_through(conversation, judge, run, epilogue, None)
     except SettingsRefused:
         raise
     except TargetError as error:
@@ -132,6 +140,20 @@ def run_before(
         session.close()
     run.unjudged = judge.unjudged
     return run
+
+
+def _goes_through(
+    conversation: Conversation, judge: AnyJudge, run: Run, acts: Sequence[Act], most: int | None
+) -> bool:
+    """Request what makes sense of some acts, ``most`` of them; whether the run goes on."""
+    for act in acts:
+        if judge.blind:
+            return False
+        if len(run.acts) == most:
+            break
+        if conversation.makes_sense(act) and not _step(conversation, judge, run, act):
+            return False
+    return True
 
 
 def _step(conversation: Conversation, judge: AnyJudge, run: Run, act: Act) -> bool:

@@ -27,7 +27,7 @@ from ...spec.notation.errors import TargetError
 from ...spec.notation.interpreter import Step
 from ...spec.notation.labels import filled
 from ...spec.notation.machine import Machine, constants_of, number
-from ...spec.notation.types import domain_values
+from ...spec.notation.types import Domain, DomainLike, domain_values
 from ..ports.base import Message, excerpt
 from .exchange import Answer
 
@@ -379,6 +379,12 @@ def _known(rows: Table, constants: tuple[tuple[str, int], ...]) -> Known:
     declared = rows.observer.constants_declared
     values = constants_of(rows.observer, {
         name: value for name, value in constants if name in declared})
-    return Known({name: {parameter: domain_values(domain, lambda size: number(size, values))
-                         for parameter, domain in action.over}
+    return Known({name: {parameter: _values(domain, values) for parameter, domain in action.over}
                   for name, action in rows.observer.actions_declared.items()})
+
+
+def _values(domain: DomainLike, constants: Mapping[str, Any]) -> Sequence[int]:
+    """The values of a domain. Of one of numbers there may be any number: nobody lists them all."""
+    if isinstance(domain, Domain):
+        return range(number(domain.size, constants))
+    return domain_values(domain, lambda size: number(size, constants))

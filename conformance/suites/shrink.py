@@ -1,6 +1,6 @@
 """Shrinking: a shorter program that still breaks the same rule.
 
-Greedy and deterministic, and bounded by a number of runs, not by the clock: leave out
+Greedy and deterministic, and bounded by a number of runs and of acts, not by the clock: leave out
 blocks of acts, halving their size, until no single act can go; then pairs of acts; then
 replace what is left by what is simpler. Every candidate is run, so the result has been seen
 to fail.
@@ -11,9 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable
 from typing import Final, TypeVar
 
-__all__ = ["RUNS_MAX", "shrink"]
+__all__ = ["REQUESTS_MAX", "RUNS_MAX", "shrink"]
 
 RUNS_MAX: Final = 300
+
+REQUESTS_MAX: Final = 20_000
+"""Acts of all the candidates that are run: what bounds the search in a long program."""
 
 _A = TypeVar("_A", bound=Hashable)
 """What a program consists of: acts, as a rule."""
@@ -29,13 +32,14 @@ def shrink(
     program: tuple[_A, ...], fails: _Shorten[_A], simpler: _Simpler[_A], runs_max: int = RUNS_MAX
 ) -> tuple[_A, ...]:
     """The shortest program found; ``program`` itself is known to fail."""
-    budget = [runs_max]
+    runs, acts = runs_max, REQUESTS_MAX
     in_vain: set[tuple[_A, ...]] = set()
 
     def attempt(candidate: tuple[_A, ...]) -> tuple[_A, ...] | None:
-        if budget[0] <= 0 or candidate in in_vain:
+        nonlocal runs, acts
+        if runs <= 0 or acts < len(candidate) or candidate in in_vain:
             return None
-        budget[0] -= 1
+        runs, acts = runs - 1, acts - len(candidate)
         found = fails(candidate)
         if found is None:
             in_vain.add(candidate)
@@ -46,7 +50,7 @@ def shrink(
         program = _without_blocks(program, attempt)
         program = _without_pairs(program, attempt)
         program = _simplified(program, attempt, simpler)
-        if program == before or budget[0] <= 0:
+        if program == before or runs <= 0:
             return program
 
 

@@ -18,7 +18,7 @@ from functools import cached_property, lru_cache
 from typing import Final, TypeGuard
 
 from ...spec.engines.candidates import Candidates, CandidateSets, LostTrack
-from ...spec.notation.bound import bind
+from ...spec.notation.bound import bind_to_watch
 from ...spec.notation.interpreter import Step
 from ...spec.notation.machine import Action
 from ...spec.notation.rules import Rule
@@ -26,8 +26,19 @@ from .exchange import Answer, Watch
 
 __all__ = ["Standing", "Watcher", "Watchers", "at_stake", "watchers_of"]
 
-KEPT: Final = 50_000
+KEPT: Final = 20_000
 """Combinations that are remembered of the same machines, about at most; then all are dropped."""
+
+KEPT_SETS: Final = 50_000
+KEPT_OF_LONG: Final = 2_000
+"""Entries that the candidate sets of one machine remember: many with the constants of short
+programs, few with those of long ones, which hardly come to a state again."""
+
+MACHINES_KEPT: Final = 24
+"""Machines with their constants of which anything is remembered."""
+
+_SHORT: Final = 32
+"""The largest constant that goes with short programs, about."""
 
 _Constants = tuple[tuple[str, int], ...]
 
@@ -146,7 +157,7 @@ def at_stake(
     return frozenset([rule.id for rule in broken if rule is not None])
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=MACHINES_KEPT)
 def watchers_of(
     watches: tuple[Watch, ...], constants: _Constants, candidates: int
 ) -> Watchers:
@@ -162,10 +173,12 @@ def _sets_of(watch: Watch, constants: _Constants, candidates: int) -> CandidateS
     return _sets(Watch(watch.machine), known, candidates)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=MACHINES_KEPT)
 def _sets(watch: Watch, constants: _Constants, candidates: int) -> CandidateSets:
     for defining in watch.machine.__mro__:
         # The monitor quotes the source, which in an archive only the loader can read.
         names = vars(sys.modules[defining.__module__])
         linecache.lazycache(str(names.get("__file__")), names)
-    return CandidateSets(bind(watch.machine, **dict(constants)), candidates)
+    largest = max((value for _, value in constants), default=1)
+    return CandidateSets(bind_to_watch(watch.machine, **dict(constants)), candidates,
+                         kept=max(KEPT_OF_LONG, KEPT_SETS * _SHORT // max(_SHORT, largest)))

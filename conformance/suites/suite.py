@@ -12,23 +12,26 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from random import Random
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from ...spec.engines.monitor import STATES_MAX
 from ...spec.notation.machine import Machine
 from ...spec.notation.rules import Rule, natural
-from ..ports.base import Session
+from ..ports.base import ALWAYS, Session
 from .exchange import (
-    Act, Answer, Conversation, Course, Exchange, Fuller, Measure, Program, Watch,
+    PICKS, Act, Answer, Conversation, Course, Exchange, Fuller, Measure, Program, Watch,
 )
+from .lengthy import Long, long_acts
 from .needs import Groups, lacking, needs_of
+from .values import DRESSED, Payloads
 
 if TYPE_CHECKING:
     from .judge import Breach
 
 __all__ = [
     "Act", "Answer", "AnyJudge", "AnySuite", "Conversation", "Course", "Exchange", "Fuller",
-    "Measure", "Program", "Suite", "Watch", "by_number",
+    "Long", "Measure", "Program", "Suite", "Watch", "by_number",
 ]
 
 
@@ -81,6 +84,11 @@ class AnySuite(Protocol):
     @property
     def capacities(self) -> tuple[int, ...]:
         """Cases take these in turn."""
+        ...
+
+    @property
+    def long(self) -> Long | None:
+        """What its long programs are like; None if it has none."""
         ...
 
     @property
@@ -161,6 +169,10 @@ class AnySuite(Protocol):
         """Call ``attempt`` with programs, a pure function of the other arguments."""
         ...
 
+    def lengthy(self, can: Collection[str], seed: int, size: int) -> tuple[Program, Program]:
+        """A long program for a capacity, and its epilogue: a pure function of the arguments."""
+        ...
+
     def simpler(self, act: Act) -> Iterator[Act]:
         """What could stand in the place of an act, the simplest first."""
         ...
@@ -188,7 +200,8 @@ class Suite:
     ``plainer`` has, for some operations, one that may stand in their place and does less.
     ``takes_more`` says, of rules that some targets give no occasion to break, what that takes;
     ``fuller``, of rules that can also be tested in a weaker form, what makes the test whole.
-    ``measures`` are numbers that its conversations take besides.
+    ``measures`` are numbers that its conversations take besides. ``long`` says what its long
+    programs are like, and ``payloads`` which items may have any value: some programs choose it.
     """
 
     one_by_one: ClassVar[bool] = True
@@ -215,6 +228,8 @@ class Suite:
     takes_more: Mapping[str, str] = field(default_factory=dict)
     fuller: Mapping[str, tuple[Fuller, ...]] = field(default_factory=dict)
     measures: tuple[Measure, ...] = ()
+    long: Long | None = Long()
+    payloads: Payloads | None = None
 
     @cached_property
     def _by_number(self) -> tuple[Rule, ...]:
@@ -266,8 +281,19 @@ class Suite:
 
         explore(self, can, focus, seed, examples, attempt)
 
+    def lengthy(self, can: Collection[str], seed: int, size: int) -> tuple[Program, Program]:
+        """See ``AnySuite``."""
+        assert self.long is not None, "a suite without long programs is not asked for one"
+        random = Random(f"{self.name} long {seed}")
+        acts = long_acts(random, self.long, self.weights, can, size, range(self.picks or PICKS))
+        if self.payloads and random.random() < DRESSED:
+            acts = self.payloads.dressed(acts, random, long=True)
+        return acts, tuple(act for act in self.epilogue if act.do in ALWAYS or act.do in can)
+
     def simpler(self, act: Act) -> Iterator[Act]:
         """See ``AnySuite``."""
+        if act.about and self.payloads is not None and act.do in self.payloads.fields:
+            yield act._replace(about=())
         if act.do in self.plainer:
             yield Act(self.plainer[act.do])
         if act.pick:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from ..ports.base import Adapter
+from ..ports.base import Adapter, Message
 
 __all__ = ["Twin", "Twins"]
 
@@ -21,6 +21,7 @@ class Twin:
     does wrong, ``history`` the real bug that it stands for. ``of`` makes the adapter on which
     ``parts`` are set. ``originals`` are targets without the bug, on which no fixture of it fails.
     ``equivalent`` says why no rule of the suite can tell it from them, and is empty for all others.
+    With ``after`` it has no bug in its first so many requests.
     """
 
     name: str
@@ -32,16 +33,52 @@ class Twin:
     parts: Mapping[str, Any]
     originals: tuple[str, ...]
     equivalent: str = ""
+    after: int = 0
 
     def adapter(self) -> Adapter:
         """A new adapter of this twin."""
         adapter = self.of()
+        requests = _Requests(adapter.request, self.after)
         # On the instance: the bug is a value here, not one more class.
         for name, part in self.parts.items():
-            setattr(adapter, name, part)
+            setattr(adapter, name, _late(part, requests) if self.after else part)
+        if self.after:
+            adapter.request = requests
         adapter.name = f"zoo:{self.name}"
         made: Adapter = adapter
         return made
+
+
+class _Requests:
+    """Answers as an adapter does, and counts the requests of a session."""
+
+    def __init__(self, answer: Callable[[Message], Message], after: int) -> None:
+        self._answer, self._after, self._count = answer, after, 0
+
+    def __call__(self, message: Message) -> Message:
+        self._count = 0 if message["do"] == "hello" else self._count + 1
+        return self._answer(message)
+
+    @property
+    def are_many(self) -> bool:
+        """Whether the bug shows by now."""
+        return self._count > self._after
+
+
+def _late(bug: type[Any], requests: _Requests) -> type[Any]:
+    """A class without the bug until there were many requests."""
+    return type(bug.__name__, (bug,), {
+        name: _by_then(bug, name, method, requests) for name, method in vars(bug).items()
+        if callable(method) and not name.startswith("__")})
+
+
+def _by_then(bug: type[Any], name: str, method: Any, requests: _Requests) -> Callable[..., Any]:
+    def call(self: Any, *arguments: Any, **named: Any) -> Any:
+        sound = getattr(super(bug, self), name, None)
+        if requests.are_many or sound is None:
+            return method(self, *arguments, **named)
+        return sound(*arguments, **named)
+    return call
 
 
 def _as_core(bug: type[Any]) -> Mapping[str, Any]:
@@ -85,3 +122,12 @@ class Twins(dict[str, Twin]):
         self[name] = Twin(
             name, self._suite, rule, bug, history, of or self._of, parts,
             self._originals if originals is None else originals, equivalent)
+
+    def late(self, name: str, *after: int) -> None:
+        """Add the twin of a name once more for each number of requests, after which its bug shows:
+        a counter wraps by then, a ring turns, a table is full."""
+        for requests in after:
+            twin = self[name]
+            self[f"{name}-after-{requests}"] = replace(
+                twin, name=f"{name}-after-{requests}", after=requests,
+                bug=f"from request {requests + 1} on: {twin.bug}")

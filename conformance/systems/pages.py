@@ -1,5 +1,6 @@
-"""The tables and figures of README.md and docs/ that tell of systems, made of the records; and the
-one of docs/design-language.md that tells how long the checker of certificates is.
+"""The tables, conversations and figures of README.md and docs/ that tell of systems, made of the
+records; the table of docs/design-language.md that tells how long the checker of certificates is,
+and the one of docs/awaits.md that lists what an adapter does with the event loop.
 
 A block between ``<!-- made: NAME of SYSTEM -->`` and ``<!-- made. -->`` is that table; around it is
 prose. A system whose port has no block yet gets a section at the end of its page.
@@ -8,6 +9,7 @@ prose. A system whose port has no block yet gets a section at the end of its pag
 
 from __future__ import annotations
 
+import inspect
 import re
 import sys
 from collections.abc import Callable, Mapping
@@ -16,13 +18,17 @@ from typing import Final
 
 from checkvalve.spec.certify.roles import table as checker_table
 
+from ...reference.drivers import virtual_loop
 from ..files import write_whole
-from ..ports.tables import operations_table, policies_table, settings_table
+from ..ports.tables import (
+    fields_table, operations_table, policies_table, settings_table, words_table,
+)
 from ..suites.capacities import capacities_table
 from ..suites.system import System
 from .catalogue import SYSTEMS, system_of
+from .conversations import conversation, in_lines, not_offered
 
-__all__ = ["main", "stale_pages", "suites_table"]
+__all__ = ["anchor", "loop_table", "main", "stale_pages", "suites_table"]
 
 _BLOCK: Final = re.compile(
     r"(<!-- made: (?P<what>[a-z]+)(?: of (?P<system>[\w.]+))? -->\n).*?(?=<!-- made\. -->)",
@@ -30,24 +36,69 @@ _BLOCK: Final = re.compile(
 _END: Final = "<!-- made. -->"
 
 
-def suites_table() -> str:
-    """One row a system: its suite, what that tests, and what comes with checkvalve."""
+def suites_table(pages: Mapping[str, str]) -> str:
+    """One row a system: its suite, what that tests, and what comes with checkvalve.
+
+    ``pages`` are the texts of docs/ by name: a suite is linked to the section that has its port.
+    """
     rows = ["| suite | what it tests | comes with |", "|---|---|---|"]
-    return "\n".join(rows + [_suite_row(system) for system in SYSTEMS.values()])
+    return "\n".join(rows + [
+        _suite_row(system, pages.get(system.page, "")) for system in SYSTEMS.values()])
 
 
-def _suite_row(system: System) -> str:
+def _suite_row(system: System, page: str) -> str:
     names = ", ".join(f"`{each.name}`" for each in system.shipped)
-    return f"| [`{system.name}`](docs/{system.page}) | {system.about} | {names} |"
+    place = f"docs/{system.page}{anchor(page, _head('port', system))}"
+    return f"| [`{system.name}`]({place}) | {system.about} | {names} |"
+
+
+def anchor(page: str, head: str) -> str:
+    """The fragment of the last heading before a block, as GitHub makes it; empty without one."""
+    titles = re.findall(r"^#+ (.*)$", page.partition(head)[0], re.MULTILINE)
+    if head not in page or not titles:
+        return ""
+    kept = re.sub(r"[^\w\- ]", "", titles[-1].lower())
+    return f"#{kept.replace(' ', '-')}"
 
 
 def _port_tables(system: System) -> str:
-    tables = (settings_table, operations_table, policies_table)
+    tables = (settings_table, operations_table, fields_table, words_table, policies_table)
     return "\n\n".join(table(system.port) for table in tables)
+
+
+def _conversation(system: System) -> str:
+    said = conversation(system)
+    lacks = not_offered(system, said)
+    told = f"What `{system.reference.name}` answers"
+    if lacks:
+        told += f"; it does not offer {' and '.join(f'`{each}`' for each in lacks)}"
+    return f"{told}:\n\n```\n{in_lines(said)}\n```"
+
+
+def loop_table() -> str:
+    """One row a method of the loop in virtual time that an adapter calls, and an error of it."""
+    rows = ["| of a `VirtualLoop` | is |", "|---|---|"]
+    rows += [f"| `{name}{_signature(method)}` | {_in_a_line(method)} |"
+             for name, method in vars(virtual_loop.VirtualLoop).items()
+             if name in virtual_loop.DRIVEN_BY]
+    errors = (virtual_loop.Unrest, virtual_loop.Standstill)
+    return "\n".join(rows + [
+        f"| `{each.__name__}`, an error | {_in_a_line(each)} |" for each in errors])
+
+
+def _signature(method: Callable[..., object]) -> str:
+    signature = inspect.signature(method)
+    without_self = signature.replace(parameters=[*signature.parameters.values()][1:])
+    return str(without_self).replace("'", "")    # annotations are texts
+
+
+def _in_a_line(method: Callable[..., object]) -> str:
+    return " ".join((inspect.getdoc(method) or "").split()).replace("``", "`")
 
 
 _OF_A_SYSTEM: Final[Mapping[str, Callable[[System], str]]] = {
     "port": _port_tables,
+    "conversation": _conversation,
     "capacities": lambda system: capacities_table(system.suite),
 }
 
@@ -57,13 +108,16 @@ def stale_pages(root: Path) -> dict[Path, str]:
     text."""
     pages = [root / "README.md", *sorted((root / "docs").glob("*.md"))]
     texts = {page: page.read_text(encoding="utf-8") for page in pages}
-    made = {page: _BLOCK.sub(_made, text) for page, text in texts.items()}
+    made = {page: _BLOCK.sub(_made, text) for page, text in texts.items() if page != pages[0]}
     for system in SYSTEMS.values():
         for what in _OF_A_SYSTEM:
             head = _head(what, system)
             if not any(head in text for text in made.values()):
                 page = root / "docs" / system.page
                 made[page] = f"{made.get(page, '')}\n{_section(what, system)}"
+    docs = {page.name: text for page, text in made.items()}
+    made[pages[0]] = _BLOCK.sub(
+        lambda block: f"{block[1]}\n{suites_table(docs)}\n\n", texts[pages[0]])
     for name, figure in (drawn for system in SYSTEMS.values() for drawn in system.figures.items()):
         path = root / "docs" / "figures" / name
         texts[path] = path.read_text(encoding="utf-8") if path.is_file() else ""
@@ -72,10 +126,9 @@ def stale_pages(root: Path) -> dict[Path, str]:
 
 
 def _made(block: re.Match[str]) -> str:
-    if block["what"] == "suites":
-        return f"{block[1]}\n{suites_table()}\n\n"
-    if block["what"] == "checker":
-        return f"{block[1]}\n{checker_table()}\n\n"
+    of_none = {"checker": checker_table, "loop": loop_table}
+    if block["what"] in of_none:
+        return f"{block[1]}\n{of_none[block['what']]()}\n\n"
     return f"{block[1]}\n{_OF_A_SYSTEM[block['what']](system_of(block['system']))}\n\n"
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from ...spec.notation.labels import counted
+from ..campaigns.places import LONG_EVERY, place_of
 from ..suites.twin import Twin
 from ..systems.catalogue import selected, suite_named
 
@@ -23,6 +25,11 @@ _FOUND_ENOUGH: Final = 3
 _SHORT_ENOUGH: Final = 3
 """Steps of a fixture that is not worth a search for a shorter one."""
 _CASES_MAX: Final = 48
+_LONG_AFTER, _LONG_AT_ONCE = 12, 2
+"""After so many cases with short programs come so many with a long one."""
+
+_SHRINKS_OF_LATE: Final = 30
+"""Runs for a shorter failure of a twin whose bug shows late."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +99,7 @@ def hunt(twin: Twin, seed: int = 0, enough: int = _FOUND_ENOUGH) -> Trophy:
 
     At most 48 cases; the result is a function of the twin and the seed.
     """
-    from ..campaigns.case import RunSettings, plan, run_case
+    from ..campaigns.case import RunSettings, case_at, run_case
     from ..results import VIOLATED
     from ..suites.fixture import read_fixture
     from ..suites.run import capabilities
@@ -105,8 +112,12 @@ def hunt(twin: Twin, seed: int = 0, enough: int = _FOUND_ENOUGH) -> Trophy:
     found: list[Fixture] = []
     others: set[str] = set()
     cases = 0
-    for case in plan(twin.suite, cases=count * _CASES_MAX, seed=seed)[at::count]:
-        row = run_case(twin.suite, f"zoo:{twin.name}", case, RunSettings(counting=False))
+    settings = RunSettings(counting=False)
+    places = _places(at, count)
+    if twin.after:      # shows in long programs alone, and they do not become much shorter
+        enough, settings, places = 1, replace(settings, shrinks=_SHRINKS_OF_LATE), _long_places()
+    for place in places:
+        row = run_case(twin.suite, f"zoo:{twin.name}", case_at(twin.suite, place, seed), settings)
         cases += 1
         if row.verdict == VIOLATED and row.rule == twin.rule:
             found.append(read_fixture(row.fixture, twin.name))
@@ -116,3 +127,17 @@ def hunt(twin: Twin, seed: int = 0, enough: int = _FOUND_ENOUGH) -> Trophy:
             break
     shortest = min(found, key=lambda fixture: fixture.length, default=None)
     return Trophy(twin, shortest, tuple(sorted(others)), cases)
+
+
+def _places(at: int, rules: int) -> Iterator[int]:
+    """Where a rule is in focus, and now and then a place with a long program."""
+    for number in range(_CASES_MAX):
+        yield place_of(at + number * rules)
+        if number % _LONG_AFTER == _LONG_AFTER - 1:
+            done = number // _LONG_AFTER * _LONG_AT_ONCE
+            yield from islice(_long_places(), done, done + _LONG_AT_ONCE)
+
+
+def _long_places() -> Iterator[int]:
+    """The places of the cases with a long program."""
+    return (number * LONG_EVERY - 1 for number in range(1, _CASES_MAX + 1))

@@ -131,6 +131,7 @@ for line in sys.stdin:
     if request["do"] == "hello":           # the threads of the instance before stay parked
         adapter = Adapter(request["settings"]["capacity"])
         reply = {"ok": {"name": "threaded_queue.py", "version": "1", "policy": "wait",
+                        "wakes": "at-once",      # all has settled after each request
                         "can": ["offer", "poll", "put", "take", "size"]}}
     else:
         reply = adapter.answer(request)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 
-__all__ = ["Permits"]
+__all__ = ["LatePermits", "Permits"]
 
 
 class Permits:
@@ -53,3 +53,29 @@ class Permits:
         """A task that waited stops: what it may have in its hand goes to the next."""
         if turn.done() and not turn.cancelled():
             self.release()
+
+
+class LatePermits:
+    """The same, where giving a permit back takes a while: it tells somebody of it first."""
+
+    def __init__(self, count: int) -> None:
+        self.permits = Permits(count)
+
+    def locked(self) -> bool:
+        """Whether an acquire would have to wait."""
+        return self.permits.locked()
+
+    async def acquire(self) -> None:
+        """Take a permit, and wait for one if need be. Cancelled: none was taken."""
+        await self.permits.acquire()
+
+    async def release(self) -> None:
+        """Give a permit back. Cancelled: it is back all the same."""
+        try:
+            await self.tell()
+        finally:
+            self.permits.release()
+
+    async def tell(self) -> None:
+        """Whatever is to be done before the next one may have it: a turn of the loop."""
+        await asyncio.sleep(0)

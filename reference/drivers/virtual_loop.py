@@ -35,7 +35,7 @@ from contextlib import contextmanager
 from contextvars import Context
 from typing import Any, Final, TypeVarTuple
 
-__all__ = ["CALLBACKS_MAX", "Standstill", "Unrest", "VirtualLoop"]
+__all__ = ["CALLBACKS_MAX", "DRIVEN_BY", "Standstill", "Unrest", "VirtualLoop"]
 
 Ts = TypeVarTuple("Ts")
 
@@ -43,8 +43,15 @@ CALLBACKS_MAX: Final = 100_000
 """Callbacks that may run at one instant; what needs more does not come to rest."""
 
 
+DRIVEN_BY: Final = (
+    "running", "begin", "step", "run_while", "settle", "ready", "is_ready", "advance", "jump",
+    "time",
+)
+"""The methods of the loop that are for whoever drives it."""
+
+
 class Standstill(RuntimeError):
-    """Nothing is ready and no timer is set, and still somebody waits: for ever."""
+    """Nothing is ready, no timer is set, and ``run_until_complete`` is to go on."""
 
 
 class Unrest(RuntimeError):
@@ -163,7 +170,7 @@ class VirtualLoop(asyncio.BaseEventLoop):
     # -- for asyncio --------------------------------------------------------------------------
 
     def time(self) -> float:
-        """See ``asyncio.AbstractEventLoop``."""
+        """What time it is, in seconds; 0 at first."""
         return self._now
 
     def call_at(

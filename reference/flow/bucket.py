@@ -4,16 +4,19 @@
 more than depth + rate t elements can go, so a receiver whose rate is known is not overrun while the
 rates of all its senders together are not above it. A stage with such a bucket in the place of its
 downstream link's permits is a throttle; with ``RolledUp`` between, nothing is lost by it.
-``RateLimit`` is a bucket for whoever asks it.
+``RateLimit`` is a bucket for whoever asks it, and lets those wait who want to. ``SlidingLog``
+limits by what it let through in the last period.
 """
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Generator
 from typing import Final
 
 from .link import LinkMisuse, check_number
 
-__all__ = ["RateLimit", "TokenBucket"]
+__all__ = ["RateLimit", "SlidingLog", "TokenBucket"]
 
 
 class TokenBucket:
@@ -35,13 +38,15 @@ class TokenBucket:
 class RateLimit:
     """Lets through at most depth + rate t in t ticks in a row, and turns away no more than it must.
 
-    ``take`` asks for some permits at once, all or none; time goes on by ``tick``.
+    ``take`` asks for some permits at once, all or none; time goes on by ``tick``. Who would rather
+    wait stands in a line (``wait``) until it is let through or gives up; nobody overtakes them.
     Raises ``LinkMisuse`` for a rate that does not fit the depth, and for less than one permit.
     """
 
     def __init__(self, rate: int, depth: int) -> None:
         self._bucket = TokenBucket(rate, depth)
         self._held = depth
+        self.line: dict[str, int] = {}
 
     @property
     def held(self) -> int:
@@ -55,7 +60,61 @@ class RateLimit:
     def take(self, permits: int = 1) -> bool:
         """Whether somebody who asks for so many gets them; who gets none may ask again."""
         check_number("a number of permits", permits, 1)
-        if permits > self._held:
+        if self.line or permits > self._held:
             return False
         self._held -= permits
+        return True
+
+    def taking(self, permits: int) -> Generator[None, None, bool]:
+        """``take`` in steps, between which another one may take theirs: it is one step here."""
+        yield
+        return self.take(permits)
+
+    def wait(self, name: str, permits: int) -> None:
+        """Somebody stands in line for so many, no more than the depth."""
+        check_number("a number of permits", permits, 1)
+        if permits > self._bucket.depth:
+            raise LinkMisuse(f"{permits} permits never come of a depth of {self._bucket.depth}")
+        self.line[name] = permits
+
+    def give_up(self, name: str) -> None:
+        """Somebody leaves the line."""
+        self.line.pop(name, None)
+
+    def let_through(self) -> list[str]:
+        """Those in line for whom there is enough by now, in their order; they have it then."""
+        through = []
+        for name, permits in list(self.line.items()):
+            if permits > self._held:
+                break
+            del self.line[name]
+            self._held -= permits
+            through.append(name)
+        return through
+
+
+class SlidingLog:
+    """Lets through at most ``depth`` in any depth / rate ticks in a row, and all that fits.
+
+    Raises ``LinkMisuse`` for a rate of which no number of ticks brings just the depth.
+    """
+
+    def __init__(self, rate: int, depth: int) -> None:
+        check_number("a rate", rate, 1)
+        if depth % rate:
+            raise LinkMisuse(f"no number of ticks with {rate} permits brings {depth}")
+        self.depth: Final = depth
+        self.period: Final = depth // rate
+        self.log: deque[int] = deque([0], self.period)
+
+    def tick(self) -> None:
+        """A tick passes, and what is a period old is forgotten."""
+        self.log.append(0)
+
+    def take(self, permits: int = 1) -> bool:
+        """Whether somebody who asks for so many gets them; who gets none may ask again."""
+        check_number("a number of permits", permits, 1)
+        if sum(self.log) + permits > self.depth:
+            return False
+        self.log[-1] += permits
         return True

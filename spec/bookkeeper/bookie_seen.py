@@ -91,11 +91,7 @@ class AdmissionSeen(View[Admission]):
 
     def asked(self, machine: Admission) -> Iterable[Seen | Sequence[Seen]]:
         """A server that can do nothing more rests, and may be asked for its count."""
-        waits = len(machine.waiting) > 0 and machine.free == 0
-        if machine.ended > 0 or len(machine.refused) > 0 or machine.late > 0 or (
-                len(machine.waiting) > 0 and not waits):
-            return
-        if all(machine.decoded[loop] == 0 or loop in machine.waiting for loop in range(machine.E)):
+        if not self.enabled & {"admit", "wake", "finish", "finish_refused", "answer_late"}:
             yield see("rests")
             yield see("gauged", kind=Kind.ADD, count=machine.gauge)
 

@@ -12,7 +12,7 @@ Source: ``loops``, ``observed_bookie``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from ..notation.views import Seen, View, see, shown
@@ -82,13 +82,13 @@ class LoopsSeen(View[Loops]):
         self.history = self.history._replace(owed=owed)
         return see("writes", request=request)
 
-    def asked(self, machine: Loops) -> Iterable[Seen]:
-        """A server that waits for its workers, or for a loop that waits, rests."""
-        loops = range(machine.E)
-        may_write = any(machine.writes[loop] > 0 and machine.is_at_work(loop) for loop in loops)
-        may_wake = len(machine.waiting) > 0 and machine.free > 0
-        if not may_write and not may_wake and sum(machine.written) == 0:
+    def asked(self, machine: Loops) -> Iterable[Seen | Sequence[Seen]]:
+        """A server that waits for its workers, or for a loop that waits, rests; and one that has
+        nobody at work on a request that was started, when that is done."""
+        if not self.enabled & {"wake", "write", "see_written"}:
             yield see("rests")
+            if self.history.working and "work" not in self.enabled:
+                yield see("done", request=self.history.working[0][1]), see("rests")
 
 
 ROOM = ("self.named < self.R",)

@@ -19,7 +19,7 @@ from collections.abc import Iterable, Sequence
 
 from ..notation.views import Seen, View, see, shown
 from ..refinements import refines, refused
-from .memtable import Doing, FlushingLittle, KeepingDuplicates, KeepingFlushed, Memtable, Retrying
+from .memtable import FlushingLittle, KeepingDuplicates, KeepingFlushed, Memtable, Retrying
 from .observed_memtable import ObservedMemtable
 
 __all__ = ["EXPECTATIONS", "MemtableSeen"]
@@ -59,8 +59,7 @@ class MemtableSeen(View[Memtable]):
 
     def asked(self, machine: Memtable) -> Iterable[Seen | Sequence[Seen]]:
         """One that can do nothing more rests."""
-        if machine.doing[0] == Doing.NOTHING or (
-                machine.doing[0] == Doing.WAITING and machine.length[0] > machine.free):
+        if self.enabled <= {"add", "flush", "fail"}:
             yield see("rests")
 
 

@@ -238,7 +238,7 @@ class ObservedBookie(Machine):
         """The server says how many requests are in progress."""
         require(count == self.in_progress(kind), COUNTED)
 
-    @action
+    @action(rests=(STARTS, READS, CLOSES, DROPS, SENDS))
     def rests(self) -> None:
         """The server does no more for the time being."""
         for channel in range(self.N):
@@ -339,3 +339,9 @@ class ObservedBookie(Machine):
 EXPECTATIONS = (
     expect(ObservedBookie, "BK-62", "holds", "the books agree", N=(1, 2), R=2, t=(0, 1), c=(0, 1)),
 )
+
+BOOKKEEPING = {
+    "BK-62":
+        "The harness finishes only what it has in its storage, and the observer notes who is "
+        "ahead of whom; a server that exceeds a limit is refused by BK-2 before.",
+}

@@ -146,7 +146,7 @@ class ObservedMemtable(Machine):
                     self.place[entry] = Entry.SNAPSHOT
         self.under_way = True
 
-    @action
+    @action(rests=True)
     def rests(self) -> None:
         """The memtable does no more for the time being."""
         for entry in range(self.R):

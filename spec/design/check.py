@@ -14,7 +14,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
@@ -68,7 +68,9 @@ def check(design: Design, settings: Settings | None = None) -> DesignReport:
             spaces.know(finding)
     told = [_told_cycles(section, deadline) for section in sections]
     complete = all(section.graph.complete for section in sections) and None not in told
-    cycles = [cycle for cycles in told if cycles is not None for cycle in cycles]
+    proofs = _proofs(findings)
+    cycles = [_beside(cycle, proofs.get(next(iter(section.design.tasks), "")))
+              for section, cycles in zip(sections, told, strict=True) for cycle in cycles or ()]
     return DesignReport(design, tuple(findings), tuple(cycles), complete)
 
 
@@ -273,6 +275,19 @@ def _told_cycles(part: Part, deadline: Deadline) -> list[GraphCycle] | None:
             found[told] = cycle.excluded
     cycles = [GraphCycle(waits, why) for waits, why in found.items()]
     return sorted(cycles, key=_plainness)
+
+
+def _proofs(findings: Sequence[Finding]) -> dict[str, str]:
+    """By its first task, why a part is never stuck, where that is known."""
+    return {attempt.part: attempt.why for finding in findings if finding.name == "deadlock"
+            for attempt in finding.tried if attempt.outcome is Outcome.HOLDS}
+
+
+def _beside(cycle: GraphCycle, proof: str | None) -> GraphCycle:
+    """No cycle is possible in a part that is proved never to be stuck."""
+    if cycle.excluded or proof is None:
+        return cycle
+    return replace(cycle, excluded=f"no state of these tasks is stuck: {proof}")
 
 
 def _plainness(cycle: GraphCycle) -> tuple[bool, int, int]:

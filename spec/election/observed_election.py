@@ -162,7 +162,7 @@ class ObservedElection(Machine):
         self.term[candidate] = 2 * self.terms
         self.known = True
 
-    @action(candidate=upto(N))
+    @action(candidate=upto(N), rests=True)
     def leads_not(self, candidate: int) -> None:
         """It is told that it does not lead."""
         require(not self.leads_firmly(candidate), LEADER_WRITES)
@@ -173,7 +173,7 @@ class ObservedElection(Machine):
         require(self.term[candidate] >= self.written, NEWER_WROTE)
         self.written = self.term[candidate]
 
-    @action(candidate=upto(N))
+    @action(candidate=upto(N), rests=True)
     def refused(self, candidate: int) -> None:
         """The store does not take its write."""
         require(not self.leads_firmly(candidate), LEADER_WRITES)
@@ -226,7 +226,7 @@ class ObservedElection(Machine):
             self.known = False
         self.settle()
 
-    @action
+    @action(rests=True)
     def quiet_without(self) -> None:
         """Nothing is wrong any more, all has settled, and nobody leads."""
         firm = any(self.joined[each] and not self.wavering[each] for each in range(self.N))
@@ -256,3 +256,9 @@ class ObservedElection(Machine):
 EXPECTATIONS = (
     expect(ObservedElection, "ELECT-9", "holds", "writes come of terms", N=2, K=2),
 )
+
+BOOKKEEPING = {
+    "ELECT-9":
+        "The observer numbers the terms, and gives a write the number of its writer's; none can "
+        "be larger.",
+}

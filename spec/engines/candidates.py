@@ -14,14 +14,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import Final
+from functools import lru_cache
+from itertools import product
+from typing import Any, Final
 
 from ..notation.bound import BoundMachine
 from ..notation.interpreter import State, Step, choices
 from ..notation.rules import Rule
 from .effects import Effects, Packed, Refusal
 
-__all__ = ["KEPT", "STATES_MAX", "CandidateSets", "Candidates", "LostTrack", "lost_track"]
+__all__ = [
+    "KEPT", "STATES_MAX", "CandidateSets", "Candidates", "LostTrack", "alternatives_of", "either",
+    "lost_track",
+]
 
 STATES_MAX: Final = 100_000
 """States that a candidate set has at most, where nobody asks for more or fewer."""
@@ -82,6 +87,12 @@ class _Memory:
     def is_full(self) -> bool:
         """Whether more is remembered than shall be."""
         return self.entries + self.effects.size > self._most
+
+    def forget(self) -> None:
+        """Let go of all sets; those that are in use know their states still."""
+        self.interned.clear()
+        self.closures.clear()
+        self.initial = None
 
     def interning(self, packed: frozenset[Packed]) -> Candidates:
         """The set of some states: one object each time, if it is not large."""
@@ -190,10 +201,11 @@ class CandidateSets:
             return here._after[step]
         step_of = memory.effects.step
         reached: set[Packed] = set()
-        for packed in here.packed:
-            after = step_of(packed, step)
-            if after.__class__ is not Refusal:
-                reached.add(after)  # type: ignore[arg-type]
+        for each in alternatives_of(step):
+            for packed in here.packed:
+                after = step_of(packed, each)
+                if after.__class__ is not Refusal:
+                    reached.add(after)  # type: ignore[arg-type]
         found = self._closed(memory, reached) if reached else None
         if found is None or memory.remembers(found):
             here._after[step] = found
@@ -202,11 +214,11 @@ class CandidateSets:
 
     def _refusing(self, here: Candidates, step: Step) -> frozenset[Rule | None] | None:
         here, memory = self._current(here)
-        rules = set()
-        found = None
+        rules: set[Rule | None] = set()
+        found: frozenset[Rule | None] | None = None
         refusal_of = memory.effects.refusal
-        for packed in here.packed:
-            refusal = refusal_of(packed, step)
+        for packed, each in product(here.packed, alternatives_of(step)):
+            refusal = refusal_of(packed, each)
             if refusal is None:
                 break
             rules.add(refusal.rule)
@@ -254,6 +266,7 @@ class CandidateSets:
     def _roomy(self) -> _Memory:
         """The memory, or an empty one in its place if it is full."""
         if self._memory.is_full():
+            self._memory.forget()
             self._memory = _Memory(self.bound, self._kept)
         return self._memory
 
@@ -263,6 +276,28 @@ class CandidateSets:
         if memory.is_full():
             memory = self._roomy()
         return here if here._memory is memory else memory.takes_over(here), memory
+
+
+def either(name: str, parameter: str, numbers: Iterable[int], *rest: tuple[str, int]) -> Step:
+    """A step of which it was not seen with which of some numbers it was taken.
+
+    It stands wherever an observed step may stand, and is taken if it is with any of them.
+    """
+    several: Any = frozenset(numbers)
+    return name, (*rest, (parameter, several))
+
+
+@lru_cache(maxsize=10_000)
+def alternatives_of(step: Step) -> tuple[Step, ...]:
+    """The steps that an observed step may have been: itself, or those of ``either``."""
+    name, args = step
+    known: list[Any] = [value for _, value in args]
+    if not any(isinstance(value, frozenset) for value in known):
+        return (step,)
+    each = [sorted(value) if isinstance(value, frozenset) else (value,) for value in known]
+    parameters = [parameter for parameter, _ in args]
+    return tuple([(name, tuple(zip(parameters, values, strict=True)))
+                  for values in product(*each)])
 
 
 def lost_track(max_states: int) -> LostTrack:

@@ -101,7 +101,7 @@ class Effects:
         number = numbers.setdefault(value, len(numbers))
         if number == len(self._values[place]):
             self._values[place].append(value)
-            self.size += 1
+            self.size += 1 + _bulk(value)
         return number
 
     # --- steps ---------------------------------------------------------------------------
@@ -254,3 +254,10 @@ def _instance_of(interpreter: Interpreter, fetched: Mapping[str, Any]) -> Any:
     made: type[Machine] = type(
         machine.__name__, (_Instance, machine), {**interpreter.constants, **fetched})
     return object.__new__(made)
+
+
+def _bulk(value: Any) -> int:
+    """How many entries more a large value counts for: a queue of thousands, a wide set."""
+    if isinstance(value, tuple):
+        return len(value) // 16
+    return value.bit_length() // 1024 if isinstance(value, int) else 0

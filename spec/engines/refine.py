@@ -101,6 +101,10 @@ class _Side:
     def _asked(self, here: int, rests: bool) -> Iterator[_Edge]:
         packed, self._view.history = self._states[here]
         state = self._effects.unpack(packed)
+        self._view.enabled = frozenset(
+            step[0] for step in self._steps
+            if not isinstance(after := self._effects.step(packed, step), Refusal)
+            and after != packed)
         questions = list(self._view.asked(self._interpreter.look(state)))
         if rests and next(self._interpreter.successors(state), None) is None:
             questions += self._view.at_rest(self._interpreter.look(state))

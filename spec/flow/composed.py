@@ -28,8 +28,9 @@ from ..expectations import expect, prove
 from ..notation import (
     MUST, SHOULD, Machine, action, always, assume, const, integer, never_stuck, require,
 )
-from ..notation.views import Seen, View, see, shown
+from ..notation.views import Seen, see, shown
 from ..refinements import refines, refused
+from .link_seen import Carrying
 from .observed_link import ObservedLink
 
 __all__ = ["EXPECTATIONS", "AboveSeen", "BelowSeen", "Composed", "Flooding", "Hasty", "Greedy",
@@ -180,7 +181,7 @@ class Hasty(Composed):
         self.P1 += 1
 
 
-class AboveSeen(View[Composed]):
+class AboveSeen(Carrying[Composed]):
     """The link above, whose messages arrive when they are sent."""
 
     def begins(self, machine: Composed) -> Iterable[Seen]:
@@ -189,33 +190,48 @@ class AboveSeen(View[Composed]):
 
     @shown
     def send(self, before: Composed, after: Composed) -> Iterable[Seen]:
-        return see("sends"), see("offer", count=1), see("data")
+        return see("sends"), see("offer", count=1), self.arrived()
 
     @shown
     def take(self, before: Composed, after: Composed) -> Seen:
-        return see("processes")
+        return self.processed()
 
     @shown
     def announce(self, before: Composed, after: Composed) -> Iterable[Seen]:
         count = after.P1 - before.P1
         return see("grants", count=count), see("permit", count=count)
 
+    def asked(self, machine: Composed) -> Iterable[Seen]:
+        """An end that can do nothing more rests; and a stage has what has arrived."""
+        if "send" not in self.enabled:
+            yield see("sender_rests")
+        if "announce" not in self.enabled:
+            yield see("receiver_rests")
+        if machine.outputs == 0:
+            yield from self.missing("take")
 
-class BelowSeen(View[Composed]):
+
+class BelowSeen(Carrying[Composed]):
     """The link below, likewise."""
 
     @shown
     def put(self, before: Composed, after: Composed) -> Iterable[Seen]:
-        return see("offer", count=1), see("sends"), see("data")
+        return see("offer", count=1), see("sends"), self.arrived()
 
     @shown
     def consume(self, before: Composed, after: Composed) -> Seen:
-        return see("processes")
+        return self.processed()
 
     @shown
     def announce_below(self, before: Composed, after: Composed) -> Iterable[Seen]:
         count = after.P2 - before.P2
         return see("grants", count=count), see("permit", count=count)
+
+    def asked(self, machine: Composed) -> Iterable[Seen]:
+        """The sink rests where it has no batch to announce; and it has what has arrived."""
+        if "announce_below" not in self.enabled:
+            yield see("receiver_rests")
+        yield from self.missing("consume")
 
 
 FRAMED: dict[str, Any] = {"m": (1, 2, 3), "n": (1, 2, 3)}

@@ -27,14 +27,15 @@ class CountedSeen(View[CountedLink]):
     """All messages, when they are sent and when they are delivered."""
 
     same = ("ack", "permit")
+    around = ("data", "ack", "permit")
 
     def begins(self, machine: CountedLink) -> Iterable[Seen]:
         """All elements are there."""
         return [see("offer", count=machine.K)]
 
     @shown
-    def send(self, before: CountedLink, after: CountedLink) -> Seen:
-        return see("sends")
+    def send(self, before: CountedLink, after: CountedLink) -> Iterable[Seen]:
+        return [see("sends")] * (after.sent - before.sent)
 
     @shown
     def data(self, before: CountedLink, after: CountedLink, id: int) -> Iterable[Seen]:
@@ -62,7 +63,7 @@ class CountedSeen(View[CountedLink]):
     def asked(self, machine: CountedLink) -> Iterable[Seen | Sequence[Seen]]:
         """An end that can do nothing more rests, and one without a timer rests always."""
         yield see("receiver_rests")
-        if machine.sent == machine.K or machine.sent >= machine.told:
+        if "send" not in self.enabled:
             yield see("sender_rests")
             if not machine.sender_repeats():
                 yield see("sender_timer"), see("sender_rests")

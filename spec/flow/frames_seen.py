@@ -13,9 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ..notation.views import Seen, View, see, shown
+from ..notation.views import Seen, see, shown
 from ..refinements import refines, refused
 from .frames import Gathering, KeepingAPlace, PayingLate, PayingLateForLittle, PayingTwice
+from .link_seen import Carrying
 from .observed_link import ObservedLink
 
 __all__ = ["EXPECTATIONS", "StageSeen"]
@@ -23,7 +24,7 @@ __all__ = ["EXPECTATIONS", "StageSeen"]
 OFFER = see("offer", count=1)
 
 
-class StageSeen(View[Gathering]):
+class StageSeen(Carrying[Gathering]):
     """What goes over the link above the stage; nothing is under way for long."""
 
     def begins(self, machine: Gathering) -> Iterable[Seen]:
@@ -32,11 +33,11 @@ class StageSeen(View[Gathering]):
 
     @shown
     def send(self, before: Gathering, after: Gathering) -> Iterable[Seen]:
-        return see("sends"), OFFER, see("data")
+        return see("sends"), OFFER, self.arrived()
 
     @shown
     def take(self, before: Gathering, after: Gathering) -> Iterable[Seen]:
-        return see("processes"), *paid(before, after)
+        return self.processed(), *paid(before, after)
 
     @shown
     def make(self, before: Gathering, after: Gathering) -> Iterable[Seen]:
@@ -46,6 +47,10 @@ class StageSeen(View[Gathering]):
         """A stage that has not all that it makes an output of waits for more."""
         if machine.kept < machine.m:
             yield see("receiver_rests")
+        if "send" not in self.enabled:
+            yield see("sender_rests")
+        if machine.kept < machine.m:
+            yield from self.missing("take")
 
 
 def paid(before: Gathering, after: Gathering) -> list[Seen]:

@@ -12,7 +12,9 @@ Source: ``credit``, ``observed_link``.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TypeVar
 
+from ..notation.machine import Machine
 from ..notation.views import Seen, View, see, shown
 from ..refinements import refines, refused
 from .credit import (
@@ -21,13 +23,41 @@ from .credit import (
 )
 from .observed_link import ObservedLink
 
-__all__ = ["EXPECTATIONS", "LinkSeen"]
+__all__ = ["EXPECTATIONS", "Carrying", "LinkSeen"]
+
+M = TypeVar("M", bound=Machine)
 
 OFFER = see("offer", count=1)
 
 
-class LinkSeen(View[Link]):
+class Carrying(View[M]):
+    """A view of whoever carries the messages of a link, and so counts what has arrived.
+
+    It asks B for the oldest element that has arrived; that B has none is no answer then. The
+    history is how many have arrived and are not processed.
+    """
+
+    history: int = 0
+
+    def arrived(self) -> Seen:
+        """An element is delivered to B."""
+        self.history += 1
+        return see("data")
+
+    def processed(self) -> Seen:
+        """B has processed one."""
+        self.history = max(0, self.history - 1)
+        return see("processes")
+
+    def missing(self, action: str) -> list[Seen]:
+        """What is seen of a B that is asked for one of those that arrived, and cannot take one."""
+        return [see("processes_another")] if self.history > 0 and action not in self.enabled else []
+
+
+class LinkSeen(Carrying[Link]):
     """All messages, when they are sent and when they are delivered."""
+
+    around = ("D",)
 
     def begins(self, machine: Link) -> Iterable[Seen]:
         """There is always one element to send."""
@@ -39,11 +69,11 @@ class LinkSeen(View[Link]):
 
     @shown
     def arrive(self, before: Link, after: Link) -> Iterable[Seen]:
-        return see("data"), *granted(before, after)
+        return self.arrived(), *granted(before, after)
 
     @shown
     def free(self, before: Link, after: Link) -> Seen:
-        return see("processes")
+        return self.processed()
 
     @shown
     def grant(self, before: Link, after: Link) -> Iterable[Seen]:
@@ -55,10 +85,11 @@ class LinkSeen(View[Link]):
 
     def asked(self, machine: Link) -> Iterable[Seen | Sequence[Seen]]:
         """An end that can do nothing more rests."""
-        if not machine.may_send():
+        if "send" not in self.enabled:
             yield see("sender_rests")
-        if not machine.may_grant():
+        if "grant" not in self.enabled:
             yield see("receiver_rests")
+        yield from self.missing("free")
 
 
 def granted(before: Link, after: Link) -> list[Seen]:

@@ -24,7 +24,9 @@ REST = see("rests")
 
 
 class MarksSeen(View[Marks]):
-    """All that comes, is taken, and is said."""
+    """All that comes, is taken, and is said. What comes is the sender's choice."""
+
+    around = ("arrive", "late")
 
     @shown
     def arrive(self, before: Marks, after: Marks) -> Iterable[Seen]:
@@ -33,6 +35,11 @@ class MarksSeen(View[Marks]):
     @shown
     def take(self, before: Marks, after: Marks) -> Iterable[Seen]:
         return see("gives", count=1), *said(before, after), REST
+
+    def asked(self, machine: Marks) -> Iterable[Sequence[Seen]]:
+        """A receiver that gives nothing says so."""
+        if "take" not in self.enabled:
+            yield see("gives", count=0), REST
 
 
 def said(before: Marks, after: Marks) -> list[Seen]:

@@ -94,7 +94,7 @@ class ObservedMaster(Machine):
         """A job is given or dropped that is not the oldest, or not there."""
         require(False, FROM_THE_FRONT)
 
-    @action
+    @action(rests=True)
     def rests(self) -> None:
         """The master does nothing more for the time being."""
         require(self.waiting <= self.K, KEEPS_TO_ITS_PLACES)
@@ -111,3 +111,9 @@ EXPECTATIONS = (
     expect(ObservedMaster, "FLOW-55", "holds", "who has a job is not asking", K=(1, 2),
            W=(1, 2, 3)),
 )
+
+BOOKKEEPING = {
+    "FLOW-55":
+        "The harness asks for its workers, and never for one that has a job: that guard is its "
+        "own, and no master can break it.",
+}

@@ -121,7 +121,7 @@ class ObservedLink(Machine):
         """An element out of turn, or for the second time, or one that there is not."""
         require(False, SENT_IN_ORDER)
 
-    @action
+    @action(rests=True)
     def sender_rests(self) -> None:
         """A sends no more for the time being."""
         require(self.P == 0 or self.offered == 0, SENDS)
@@ -148,7 +148,7 @@ class ObservedLink(Machine):
         self.F -= count
         self.Q += count
 
-    @action
+    @action(rests=True)
     def receiver_rests(self) -> None:
         """B sends no more for the time being. If all its slots are free and none is announced,
         what A has can never be sent."""
@@ -166,3 +166,9 @@ EXPECTATIONS = (
     expect(ObservedLink, "FLOW-12", "holds", "the books balance", C=(1, 2, 3),
            b=lambda C: range(1, C + 1), K=2),
 )
+
+BOOKKEEPING = {
+    "FLOW-12":
+        "It adds up the five places where the network itself puts what it carries; an "
+        "implementation that breaks a link is refused by FLOW-6 to FLOW-11 before.",
+}

@@ -62,7 +62,7 @@ class ObservedMarks(Machine):
         require(self.held + count <= self.M)
         self.held += count
 
-    @action(count=upto(M + 1))
+    @action(count=upto(M + 1), rests=(NOT_KEPT,))
     def gives(self, count: int) -> None:
         """So many are taken."""
         require(count <= self.held, GIVEN)
@@ -83,7 +83,7 @@ class ObservedMarks(Machine):
         require(self.held <= self.L, NOT_BETWEEN)
         self.stopped = False
 
-    @action
+    @action(rests=True)
     def rests(self) -> None:
         """The receiver says nothing more for the time being."""
         require(self.stopped or self.held <= self.H, IN_TIME)

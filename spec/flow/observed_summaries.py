@@ -55,7 +55,7 @@ class ObservedSummaries(Machine):
         self.values += 1
         self.total += value
 
-    @action
+    @action(rests=True)
     def holds_up(self) -> None:
         """A value comes from upstream, and has to come again."""
         require(False, NOBODY_WAITS)
@@ -73,7 +73,7 @@ class ObservedSummaries(Machine):
         """A permit comes, and the output is not one summary."""
         require(False, ONE)
 
-    @action
+    @action(rests=True)
     def emits_nothing(self) -> None:
         """A permit comes, and no output goes."""
         require(self.values == 0, NOT_KEPT)
@@ -96,7 +96,7 @@ class ObservedBatches(Machine):
         self.values += 1
         self.total += value
 
-    @action
+    @action(rests=True)
     def makes_wait(self) -> None:
         """A value comes from upstream, and has to come again."""
         require(self.values >= self.m, WAITS_WHERE_FULL)
@@ -114,7 +114,7 @@ class ObservedBatches(Machine):
         """A permit comes, and a batch goes that comes to the same, and has not the same values."""
         require(False, AS_THEY_CAME)
 
-    @action
+    @action(rests=True)
     def sends_nothing(self) -> None:
         """A permit comes, and no batch goes."""
         require(self.values == 0, NOT_KEPT)

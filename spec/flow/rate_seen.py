@@ -11,18 +11,25 @@ Source: ``bucket``, ``observed_rate``.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
+from ..notation import action, require, upto
 from ..notation.views import Seen, View, see, shown
 from ..refinements import refines, refused
 from .bucket import Bottomless, Bucket
-from .observed_rate import ObservedRate, ObservedRefusals
+from .observed_rate import ObservedLog, ObservedLogRefusals, ObservedRate, ObservedRefusals
 from .sums import Saving, Spending
 
-__all__ = ["EXPECTATIONS", "Forgetting", "RateSeen", "StepsSeen"]
+__all__ = [
+    "AsBucket", "EXPECTATIONS", "Forgetting", "LogSeen", "RateSeen", "SlidingLog", "StepsSeen",
+]
 
 
 class RateSeen(View[Bucket]):
-    """The ticks, what is sent in them, and who would be turned away."""
+    """The ticks, what is sent in them, and who would be turned away. The worst window is a measure
+    that the machine ends at."""
+
+    around = ("burst",)
 
     @shown
     def tick(self, before: Bucket, after: Bucket, sent: int) -> list[Seen]:
@@ -37,6 +44,8 @@ class RateSeen(View[Bucket]):
 
 class StepsSeen(View[Spending]):
     """The same of a bucket whose tick is told in steps."""
+
+    around = ("burst",)
 
     @shown
     def come(self, before: Spending, after: Spending) -> Seen:
@@ -55,6 +64,41 @@ class Forgetting(Bucket):
         return min(self.r, tokens)
 
 
+class SlidingLog(ObservedLogRefusals):
+    """What lets through all that fits beside the log, and turns all others away."""
+
+    @action(permits=upto(ObservedLogRefusals.b + 1))
+    def is_logged(self, permits: int) -> None:
+        """As much as fits beside what the log has is let through."""
+        require(self.logged() + permits <= self.b)
+        super().is_logged(permits)
+
+    @action(call=upto(ObservedLogRefusals.K), permits=upto(ObservedLogRefusals.b + 1))
+    def waits(self, call: int, permits: int) -> None:
+        """A log in this chapter lets nobody wait."""
+        require(permits < 0)
+
+
+class LogSeen(View[SlidingLog]):
+    """Time, who is let through and who is not."""
+
+    same = ("tick", "is_logged", "has_no_room")
+
+
+class AsBucket(View[SlidingLog]):
+    """The same, told of a limit that says it is a bucket."""
+
+    same = ("tick",)
+
+    @shown
+    def is_logged(self, before: SlidingLog, after: SlidingLog, permits: int) -> Seen:
+        return see("passes", permits=permits)
+
+    @shown
+    def has_no_room(self, before: SlidingLog, after: SlidingLog, permits: int) -> Seen:
+        return see("is_turned_away", permits=permits)
+
+
 LIMITED = refines(
     Bucket, ObservedRate, "what a bucket lets through is within the rate and the depth",
     shows=RateSeen, seen_by={"r": "r", "b": "b"}, r=(1, 2), b=(2, 3), u=(1, 2), th=0)
@@ -66,7 +110,24 @@ IN_STEPS = refines(
     Spending, ObservedRate, "what it lets through one by one is within the rate and the depth",
     shows=StepsSeen, seen_by={"r": "r", "b": "b"}, r=(1, 2), b=(2, 3), u=2, th=0)
 
+WITHIN = refines(
+    SlidingLog, ObservedRate, "a sliding log is within the rate and the depth",
+    shows=AsBucket, seen_by={"r": "r", "b": "b"}, r=1, b=2, P=2, K=1)
+LOGGED = refines(
+    SlidingLog, ObservedLog, "a sliding log lets its number through in a period, and no more",
+    shows=LogSeen, seen_by={"r": "r", "b": "b", "P": 2}, r=1, b=2, P=2, K=1)
+ROOM = refines(
+    SlidingLog, ObservedLogRefusals, "a sliding log turns away only those who do not fit",
+    shows=LogSeen, seen_by={"r": "r", "b": "b", "P": 2}, r=1, b=2, P=2, K=1)
+
 EXPECTATIONS = (
+    WITHIN,
+    LOGGED,
+    ROOM,
+    refused(SlidingLog, "FLOW-84", "a log of too short a period", like=LOGGED, P=1),
+    refused(SlidingLog, "FLOW-85", "a log of too long a period", like=ROOM, P=3),
+    replace(WITHIN, observer=ObservedRefusals, rule="FLOW-81",
+            about="a log gives a permit back later than a bucket does"),
     LIMITED,
     GIVEN,
     IN_STEPS,

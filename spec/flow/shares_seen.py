@@ -12,19 +12,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ..notation.views import Seen, View, see, shown
+from ..notation.views import Seen, see, shown
 from ..refinements import refines, refused
 from .fan_in import FanIn, Keeping
+from .link_seen import Carrying
 from .observed_link import ObservedLink
 from .sums import Forgetting, Shares, Unknown
 
 __all__ = ["EXPECTATIONS", "AllLinks", "FirstLink"]
 
 OFFER = see("offer", count=1)
-SENT = (see("sends"), OFFER, see("data"))
+SENT = (see("sends"), OFFER)
 
 
-class FirstLink(View[FanIn]):
+class FirstLink(Carrying[FanIn]):
     """The link of the first sender."""
 
     def begins(self, machine: FanIn) -> Iterable[Seen]:
@@ -33,19 +34,22 @@ class FirstLink(View[FanIn]):
 
     @shown
     def send(self, before: FanIn, after: FanIn, sender: int) -> Iterable[Seen]:
-        return SENT if sender == 0 else ()
+        return (*SENT, self.arrived()) if sender == 0 else ()
 
     @shown
     def free(self, before: FanIn, after: FanIn, sender: int) -> Iterable[Seen]:
-        processed = [see("processes")] if sender == 0 else []
+        processed = [self.processed()] if sender == 0 else []
         return *processed, *given(after.P[0] - before.P[0])
 
     def asked(self, machine: FanIn) -> Iterable[Seen | Sequence[Seen]]:
-        """The receiver never keeps a permit back."""
+        """The receiver never keeps a permit back, and a sender with one uses it."""
         yield see("receiver_rests")
+        if "send" not in self.enabled:
+            yield see("sender_rests")
+        yield from self.missing("free")
 
 
-class AllLinks(View[Shares]):
+class AllLinks(Carrying[Shares]):
     """The links of all senders, as if they were one."""
 
     def begins(self, machine: Shares) -> Iterable[Seen]:
@@ -54,15 +58,18 @@ class AllLinks(View[Shares]):
 
     @shown
     def send(self, before: Shares, after: Shares) -> Iterable[Seen]:
-        return SENT
+        return *SENT, self.arrived()
 
     @shown
     def free(self, before: Shares, after: Shares) -> Iterable[Seen]:
-        return see("processes"), *given(after.P - before.P)
+        return self.processed(), *given(after.P - before.P)
 
     def asked(self, machine: Shares) -> Iterable[Seen | Sequence[Seen]]:
-        """The receiver never keeps a permit back."""
+        """The receiver never keeps a permit back, and a sender with one uses it."""
         yield see("receiver_rests")
+        if "send" not in self.enabled:
+            yield see("sender_rests")
+        yield from self.missing("free")
 
 
 def given(permits: int) -> list[Seen]:

@@ -22,7 +22,11 @@ __all__ = ["EXPECTATIONS", "DroppingEarly", "GivingUnasked", "KeepingTooMany",
 
 
 class WorkersSeen(View[Workers]):
-    """What arrives at the master, and what leaves it."""
+    """What arrives at the master, and what leaves it; workers and clients are the harness's."""
+
+    history: tuple[int, ...] = ()   # to whom jobs were given
+
+    around = ("ask", "lose", "receive", "finish", "done", "got")
 
     @shown
     def submit(self, before: Workers, after: Workers) -> Iterable[Seen]:
@@ -30,12 +34,13 @@ class WorkersSeen(View[Workers]):
 
     @shown
     def hear(self, before: Workers, after: Workers, worker: int, number: int) -> Seen:
-        if number != before.given[worker]:
+        if number != self.history.count(worker):
             return see("late_ask", worker=worker)
         return see("ask", worker=worker)
 
     @shown
     def assign(self, before: Workers, after: Workers, worker: int) -> Seen:
+        self.history = (*self.history, worker)
         return see("gives", worker=worker)
 
     @shown
@@ -44,7 +49,7 @@ class WorkersSeen(View[Workers]):
 
     def asked(self, machine: Workers) -> Iterable[Seen | Sequence[Seen]]:
         """A master that can give nothing rests."""
-        if machine.queue == 0 or len(machine.asking) == 0:
+        if "assign" not in self.enabled:
             yield see("rests")
 
 

@@ -36,6 +36,8 @@ was replaced meanwhile; its high watermark is then that of its checkpoint, and h
 Epochs are numbered from 1 here: one more than Kafka's, and 0 for none yet. What is larger than
 the range of a machine is not followed.
 
+What is owed when all faults are over is in ``observed_delivery``.
+
 Source: kafka#replication, kafka#failover, kafka#broker-changes, kafka#reassignment.
 """
 
@@ -95,7 +97,8 @@ ENOUGH = guard_rule(
     "KAFKA-F13", MUST, "What is acknowledged by all is held by min.insync.replicas at least.",
     source="kafka#failover")
 LED = guard_rule(
-    "KAFKA-F14", MUST, "After quiet, every partition has a leader, and every producer is answered.",
+    "KAFKA-F14", MUST, "After quiet, every partition has a leader, and every producer is answered, "
+    "if the partition has min.insync.replicas replicas.",
     source="kafka#failover; KAFKA-1029, KAFKA-1387, KAFKA-1187")
 REJOINED = guard_rule(
     "KAFKA-F15", MUST, "After quiet, all replicas of a partition are in sync again.",
@@ -396,16 +399,22 @@ class ObservedPartition(Machine):
     N = const(3, at_least=1)            # replicas
 
     over = boolean()
+    short = boolean()                   # it has fewer replicas than min.insync.replicas
 
-    @action(leads=upto(2), in_sync=upto(N + 1))
+    @action
+    def is_short(self) -> None:
+        """It has so few replicas that no producer can be answered that waits for all."""
+        self.short = True
+
+    @action(leads=upto(2), in_sync=upto(N + 1), rests=True)
     def ends(self, leads: int, in_sync: int) -> None:
         """Somebody leads and has answered every producer, or not; so many are in sync."""
         require(not self.over)
-        require(leads == 1, LED)
+        require(leads == 1 or self.short, LED)
         require(in_sync == self.N, REJOINED)
         self.over = True
 
-    @action(preferred=upto(2))
+    @action(preferred=upto(2), rests=True)
     def is_led(self, preferred: int) -> None:
         """By the first of its replicas, or not; told only where somebody has wished for it."""
         require(preferred == 1, PREFERRED)
@@ -416,7 +425,7 @@ class ObservedWishes(Machine):
 
     over = boolean()
 
-    @action(left=upto(2))
+    @action(left=upto(2), rests=True)
     def are(self, left: int) -> None:
         """Some wait still (1), or none (0)."""
         require(left == 0, CARRIED_OUT)

@@ -117,7 +117,7 @@ class ObservedPurgatory(PurgatoryCalls):
     """Requests 0 .. K - 1, keys 0 .. J - 1, and what is seen of each call."""
 
     S = const(8, at_least=2)        # sets of requests: 2 ** K
-    ones = table((1, 2, 4, 8, 16, 32))
+    ones = table(tuple(1 << request for request in range(60)))
     timeouts = table(TIMEOUTS)
     periods = table(PERIODS)
 
@@ -139,7 +139,7 @@ class ObservedPurgatory(PurgatoryCalls):
 
     @action(request=upto(PurgatoryCalls.K), keys=upto(PurgatoryCalls.J + 1),
             timeout=one_of(timeouts), meanwhile=upto(2), tries=upto(5), completed=upto(2),
-            expired=upto(2), answer=upto(2))
+            expired=upto(2), answer=upto(2), rests=(AT_ONCE, TRIGGERED))
     def made(
         self, request: int, keys: int, timeout: int, meanwhile: int, tries: int,
         completed: int, expired: int, answer: int,
@@ -160,7 +160,7 @@ class ObservedPurgatory(PurgatoryCalls):
         self.forget_errors()
 
     @action(request=upto(PurgatoryCalls.K), completed=upto(2), expired=upto(2),
-            answer=upto(2))
+            answer=upto(2), rests=(FORCED,))
     def forced(self, request: int, completed: int, expired: int, answer: int) -> None:
         """Somebody calls force_complete, and hears whether it completed the request."""
         require(self.phase[request] != Request.NEW)
@@ -224,7 +224,8 @@ class ObservedPurgatory(PurgatoryCalls):
 
     # --- events, time ----------------------------------------------------------------------
 
-    @action(key=upto(PurgatoryCalls.J), those=upto(S), count=upto(PurgatoryCalls.K + 2))
+    @action(key=upto(PurgatoryCalls.J), those=upto(S), count=upto(PurgatoryCalls.K + 2),
+            rests=(TRIGGERED, EVENTS_GO_ON))
     def checked(self, key: int, those: int, count: int) -> None:
         """check_and_complete, which completed those requests and answered a count."""
         for request in range(self.K):
@@ -246,7 +247,8 @@ class ObservedPurgatory(PurgatoryCalls):
         return (self.is_open(request) and request in self.ready and request not in self.refused
                 and key * self.K + request in self.watched)
 
-    @action(by=one_of(periods), those=upto(S), expired=upto(S))
+    @action(by=one_of(periods), those=upto(S), expired=upto(S),
+            rests=(IN_TIME, TIMEOUTS_GO_ON, TOLD))
     def advanced(self, by: int, those: int, expired: int) -> None:
         """Time passes; those requests are completed, and of some the expiry callback comes."""
         self.expect_answer(self.periods[by])

@@ -31,6 +31,7 @@ from enum import IntEnum
 
 from ..notation import Machine, action, array, boolean, const, integer, require, subset, upto
 from ..notation.rules import seen_from_outside
+from .given_calls import GivenCalls
 from .purgatory_lists import WatcherLists
 from .purgatory_locks import Programs
 from .purgatory_races import Race
@@ -51,6 +52,7 @@ CANCELLED = seen_from_outside(Cascade.rules_declared, "KAFKA-W1CR")
 COUNTED = seen_from_outside(Cascade.rules_declared, "KAFKA-W2L")
 ONE_WHEEL = seen_from_outside(OverflowWheel.rules_declared, "KAFKA-W10")
 INITIALISED = seen_from_outside(OverflowWheel.rules_declared, "KAFKA-W11")
+RETURNED = seen_from_outside(GivenCalls.rules_declared, "KAFKA-P40")
 
 
 class Call(IntEnum):
@@ -88,8 +90,15 @@ class ObservedRaces(Machine):
     overlapped = boolean(False)         # two calls
     drained = boolean(False)
     swept = boolean(False)              # events were told since
+    owed = integer(0, 4 * T)            # calls that somebody is to make, and that have not returned
 
     # --- calls ---------------------------------------------------------------------------
+
+    @action(count=upto(2 * T))
+    def is_to_call(self, count: int) -> None:
+        """A thread gets so many calls to make; an owner of requests may make two of one."""
+        require(self.owed + count <= 4 * self.T)
+        self.owed += count
 
     @action(thread=upto(T), call=Call, request=upto(K))
     def calls(self, thread: int, call: Call, request: int) -> None:
@@ -112,12 +121,13 @@ class ObservedRaces(Machine):
         if call == Call.DRAIN:
             self.overlapped = len(self.busy) > 1
 
-    @action(thread=upto(T), call=Call, request=upto(K))
+    @action(thread=upto(T), call=Call, request=upto(K), rests=True)
     def returns(self, thread: int, call: Call, request: int) -> None:
         """Its call is over. What an advance runs, it runs before it returns."""
         alone = len(self.busy) <= 1
         require(call != Call.DRAIN or not alone or self.pending() == 0, ALL_RUN)
         self.busy.discard(thread)
+        self.owed = max(0, self.owed - 1)
         for each in range(self.K):
             self.barred.discard(thread * self.K + each)
         if call == Call.WATCH or call == Call.ADD:
@@ -176,12 +186,12 @@ class ObservedRaces(Machine):
     def stands(self) -> None:
         """A thread has taken some steps, and nothing was to be seen."""
 
-    @action
+    @action(rests=True)
     def stuck(self) -> None:
         """Not all threads are through, and none of them can go on."""
         require(False, DEADLOCK)
 
-    @action(size=upto(K + 3), keys=upto(4))
+    @action(size=upto(K + 3), keys=upto(4), rests=(TRIGGER, RETURNED))
     def rests(self, size: int, keys: int) -> None:
         """All are through: the timer counts size - 1 entries, and so many keys have a list."""
         for each in range(self.K):
@@ -192,6 +202,7 @@ class ObservedRaces(Machine):
         extra = 0 if self.drained else lazy
         require(self.overlapped or size - 1 <= self.pending() + extra, OUT_OF_TIMER)
         require(not self.swept or keys == 0, EMPTY_LISTS)
+        require(self.owed == 0, RETURNED)
 
     def pending(self) -> int:
         """What still has to run or to be completed."""

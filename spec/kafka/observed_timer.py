@@ -9,6 +9,10 @@ of the add, and by the *law* of the timer, of which there are four:
     in-order  the same; and tasks that are due together run in the order of their adds (sched)
     timeout   add + max(1, delay), in order; setTimeout, which takes a delay below 1 ms for 1 ms
 
+A delay may be below 0: a deadline that was computed from another clock may have passed when the
+task is added. Under each of these laws such a task runs when one with a delay of 0 does, so ``add``
+is told of a delay of 0. A timer may refuse it instead; then nothing was added.
+
 The driver is not late unless it says so: time is virtual, and whoever drives the timer stops at
 each instant at which it wants to run. So a task has exactly one instant at which it may run. A
 driver that comes *late* drives once, and everything that became due meanwhile runs then; the timer
@@ -241,7 +245,7 @@ class ObservedTimer(Machine):
         self.brief[task] = 0
         self.turn[task] = 0
 
-    @action(law=Law)
+    @action(law=Law, rests=True)
     def rest(self, law: Law) -> None:
         """Nothing more runs at this instant."""
         require(self.is_all_run() or not self.raised, RAISING)
@@ -323,3 +327,11 @@ EXPECTATIONS = (
            K=1, D=2, H=3, T=2),
     expect(ObservedTimer, "KAFKA-W33", "holds", "what runs was added", u=1, K=2, D=1, H=2, T=3),
 )
+
+BOOKKEEPING = {
+    "KAFKA-W32":
+        "The instant is one that the observer writes down, and wipes out when a task is over.",
+    "KAFKA-W33":
+        "It compares the observer's own count of adds with its own list of tasks; a size that a "
+        "timer tells is judged by KAFKA-W31.",
+}

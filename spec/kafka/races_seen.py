@@ -19,6 +19,7 @@ from dataclasses import replace
 
 from ..notation.views import LEFT_OUT, Seen, View, see, shown
 from ..refinements import refines, refused
+from .given_calls import GivenCalls, ShutDown
 from .observed_races import Call, ObservedRaces
 from .purgatory_lists import (
     KeepingEmptyLists, WatcherLists, WatchingWithoutLock, WithoutEmptinessTest,
@@ -37,7 +38,10 @@ from .timer_races import (
     UntestedEntry, WithoutSecondLook,
 )
 
-__all__ = ["EXPECTATIONS", "CascadeSeen", "ListsSeen", "LocksSeen", "RaceSeen", "WheelSeen"]
+__all__ = [
+    "EXPECTATIONS", "CascadeSeen", "GivenCallsSeen", "ListsSeen", "LocksSeen", "RaceSeen",
+    "WheelSeen",
+]
 
 
 def calls(thread: int, call: Call, request: int = 0) -> Seen:
@@ -309,6 +313,24 @@ class LocksSeen(View[Programs]):
         yield see("stuck")
 
 
+# --- threads and the calls that they were given ------------------------------------------------
+
+class GivenCallsSeen(View[GivenCalls]):
+    """What they were given, their calls, and that all are through."""
+
+    def begins(self, machine: GivenCalls) -> Iterable[Seen]:
+        """See ``View``."""
+        yield see("is_to_call", count=machine.T * machine.B)
+
+    @shown
+    def call(self, before: GivenCalls, after: GivenCalls, thread: int) -> list[Seen]:
+        return whole(thread, Call.OTHER)
+
+    def at_rest(self, machine: GivenCalls) -> Iterable[Seen]:
+        """Nothing is in the timer, and no key has a list."""
+        yield see("rests", size=1, keys=0)
+
+
 ONE = {"T": 4, "K": 1}
 
 SEEN = refines(Race, ObservedRaces, "calls, callbacks and counts of one request",
@@ -327,9 +349,12 @@ WHEEL = refines(OverflowWheel, ObservedRaces, "threads that need one overflow wh
                 shows=WheelSeen, seen_by={"T": "T", "K": "T"}, T=(2, 3))
 LOCKED = refines(GroupLocks, ObservedRaces, "locks of a group and its requests",
                  shows=LocksSeen, seen_by=ONE)
+GIVEN = refines(GivenCalls, ObservedRaces, "every call that a thread was given returns",
+                shows=GivenCallsSeen, seen_by=ONE, T=(1, 2), B=(1, 2))
 
 EXPECTATIONS = (
-    SEEN, ASKING, LINKING, LISTS, CASCADE, WHEEL, LOCKED,
+    SEEN, ASKING, LINKING, LISTS, CASCADE, WHEEL, LOCKED, GIVEN,
+    refused(ShutDown, "KAFKA-P40", "a thread is ended before its last call", like=GIVEN, T=2, B=1),
     refines(PartitionLocks, ObservedRaces, "locks of partitions and their requests",
             shows=LocksSeen, seen_by=ONE),
     *(refused(variant, rule, about, like=SEEN, J=1, O=0) for variant, rule, about in (

@@ -149,8 +149,8 @@ UNSEEN = {
         "It is what the text says of a ticking timer, and false of Kafka's, which sleeps, so no "
         "implementation is to keep it.",
     "KAFKA-WE2":
-        "It is false of a timer that is made at any other time than 0, so no implementation is to "
-        "keep it.",
+        "It is false of every timer that runs at once what is due in the present tick, so no "
+        "implementation is to keep it; that the first bucket stays empty is within the mechanism.",
     "KAFKA-WE3": "It is false where the clock is stale, so no implementation is to keep it.",
     "KAFKA-WE4":
         "It is false for a tick of more than 1 ms, so no implementation is to keep it; when a "

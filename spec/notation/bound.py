@@ -13,11 +13,11 @@ from .machine import Machine, constants_of
 from .model import LoweredRule, Model, Slot
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from .interpreter import Interpreter
 
-__all__ = ["BoundMachine", "bind"]
+__all__ = ["BoundMachine", "bind", "bind_to_watch"]
 
 
 class BoundMachine:
@@ -71,6 +71,21 @@ def bind(machine: type[Machine], **constants: Any) -> BoundMachine:
     Raises InputError for an unknown constant, one out of range, a combination that the
     machine's assumptions exclude, or declarations that make no sense with these.
     """
+    return _bound(machine, constants, watching=False)
+
+
+def bind_to_watch(machine: type[Machine], **constants: Any) -> BoundMachine:
+    """As ``bind``, for a machine that only watches runs: nobody asks for all instances of the
+    actions that can be seen, nor of the rules, so that there may be any number of these."""
+    return _bound(machine, constants, watching=True)
+
+
+def _bound(machine: type[Machine], constants: Mapping[str, Any], watching: bool) -> BoundMachine:
+    """A machine with its constants, once they are checked.
+
+    Raises InputError for an unknown constant, one out of range, a combination that the
+    machine's assumptions exclude, or declarations that make no sense with these.
+    """
     values = constants_of(machine, constants)
     instance = object.__new__(machine)
     instance.__dict__.update(values)
@@ -82,7 +97,7 @@ def bind(machine: type[Machine], **constants: Any) -> BoundMachine:
                 f"{assumption.__name__.replace('_', ' ')}", _place(assumption),
                 "Give constants of which that is true, or mend the assumption.",
             )
-    check_declared(machine, values)
+    check_declared(machine, values, watching)
     return BoundMachine(machine, values)
 
 

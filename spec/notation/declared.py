@@ -23,10 +23,12 @@ _MOST_BITS = 62
 """Of a number: what every engine can add to another without leaving a machine word."""
 
 
-def check_declared(machine: type[Machine], constants: Constants) -> None:
+def check_declared(machine: type[Machine], constants: Constants, watching: bool = False) -> None:
     """Raise InputError, with file and line, for a variable or parameter that makes no sense.
 
     Its domain has too many values, its range or its start is impossible, a table is too short.
+    ``watching``: the machine watches runs, which say with which parameters each action that can
+    be seen was taken; so only those of internal actions are ever enumerated.
     """
     for name, decl in machine.variables_declared.items():
         try:
@@ -36,8 +38,9 @@ def check_declared(machine: type[Machine], constants: Constants) -> None:
             error.where = error.where or place_of_member(machine, name)
             raise
     for action in machine.actions_declared.values():
-        _check_choices(action.name, action.function, action.over, constants)
-    for rule in machine.rules_declared:
+        if action.internal or not watching:
+            _check_choices(action.name, action.function, action.over, constants)
+    for rule in () if watching else machine.rules_declared:
         if rule.predicate is not None:
             _check_choices(rule.id, rule.predicate, rule.over, constants)
 

@@ -34,6 +34,8 @@ class Action:
 
     ``fair``: if it stays enabled it is eventually taken (weak fairness). ``internal``: an
     observer of an implementation does not see it. ``over``: its finite parameters.
+    ``rests``: by this step an implementation shows that it does no more, or not what it was asked
+    for; the rules that may refuse that are all that its guards cite, or those that are named here.
     """
 
     name: str
@@ -41,27 +43,40 @@ class Action:
     fair: bool
     internal: bool
     over: tuple[tuple[str, DomainLike], ...]
+    rests: bool | tuple[Rule, ...] = False
 
 
 @overload
 def action(function: F, /) -> F: ...
 @overload
 def action(
-    *, fair: bool = False, internal: bool = False, **over: DomainLike
+    *, fair: bool = False, internal: bool = False, rests: bool | tuple[Rule, ...] = False,
+    **over: DomainLike,
 ) -> Callable[[F], F]: ...
 def action(
     function: F | None = None, /, *, fair: bool = False, internal: bool = False,
-    **over: DomainLike,
+    rests: bool | tuple[Rule, ...] = False, **over: DomainLike,
 ) -> F | Callable[[F], F]:
-    """Mark a method as an action; ``over`` gives each parameter its finite domain."""
+    """Mark a method as an action; ``over`` gives each parameter its finite domain. See ``Action``
+    for what else is said of it."""
     for domain in over.values():
         checked_domain(domain)
+    _check_rests(rests)
 
     def mark(method: F) -> F:
-        found = Action(method.__name__, method, fair, internal, tuple(over.items()))
+        found = Action(method.__name__, method, fair, internal, tuple(over.items()), rests)
         method.__checkvalve_action__ = found  # type: ignore[attr-defined]
         return method
     return mark if function is None else mark(function)
+
+
+def _check_rests(rests: object) -> None:
+    """Raise InputError where an action is given anything else than its option of that name."""
+    named = isinstance(rests, tuple) and all(isinstance(rule, Rule) for rule in rests)
+    if not (named or isinstance(rests, bool)):
+        raise InputError(f"the option rests of an action is {brief(rests)}",
+                         next_step="Write rests=True, or rests=(RULE,) with its rules of progress; "
+                                   "a parameter has another name.")
 
 
 def assume(predicate: F) -> F:

@@ -13,8 +13,9 @@ from .labels import brief
 from .types import DomainLike, checked_domain
 
 __all__ = [
-    "CLAIM", "MUST", "SHOULD", "Kind", "Rule", "Strength", "always", "eventually_always",
-    "guard_rule", "leads_to", "natural", "never_stuck", "seen_from_outside", "step",
+    "CLAIM", "LIVENESS", "MUST", "SHOULD", "Kind", "Rule", "Strength", "always",
+    "eventually_always", "guard_rule", "leads_to", "natural", "never_stuck", "seen_from_outside",
+    "step",
 ]
 
 
@@ -32,6 +33,8 @@ class Strength(Enum):
 
 MUST, SHOULD, CLAIM = Strength.MUST, Strength.SHOULD, Strength.CLAIM
 Kind = Literal["always", "never stuck", "step", "leads to", "eventually always", "guard"]
+LIVENESS: tuple[Kind, ...] = ("never stuck", "leads to", "eventually always")
+"""The kinds of rules that ask for something to happen, and not for something to stay away."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,9 @@ class Rule:
       holds then or later, in every weakly fair run;
     - *eventually always*: in every weakly fair run, from some point on always true;
     - *guard*: has no predicate of its own; the ``require`` lines that name it are it.
+
+    ``progress``: it is, or is an observer's form of, one of the kinds that ask for something to
+    happen (``LIVENESS``). Of other guards, ``progress.rules_of_progress`` says which do.
     """
 
     id: str
@@ -57,6 +63,7 @@ class Rule:
     kind: Kind
     predicate: Callable[..., Any] | None = None
     over: tuple[tuple[str, DomainLike], ...] = ()
+    progress: bool = False
 
     def __hash__(self) -> int:
         """By the id: sets of rules are made all the time, and two rules rarely share it."""
@@ -80,7 +87,8 @@ def _decorator(kind: Kind) -> Callable[..., type_of_decorator]:
             checked_domain(domain)
 
         def mark(predicate: Callable[..., Any]) -> Callable[..., Any]:
-            rule = Rule(id, strength, statement, source, kind, predicate, tuple(over.items()))
+            rule = Rule(id, strength, statement, source, kind, predicate, tuple(over.items()),
+                        kind in LIVENESS)
             predicate.__checkvalve_rule__ = rule  # type: ignore[attr-defined]
             return predicate
         return mark

@@ -78,7 +78,8 @@ class TableDecl(Sym):
         self.name = name
 
     def __len__(self) -> int:
-        raise TypeError("use size_of(table) in declarations: its size is known only later")
+        raise InputError("the size of a table is known only when it has its value",
+                         next_step="Use size_of(table) in declarations.")
 
 
 def const(default: int, *, at_least: int = 0, at_most: int | None = None) -> int:

@@ -49,11 +49,16 @@ class View(Generic[M]):
     ``history`` is what the view has to remember of a run, such as the numbers that an observer
     gives to things in the order in which it meets them; a hashable value, which a method may
     replace. ``same`` names actions that the observer sees as what they are: by their own name, and
-    with their arguments.
+    with their arguments. ``around`` names actions and variables of the world around the
+    implementation, which a harness plays: a change of those breaks no implementation.
+    ``enabled`` has the names of the actions that can change the machine in the state that
+    ``asked`` and ``at_rest`` are about: who can do nothing more rests, whatever its state says.
     """
 
     history: Hashable = ()
     same: ClassVar[tuple[str, ...]] = ()
+    around: ClassVar[tuple[str, ...]] = ()
+    enabled: frozenset[str] = frozenset()
     shows_actions: ClassVar[dict[str, Callable[..., Any]]] = {}
 
     def __init_subclass__(cls, **options: Any) -> None:

@@ -67,7 +67,7 @@ class BoundedQueue(Machine):
         require(len(self.inside) < self.C, FULL_REFUSES)
         self.enter(self.name_item())
 
-    @action
+    @action(rests=True)
     def offer_refused(self) -> None:
         """An offer of the next item is refused."""
         require(len(self.inside) >= self.C, ROOM_ACCEPTS)
@@ -79,7 +79,7 @@ class BoundedQueue(Machine):
         self.leave(item)
         self.out.add(item)
 
-    @action
+    @action(rests=True)
     def poll_empty(self) -> None:
         """A poll finds nothing."""
         require(len(self.inside) == 0, NOT_LOST)
@@ -185,7 +185,7 @@ class BoundedQueue(Machine):
 
     # --- when everything has run that can run --------------------------------------------
 
-    @action
+    @action(rests=True)
     def settled(self) -> None:
         """Nobody waits who need not, and whoever is done has been told."""
         put_late = len(self.admitted) > 0 or (
@@ -294,3 +294,9 @@ EXPECTATIONS = (
     expect(OrderlyQueue, "QUEUE-15", "holds",
            "in turn, everyone who waits is served", C=(1, 2), K=3, T=2, W=2),
 )
+
+BOOKKEEPING = {
+    "QUEUE-14":
+        "The observer takes an item from one list when it enters it into another; what a queue "
+        "hands out twice is refused by QUEUE-4 and QUEUE-5 before.",
+}

@@ -228,7 +228,7 @@ class ClosableQueue(Machine):
 
     # --- when everything has run that can run --------------------------------------------
 
-    @action
+    @action(rests=(PRODUCER_WAKES, CONSUMER_WAKES, TAKES_ARE_TOLD, PUTS_ARE_TOLD, JOIN_ENDS))
     def settled(self) -> None:
         """Nobody waits for what there is, or for what will never be."""
         puts, takes, joins = len(self.putting) > 0, len(self.taking) > 0, len(self.joining) > 0
@@ -269,3 +269,9 @@ class ClosableQueue(Machine):
 EXPECTATIONS = (
     expect(ClosableQueue, "CLOSE-7", "holds", "an item is in one place", C=(1, 2), K=2),
 )
+
+BOOKKEEPING = {
+    "CLOSE-7":
+        "The observer takes an item from one list when it enters it into another, and empties the "
+        "list when a queue is cut off.",
+}

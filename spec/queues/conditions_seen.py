@@ -12,19 +12,20 @@ from __future__ import annotations
 from ..notation import action, require, upto
 from ..notation.views import View
 from ..refinements import refines, refused
-from .conditions import ConditionVariable, FrugalCondition
+from .conditions import ConditionVariable, FrugalCondition, StrictCondition
 
 __all__ = [
     "EXPECTATIONS", "ConditionSeen", "Deaf", "IgnoringStop", "KeepingNotification",
-    "NotTakingTheLock", "WithoutLock",
+    "LosesCalls",
+    "NotTakingTheLock", "TellingTheDead", "WithoutLock",
 ]
 
 
 class ConditionSeen(View[ConditionVariable]):
     """All that happens to calls, and that everything has run that can run."""
 
-    same = ("sleeps", "notifies", "goes_on", "is_cancelled", "has_no_lock", "leaves", "stops",
-            "settled")
+    same = ("begins", "sleeps", "notifies", "goes_on", "is_cancelled", "has_no_lock", "leaves",
+            "stops", "settled")
 
 
 class NotTakingTheLock(ConditionVariable):
@@ -69,6 +70,17 @@ class KeepingNotification(ConditionVariable):
         require(not any(call in self.stopping for call in range(self.K)))
 
 
+class TellingTheDead(ConditionVariable):
+    """A notification goes to a sleeper that was told to stop before, and ends with it (anyio)."""
+
+    @action
+    def settled(self) -> None:
+        """One that was told to stop may have had each of them."""
+        require(not any(call in self.stopping for call in range(self.K)))
+        require(self.unclear or self.due == 0 or self.inside < self.K)
+        require(self.inside < self.K or self.begun == 0)
+
+
 class IgnoringStop(ConditionVariable):
     """A sleeper that is told to stop sleeps on."""
 
@@ -78,18 +90,39 @@ class IgnoringStop(ConditionVariable):
         require(self.due == 0)
 
 
+class LosesCalls(ConditionVariable):
+    """A call that has to wait for the lock is forgotten."""
+
+    @action
+    def settled(self) -> None:
+        """Only sleepers are looked at."""
+        require(self.due == 0)
+        require(not any(call in self.stopping for call in range(self.K)))
+
+
 SIZE = {"K": "K", "N": "N"}
 
 SEEN = refines(FrugalCondition, ConditionVariable, "where nobody wakes for nothing it is one",
                shows=ConditionSeen, seen_by=SIZE, K=2, N=(1, 2))
 
+STRICT = refines(StrictCondition, ConditionVariable, "the strict form is a form of it",
+                 shows=ConditionSeen, seen_by=SIZE, K=2, N=(1, 2))
+
+KEPT = refines(StrictCondition, StrictCondition, "what is strictly kept is accepted",
+               shows=ConditionSeen, seen_by=SIZE, K=2, N=(1, 2))
+
 EXPECTATIONS = (
     SEEN,
+    STRICT,
+    KEPT,
+    refused(TellingTheDead, "COND-8", "a sleeper that was told to stop takes a notification along",
+            like=KEPT, K=2, N=1),
     *(refused(variant, rule, about, like=SEEN, K=K, N=1) for variant, rule, about, K in (
         (NotTakingTheLock, "COND-1", "a sleeper goes on beside another one", 2),
         (WithoutLock, "COND-2", "a cancelled wait ends without the lock", 2),
         (Deaf, "COND-3", "a notification wakes nobody", 2),
         (KeepingNotification, "COND-4", "a cancelled sleeper keeps the notification", 2),
         (IgnoringStop, "COND-5", "a sleeper that is told to stop sleeps on", 2),
+        (LosesCalls, "COND-10", "a call never has its turn", 2),
     )),
 )

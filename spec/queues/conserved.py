@@ -108,7 +108,7 @@ class ConservingQueue(Machine):
         self.takes.discard(ticket)
         self.hand_out(item)
 
-    @action
+    @action(rests=(NOT_LOST,))
     def poll_empty(self) -> None:
         """A poll finds nothing: all that is inside is in the hands of takes that wait."""
         missing = self.number_inside() - len(self.takes)

@@ -128,7 +128,7 @@ class Gate(Machine):
 
     # --- when everything has run that can run --------------------------------------------
 
-    @action
+    @action(rests=True)
     def settled(self) -> None:
         """Nobody waits whose wait is over."""
         require(not any(call in self.stopping for call in range(self.K)), STOPS)
@@ -160,3 +160,9 @@ class Gate(Machine):
 EXPECTATIONS = (
     expect(Gate, "GATE-7", "holds", "who waits at an open gate may pass", K=(1, 2, 3)),
 )
+
+BOOKKEEPING = {
+    "GATE-7":
+        "The observer itself enters who may pass when a gate is opened; that they do pass is "
+        "GATE-2.",
+}

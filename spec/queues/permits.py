@@ -11,6 +11,9 @@ Two ways lead to waiting for ever. A wake-up is lost: a permit is free, and who 
 Or a permit is lost: it is nobody's, and is not free. Both look alike to who waits, but the second
 shows to who asks whether a permit is to be had while nobody is in line.
 
+To give a permit back may take a while, where that is a coroutine. From the instant at which it
+begins (``gives``) until it ends (``released``) the permit may become free at any time, unseen.
+
 Calls of acquire are numbered in the order in which they began.
 """
 
@@ -55,6 +58,11 @@ IN_TURN = guard_rule(
     "that comes later does not overtake them; who was told to stop may be passed over.",
     source="cpython #90155; libraries#trio-channels",
 )
+ANSWERED = guard_rule(
+    "PERMIT-10", MUST,
+    "An acquire has a permit or waits, once it has taken its first step.",
+    source="003#tokens",
+)
 
 
 class Permits(Machine):
@@ -69,17 +77,31 @@ class Permits(Machine):
     line = fifo(integer(0, K - 1), W)   # who waits, first comer first
     granted = subset(upto(K))     # have a permit, and were not told so
     held = subset(upto(K))        # were told that they have a permit
+    giving = subset(upto(K))      # give a permit back, which is not free yet
+    given = subset(upto(K))       # gave it back, and have not ended
     stopping = subset(upto(K))    # were told to stop while they waited
 
     # Someone was cancelled when it could have had a permit, since all had last settled.
     withdrew = boolean(False)
+    begun = boolean(False)        # a call of acquire has begun, and has neither a permit nor waits
 
     # --- what a call shows ---------------------------------------------------------------
+
+    @action
+    def begins(self) -> None:
+        """Another call of acquire takes its first step."""
+        self.begun = True
+
+    @action(rests=True)
+    def answered(self) -> None:
+        """The call has taken its first step."""
+        require(not self.begun, ANSWERED)
 
     @action
     def acquire_done(self) -> None:
         """An acquire need not wait."""
         require(self.free > 0, NO_MORE)
+        self.begun = False
         self.free -= 1
         self.held.add(self.new_call())
 
@@ -87,16 +109,27 @@ class Permits(Machine):
     def acquire_waits(self) -> None:
         """An acquire waits. With a free permit, too: it may have to wait its turn."""
         require(len(self.line) + len(self.granted) < self.W)
+        self.begun = False
         self.line.push(self.new_call())
 
     @action(call=upto(K))
     def released(self, call: int) -> None:
-        """Who holds a permit gives it back."""
+        """Who holds a permit gives it back, or has come to the end of giving it back."""
+        require(call in self.held or call in self.giving or call in self.given)
+        if call not in self.given:
+            self.free += 1
+        self.held.discard(call)
+        self.giving.discard(call)
+        self.given.discard(call)
+
+    @action(call=upto(K))
+    def gives(self, call: int) -> None:
+        """Who holds a permit begins to give it back."""
         require(call in self.held)
         self.held.discard(call)
-        self.free += 1
+        self.giving.add(call)
 
-    @action
+    @action(rests=True)
     def seen_locked(self) -> None:
         """Somebody asks, and is told that no permit is to be had at once."""
         require(self.free == 0 or len(self.line) > 0, NOT_LOST)
@@ -124,6 +157,14 @@ class Permits(Machine):
         self.free -= 1
         self.granted.add(call)
 
+    @action(internal=True, fair=True, call=upto(K))
+    def becomes_free(self, call: int) -> None:
+        """A permit that is being given back is free."""
+        require(call in self.giving)
+        self.giving.discard(call)
+        self.given.add(call)
+        self.free += 1
+
     # --- what a waiter learns ------------------------------------------------------------
 
     @action(call=upto(K))
@@ -147,10 +188,11 @@ class Permits(Machine):
 
     # --- when everything has run that can run --------------------------------------------
 
-    @action
+    @action(rests=True)
     def settled(self) -> None:
         """Nobody waits who need not, and whoever has a permit has been told."""
-        late = len(self.granted) > 0 or (len(self.line) > 0 and self.free > 0)
+        late = len(self.granted) > 0 or (
+            len(self.line) > 0 and (self.free > 0 or len(self.giving) > 0))
         require(not late or self.withdrew, WAITER_WAKES)
         require(not late, PASSES_ON)
         self.withdrew = False
@@ -172,10 +214,11 @@ class Permits(Machine):
 
     # --- what is true of all of it -------------------------------------------------------
 
-    @always("PERMIT-7", MUST, "Each permit is free, granted or held.", source="003#tokens")
+    @always("PERMIT-7", MUST, "Each permit is free, granted, held or being given back.",
+            source="003#tokens")
     def conserved(self) -> bool:
         """None is made, and none is lost."""
-        return self.free + len(self.granted) + len(self.held) == self.C
+        return self.free + len(self.granted) + len(self.held) + len(self.giving) == self.C
 
     @leads_to("PERMIT-8", MUST, "A permit that is free while somebody waits does not stay so.",
               source="003#defining (live)")
@@ -211,3 +254,9 @@ EXPECTATIONS = (
     expect(OrderlyPermits, "PERMIT-8", "holds", "in turn, who waits beside a free permit gets it",
            C=(1, 2), K=3, W=2),
 )
+
+BOOKKEEPING = {
+    "PERMIT-7":
+        "The observer moves a permit from one of its three lists to another; a permit that is "
+        "made up is refused by PERMIT-1 before.",
+}

@@ -16,7 +16,7 @@ from ..refinements import refines, refused
 from .permits import OrderlyPermits, Permits
 
 __all__ = [
-    "EXPECTATIONS", "Deaf", "EndsTwice", "GivesOneTooMany", "KeepsPermit", "KeepsWakeUp",
+    "EXPECTATIONS", "Deaf", "EndsTwice", "Forgets", "GivesOneTooMany", "KeepsPermit", "KeepsWakeUp",
     "PermitsSeen",
 ]
 
@@ -24,8 +24,8 @@ __all__ = [
 class PermitsSeen(View[Permits]):
     """All calls, all answers, and that everything has run that can run."""
 
-    same = ("acquire_done", "acquire_waits", "released", "seen_locked", "seen_free", "stops",
-            "woken", "cancelled", "settled")
+    same = ("begins", "answered", "acquire_done", "acquire_waits", "gives", "released",
+            "seen_locked", "seen_free", "stops", "woken", "cancelled", "settled")
 
 
 class GivesOneTooMany(Permits):
@@ -81,6 +81,14 @@ class KeepsWakeUp(Deaf):
         super().settled()
 
 
+class Forgets(Permits):
+    """A call of acquire is forgotten: it has no permit, and stands in no line."""
+
+    @action
+    def answered(self) -> None:
+        """Nobody looks whether it was heard."""
+
+
 class EndsTwice(Permits):
     """A call that was cancelled is told of a permit all the same."""
 
@@ -104,6 +112,7 @@ EXPECTATIONS = (
         (Deaf, "PERMIT-3", "a release wakes nobody", 2),
         (KeepsWakeUp, "PERMIT-4", "a cancelled waiter keeps the wake-up", 3),
         (EndsTwice, "PERMIT-5", "a cancelled call gets a permit all the same", 2),
+        (Forgets, "PERMIT-10", "a call neither has a permit nor waits", 2),
     )),
     expect(Deaf, "PERMIT-8", "violated", "a release wakes nobody", C=1, K=2, W=2),
 )

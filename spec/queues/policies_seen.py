@@ -25,6 +25,7 @@ class DropsSeen(View[UnknownQueue]):
     """A queue that drops, and says so."""
 
     same = ("offer_accepted", "put_done", "poll_item", "poll_empty")
+    around = ("turns_out",)             # of which queue is spoken
 
     @shown
     def turns_out(
@@ -38,6 +39,7 @@ class RefusalsSeen(View[UnknownQueue]):
     """A queue that refuses what it has no room for."""
 
     same = ("offer_accepted", "offer_refused", "put_done", "poll_item", "poll_empty")
+    around = ("turns_out",)             # of which queue is spoken
 
     def follows(self, machine: UnknownQueue, action: str) -> bool:
         """A put that is refused is none of the observer's calls."""

@@ -60,7 +60,7 @@ class ObservedOutlet(ObservedPublisher):
         require(not self.fails(), PASSES_ON)
         self.note_element(s, deep)
 
-    @action(s=upto(ObservedPublisher.S))
+    @action(s=upto(ObservedPublisher.S), rests=True)
     def rests(self, s: int) -> None:
         """Nothing more comes for its subscriber, least of all a failure."""
         require(not (self.fails() and self.is_on(s)), PASSES_ON)

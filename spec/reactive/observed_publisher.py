@@ -211,7 +211,7 @@ class ObservedPublisher(Machine):
         """A request from within a signal ends with an exception."""
         require(False, REENTRANT)
 
-    @action(s=upto(S))
+    @action(s=upto(S), rests=True)
     def request_waits(self, s: int) -> None:
         """A request does not return while a signal is held."""
         require(False, REQUEST_IS_QUICK)
@@ -221,7 +221,7 @@ class ObservedPublisher(Machine):
         """A cancel ends with an exception."""
         require(False, CANCEL_RETURNS)
 
-    @action(s=upto(S))
+    @action(s=upto(S), rests=True)
     def cancel_waits(self, s: int) -> None:
         """A cancel does not return while a signal is held."""
         require(False, CANCEL_IS_QUICK)
@@ -232,7 +232,7 @@ class ObservedPublisher(Machine):
         require(not (self.cancelled[s] and self.rested[s]), LETS_GO)
         require(not (self.phase[s] == Phase.ENDED and self.rested[s]), ENDED_IS_CANCELLED)
 
-    @action(s=upto(S))
+    @action(s=upto(S), rests=True)
     def rests(self, s: int) -> None:
         """Nothing more comes for a subscriber until somebody calls the publisher."""
         self.note_rest(s)

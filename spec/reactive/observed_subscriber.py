@@ -175,7 +175,7 @@ class Subscribing(Machine):
         """The call that is open returns."""
         self.held = False
 
-    @action
+    @action(rests=True)
     def comes_to_rest(self) -> None:
         """Nothing more comes of the subscriber by itself."""
         require(not self.held)
@@ -237,7 +237,7 @@ class ObservedSubscriber(Subscribing):
         require(self.W > 0, VISIBLE)
         self.W -= 1
 
-    @action
+    @action(rests=True)
     def consumes_nothing(self) -> None:
         """There is nothing to process."""
         require(self.W == 0 or not self.takes() or self.failed, VISIBLE)

@@ -6,16 +6,29 @@ item of a put is its name.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
-from ...ports.base import NAME, POSITIVE, Argument, Kind, Operation, Port, hello, is_word
+from ...ports.base import (
+    NAME, POSITIVE, Argument, Kind, Operation, Port, Vocabulary, hello, is_word, promised,
+)
 from ..storm_acker.port import list_of
 
 __all__ = ["EVENTS", "LOOP", "PORT"]
 
-EVENTS: Final = ("in", "told", "fails", "has", "over", "spins")
 LOOP: Final = "loop"
 """By whom an event is that belongs to no call."""
+
+EVENTS: Final[Mapping[str, str]] = {
+    "in": "the item of a put or spoil is in the queue, and the call is over",
+    "told": "a put, spoil or take is told, as by an error, that the queue is closed, and is over; "
+            "its item is not in the queue, or it has none",
+    "fails": "a put or spoil ends with another error, since the queue cannot take its item",
+    "has": "a take has an item, and is over",
+    "over": "a join has ended",
+    "spins": f"by `{LOOP}`: callbacks go on and on at one instant, or a call does not give way",
+}
+"""What may become of a call."""
 
 
 def _is_event(value: object) -> bool:
@@ -25,13 +38,19 @@ def _is_event(value: object) -> bool:
         value["does"] != "has" or NAME.accepts(value.get("item")))
 
 
-SEEN: Final = Kind('a list of {"by", "does"}, with "item" where it "has" one', list_of(_is_event))
+SEEN: Final = Kind(
+    'a list of {"by", "does"}, with "item" where it "has" one', list_of(_is_event), (
+        Vocabulary("an event", {
+            "by": f"the name of the call, or `{LOOP}`", "does": "what became of it",
+            "item": "where it `has` one: the name of the put or spoil whose item it is; else "
+                    "absent"}),
+        Vocabulary("`does`", EVENTS)))
 
 _BY: Final = Argument("by", NAME, "the name of the call")
 
 _OPERATIONS: Final = (
     hello("start a fresh queue and forget the one before"),
-    Operation("put", SEEN, "a new call, which puts the item of its name", (_BY,)),
+    Operation("put", SEEN, "a new call, which puts the item of its name; its name is new", (_BY,)),
     Operation("spoil", SEEN, "a new call, which puts an item of its name that the queue may not "
               "be able to take: then it fails", (_BY,)),
     Operation("take", SEEN, "a new call, which takes an item", (_BY,)),
@@ -42,14 +61,37 @@ _OPERATIONS: Final = (
     Operation(
         "run", SEEN, "let so many callbacks run, first in, first out; fewer if no more are ready",
         (Argument("steps", POSITIVE, "how many"),)),
-    Operation("settle", SEEN, "let everything run that can run at this instant"),
+    Operation("settle", SEEN, "let everything run that can run at this instant",
+              optional=False),
 )
+
+_PROMISES: Final = {
+    "put": {
+        "A put that waits goes in as soon as there is room.": "QUEUE-7",
+    },
+    "take": {
+        "A take that waits has an item as soon as there is one.": "QUEUE-8",
+    },
+    "join": {
+        "A join ends when all is done that went in.": "JOIN-2",
+    },
+    "close": {
+        "Every take that waits ends.": "CLOSE-2",
+        "Every put that waits ends.": "CLOSE-3",
+    },
+    "cut": {
+        "Every take that waits ends.": "CLOSE-2",
+        "Every put that waits ends.": "CLOSE-3",
+        "Every join that waits ends.": "JOIN-2",
+    },
+}
+"""What has to come of each operation, and the rules of progress that judge it."""
 
 PORT: Final = Port(
     name="awaits.closing",
     version=1,
     meaning="a queue for coroutines that is closed and joined, one callback at a time",
-    operations={each.name: each for each in _OPERATIONS},
+    operations=promised(_OPERATIONS, _PROMISES),
     settings=(Argument("capacity", POSITIVE, "the most items that the queue may hold"),),
     policies={"wait": "a full queue lets a put wait"},
 )

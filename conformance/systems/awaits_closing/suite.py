@@ -6,16 +6,18 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from ....spec.queues.closing import ClosableQueue
-from ...ports.base import Message, Session
+from ...ports.base import STEPPED_WAKES, Message, Session
 from ...suites.calls import WAITING, CallsConversation, driving, events
+from ...suites.lengthy import Long, grown
 from ...suites.says import Fields, ends, on, over, says, table, unsaid
-from ...suites.suite import Act, Suite, Watch
+from ...suites.suite import Act, Fuller, Suite, Watch
 from ...suites.sweeping import STEPS_MAX
 from .port import PORT
 
 __all__ = ["SUITE", "ClosingConversation"]
 
 CALLS_MAX: Final = 10
+CALLS_OF_LONG: Final = 160
 """Puts in one program; and takes, and joins."""
 
 _CLOSED: Final = "{by} is told that it is closed"
@@ -44,7 +46,6 @@ class ClosingConversation(CallsConversation):
     """One session. Puts and their items are named p1, p2, …, takes t1, …, and joins j1, …"""
 
     letters = {"put": "p", "spoil": "p", "take": "t", "join": "j"}
-    most = CALLS_MAX
     moves = dict.fromkeys(("goes_in", "put_is_told", "put_fails", "take_is_told", "join_ends",
                            "gives"), ("over", "waits"))
     says = table(
@@ -99,7 +100,7 @@ class ClosingConversation(CallsConversation):
 
 
 def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
-    return {"C": capacity, "K": CALLS_MAX}
+    return {"C": capacity, "K": grown(CALLS_MAX, items_max, CALLS_OF_LONG)}
 
 
 SUITE: Final = Suite(
@@ -109,13 +110,15 @@ SUITE: Final = Suite(
     watches=(Watch(ClosableQueue),),
     weights={"put": 5, "take": 4, "done": 3, "join": 2, "spoil": 1, "close": 1, "cut": 1,
              "run": 4, "settle": 2},
-    # To rest is nothing that is asked for.
-    needs={"JOIN-3": (("settle",),)},
+    # To rest is nothing that is asked for; but it takes a call that may wait.
+    needs={"JOIN-3": (("put", "take", "join"),)},
     epilogue=(Act("settle"), Act("take"), Act("take"), Act("take"), Act("settle"), Act("done"),
               Act("done"), Act("settle")),
     constants=_constants,
+    long=Long(fills=("put",), drains=("take",), ending=("close", "cut", "spoil"), sizes=(6,)),
     converse=ClosingConversation,
     scene="A queue of capacity {capacity}, on an event loop whose callbacks run one by one.",
+    fuller={"CLOSE-6": (Fuller((STEPPED_WAKES,), "one that is woken, and finds nothing"),)},
     courses={
         "CLOSE-2": (("take", "take", "take", "settle", "put", "close", "settle"),),
         "CLOSE-3": (("put", "put", "put", "put", "settle", "close", "settle"),),

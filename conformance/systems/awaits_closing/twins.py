@@ -330,3 +330,8 @@ class DeafTake(ClosableQueue[Any]):
     def wake(self, line: Line) -> None:
         if line is not self.takes or self.closed:
             super().wake(line)
+
+
+# ---- what shows late ----------------------------------------------------------------------------
+
+TWINS.late("closing-one-too-many", 40, 300)

@@ -16,6 +16,8 @@ SYSTEM = System(
                 "asyncio.Condition, callback by callback"),
         Shipped("awaits.anyio.Condition", "adapter:AnyioCondition",
                 "anyio's condition variable on asyncio, callback by callback"),
+        Shipped("awaits.anyio.Condition.native", "adapter:AnyioNativeCondition",
+                "the same, cancelled by asyncio and not by anyio"),
     ),
     chapters=("queues.conditions",),
 )

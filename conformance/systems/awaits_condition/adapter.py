@@ -12,7 +12,7 @@ from ...adapters.loop_adapter import Held, LoopAdapter
 from ...ports.base import Message, Port
 from .port import PORT
 
-__all__ = ["AnyioCondition", "AsyncioCondition", "ReferenceCondition"]
+__all__ = ["AnyioCondition", "AnyioNativeCondition", "AsyncioCondition", "ReferenceCondition"]
 
 
 class ReferenceCondition(LoopAdapter):
@@ -40,8 +40,7 @@ class ReferenceCondition(LoopAdapter):
         if settings["capacity"] != 1:
             raise Declined("unsupported-capacity")
         self.begin_anew()
-        with self._loop.running():
-            self.condition = self.make()
+        self.condition = self.inside(self.make)
 
     def wait(self, by: str) -> list[Message]:
         """See the port."""
@@ -121,3 +120,13 @@ class AnyioCondition(ReferenceCondition):
             super().stop(call)
         else:
             call.scope.cancel()
+
+
+class AnyioNativeCondition(AnyioCondition):
+    """anyio's condition variable, cancelled by ``task.cancel()``."""
+
+    name = "anyio.Condition, cancelled by asyncio"
+
+    def stop(self, call: Held) -> None:
+        """See ``LoopAdapter``."""
+        LoopAdapter.stop(self, call)

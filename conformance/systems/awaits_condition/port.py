@@ -6,14 +6,28 @@ it keeps the lock until ``leave``. A ``notify`` takes the lock, notifies, and gi
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
-from ...ports.base import NAME, POSITIVE, Argument, Kind, Operation, Port, hello, is_word
+from ...ports.base import (
+    NAME, POSITIVE, Argument, Kind, Operation, Port, Vocabulary, hello, is_word, promised,
+)
 from ..storm_acker.port import list_of
 
 __all__ = ["EVENTS", "PORT"]
 
-EVENTS: Final = ("sleeps", "goes on", "cancelled", "left", "has no lock", "notifies")
+EVENTS: Final[Mapping[str, str]] = {
+    "sleeps": "a wait has taken the lock, and goes to sleep, which gives the lock back",
+    "goes on": "a wait has ended with the lock, which the call keeps until `leave`, even if it was "
+               "told to stop: that came too late",
+    "cancelled": "a wait that was told to stop has ended with the lock; the call has given that "
+                 "back, and is over",
+    "left": "after `leave`: the call has given the lock back, and is over",
+    "has no lock": "in place of cancelled or left: the call is over, and could not give the lock "
+                   "back, for its wait ended without it",
+    "notifies": "a notify has taken the lock, and notified; it gives the lock back, and is over",
+}
+"""What may become of a call."""
 
 
 def _is_event(value: object) -> bool:
@@ -21,28 +35,45 @@ def _is_event(value: object) -> bool:
             and NAME.accepts(value.get("by")))
 
 
-SEEN: Final = Kind('a list of {"by", "does"}', list_of(_is_event))
+SEEN: Final = Kind('a list of {"by", "does"}', list_of(_is_event), (
+    Vocabulary("an event", {"by": "the name of the call", "does": "what became of it"}),
+    Vocabulary("`does`", EVENTS)))
 
 _BY: Final = Argument("by", NAME, "the name of the call")
 
 _OPERATIONS: Final = (
     hello("start a fresh condition variable and forget the one before"),
-    Operation("wait", SEEN, "a new call, which takes the lock and sleeps", (_BY,)),
+    Operation("wait", SEEN, "a new call, which takes the lock and sleeps; its name is new", (_BY,)),
     Operation("notify", SEEN, "a new call, which takes the lock, notifies and gives it back", (
         _BY, Argument("count", POSITIVE, "how many it notifies, 1 or 2"))),
-    Operation("leave", SEEN, "a call that went on gives the lock back, at once", (_BY,)),
+    Operation("leave", SEEN, "a call that went on gives the lock back, at once: the step in which "
+              "it does comes before all that is ready", (_BY,)),
     Operation("interrupt", SEEN, "a call that sleeps is told to stop; nothing runs yet", (_BY,)),
     Operation(
         "run", SEEN, "let so many callbacks run, first in, first out; fewer if no more are ready",
         (Argument("steps", POSITIVE, "how many"),)),
-    Operation("settle", SEEN, "let everything run that can run at this instant"),
+    Operation("settle", SEEN, "let everything run that can run at this instant",
+              optional=False),
 )
+
+_PROMISES: Final = {
+    "wait": {"The call sleeps as soon as it can have the lock.": "COND-10"},
+    "notify": {
+        "The call notifies as soon as it can have the lock.": "COND-10",
+        "One that sleeps wakes for each notification, as soon as it can have the lock.": "COND-3",
+    },
+    "interrupt": {
+        "The call wakes as soon as it can have the lock.": "COND-5",
+        "If it was notified before, another one that sleeps wakes in its place.": "COND-4",
+    },
+}
+"""What has to come of each operation, and the rules of progress that judge it."""
 
 PORT: Final = Port(
     name="awaits.condition",
     version=1,
     meaning="a condition variable for coroutines, one callback at a time",
-    operations={each.name: each for each in _OPERATIONS},
+    operations=promised(_OPERATIONS, _PROMISES),
     settings=(Argument("capacity", POSITIVE, "how many may have the lock: 1"),),
     policies={"sleep": "who waits sleeps until it is notified"},
 )

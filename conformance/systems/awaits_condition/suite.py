@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from ....spec.queues.conditions import NOT_MORE, ConditionVariable, FrugalCondition
+from ....spec.queues.conditions import (
+    NOT_CONSUMED, NOT_MORE, ConditionVariable, FrugalCondition, StrictCondition,
+)
 from ...ports.base import Message, Session
-from ...suites.calls import CALLS_MAX, CallsConversation, driving, events
+from ...suites.calls import CALLS_MAX, CALLS_OF_LONG, CallsConversation, driving, events
+from ...suites.lengthy import Long, grown
 from ...suites.plain import Seen
 from ...suites.says import Fields, Part, ends, on, over, says, table, unsaid
 from ...suites.suite import Act, Watch
@@ -51,8 +54,8 @@ class ConditionConversation(CallsConversation):
              "notifies": ("over",), "has_no_lock": ("over",)}
     says = table(
         ConditionVariable,
-        on("wait", "{by} waits", _seen(_NOTIFIES)),
-        on("notify", "{by} notifies {count}", _seen(_NOTIFIES)),
+        on("wait", "{by} waits", _seen(_NOTIFIES), tells="begins"),
+        on("notify", "{by} notifies {count}", _seen(_NOTIFIES), tells="begins"),
         on("leave", "{by} gives the lock back", _seen()),
         on("interrupt", "{by} is told to stop", _seen(), tells="stops"),
         *driving(_seen(*_GOES_ON), ends("settled", "nothing else happens")),
@@ -102,7 +105,7 @@ class ConditionConversation(CallsConversation):
 
 
 def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
-    return {"K": CALLS_MAX, "N": COUNT_MAX}
+    return {"K": grown(CALLS_MAX, items_max, CALLS_OF_LONG), "N": COUNT_MAX}
 
 
 _FIRST: Final = (Act("interrupt", 0),)
@@ -111,23 +114,28 @@ _SLEEP: Final = ("wait", "wait", "settle")
 
 SUITE: Final = SweepingSuite(
     name=PORT.name,
-    version=2,
+    version=3,
     port=PORT.name,
     # The order counts: of two machines that refuse the same step, the first names the rule.
     watches=(
         Watch(ConditionVariable),
+        Watch(StrictCondition, adds=NOT_CONSUMED, base=ConditionVariable),
         Watch(FrugalCondition, adds=NOT_MORE, base=ConditionVariable),
     ),
     weights={"wait": 5, "notify": 3, "leave": 3, "interrupt": 3, "run": 4, "settle": 1},
     epilogue=(Act("settle"), *(Act("leave"), Act("settle")) * 3),
     constants=_constants,
+    long=Long(fills=("wait",), drains=("notify", "leave")),
     converse=ConditionConversation,
     capacities=(1,),
     scene="A condition variable for coroutines. Callbacks of their event loop run one by one.",
     courses={
+        "COND-10": ((*_SLEEP, _ONE, "settle", "wait", "leave", "settle"),
+                    (*_SLEEP, _ONE, "settle", "notify", "leave", "settle")),
         "COND-2": (
             (*_SLEEP, (Act("notify", 1),), "run", "run", _FIRST, "run", _FIRST, "leave",
              "settle"),),
         "COND-4": ((*_SLEEP, _ONE, _FIRST, "settle"), (*_SLEEP, _ONE, "run", _FIRST, "settle")),
+        "COND-8": ((*_SLEEP, _FIRST, _ONE, "settle"),),
     },
 )

@@ -33,6 +33,20 @@ class KeepsNotification(Condition):
 
 
 @TWINS.twin(
+    "condition-tells-the-cancelled", "COND-8",
+    "a notification goes to a sleeper that was told to stop before, and ends with it",
+    "anyio up to 4.12.1 (anyio.Condition)")
+class TellsTheCancelled(Condition):
+    """Whoever stands first in the list is notified, whether it can still hear it or not."""
+
+    def notify(self, n: int = 1) -> None:
+        for turn in list(self.asleep)[:n]:
+            del self.asleep[turn]
+            if not turn.done():
+                turn.set_result(None)
+
+
+@TWINS.twin(
     "condition-ends-without-lock", "COND-2",
     "a wait that is cancelled while it takes the lock again ends without it",
     "python/asyncio #346 (asyncio.Condition)")
@@ -67,6 +81,17 @@ class Deaf(Condition):
 
 
 @TWINS.twin(
+    "condition-loses-its-line", "COND-10", "the lock is given back, and who waits for it sleeps on",
+    "a wake-up that is lost between a lock and its line")
+class LosesItsLine(Condition):
+    """Whoever stands in line for the lock is forgotten."""
+
+    def release(self) -> None:
+        self.lock.line.clear()
+        super().release()
+
+
+@TWINS.twin(
     "condition-sleeps-on", "COND-5", "a sleeper that is told to stop sleeps on",
     "bpo-32841: asyncio.Condition prevents cancellation")
 class SleepsOn(Condition):
@@ -88,3 +113,8 @@ class WakesAll(Condition):
 
     def notify(self, n: int = 1) -> None:
         super().notify(len(self.asleep))
+
+
+# ---- what shows late ----------------------------------------------------------------------------
+
+TWINS.late("condition-deaf", 40, 300)

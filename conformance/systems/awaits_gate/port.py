@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
-from ...ports.base import NAME, POSITIVE, Argument, Kind, Operation, Port, hello, is_word
+from ...ports.base import (
+    NAME, POSITIVE, Argument, Kind, Operation, Port, Vocabulary, hello, is_word, promised,
+)
 from ..storm_acker.port import list_of
 
 __all__ = ["EVENTS", "PORT"]
 
-EVENTS: Final = ("passes", "told", "cancelled", "fails")
+EVENTS: Final[Mapping[str, str]] = {
+    "passes": "the call has passed the gate, and is over",
+    "told": "the call is told, as by an error, that the gate is broken, and is over",
+    "cancelled": "the call was told to stop, has not passed, and is over",
+    "fails": "the call ends with any other error",
+}
+"""What may become of a call."""
 
 
 def _is_event(value: object) -> bool:
@@ -17,28 +26,44 @@ def _is_event(value: object) -> bool:
             and NAME.accepts(value.get("by")))
 
 
-SEEN: Final = Kind('a list of {"by", "does"}', list_of(_is_event))
+SEEN: Final = Kind('a list of {"by", "does"}', list_of(_is_event), (
+    Vocabulary("an event", {"by": "the name of the call", "does": "what became of it"}),
+    Vocabulary("`does`", EVENTS)))
 
 _BY: Final = Argument("by", NAME, "the name of the call")
 
 _OPERATIONS: Final = (
     hello("start a fresh gate, which is shut, and forget the one before"),
-    Operation("wait", SEEN, "a new call, which waits until it is open", (_BY,)),
-    Operation("open", SEEN, "open it: all pass who wait, and who comes"),
-    Operation("shut", SEEN, "shut it: who comes waits"),
-    Operation("break", SEEN, "break it: all are told who wait, and who comes"),
+    Operation("wait", SEEN, "a new call, which waits until it is open; its name is new", (_BY,)),
+    Operation("open", SEEN, "open it: every call that waits passes, and every call that comes"),
+    Operation("shut", SEEN, "shut it: a call that comes waits"),
+    Operation("break", SEEN, "break it: every call that waits is told, and every call that comes"),
     Operation("interrupt", SEEN, "a call that waits is told to stop; nothing runs yet", (_BY,)),
     Operation(
         "run", SEEN, "let so many callbacks run, first in, first out; fewer if no more are ready",
         (Argument("steps", POSITIVE, "how many"),)),
-    Operation("settle", SEEN, "let everything run that can run at this instant"),
+    Operation("settle", SEEN, "let everything run that can run at this instant",
+              optional=False),
 )
+
+_PROMISES: Final = {
+    "open": {
+        "Every call that waits passes.": "GATE-2",
+    },
+    "break": {
+        "Every call that waits is told.": "GATE-4",
+    },
+    "interrupt": {
+        "The call stops waiting.": "GATE-6",
+    },
+}
+"""What has to come of each operation, and the rules of progress that judge it."""
 
 PORT: Final = Port(
     name="awaits.gate",
     version=1,
     meaning="a gate for coroutines, one callback at a time",
-    operations={each.name: each for each in _OPERATIONS},
+    operations=promised(_OPERATIONS, _PROMISES),
     settings=(Argument("capacity", POSITIVE, "how many gates there are: 1"),),
     policies={"sleep": "who comes while it is shut sleeps until it is opened"},
 )

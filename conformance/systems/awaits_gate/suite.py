@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from typing import Final
 
 from ....spec.queues.gates import Gate
-from ...ports.base import Session
-from ...suites.calls import CALLS_MAX, CallsConversation, driving, events
+from ...ports.base import STEPPED_WAKES, Session
+from ...suites.calls import CALLS_MAX, CALLS_OF_LONG, CallsConversation, driving, events
+from ...suites.lengthy import Long, grown
 from ...suites.says import Fields, ends, on, over, says, table
-from ...suites.suite import Act, Watch
+from ...suites.suite import Act, Fuller, Watch
 from ...suites.sweeping import SweepingSuite
 from .port import PORT
 
@@ -50,7 +51,7 @@ class GateConversation(CallsConversation):
 
 
 def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
-    return {"K": CALLS_MAX}
+    return {"K": grown(CALLS_MAX, items_max, CALLS_OF_LONG)}
 
 
 SUITE: Final = SweepingSuite(
@@ -61,8 +62,12 @@ SUITE: Final = SweepingSuite(
     weights={"wait": 6, "open": 2, "shut": 3, "break": 1, "interrupt": 2, "run": 4, "settle": 2},
     epilogue=(Act("settle"), Act("wait"), Act("open"), Act("settle")),
     constants=_constants,
+    long=Long(ending=("break",)),
     converse=GateConversation,
     capacities=(1,),
     scene="A gate for coroutines, shut at first. Callbacks of their event loop run one by one.",
     courses={"GATE-2": (("wait", "wait", "open", "shut", "settle"),)},
+    fuller={
+        "GATE-2": (Fuller((STEPPED_WAKES,), "a gate that is shut again before they run"),),
+        "GATE-5": (Fuller((STEPPED_WAKES,), "one that runs when the gate is shut again"),)},
 )

@@ -159,3 +159,8 @@ class SleepsOn(Gate):
                 return await super().wait()
             except asyncio.CancelledError:
                 pass
+
+
+# ---- what shows late ----------------------------------------------------------------------------
+
+TWINS.late("gate-looks-again", 40, 300)

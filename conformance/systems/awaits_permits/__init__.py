@@ -12,6 +12,8 @@ SYSTEM = System(
     shipped=(
         Shipped("reference.awaits.permits", "adapter:ReferencePermits",
                 "the reference's permits for asyncio"),
+        Shipped("reference.awaits.permits.late", "adapter:ReferenceLatePermits",
+                "the same, to give back one of which is a coroutine"),
         Shipped("awaits.asyncio.Semaphore", "adapter:AsyncioSemaphore",
                 "asyncio.Semaphore, callback by callback"),
         Shipped("awaits.asyncio.Lock", "adapter:AsyncioLock",
@@ -22,6 +24,12 @@ SYSTEM = System(
                 "anyio's lock on asyncio, callback by callback"),
         Shipped("awaits.anyio.CapacityLimiter", "adapter:AnyioLimiter",
                 "anyio's capacity limiter on asyncio, callback by callback"),
+        Shipped("awaits.anyio.Semaphore.native", "adapter:AnyioNativeSemaphore",
+                "anyio's semaphore, cancelled by asyncio and not by anyio"),
+        Shipped("awaits.anyio.Lock.native", "adapter:AnyioNativeLock",
+                "anyio's lock, cancelled by asyncio and not by anyio"),
+        Shipped("awaits.anyio.CapacityLimiter.native", "adapter:AnyioNativeLimiter",
+                "anyio's capacity limiter, cancelled by asyncio and not by anyio"),
     ),
     chapters=("queues.permits",),
 )

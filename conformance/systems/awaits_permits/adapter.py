@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 from collections.abc import Awaitable, Mapping
+from contextlib import suppress
 from typing import Any, ClassVar
 
-from ....reference.drivers.asyncio_permits import Permits
+from ....reference.drivers.asyncio_permits import LatePermits, Permits
 from ...adapters.base import Declined, missing
 from ...adapters.loop_adapter import Held, LoopAdapter
 from ...ports.base import Message, Port
 from .port import PORT
 
 __all__ = [
-    "AnyioLimiter", "AnyioLock", "AnyioSemaphore", "AsyncioLock", "AsyncioSemaphore",
+    "AnyioLimiter", "AnyioLock", "AnyioNativeLimiter", "AnyioNativeLock", "AnyioNativeSemaphore",
+    "AnyioSemaphore", "AsyncioLock", "AsyncioSemaphore", "ReferenceLatePermits",
     "ReferencePermits",
 ]
 
@@ -40,9 +43,10 @@ class ReferencePermits(LoopAdapter):
         """Acquire a permit; raises ``CancelledError`` if it was told to stop and has none."""
         await self.permits.acquire()
 
-    def give(self) -> None:
-        """Give a permit back, within the task that has it."""
-        self.permits.release()
+    def give(self) -> Awaitable[Any] | None:
+        """Give a permit back, within the task that has it; a coroutine is awaited there."""
+        given: Awaitable[Any] | None = self.permits.release()
+        return given
 
     def locked_now(self) -> bool:
         """Whether an acquire would have to wait."""
@@ -56,8 +60,7 @@ class ReferencePermits(LoopAdapter):
         if settings["capacity"] > self.capacity_max:
             raise Declined("unsupported-capacity")
         self.begin_anew()
-        with self._loop.running():
-            self.permits = self.make(settings["capacity"])
+        self.permits = self.inside(lambda: self.make(settings["capacity"]))
 
     def acquire(self, by: str) -> list[Message]:
         """See the port."""
@@ -72,8 +75,7 @@ class ReferencePermits(LoopAdapter):
 
     def locked(self) -> bool:
         """See the port."""
-        with self._loop.running():
-            return self.locked_now()
+        return self.inside(self.locked_now)
 
     # -- within -------------------------------------------------------------------------------
 
@@ -85,8 +87,18 @@ class ReferencePermits(LoopAdapter):
             return
         self.note(call, "has")
         await call.keeps()
-        self.give()
+        given = self.give()
+        if inspect.isawaitable(given):
+            with suppress(asyncio.CancelledError):      # it has ended, and what it left shows
+                await given
         self.note(call, "released")
+
+
+class ReferenceLatePermits(ReferencePermits):
+    """The reference's permits, to give back one of which is a coroutine."""
+
+    name = "reference, given back by a coroutine"
+    kind: ClassVar[type[Any]] = LatePermits
 
 
 class AsyncioSemaphore(ReferencePermits):
@@ -175,3 +187,29 @@ class AnyioLimiter(AnyioSemaphore):
     def locked_now(self) -> bool:
         """See ``ReferencePermits``."""
         return bool(self.permits.available_tokens == 0)
+
+
+class _Native(AnyioSemaphore):
+    """Cancelled by ``task.cancel()``, as ``asyncio.timeout`` and ``TaskGroup`` do."""
+
+    def stop(self, call: Held) -> None:
+        """See ``ReferencePermits``."""
+        LoopAdapter.stop(self, call)
+
+
+class AnyioNativeSemaphore(_Native):
+    """anyio's semaphore, cancelled by asyncio and not by anyio."""
+
+    name = "anyio.Semaphore, cancelled by asyncio"
+
+
+class AnyioNativeLock(_Native, AnyioLock):
+    """anyio's lock, cancelled by asyncio and not by anyio."""
+
+    name = "anyio.Lock, cancelled by asyncio"
+
+
+class AnyioNativeLimiter(_Native, AnyioLimiter):
+    """anyio's capacity limiter, cancelled by asyncio and not by anyio."""
+
+    name = "anyio.CapacityLimiter, cancelled by asyncio"

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 from ....spec.queues.permits import IN_TURN, OrderlyPermits, Permits
-from ...ports.base import Message, Session
-from ...suites.calls import CALLS_MAX, CallsConversation, driving, events
+from ...ports.base import STEPPED_WAKES, Message, Session
+from ...suites.calls import CALLS_MAX, CALLS_OF_LONG, CallsConversation, driving, events
+from ...suites.lengthy import Long, grown
+from ...suites.plain import Seen
 from ...suites.says import Fields, ends, on, over, says, table, unsaid
-from ...suites.suite import Act, Watch
-from ...suites.sweeping import STEPS_MAX, SweepingSuite
+from ...suites.suite import Act, Fuller, Watch
+from ...suites.sweeping import STEPS_MAX, SweepingSuite, steps_of
 from .port import PORT
 
 __all__ = ["SUITE", "PermitsConversation"]
@@ -40,7 +42,7 @@ class PermitsConversation(CallsConversation):
         on("acquire", "{by} acquires", events(
             says("has", "acquire_done", "it has a permit", _HAS, where="begins"),
             says("waits", "acquire_waits", "it waits", "{by} waits", where="begins"),
-            *unsaid(*_LATER))),
+            *unsaid(*_LATER), ends("answered", "nothing is heard of it")), tells="begins"),
         on("release", "{by} releases", events(*unsaid(*_LATER))),
         on("interrupt", "{by} is told to stop", events(*unsaid(*_LATER)), tells="stops"),
         on("locked", "is it locked", says(True, "seen_locked", "yes"),
@@ -53,8 +55,29 @@ class PermitsConversation(CallsConversation):
             session, PORT.name, {"capacity": capacity}, _constants(capacity, items_max))
 
     def request_of(self, act: Act) -> Message | None:
-        """See ``PlainConversation``."""
-        return self.one_of(act, "has") if act.do == "release" else super().request_of(act)
+        """See ``PlainConversation``. Who gives a permit back may be told to stop as well."""
+        if act.do == "release":
+            return self.one_of(act, "has")
+        if act.do == "interrupt":
+            return self.one_of(act, "waits", "giving")
+        if act.do == "run" and self.calls("giving"):
+            return {"do": "run", "steps": steps_of(act)}
+        return super().request_of(act)
+
+    def seen(self, request: Message, answer: Any) -> Seen:
+        """See ``PlainConversation``: a release that does not end at once has begun."""
+        by = request.get("by", "")
+        begins = request["do"] == "release" and {"by": by, "does": "released"} not in answer
+        if begins:
+            self.states[by] = "giving"
+        stopped = self.states.get(by) == "giving" and request["do"] == "interrupt"
+        shown = super().seen(request, answer)
+        if stopped:
+            self.states[by] = "stopped"
+        if not begins:
+            return shown
+        call = self.about(request)["call"]
+        return Seen((("gives", (("call", call),)), *shown.steps), shown.words)
 
     def about(self, message: Message) -> Fields:
         """See ``PlainConversation``."""
@@ -65,7 +88,7 @@ class PermitsConversation(CallsConversation):
 
 
 def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
-    return {"C": capacity, "K": CALLS_MAX, "W": STEPS_MAX}
+    return {"C": capacity, "K": grown(CALLS_MAX, items_max, CALLS_OF_LONG), "W": STEPS_MAX}
 
 
 _FIRST: Final = (Act("interrupt", 0),)
@@ -73,7 +96,7 @@ _HOLD: Final = ("acquire",)
 
 SUITE: Final = SweepingSuite(
     name=PORT.name,
-    version=2,
+    version=3,
     port=PORT.name,
     # The order counts: of two machines that refuse the same step, the first names the rule.
     watches=(Watch(Permits), Watch(OrderlyPermits, adds=IN_TURN, base=Permits)),
@@ -81,7 +104,20 @@ SUITE: Final = SweepingSuite(
     epilogue=(Act("settle"), Act("locked"), *(Act("release"),) * 3, Act("settle"), Act("locked"),
               Act("release"), Act("release"), Act("settle"), Act("locked")),
     constants=_constants,
+    long=Long(fills=("acquire",), drains=("release",), sizes=(6,)),
     converse=PermitsConversation,
     scene="Permits for coroutines: {capacity}. Callbacks of their event loop run one by one.",
-    courses={"PERMIT-4": ((*_HOLD * 5, "release", _FIRST, "settle"),)},
+    courses={
+        # Who gives a permit back is told to stop: the first one that can be.
+        "PERMIT-2": (("acquire", "settle", "release", _FIRST, "settle", "locked"),),
+        "PERMIT-4": ((*_HOLD * 5, "release", _FIRST, "settle"),),
+    },
+    # As for a queue: the rules of twins that are not found where all settles after each request.
+    fuller={rule: (Fuller((STEPPED_WAKES,), finds),) for rule, finds in {
+        "PERMIT-1": "a permit that goes to one who was woken and to another as well",
+        "PERMIT-2": "a permit that is lost with one who is cancelled after it was woken",
+        "PERMIT-3": "permits that come back before one who was woken has run",
+        "PERMIT-4": "a wait that is cancelled after it was woken, and wakes no other",
+        "PERMIT-6": "one that comes later, and overtakes one that was woken",
+    }.items()},
 )

@@ -7,10 +7,10 @@ from collections import deque
 from collections.abc import Mapping
 from typing import Any, Final
 
-from ....reference.drivers.asyncio_permits import Permits
+from ....reference.drivers.asyncio_permits import LatePermits, Permits
 from ...adapters.loop_adapter import Held
 from ...suites.twin import Twins
-from .adapter import AsyncioLock, AsyncioSemaphore, ReferencePermits
+from .adapter import AsyncioLock, AsyncioSemaphore, ReferenceLatePermits, ReferencePermits
 
 __all__ = ["TWINS"]
 
@@ -27,6 +27,11 @@ TWINS: Final = Twins(
 _LOCK: Final[Mapping[str, Any]] = {"of": AsyncioLock, "originals": ("awaits.asyncio.Lock",)}
 _SEMAPHORE: Final[Mapping[str, Any]] = {
     "of": AsyncioSemaphore, "originals": ("awaits.asyncio.Semaphore",)}
+
+
+TWINS.add(
+    "permits-forgets-call", "PERMIT-10", "an acquire is called, and nothing is ever heard of it",
+    "asyncio: a coroutine that was never awaited", parts={"acquire": lambda by: []})
 
 
 class Helping:
@@ -165,6 +170,29 @@ class WakesNobody(Permits):
         self.free += 1
 
 
+@TWINS.twin(
+    "acquire-stands-in-line-late", "PERMIT-3",
+    "an acquire finds no permit, gives way once, and stands in line without looking again",
+    "aiojobs 1.4.0 (Scheduler): two jobs end in one turn, and the one that waits to be pending "
+    "enters the queue after both")
+class StandsInLineLate(Permits):
+    """A permit that came back in between found nobody to wake."""
+
+    async def acquire(self) -> None:
+        if self.locked():
+            await asyncio.sleep(0)
+            turn = asyncio.get_running_loop().create_future()
+            self.line[turn] = None
+            try:
+                await turn
+            except asyncio.CancelledError:
+                self.line.pop(turn, None)
+                self.stopped(turn)
+                raise
+        else:
+            await super().acquire()
+
+
 # ---- permits --------------------------------------------------------------------------------
 
 
@@ -197,6 +225,31 @@ class GoesWithCaller(Permits):
 
     def stopped(self, turn: Turn) -> None:
         """Only the line is left; the permit is not given back."""
+
+
+@TWINS.twin(
+    "acquire-cancelled-after-taking", "PERMIT-2",
+    "an acquire that has its permit awaits something else, is cancelled there, and forgets it",
+    "httpcore #1093: an await between the entry into the pool and the try that undoes it")
+class CancelledAfterTaking(Permits):
+    """What would give it back begins a line later."""
+
+    async def acquire(self) -> None:
+        await super().acquire()
+        await asyncio.sleep(0)
+
+
+@TWINS.twin(
+    "cancelled-release-keeps-permit", "PERMIT-2",
+    "a release that is cancelled while it waits for something else gives nothing back",
+    "httpcore #1093: a connection stays in the pool whose caller was cancelled",
+    of=ReferenceLatePermits, originals=("reference.awaits.permits.late",))
+class CancelledRelease(LatePermits):
+    """What comes after the await never runs."""
+
+    async def release(self) -> None:
+        await self.tell()
+        self.permits.release()
 
 
 @TWINS.twin(
@@ -237,3 +290,8 @@ class _TellsTwice(ReferencePermits):
 TWINS.add(
     "cancelled-and-granted", "PERMIT-5", "an acquire that was cancelled is told of a permit",
     "a callback that runs after its call was undone", parts={}, of=_TellsTwice)
+
+
+# ---- what shows late ----------------------------------------------------------------------------
+
+TWINS.late("release-wakes-nobody", 40, 300)

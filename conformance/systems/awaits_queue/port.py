@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ...ports.base import COUNT, FLAG, POSITIVE, TICKET, TRUE, Argument, Operation, Port
+from ...ports.base import COUNT, FLAG, POSITIVE, TICKET, TRUE, Argument, Operation, Port, promised
 from ..queue.port import PORT as QUEUE
 
 __all__ = ["PORT"]
@@ -36,12 +36,19 @@ _OWN: Final = (
     ),
 )
 
+_PROMISES: Final = {
+    "interrupt": {
+        "If the call was woken before, the next one that waits goes on in its place.": "QUEUE-10",
+    },
+}
+"""What has to come of each operation, and the rules of progress that judge it."""
+
 PORT: Final = Port(
     name="awaits.queue",
     version=1,
     meaning="a bounded first-in-first-out queue for coroutines, one callback at a time",
     operations={name: each for name, each in QUEUE.operations.items() if name not in _LEFT_OUT}
-    | {each.name: each for each in _OWN},
+    | promised(_OWN, _PROMISES),
     settings=QUEUE.settings,
     policies={"wait": QUEUE.policies["wait"]},
 )

@@ -19,8 +19,10 @@ from ....spec.queues.conserved import ConservingQueue
 from ....spec.queues.interruptible import InterruptibleQueue
 from ....spec.queues.rules import IN_TURN
 from ...ports.base import Message, Session
-from ...suites.suite import Act, Answer, Exchange, Fuller, Watch
+from ...suites.lengthy import Long
+from ...suites.suite import Act, Answer, Exchange, Watch
 from ...suites.sweeping import STEPS_MAX, SweepingSuite, steps_of
+from ...suites.values import in_words
 from ..queue.suite import SUITE as QUEUE
 from ..queue.suite import QueueConversation, Wait, about, constants
 from .port import PORT
@@ -97,7 +99,7 @@ class AwaitsConversation(QueueConversation):
         if ticket is None:
             return super()._event(event)
         step, words = self._cancelled(ticket, bool(event["ok"]))
-        who = (f"the put of a{ticket.number + 1}" if ticket.side == "put"
+        who = (f"the put of {in_words(self._values[ticket.number])}" if ticket.side == "put"
                else f"consumer {ticket.number + 1}")
         return step, f"{who} is cancelled: {words}"
 
@@ -141,9 +143,11 @@ SUITE: Final = SweepingSuite(
              "settle": 1, "size": 1},
     epilogue=QUEUE.epilogue,
     constants=constants,
+    long=Long(fills=("offer", "put"), drains=("poll", "take"), sizes=(7,)),
+    payloads=QUEUE.payloads,
     converse=AwaitsConversation,
     scene="A queue of capacity {capacity}, on an event loop whose callbacks run one by one.",
     plainer=QUEUE.plainer,
     courses={"QUEUE-10": _WOKEN_AND_STOPPED},
-    fuller={"QUEUE-6": (Fuller(("put", "take"), "a wait that completes twice"),)},
+    fuller=QUEUE.fuller,
 )

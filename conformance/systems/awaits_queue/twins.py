@@ -206,5 +206,12 @@ def _like(name: str) -> None:
 for _name in (
     "one-too-many", "refuses-early", "last-in-first-out", "hides-the-last", "refused-comes-out",
     "doubled-on-cancel", "deaf-consumer", "counts-the-waiting", "ghost-put",
+    "stack-from-four", "stack-from-six", "second-turn", "loses-what-is-false", "loses-numbers",
+    "drops-equal-items", "cuts-long-texts",
 ):
     _like(_name)
+
+
+# ---- what shows late ----------------------------------------------------------------------------
+
+TWINS.late("awaits-one-too-many", 40, 300)

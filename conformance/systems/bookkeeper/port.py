@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from ...ports.base import (
-    COUNT, FLAG, POSITIVE, Argument, Kind, Operation, Port, hello, is_count, is_word,
+    COUNT, FLAG, POSITIVE, Argument, Kind, Operation, Port, Vocabulary, hello, is_count,
+    is_word, promised,
 )
 
 __all__ = ["EVENTS", "PORT"]
 
-EVENTS: Final = ("start", "reject", "write", "drop", "pause", "resume", "close")
+EVENTS: Final[Mapping[str, str]] = {
+    "start": "that request has a permit, and storage has it",
+    "reject": "that request has a permit, and the pool does not take it: its response is an error",
+    "write": "the response of that request is written",
+    "drop": "the response of that request is dropped, or nobody needs it",
+    "pause": "nothing more is to be read from that channel",
+    "resume": "that channel is read from again",
+    "close": "the server closes that channel",
+}
 """What a server does: the first four with a request, the others with a channel."""
 
 
@@ -21,14 +31,22 @@ def _is_event(value: object) -> bool:
 
 DONE: Final = Kind(
     "a list of [event, number]",
-    lambda value: isinstance(value, list) and all(map(_is_event, value)))
+    lambda value: isinstance(value, list) and all(map(_is_event, value)),
+    (Vocabulary("the first of an event; the second is the number of a request, or of a channel",
+                EVENTS),))
+_OF_A_REQUEST: Final = {
+    "add": "an entry is to be added", "read": "an entry is to be read",
+}
 KINDS: Final = Kind(
     'a list of "add" and "read"',
-    lambda value: isinstance(value, list) and all(each in ("add", "read") for each in value))
+    lambda value: isinstance(value, list) and all(is_word(each, _OF_A_REQUEST) for each in value),
+    (Vocabulary("a kind of request", _OF_A_REQUEST),))
 GAUGES: Final = Kind(
     'an object {"add": a count, "read": a count}',
     lambda value: isinstance(value, dict) and all(
-        COUNT.accepts(value.get(name)) for name in ("add", "read")))
+        COUNT.accepts(value.get(name)) for name in _OF_A_REQUEST),
+    (Vocabulary("the answer to `gauge`", {
+        "add": "how many adds are in progress", "read": "how many reads are in progress"}),))
 SWITCH: Final = Kind("0 or 1", lambda value: type(value) is int and value in (0, 1))
 
 _CHANNEL: Final = Argument("channel", COUNT, "its number")
@@ -49,12 +67,28 @@ _OPERATIONS: Final = (
               "counts them"),
 )
 
+_PROMISES: Final = {
+    "receive": {
+        "A request starts as long as fewer than the limit are in progress.": "BK-51",
+    },
+    "done": {
+        "The response is written at once where its channel is writable.": "BK-57",
+        "A request that waits starts in its place.": "BK-51",
+        "A channel of which no request waits is read from again.": "BK-56",
+    },
+    "tick": {
+        "A response that has waited as long as it may is dropped.": "BK-60",
+        "Its channel is closed, if that is asked for.": "BK-61",
+    },
+}
+"""What has to come of each operation, and the rules of progress that judge it."""
+
 PORT: Final = Port(
     name="bookkeeper",
     version=1,
     meaning="a server that limits the requests in progress, and drops responses to clients that "
             "do not read; the harness is its network, its storage and its clock",
-    operations={each.name: each for each in _OPERATIONS},
+    operations=promised(_OPERATIONS, _PROMISES),
     settings=(
         Argument("channels", POSITIVE, "how many channels there are: 0, 1, …"),
         Argument("capacity", POSITIVE, "how many adds may be in progress"),

@@ -9,6 +9,7 @@ from ....spec.bookkeeper.observed_bookie import Kind, ObservedBookie
 from ....spec.notation.interpreter import Step
 from ...ports.base import Message, Session
 from ...suites.capacities import that_goes_with
+from ...suites.lengthy import Long, grown
 from ...suites.plain import PlainConversation
 from ...suites.says import ANY, Fields, On, Says, each, ends, on, one, says, table
 from ...suites.suite import Act, Suite, Watch
@@ -16,6 +17,7 @@ from ...suites.suite import Act, Suite, Watch
 __all__ = ["SUITE", "BookieConversation"]
 
 REQUESTS_MAX: Final = 14
+REQUESTS_OF_LONG: Final = 300
 """Requests that a run may name."""
 
 CHANNELS: Final = 2
@@ -78,6 +80,7 @@ class BookieConversation(PlainConversation):
     def __init__(self, session: Session, capacity: int, items_max: int) -> None:
         super().__init__(session, "bookkeeper", _settings(capacity),
                          _constants(capacity, items_max))
+        self._most = grown(REQUESTS_MAX, items_max, REQUESTS_OF_LONG, 3)
         self.kinds: list[str] = []                  # of the requests so far
         self._storing: list[int] = []               # those that storage has
         self._open = dict.fromkeys(range(CHANNELS), True)
@@ -99,7 +102,7 @@ class BookieConversation(PlainConversation):
         if act.do == "turn":
             return {"do": "turn", "channel": channel, "writable": not self._writable[channel]}
         kinds = _kinds(act.pick // CHANNELS)
-        if not self._reading[channel] or len(self.kinds) + len(kinds) > REQUESTS_MAX:
+        if not self._reading[channel] or len(self.kinds) + len(kinds) > self._most:
             return None
         return {"do": "receive", "channel": channel, "kinds": kinds}
 
@@ -155,7 +158,7 @@ def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
     return {
         "N": CHANNELS, "K": capacity, "J": chosen["reads"], "Q": chosen["places"],
         "W": chosen["threads"], "t": chosen["patience"], "c": chosen["closing"],
-        "R": REQUESTS_MAX,
+        "R": grown(REQUESTS_MAX, items_max, REQUESTS_OF_LONG, 3),
     }
 
 
@@ -174,6 +177,7 @@ SUITE: Final = Suite(
     epilogue=(Act("turn"), *(Act("done"), Act("tick")) * 3, Act("gauge"), Act("turn"),
               Act("gauge")),
     constants=_constants,
+    long=Long(fills=("receive",), drains=("done",), ending=("hang_up", "turn")),
     converse=BookieConversation,
     settings=_settings,
     capacities=tuple(_SETTINGS),

@@ -354,3 +354,8 @@ class AlwaysClosing(Bookie):
 
     def _closes(self, at: _Channel) -> bool:
         return True
+
+
+# ---- what shows late ----------------------------------------------------------------------------
+
+TWINS.late("bookie-one-too-many", 40, 300)

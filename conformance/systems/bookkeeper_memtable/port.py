@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from ...ports.base import (
-    COUNT, FLAG, POSITIVE, Argument, Kind, Operation, Port, hello, is_count, is_word,
+    COUNT, FLAG, POSITIVE, Argument, Kind, Operation, Port, Vocabulary, hello, is_count,
+    is_word, promised,
 )
 
 __all__ = ["EVENTS", "PORT"]
 
-EVENTS: Final = ("insert", "refuse", "flush")
+EVENTS: Final[Mapping[str, str]] = {
+    "insert": "there is room for the entry of that number, and it is in the table; or it was there "
+              "already",
+    "refuse": "the entry of that number is longer than all the room there is, which is twice "
+              "`capacity`",
+    "flush": "the table, of so many bytes, is to be written; or a flush that has failed, again",
+}
 """What a memtable does: the first two with an entry, the last with a number of bytes."""
 
 
@@ -21,7 +29,8 @@ def _is_event(value: object) -> bool:
 
 DONE: Final = Kind(
     "a list of [event, number]",
-    lambda value: isinstance(value, list) and all(map(_is_event, value)))
+    lambda value: isinstance(value, list) and all(map(_is_event, value)),
+    (Vocabulary("the first of an event; the second is a number", EVENTS),))
 
 _OPERATIONS: Final = (
     hello("start a fresh memtable, in which nothing is"),
@@ -34,12 +43,25 @@ _OPERATIONS: Final = (
               (Argument("failed", FLAG, "whether nothing was written"),)),
 )
 
+_PROMISES: Final = {
+    "add": {
+        "An entry for which there is room is inserted at once.": "BK-73",
+        "An entry for which there can never be room is refused at once.": "BK-72",
+        "If it has to wait, a flush is under way or begins.": "BK-22",
+    },
+    "flushed": {
+        "An entry that waits is inserted as soon as there is room.": "BK-73",
+        "What has been set aside meanwhile is flushed.": "BK-24",
+    },
+}
+"""What has to come of each operation, and the rules of progress that judge it."""
+
 PORT: Final = Port(
     name="bookkeeper.memtable",
     version=1,
     meaning="entries in memory that are flushed in the background; the harness brings them, and is "
             "the disk",
-    operations={each.name: each for each in _OPERATIONS},
+    operations=promised(_OPERATIONS, _PROMISES),
     settings=(Argument("capacity", POSITIVE, "bytes of the table that are worth a flush; there is "
                        "room for twice as many"),),
     policies={"wait": "an entry for which there is no room waits in line"},

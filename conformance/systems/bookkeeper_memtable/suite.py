@@ -7,6 +7,7 @@ from typing import Final
 
 from ....spec.bookkeeper.observed_memtable import ObservedMemtable
 from ...ports.base import Message, Session
+from ...suites.lengthy import Long, grown
 from ...suites.plain import PlainConversation
 from ...suites.says import Fields, each, ends, on, over, says, table
 from ...suites.suite import Act, Suite, Watch
@@ -14,6 +15,7 @@ from ...suites.suite import Act, Suite, Watch
 __all__ = ["SUITE", "MemtableConversation"]
 
 ENTRIES_MAX: Final = 14
+ENTRIES_OF_LONG: Final = 200
 """Entries that a run may name; one that comes again counts twice."""
 
 PICKS: Final = 64
@@ -50,6 +52,7 @@ class MemtableConversation(PlainConversation):
         super().__init__(session, "bookkeeper.memtable", _settings(capacity),
                          _constants(capacity, items_max))
         self._size = capacity
+        self._most = grown(ENTRIES_MAX, items_max, ENTRIES_OF_LONG)
         self._numbers: dict[int, int] = {}      # by entry, as which it was added last
         self._names: dict[int, int] = {}        # of each addition, the entry that was added
         self._lengths: dict[int, int] = {}
@@ -68,7 +71,7 @@ class MemtableConversation(PlainConversation):
         """See ``PlainConversation``."""
         if act.do == "flushed":
             return {"do": "flushed", "failed": act.pick % 4 == 3} if self._under_way else None
-        if self.times["add"] >= ENTRIES_MAX:
+        if self.times["add"] >= self._most:
             return None
         if act.pick < _AGAIN:
             return {"do": "add", "entry": len(self._lengths),
@@ -118,7 +121,8 @@ def _settings(capacity: int) -> Mapping[str, int]:
 
 
 def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
-    return {"L": capacity, "M": 2 * capacity + 1, "R": ENTRIES_MAX}
+    return {"L": capacity, "M": 2 * capacity + 1,
+            "R": grown(ENTRIES_MAX, items_max, ENTRIES_OF_LONG)}
 
 
 SUITE: Final = Suite(
@@ -129,6 +133,7 @@ SUITE: Final = Suite(
     weights={"add": 5, "flushed": 3},
     epilogue=(*(Act("add", 1), Act("flushed")) * 2, Act("flushed")),
     constants=_constants,
+    long=Long(fills=("add",), drains=("flushed",), sizes=(6,)),
     converse=MemtableConversation,
     settings=_settings,
     capacities=(1, 2, 3),

@@ -209,3 +209,8 @@ class FlushingEach(Memtable):
 
     def _is_worth_a_flush(self) -> bool:
         return bool(self._table) and not self._snapshot
+
+
+# ---- what shows late ----------------------------------------------------------------------------
+
+TWINS.late("memtable-looks-before-waiting", 40, 300)

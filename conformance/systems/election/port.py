@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from ...ports.base import (
-    COUNT, FLAG, POSITIVE, TRUE, Argument, Kind, Operation, Port, hello, is_count,
+    COUNT, FLAG, POSITIVE, TRUE, Argument, Kind, Operation, Port, hello, is_count, promised,
 )
 
 __all__ = ["PORT"]
@@ -45,11 +45,28 @@ _OPERATIONS: Final = (
               "that it leads; null if none does"),
 )
 
+_PROMISES: Final = {
+    "ask": {
+        "A leader to whom nothing has happened is told that it leads.": "ELECT-4",
+    },
+    "write": {
+        "The write of a leader to whom nothing has happened is taken.": "ELECT-4",
+    },
+    "resign": {
+        "When all is quiet again, another candidate leads.": "ELECT-6",
+    },
+    "quiet": {
+        "If there are candidates, one of them leads then.": "ELECT-5",
+        "A candidate whose session has ended is a candidate still.": "ELECT-7",
+    },
+}
+"""What has to come of each operation, and the rules of progress that judge it."""
+
 PORT: Final = Port(
     name="election",
     version=1,
     meaning="who leads among some candidates, and whose writes a store takes",
-    operations={each.name: each for each in _OPERATIONS},
+    operations=promised(_OPERATIONS, _PROMISES),
     settings=(Argument("capacity", POSITIVE, "how many candidates there are: 0, 1, …"),),
     policies={
         "fenced": "writes come with a token, which the store compares",

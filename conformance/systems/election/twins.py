@@ -207,3 +207,8 @@ class DeafToItsEnd(Contender):
 
     def told_head(self, head: Entry | None, now: int) -> None:
         self._is_head = self._is_head or (head is not None and head.number == self._number)
+
+
+# ---- what shows late ----------------------------------------------------------------------------
+
+TWINS.late("election-many-leaders", 40, 300)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from ...ports.base import COUNT, POSITIVE, Argument, Kind, Operation, Port, hello, is_count
+from ...ports.base import (
+    COUNT, POSITIVE, Argument, Kind, Operation, Port, Vocabulary, hello, is_count, promised,
+)
 
 __all__ = ["PORT"]
 
@@ -16,7 +18,10 @@ def _is_event(value: object) -> bool:
 
 DONE: Final = Kind(
     'a list of ["give", job, worker] and ["drop", job]',
-    lambda value: isinstance(value, list) and all(map(_is_event, value)))
+    lambda value: isinstance(value, list) and all(map(_is_event, value)),
+    (Vocabulary("the first of an event", {
+        "give": "the master gives the job of the first number to the worker of the second",
+        "drop": "the master drops the job of that number"}),))
 
 WORKER: Final = Argument("worker", COUNT, "its number")
 
@@ -32,11 +37,22 @@ _OPERATIONS: Final = (
               (WORKER,)),
 )
 
+_PROMISES: Final = {
+    "submit": {
+        "A worker that is asking gets the job at once.": "FLOW-54",
+        "Where there is no place, a job is dropped at once.": "FLOW-53",
+    },
+    "ask": {
+        "The worker gets a job at once, if one waits.": "FLOW-54",
+    },
+}
+"""What has to come of each operation, and the rules of progress that judge it."""
+
 PORT: Final = Port(
     name="jobs",
     version=1,
     meaning="a master whose clients and workers are the harness",
-    operations={each.name: each for each in _OPERATIONS},
+    operations=promised(_OPERATIONS, _PROMISES),
     settings=(Argument("capacity", POSITIVE, "places in the queue"),
               Argument("workers", POSITIVE, "how many workers there are: 0, 1, …")),
     policies={"drop-oldest": "a full queue drops its oldest job for the one that comes"},

@@ -8,6 +8,7 @@ from typing import Final
 from ....spec.flow.observed_jobs import ObservedMaster
 from ....spec.notation.errors import TargetError
 from ...ports.base import Message, Session
+from ...suites.lengthy import Long
 from ...suites.plain import PlainConversation
 from ...suites.says import Fields, each, ends, on, says, table
 from ...suites.suite import Act, Suite, Watch
@@ -106,6 +107,7 @@ SUITE: Final = Suite(
     epilogue=(Act("ask", 0), Act("ask", 1), Act("done", 0), Act("done", 1), Act("ask", 0),
               Act("ask", 1)),
     constants=_constants,
+    long=Long(fills=("submit",), drains=("ask", "done"), sizes=(7,)),
     converse=JobsConversation,
     settings=_settings,
     capacities=(1, 2, 3),

@@ -12,7 +12,8 @@ from typing import Final
 
 from ....spec.kafka.controller.transitions import PartitionState, ReplicaState
 from ...ports.base import (
-    COUNT, FLAG, POSITIVE, TRUE, Argument, Kind, Operation, Port, hello, is_count, is_word,
+    COUNT, FLAG, POSITIVE, TRUE, Argument, Kind, Operation, Port, Vocabulary, hello, is_count,
+    is_word, promised,
 )
 
 __all__ = ["PARTITION_STATES", "PORT", "REPLICA_STATES", "REQUESTS", "SELECTORS"]
@@ -21,8 +22,32 @@ PARTITION_STATES: Final[Mapping[str, PartitionState]] = {
     each.name.lower(): each for each in PartitionState}
 REPLICA_STATES: Final[Mapping[str, ReplicaState]] = {
     each.name.lower(): each for each in ReplicaState}
-SELECTORS: Final = ("offline", "reassigned", "preferred", "controlled_shutdown")
-REQUESTS: Final = ("leader_and_isr", "update_metadata", "stop", "delete")
+_SELECTORS: Final[Mapping[str, str]] = {
+    "offline": "the leader is gone: another replica in sync, or, if `unclean`, any that is up",
+    "reassigned": "the replicas change: the first of the new list that is up and in sync",
+    "preferred": "the first replica of the list is to lead",
+    "controlled_shutdown": "the leader is shutting down: another replica in sync",
+}
+_REQUESTS: Final[Mapping[str, str]] = {
+    "leader_and_isr": "LeaderAndIsr: who leads, who is in sync, in which epoch",
+    "update_metadata": "UpdateMetadata: the same, for what brokers tell clients",
+    "stop": "StopReplica, which keeps the log", "delete": "StopReplica, which deletes the log",
+}
+_OF_PARTITIONS: Final[Mapping[str, str]] = {
+    "new": "it exists, and has no leader and no ISR yet",
+    "online": "it has a leader", "offline": "it had a leader, and has none",
+    "non_existent": "it was never made, or is deleted",
+}
+_OF_REPLICAS: Final[Mapping[str, str]] = {
+    "new": "it is to be made", "online": "it is alive, and leads or follows",
+    "offline": "its broker is gone, or it was stopped",
+    "deletion_started": "it is told to delete its log",
+    "deletion_successful": "it has deleted its log",
+    "deletion_ineligible": "it could not delete its log",
+    "non_existent": "it was never made, or is deleted",
+}
+SELECTORS: Final = (*_SELECTORS,)
+REQUESTS: Final = (*_REQUESTS,)
 
 
 def _is_list_of_counts(value: object) -> bool:
@@ -60,12 +85,34 @@ def _is_seen(value: object) -> bool:
 
 BROKERS: Final = Kind("a list of brokers' numbers", _is_list_of_counts)
 REPLICAS: Final = Kind("a list of [partition, broker]", _is_list_of_replicas)
-SEEN: Final = Kind("an object with partitions, replicas, told and met", _is_seen)
+_PARTITION_STATES: Final = Vocabulary("the `state` of a partition", _OF_PARTITIONS)
+_REPLICA_STATES: Final = Vocabulary("the `state` of a replica", _OF_REPLICAS)
+SEEN: Final = Kind("an object with partitions, replicas, told and met", _is_seen, (
+    Vocabulary("the answer to a change", {
+        "partitions": "a list: how each partition is then",
+        "replicas": "a list: how each replica is then",
+        "told": "a list: each partition that each broker is told of",
+        "met": "true or false: whether `meanwhile` came to pass; false where there was none"}),
+    Vocabulary("a partition", {
+        "partition": "its number", "state": "its state for the controller",
+        "leader": "the broker that leads, by the node in the store; null, or absent: nobody",
+        "isr": "a list of brokers: those in sync, by the node",
+        "epoch": "the leader epoch, by the node; 0 where there is no node"}),
+    _PARTITION_STATES,
+    Vocabulary("a replica", {
+        "partition": "the number of its partition", "broker": "the number of its broker",
+        "state": "its state for the controller"}),
+    _REPLICA_STATES,
+    Vocabulary("what a broker is told", {
+        "to": "the number of the broker", "request": "by which request",
+        "partition": "of which partition"}),
+    Vocabulary("`request`", _REQUESTS)))
 STATE: Final = Kind("a state of partitions: " + ", ".join(PARTITION_STATES),
-                    lambda v: is_word(v, PARTITION_STATES))
+                    lambda v: is_word(v, PARTITION_STATES), (_PARTITION_STATES,))
 REPLICA_STATE: Final = Kind("a state of replicas: " + ", ".join(REPLICA_STATES),
-                            lambda v: is_word(v, REPLICA_STATES))
-SELECTOR: Final = Kind("a selector: " + ", ".join(SELECTORS), lambda v: is_word(v, SELECTORS))
+                            lambda v: is_word(v, REPLICA_STATES), (_REPLICA_STATES,))
+SELECTOR: Final = Kind("a selector: " + ", ".join(SELECTORS), lambda v: is_word(v, SELECTORS),
+                       (Vocabulary("`selector`", _SELECTORS),))
 
 _PARTITION: Final = Argument("partition", COUNT, "the number of a partition")
 _MEANWHILE: Final = Argument(
@@ -102,11 +149,27 @@ _OPERATIONS: Final = (
               (_PARTITION,)),
 )
 
+_PROMISES: Final = {
+    "change": {
+        "Each partition of the batch reaches the state, where the table has the change.":
+            "KAFKA-C3",
+        "What fails in the batch holds up nothing else of it.": "KAFKA-C2",
+        "Each replica that has to know of a new leader is told.": "KAFKA-C14",
+        "Every broker is told where there is a new leader.": "KAFKA-C15",
+    },
+    "change_replicas": {
+        "Each replica of the batch reaches the state, where the table has the change.":
+            "KAFKA-C17",
+        "A replica that comes back is told of its leader.": "KAFKA-C21",
+    },
+}
+"""What has to come of each operation, and the rules of progress that judge it."""
+
 PORT: Final = Port(
     name="kafka.controller",
     version=1,
     meaning="the state machines of Kafka's controller, and its leader selectors",
-    operations={each.name: each for each in _OPERATIONS},
+    operations=promised(_OPERATIONS, _PROMISES),
     settings=(
         Argument("capacity", POSITIVE, "how many partitions there may be"),
         Argument("brokers", POSITIVE, "how many brokers there are"),

@@ -435,3 +435,8 @@ class ListingFirst(ReplicaMachine):
             self.context.assignment[replica.partition] = (replica.broker, *assigned)
             return True
         return super()._bring_online(replica, before)
+
+
+# ---- what shows late ----------------------------------------------------------------------------
+
+TWINS.late("controller-batch-stops", 40, 300)

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from ....reference.kafka.cluster.cluster import Cluster, Deployment, DeploymentMisuse, Parts
 from ....reference.kafka.cluster.faults import FaultMisuse, Faults
+from ....reference.kafka.cluster.topics import TopicMisuse
 from ...adapters.base import Declined
 from ...adapters.port_adapter import PortAdapter
 from .port import PORT
@@ -105,6 +106,19 @@ class ReferenceCluster(PortAdapter):
         cluster.reassign(partition, replicas)
         return self._news()
 
+    def make_topic(self, after: int) -> list[str]:
+        """See the port."""
+        self._after(after).make_topic()
+        return self._news()
+
+    def delete_topic(self, after: int, topic: int) -> list[str]:
+        """See the port."""
+        try:
+            self._after(after).delete_topic(topic)
+        except TopicMisuse as misuse:
+            raise Declined(str(misuse)) from None
+        return self._news()
+
     def permit_unclean(self, after: int) -> list[str]:
         """See the port."""
         self._after(after).permit_unclean()
@@ -128,7 +142,7 @@ class ReferenceCluster(PortAdapter):
 
     def _with(self, after: int, partition: int) -> Cluster:
         cluster = self._after(after)
-        if partition not in cluster.assignment:
+        if not cluster.topics.is_wanted(partition):
             raise Declined("unknown-partition")
         return cluster
 

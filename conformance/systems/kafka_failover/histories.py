@@ -9,13 +9,16 @@ are met at a place, in the order in which they come.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Final
 
 from ....spec.engines.candidates import CandidateSets
 from ....spec.engines.monitor import STATES_MAX, LostTrack, Monitor
+from ....spec.kafka.observed_delivery import (
+    ObservedChannel, ObservedDeletion, ObservedRecord, ObservedRest,
+)
 from ....spec.kafka.observed_failover import (
     ObservedBroker, ObservedDepartures, ObservedEpoch, ObservedMark, ObservedPartition,
     ObservedPlace, ObservedProducer, ObservedQuorum, ObservedReplica, ObservedWishes,
@@ -31,7 +34,8 @@ __all__ = ["MACHINES", "RULES", "HistoryJudge", "Offence", "Terms", "in_words"]
 
 MACHINES: Final = (
     ObservedPlace, ObservedEpoch, ObservedMark, ObservedProducer, ObservedQuorum, ObservedBroker,
-    ObservedReplica, ObservedPartition, ObservedWishes, ObservedDepartures)
+    ObservedReplica, ObservedPartition, ObservedWishes, ObservedDepartures, ObservedRecord,
+    ObservedRest, ObservedDeletion, ObservedChannel)
 
 RULES: Final[Mapping[str, Rule]] = {
     rule.id: rule for machine in MACHINES for rule in machine.rules_declared
@@ -54,10 +58,12 @@ Observation = tuple[type[Machine], Hashable, Step]
 
 @dataclass(frozen=True)
 class Terms:
-    """What a history is judged against: how many brokers, and min.insync.replicas."""
+    """What a history is judged against: how many brokers, min.insync.replicas, and how many
+    partitions the deployment has."""
 
     brokers: int
     min_isr: int
+    partitions: int = 1
 
 
 @dataclass(frozen=True)
@@ -131,6 +137,16 @@ class _Log:
         self.values = {offset: value for offset, value in self.values.items() if offset < at}
 
 
+@dataclass
+class _Record:
+    """What is known of a record beside its machine: for whom it is, and where it is."""
+
+    partition: int
+    acks_all: bool
+    offset: int = -1            # where it was when it was acknowledged
+    is_told: bool = False
+
+
 class HistoryJudge:
     """Follows a history. ``offences`` grows; a thing that has offended is judged no further, nor
     is one whose machine could be in more than ``candidates`` states, or whose numbers are too
@@ -159,15 +175,28 @@ class HistoryJudge:
         self._written: dict[tuple[int, int, int], int] = {}     # when a value was, for the first
         #                                       time: its epoch, by partition, offset and value
         self._tells: dict[int, int] = {}        # by partition, the epoch of what consumers hear
+        self._records: dict[int, _Record] = {}  # by value, what producers were to write
+        self._topics = {0: set(range(terms.partitions))}    # the partitions of each
+        self._unwanted: set[int] = set()        # the partitions whose topics are to be deleted
+        self._consumed: dict[int, int] = {}     # by partition, how far its consumer has come
 
     def permit_unclean(self) -> None:
         """From the next event on, who is elected need not have been in sync."""
         self._is_unclean = True
 
+    def produce(self, partition: int, acks_all: bool, records: int) -> None:
+        """Before the next event, a producer was asked to write so many more records."""
+        for value in range(len(self._records) + 1, len(self._records) + records + 1):
+            self._records[value] = _Record(partition, acks_all)
+            self._take([(ObservedRecord, value, ("is_asked", ()))], _ASKED)
+
     def see(self, event: Event) -> Offence | None:
         """Take the next event: the first rule that it breaks."""
+        return self._take(self._about(event), event)
+
+    def _take(self, observed: Iterable[Observation], event: Event) -> Offence | None:
         found = None
-        for machine, key, step in self._about(event):
+        for machine, key, step in observed:
             if self._is_forfeit(machine, key):
                 continue
             if self._exercised is not None and _guarded_by(machine.__name__).isdisjoint(
@@ -178,9 +207,11 @@ class HistoryJudge:
         return found
 
     def _is_forfeit(self, machine: type[Machine], key: Hashable) -> bool:
-        """Whether it is about records of which an unclean election has left nothing promised."""
-        era = self._eras.get(_partition_of(machine, key))
-        return era is not None and not era.has_begun
+        """Whether it is about records of which nothing is promised any more: after an unclean
+        election, or since their topic is to be deleted."""
+        partition = _partition_of(machine, key)
+        era = self._eras.get(partition)
+        return partition in self._unwanted or (era is not None and not era.has_begun)
 
     def _judge(
         self, machine: type[Machine], key: Hashable, step: Step, event: Event
@@ -212,7 +243,7 @@ class HistoryJudge:
 
     def _constants(self, machine: type[Machine]) -> tuple[tuple[str, int], ...]:
         known = {"N": self.terms.brokers, "m": self.terms.min_isr, "V": VALUES, "H": MOST,
-                 "R": MOST, "E": MOST, "B": LIVES}
+                 "R": MOST, "E": MOST, "B": LIVES, "P": MOST, "Q": MOST}
         return tuple((name, known[name]) for name in machine.constants_declared)
 
     def _about(self, event: Event) -> Iterator[Observation]:
@@ -243,6 +274,7 @@ class HistoryJudge:
         place = self._places[partition, offset]
         place.holders.add(broker)
         self._logs.setdefault((partition, broker), _Log()).values[offset] = value
+        yield _of(partition, "is_held", replica=broker)
         number = min(place.number(value), VALUES - 1)
         yield _at(partition, offset, "appends", replica=broker, value=number)
 
@@ -271,6 +303,9 @@ class HistoryJudge:
         self, producer: int, partition: int, acks_all: int, offset: int, value: int
     ) -> Iterator[Observation]:
         written = self._written.get((partition, offset, value))
+        record = self._records.setdefault(value, _Record(partition, acks_all == 1))
+        record.offset, record.is_told = offset, True
+        yield ObservedRecord, value, ("is_told", (("by_all", min(acks_all, 1)),))
         if acks_all == 1 and (written is None or self._is_of_era(partition, written)):
             yield from self._place(partition, offset)
             number = min(self._places[partition, offset].number(value), VALUES - 1)
@@ -279,6 +314,8 @@ class HistoryJudge:
                 "is_told", (("number", value), ("offset", offset)))
 
     def _read(self, partition: int, offset: int, value: int) -> Iterator[Observation]:
+        self._consumed[partition] = max(self._consumed.get(partition, 0), offset + 1)
+        yield ObservedRecord, value, ("is_read", ())
         if not self._is_of_era(partition, self._tells.get(partition, 0)):
             return
         yield from self._place(partition, offset)
@@ -342,6 +379,8 @@ class HistoryJudge:
         self, partition: int, controller: int, epoch: int, leader: int, isr: frozenset[int]
     ) -> Iterator[Observation]:
         yield from self._quorum(partition)
+        if epoch > self._epochs.get(partition, -1) and leader < self.terms.brokers:
+            yield _of(partition, "is_elected")
         yield from self._departures(partition, epoch, leader, isr)
         before = self._isr.get(partition, frozenset(range(self.terms.brokers)))
         self._isr[partition] = isr
@@ -397,6 +436,7 @@ class HistoryJudge:
         for verb, brokers in (("is_listed", replicas - before), ("is_struck", before - replicas)):
             for broker in sorted(brokers):
                 yield ObservedQuorum, partition, (verb, (("replica", broker),))
+                yield _of(partition, verb, replica=broker)
 
     def _released(self, broker: int) -> Iterator[Observation]:
         for partition in sorted(self._quorums):
@@ -411,8 +451,10 @@ class HistoryJudge:
                 yield _departing(partition, "stays", each)
 
     def _ends(self, partition: int, leads: int, in_sync: int) -> Iterator[Observation]:
-        replicas = len(self._assigned.get(partition, range(self.terms.brokers)))
+        replicas = self._replicas(partition)
         missing = max(0, min(replicas - in_sync, self.terms.brokers))
+        if replicas < self.terms.min_isr:
+            yield ObservedPartition, partition, ("is_short", ())
         yield ObservedPartition, partition, (
             "ends", (("leads", min(leads, 1)), ("in_sync", self.terms.brokers - missing)))
 
@@ -420,7 +462,83 @@ class HistoryJudge:
         yield ObservedPartition, partition, ("is_led", (("preferred", min(preferred, 1)),))
 
     def _wishes(self, left: int) -> Iterator[Observation]:
+        yield from self._deletions_over()
         yield ObservedWishes, 0, ("are", (("left", min(left, 1)),))
+
+    def _queued(self, broker: int, to: int, requests: int) -> Iterator[Observation]:
+        partitions = sum(map(len, self._topics.values()))
+        yield ObservedChannel, (broker, to), ("holds", (
+            ("requests", requests), ("partitions", partitions)))
+
+    # -- topics -----------------------------------------------------------------------------------
+
+    def _made(self, topic: int, partition: int) -> Iterator[Observation]:
+        self._topics.setdefault(topic, set()).add(partition)
+        yield from ()
+
+    def _is_unwanted(self, topic: int) -> Iterator[Observation]:
+        for partition in sorted(self._topics.get(topic, ())):
+            self._unwanted.add(partition)
+            yield _of(partition, "is_unwanted")
+
+    def _erased(self, broker: int, partition: int) -> Iterator[Observation]:
+        yield _of(partition, "is_erased", replica=broker)
+
+    def _gone(self, topic: int) -> Iterator[Observation]:
+        for partition in sorted(self._topics.get(topic, ())):
+            yield _of(partition, "goes")
+
+    def _moves(self, partition: int, replicas: frozenset[int]) -> Iterator[Observation]:
+        yield _of(partition, "is_to_move")
+        for replica in sorted(replicas):
+            yield _of(partition, "is_to_stay", replica=replica)
+
+    def _moved(self, partition: int) -> Iterator[Observation]:
+        yield _of(partition, "has_moved")
+
+    # -- the end ----------------------------------------------------------------------------------
+
+    def _replicas(self, partition: int) -> int:
+        """How many replicas a partition has."""
+        return len(self._assigned.get(partition, range(self.terms.brokers)))
+
+    def _rested(self) -> Iterator[Observation]:
+        yield from self._over(rests=1)
+
+    def _stalled(self) -> Iterator[Observation]:
+        yield from self._over(rests=0)
+
+    def _over(self, rests: int) -> Iterator[Observation]:
+        """The end: of each record, and of the whole."""
+        for value, record in self._records.items():
+            yield ObservedRecord, value, ("ends", (
+                ("may_wait", int(self._may_wait(record))),
+                ("may_be_missed", int(self._may_be_missed(record, value)))))
+        yield from self._deletions_over()
+        waiting = any(self._may_wait(each) and not each.is_told
+                      and each.partition not in self._unwanted for each in self._records.values())
+        yield ObservedRest, 0, ("ends", (("at_rest", rests), ("may_wait", int(waiting))))
+
+    def _deletions_over(self) -> Iterator[Observation]:
+        """Of each topic that was to go; said before what follows from that."""
+        for partition in sorted(self._unwanted):
+            yield _of(partition, "ends")
+
+    def _may_wait(self, record: _Record) -> bool:
+        """Whether its producer waits for more replicas than there are, or writes to what goes."""
+        return record.partition in self._unwanted or (
+            record.acks_all and self._replicas(record.partition) < self.terms.min_isr)
+
+    def _may_be_missed(self, record: _Record, value: int) -> bool:
+        """Whether its topic goes, or an unclean election has lost it, or put it where the consumer
+        has been already."""
+        partition = record.partition
+        if partition in self._unwanted:
+            return True
+        written = self._written.get((partition, record.offset, value))
+        return partition in self._eras and (
+            written is None or not self._is_of_era(partition, written)
+            or record.offset < self._consumed.get(partition, 0))
 
 
 def _partition_of(machine: type[Machine], key: Hashable) -> int:
@@ -432,8 +550,16 @@ def _partition_of(machine: type[Machine], key: Hashable) -> int:
     return partition
 
 
+_ASKED: Final = Event(0, "rested", ())
+"""Stands where nothing has happened: what was asked breaks no rule."""
+
+
 def _at(partition: int, offset: int, name: str, **about: int) -> Observation:
     return ObservedPlace, (partition, offset), (name, tuple(about.items()))
+
+
+def _of(partition: int, name: str, **about: int) -> Observation:
+    return ObservedDeletion, partition, (name, tuple(about.items()))
 
 
 def _departing(partition: int, name: str, replica: int) -> Observation:
@@ -448,17 +574,21 @@ _TELLING: Final[Mapping[str, Callable[..., Iterator[Observation]]]] = {
     "answered": HistoryJudge._answered, "read": HistoryJudge._read, "ends": HistoryJudge._ends,
     "assigned": HistoryJudge._assign, "released": HistoryJudge._released,
     "led": HistoryJudge._led, "wishes": HistoryJudge._wishes, "wants": HistoryJudge._wants,
-    "registered": HistoryJudge._registered,
+    "registered": HistoryJudge._registered, "rested": HistoryJudge._rested,
+    "stalled": HistoryJudge._stalled, "made": HistoryJudge._made,
+    "unwanted": HistoryJudge._is_unwanted, "erased": HistoryJudge._erased,
+    "queued": HistoryJudge._queued, "gone": HistoryJudge._gone,
+    "moves": HistoryJudge._moves, "moved": HistoryJudge._moved,
 }
 
-_WITH_BROKERS: Final = ("state", "assigned")
+_WITH_BROKERS: Final = ("state", "assigned", "moves")
 """The events of which the last field has brokers."""
 
 
 def brokers_of(event: Event) -> Collection[int]:
     """The brokers that an event names, to be checked against those that there are."""
     fields = dict(zip(WORDS[event.what].fields, event.about, strict=True))
-    named = [int(fields["broker"])] if "broker" in fields else []
+    named = [int(fields[name]) for name in ("broker", "to") if name in fields]
     if event.what in _WITH_BROKERS:
         named += map(int, str(event.about[-1]).split(","))
     return named

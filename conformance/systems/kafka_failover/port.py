@@ -14,11 +14,13 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from ...ports.base import COUNT, NAME, POSITIVE, TRUE, Argument, Kind, Operation, Port, hello
+from ...ports.base import (
+    COUNT, NAME, POSITIVE, TRUE, Argument, Kind, Operation, Port, Vocabulary, hello, promised,
+)
 
 __all__ = [
     "DEEDS", "FAULTS", "MOMENTS", "OPERATING", "PORT", "WORDS", "Event", "Word", "event_of",
-    "is_list_of_brokers",
+    "PROCESSES", "REASONS", "is_list_of_brokers", "is_wait",
 ]
 
 
@@ -61,6 +63,9 @@ WORDS: Final[Mapping[str, Word]] = {
     "heeded": Word(("broker", "life", "controller", "meant", "own"),
                    "broker {broker} (broker epoch {own}) accepts a request of controller epoch "
                    "{controller}, which was meant for broker epoch {meant}"),
+    "queued": Word(("broker", "to", "requests"),
+                   "{requests} requests of the controller on broker {broker} wait for an answer of "
+                   "broker {to}"),
     "obeyed": Word(("broker", "life", "partition", "epoch"),
                    "by a request, broker {broker} is in leader epoch {epoch} of partition "
                    "{partition}"),
@@ -85,6 +90,18 @@ WORDS: Final[Mapping[str, Word]] = {
                      "{epoch}, high watermark {hw}"),
     "read": Word(("partition", "offset", "value"),
                  "a consumer reads record {value} in partition {partition} at offset {offset}"),
+    "made": Word(("topic", "partition"),
+                 "topic {topic} is there, with partition {partition}"),
+    "unwanted": Word(("topic",), "it is wished that topic {topic} be deleted"),
+    "erased": Word(("broker", "partition"),
+                   "broker {broker} deletes its replica of partition {partition}"),
+    "gone": Word(("topic",), "topic {topic} is gone"),
+    "moves": Word(("partition", "replicas"),
+                  "it is wished that partition {partition} has the replicas {replicas}"),
+    "moved": Word(("partition",),
+                  "the wish for other replicas of partition {partition} was carried out, or "
+                  "refused"),
+    "waits": Word(("waiter", "on", "reason"), "{waiter} waits for {on}: {reason}"),
     "ends": Word(("partition", "leads", "in_sync"),
                  "at the end partition {partition} has {leads} leader that has answered every "
                  "producer, and {in_sync} replicas in sync"),
@@ -99,6 +116,20 @@ WORDS: Final[Mapping[str, Word]] = {
 and ``replicas`` have brokers, divided by commas, the replicas in their order. ``epoch`` is a leader
 epoch, ``acks_all`` 1 or 0, and ``leads`` too."""
 
+PROCESSES: Final = ("producer", "consumer", "operator", "broker", "controller", "service")
+"""Who waits, and for whom: of producers and consumers the number is that of their partition, of
+brokers and controllers that of the broker; there is one operator, and one coordination service."""
+
+REASONS: Final[Mapping[str, str]] = {
+    "answer": "an answer", "record": "a record that it has not read",
+    "leader": "a leader to be elected", "role": "a request that says who leads",
+    "copy": "a follower to copy what it lacks", "rejoin": "a replica to be in sync again",
+    "change": "an answer about the ISR", "request": "an answer to a request",
+    "deletion": "a replica to be deleted", "wish": "a wish to be carried out",
+    "registration": "a registration", "election": "a controller to be elected",
+}
+"""What somebody may wait for, when the cluster does not come to rest."""
+
 _TEXTS: Final = ("in_sync", "replicas")
 
 
@@ -111,7 +142,11 @@ def event_of(row: str) -> Event | None:
         return None
     about: list[int | str] = []
     for name, text in zip(word.fields, rest[1:], strict=True):
-        if name in _TEXTS and (name, rest[0]) != ("in_sync", "ends"):
+        if rest[0] == "waits":
+            if not is_wait(name, text):
+                return None
+            about.append(text)
+        elif name in _TEXTS and (name, rest[0]) != ("in_sync", "ends"):
             if not is_list_of_brokers(text):
                 return None
             about.append(text)
@@ -120,6 +155,14 @@ def event_of(row: str) -> Event | None:
         else:
             return None
     return Event(int(at), rest[0], tuple(about))
+
+
+def is_wait(name: str, text: str) -> bool:
+    """Whether a text is a reason to wait, or names a process: a word, and perhaps a number."""
+    if name == "reason":
+        return text in REASONS
+    who, _, number = text.partition("-")
+    return who in PROCESSES and (_is_number(number) or (not number and "-" not in text))
 
 
 def is_list_of_brokers(text: str) -> bool:
@@ -136,7 +179,35 @@ def _is_history(rows: object) -> bool:
         isinstance(row, str) and event_of(row) is not None for row in rows)
 
 
-EVENTS: Final = Kind("a list of events, each a text", _is_history)
+EVENTS: Final = Kind("a list of events, each a text", _is_history, (
+    Vocabulary(
+        "an event, after the instant; its fields follow it, with a blank before each", {
+            " ".join((name, *word.fields)): word.sentence for name, word in WORDS.items()}),
+    Vocabulary("a field of an event", {
+        "broker": "a broker, from 0", "partition": "a partition, from 0",
+        "life": "how often the broker has begun anew, from 0",
+        "broker_epoch": "a number that grows with each registration",
+        "controller": "the controller epoch, which grows with each controller",
+        "epoch": "the leader epoch, which grows with each leader of the partition",
+        "leader": "a broker; as many as there are brokers: nobody",
+        "in_sync": "brokers, with commas between them; of ends: how many there are",
+        "replicas": "brokers, with commas between them, the preferred one first",
+        "meant": "the broker epoch that the request was meant for",
+        "own": "the broker epoch that the broker has",
+        "offset": "a place in the log, from 0; of cut: where the log ends now",
+        "value": "the number of a record among all that were produced, from 1",
+        "hw": "a high watermark: the offset below which all is committed",
+        "producer": "a producer, from 0",
+        "acks_all": "1: it waits for all acknowledgements; 0: for the leader's",
+        "leads": "1: it has such a leader; 0: it has not",
+        "preferred": "1: its first replica leads; 0: another one does, or none",
+        "left": "how many wishes wait",
+        "to": "the broker that has not answered", "requests": "how many requests wait",
+        "topic": "a topic, from 0",
+        "waiter": "a process, as broker-0: " + ", ".join(PROCESSES),
+        "on": "the process that it waits for",
+        "reason": "what it waits for"}),
+    Vocabulary("the reason of waits", REASONS)))
 
 MOMENTS: Final[Mapping[str, str]] = {
     "state": "a broker, as the controller or a leader, has written to the quorum, and does not "
@@ -152,6 +223,8 @@ MOMENTS: Final[Mapping[str, str]] = {
 }
 """What a fault may wait for."""
 
+_MOMENT: Final = Kind(NAME.words, NAME.accepts, (Vocabulary("`moment`", MOMENTS),))
+
 DEEDS: Final[Mapping[str, str]] = {
     "crash": "the broker crashes", "pause": "the broker is paused",
     "expire": "the broker's session expires",
@@ -160,6 +233,8 @@ DEEDS: Final[Mapping[str, str]] = {
     "lose_request": "the broker's next request to the coordination service gets lost",
 }
 """What may be done to a broker when that happens."""
+
+_DEED: Final = Kind(NAME.words, NAME.accepts, (Vocabulary("`deed`", DEEDS),))
 
 _AFTER: Final = Argument("after", COUNT, "the milliseconds that pass before")
 _LASTS: Final = Argument("lasts", POSITIVE, "for how many milliseconds")
@@ -188,8 +263,8 @@ FAULTS: Final = (
               (_AFTER, _LASTS)),
     Operation("upon", EVENTS, "let time pass; when something happens to a broker for the first "
               "time after that, do something to that broker",
-              (_AFTER, Argument("moment", NAME, "what is waited for: " + ", ".join(MOMENTS)),
-               Argument("deed", NAME, "what is done: " + ", ".join(DEEDS)), _LASTS)),
+              (_AFTER, Argument("moment", _MOMENT, "what is waited for: " + ", ".join(MOMENTS)),
+               Argument("deed", _DEED, "what is done: " + ", ".join(DEEDS)), _LASTS)),
 )
 """What can go wrong in a run."""
 
@@ -206,6 +281,12 @@ OPERATING: Final = (
     Operation("reassign", EVENTS, "let time pass, then an operator wishes that a partition has "
               "other replicas, when the wishes before are carried out",
               (_AFTER, _PARTITION, Argument("to", _BROKERS, "its replicas, the preferred first"))),
+    Operation("make_topic", EVENTS, "let time pass, then an operator makes a topic; it has the "
+              "next number (0 is that of the deployment), and one partition, which has the next "
+              "number of a partition, and a replica on each broker", (_AFTER,)),
+    Operation("delete_topic", EVENTS, "let time pass, then an operator wishes that a topic is "
+              "deleted, when what was wished of topics before is done",
+              (_AFTER, Argument("topic", COUNT, "a topic, from 0"))),
     Operation("permit_unclean", EVENTS, "let time pass; from then on who is not in sync may be "
               "elected, where nobody is that is in sync", (_AFTER,)),
 )
@@ -236,11 +317,34 @@ _OPERATIONS: Final = (
               optional=False),
 )
 
+_PROMISES: Final = {
+    "produce": {
+        "After quiet, every producer is answered.": "KAFKA-F14",
+        "After quiet, every record is acknowledged.": "KAFKA-F25",
+        "What was acknowledged by all is read.": "KAFKA-F26",
+    },
+    "delete_topic": {
+        "After quiet, nothing is left of the topic.": "KAFKA-F28",
+    },
+    "prefer": {
+        "After quiet, the first replica of the partition leads.": "KAFKA-F19",
+    },
+    "reassign": {
+        "After quiet, the wish has been carried out or refused.": "KAFKA-F22",
+    },
+    "quiet": {
+        "Every partition has a leader.": "KAFKA-F14",
+        "All replicas are in sync again.": "KAFKA-F15",
+        "The cluster comes to rest.": "KAFKA-F27",
+    },
+}
+"""What has to come of each operation, and the rules of progress that judge it."""
+
 PORT: Final = Port(
     name="kafka.failover",
     version=1,
     meaning="replicated partitions on a cluster of brokers, under faults",
-    operations={operation.name: operation for operation in _OPERATIONS},
+    operations=promised(_OPERATIONS, _PROMISES),
     settings=(Argument("capacity", POSITIVE, "min.insync.replicas"),),
     policies={"clean": "only who is in sync is elected, until unclean elections are permitted"},
 )

@@ -13,6 +13,9 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from random import Random
 from typing import Final
 
+from ....spec.kafka.observed_delivery import (
+    DELETED, EMPTY, FEW_WAIT, NOT_WHILE_MOVING, STAYS_DEAD,
+)
 from ....spec.kafka.observed_failover import (
     ALONE, CARRIED_OUT, CLEAN, ELIGIBLE, FENCED, HELD, KEPT, LED, LET_GO, LISTED, PREFERRED,
     REJOINED, REPLACED, REPLACED_FIRST, STAYS_OUT,
@@ -100,7 +103,7 @@ def _fault(random: Random, brokers: int) -> Act:
 
 def _operation(random: Random, brokers: int, partitions: int) -> Act:
     kind = random.choice(("shut_down", "shut_down", "prefer", "reassign", "reassign",
-                          "permit_unclean"))
+                          "permit_unclean", "make_topic", "delete_topic"))
     after, partition = random.randrange(250), random.randrange(partitions)
     if kind == "shut_down":
         return _act(kind, after=after, broker=random.randrange(brokers),
@@ -109,6 +112,8 @@ def _operation(random: Random, brokers: int, partitions: int) -> Act:
         return _act(kind, after=after, partition=partition, to=_replicas(random, brokers))
     if kind == "prefer":
         return _act(kind, after=after, partition=partition)
+    if kind == "delete_topic":
+        return _act(kind, after=after, topic=0)
     return _act(kind, after=after)
 
 
@@ -315,6 +320,73 @@ def _unclean(random: Random) -> Iterator[Act]:
     yield from _one_after_the_other(random)
 
 
+def _topic_goes(random: Random) -> Iterator[Act]:
+    """A topic is made, written to, and deleted; a broker or the controller may fail meanwhile."""
+    topic = random.randrange(2)
+    yield _written(0, 1, 2)
+    yield _act("make_topic", after=_UP)
+    yield _act("produce", after=random.randrange(40), partition=1, acks_all=1, records=2)
+    if random.random() < 0.7:
+        yield _act("crash", after=random.randrange(60, 120), broker=random.randrange(3),
+                   lasts=random.randrange(200, 500))
+    if random.random() < 0.5:
+        yield _act("upon", after=0, moment="state", deed=random.choice(("crash", "expire")),
+                   lasts=100)
+    yield _act("delete_topic", after=random.randrange(60, 200), topic=topic)
+    if random.random() < 0.5:
+        yield _act("expire", after=random.randrange(100), broker=random.randrange(3))
+    yield _act("elapse", after=random.randrange(300))
+
+
+def _topic_moves_and_goes(random: Random) -> Iterator[Act]:
+    """A partition gets back a replica, which fetches slowly, and then its topic is to go."""
+    away, other, third = random.sample(range(3), 3)
+    yield _written(0, 1, 8)
+    yield _act("reassign", after=_UP, partition=0, to=f"{other},{third}")
+    yield _written(100, 1, 8)
+    for one in (other, third):
+        yield _act("delay", after=0, broker=away, other=one, extra=random.randrange(40, 120),
+                   lasts=600)
+    yield _act("reassign", after=random.randrange(60, 120), partition=0,
+               to=f"{away},{other},{third}")
+    yield _act("delete_topic", after=random.randrange(20, 60), topic=0)
+    yield _act("elapse", after=300)
+
+
+def _topic_goes_as_one_bounces(random: Random) -> Iterator[Act]:
+    """The session of a broker expires when it is to delete its replica: it does so in the next."""
+    yield _written(0, 1, 2)
+    for _ in range(2):
+        yield _act("make_topic", after=_UP // 2)
+    topics = random.sample(range(3), 3)
+    for topic in topics:
+        yield _act("delete_topic", after=100 if topic == topics[0] else 60, topic=topic)
+        yield _act("expire", after=random.randrange(15, 45), broker=random.randrange(3))
+    yield _act("elapse", after=300)
+
+
+def _topic_goes_without_one(random: Random) -> Iterator[Act]:
+    """A broker is away while a topic is deleted, and controllers are replaced before it is back."""
+    broker = random.randrange(3)
+    yield _written(0, 1, 2)
+    yield _act("crash", after=_UP, broker=broker, lasts=random.randrange(500, 800))
+    yield _act("delete_topic", after=random.randrange(120, 200), topic=0)
+    for other in random.sample([each for each in range(3) if each != broker], 2):
+        yield _act("expire", after=random.randrange(60, 120), broker=other)
+    yield _act("elapse", after=500)
+
+
+def _one_is_deaf(random: Random) -> Iterator[Act]:
+    """A broker stays registered, and hears none of the others, while the controller decides on."""
+    deaf, other, third = random.sample(range(3), 3)
+    yield _written(0, 1, 1)
+    for one in (other, third):
+        yield _act("cut", after=_UP if one == other else 0, broker=deaf, other=one, lasts=1_500)
+    for _ in range(random.randrange(3, 6)):
+        yield _act("expire", after=random.randrange(80, 160), broker=random.choice((other, third)))
+    yield _act("elapse", after=200)
+
+
 _COURSES: Final[Mapping[str, tuple[Course, ...]]] = {
     KEPT.id: (_restart_at_once,),
     HELD.id: (_reply_of_a_change, _join_while_writing),
@@ -322,7 +394,7 @@ _COURSES: Final[Mapping[str, tuple[Course, ...]]] = {
     FENCED.id: (_late_requests, _replaced_as_it_tells, _deaf),
     REPLACED.id: (_replaced_at_work,),
     CLEAN.id: (_one_after_the_other,),
-    LED.id: (_deaf, _stands_unheard),
+    LED.id: (_deaf, _stands_unheard, _topic_goes),
     REJOINED.id: (_reply_of_a_change,),
     LET_GO.id: (_let_go,),
     PREFERRED.id: (_led_by_another,),
@@ -331,6 +403,11 @@ _COURSES: Final[Mapping[str, tuple[Course, ...]]] = {
     REPLACED_FIRST.id: (_other_replicas,),
     CARRIED_OUT.id: (_other_replicas, _led_by_another),
     STAYS_OUT.id: (_goes_slowly,),
+    FEW_WAIT.id: (_one_is_deaf,),
+    DELETED.id: (_topic_goes, *(_topic_goes_as_one_bounces,) * 2),
+    NOT_WHILE_MOVING.id: (_topic_moves_and_goes,),
+    EMPTY.id: (_topic_goes, _topic_goes_without_one),
+    STAYS_DEAD.id: (_topic_goes_without_one,),
 }
 _ANY: Final = tuple(course for courses in _COURSES.values() for course in courses)
 

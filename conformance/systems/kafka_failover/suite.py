@@ -22,6 +22,7 @@ from ...suites.plain import PlainConversation, Seen
 from ...suites.suite import Act, Answer, Exchange
 from .histories import MACHINES, HistoryJudge, Offence, Terms, brokers_of
 from .programs import draw, easier
+from .waiting import Wait, who_waits
 from .port import DEEDS, FAULTS, MOMENTS, PORT, Event, event_of
 
 __all__ = ["SUITE", "FailoverConversation"]
@@ -32,6 +33,7 @@ _MOST: Final[Mapping[str, int]] = {
 """What a fixture may ask for; no more is ever drawn."""
 
 _ENDS: Final = ("rested", "stalled")
+_AT_THE_END: Final = ("ends", "led", "wishes", *_ENDS)
 _FAULTS: Final = frozenset(operation.name for operation in FAULTS)
 
 _IN_WORDS: Final[Mapping[str, str]] = {
@@ -57,6 +59,8 @@ _IN_WORDS: Final[Mapping[str, str]] = {
               "lead",
     "reassign": "after {after} ms, an operator wants partition {partition} to have the replicas "
                 "{to}",
+    "make_topic": "after {after} ms, an operator makes a topic of one partition",
+    "delete_topic": "after {after} ms, an operator wants topic {topic} to be deleted",
     "permit_unclean": "after {after} ms, unclean elections are permitted",
     "elapse": "{after} ms pass",
     "quiet": "every fault ends, and the cluster is left alone", "settle": "settle",
@@ -69,6 +73,8 @@ class FailoverConversation(PlainConversation):
     def __init__(self, session: Session, capacity: int, items_max: int) -> None:
         super().__init__(session, PORT.name, _settings(capacity))
         self._deployed: Message | None = None
+        self._topics: list[range] = []          # the partitions of each
+        self._unwanted: set[int] = set()        # topics
         self._at = 0
         self._is_over = False
 
@@ -77,7 +83,7 @@ class FailoverConversation(PlainConversation):
         fields = dict(act.about)
         if self._is_over or (act.do == "deploy") == (self._deployed is not None):
             return None
-        if self._deployed is not None and not _fits(fields, self._deployed):
+        if self._deployed is not None and not self._fits(fields, self._deployed):
             return None
         return {"do": act.do, **fields}
 
@@ -97,13 +103,31 @@ class FailoverConversation(PlainConversation):
         """See ``PlainConversation``. A history is judged by ``ClusterJudge``."""
         if request["do"] == "deploy":
             self._deployed = request
+            self._topics.append(range(request["partitions"]))
         if not isinstance(answer, list):
             return Seen((), "done")
+        if request["do"] == "make_topic":
+            last = self._topics[-1].stop
+            self._topics.append(range(last, last + 1))
+        if request["do"] == "delete_topic":
+            self._unwanted.add(request["topic"])
         events = [happened(row) for row in answer]
         self._check(events, request["do"])
         self._is_over = request["do"] == "quiet"
         return Seen((), counted(len(events), "event")
                     + (f", and it {events[-1].what}" if self._is_over else ""))
+
+    def _fits(self, fields: Mapping[str, Any], deployed: Message) -> bool:
+        """Whether a request is about brokers, partitions and topics that are there."""
+        brokers = [fields[name] for name in ("broker", "other") if name in fields]
+        brokers += [int(each) for each in str(fields["to"]).split(",")] if "to" in fields else []
+        topics = {number: partitions for number, partitions in enumerate(self._topics)
+                  if number not in self._unwanted}
+        return (all(each < deployed["brokers"] for each in brokers)
+                and len(set(brokers)) == len(brokers)
+                and ("partition" not in fields
+                     or any(fields["partition"] in each for each in topics.values()))
+                and ("topic" not in fields or fields["topic"] in topics))
 
     def _check(self, events: list[Event], do: str) -> None:
         """Raises ``TargetError`` for a history that cannot be."""
@@ -143,15 +167,6 @@ class FailoverConversation(PlainConversation):
         return act if self.request_of(act) is not None else None
 
 
-def _fits(fields: Mapping[str, Any], deployed: Message) -> bool:
-    """Whether a request is about brokers and partitions that are there."""
-    brokers = [fields[name] for name in ("broker", "other") if name in fields]
-    brokers += [int(each) for each in str(fields["to"]).split(",")] if "to" in fields else []
-    return (all(each < deployed["brokers"] for each in brokers)
-            and len(set(brokers)) == len(brokers)
-            and fields.get("partition", 0) < deployed["partitions"])
-
-
 def happened(row: str) -> Event:
     """The event that a text tells; it has passed the port's check."""
     event = event_of(row)
@@ -170,6 +185,7 @@ class ClusterJudge:
         self._judge: HistoryJudge | None = None
         self._is_over = False
         self._counting = counting
+        self._waits: list[Wait] = []
         self.breaches: list[Breach] = []
         self.exercised: Counter[str] = Counter()
         self.unjudged: set[str] = set()
@@ -185,11 +201,16 @@ class ClusterJudge:
         if request["do"] == "deploy":
             self._is_over = "ok" not in reply
             self._judge = HistoryJudge(
-                Terms(request["brokers"], self._min_isr),
+                Terms(request["brokers"], self._min_isr, request["partitions"]),
                 self.exercised if self._counting else None, self._candidates)
         elif isinstance(reply.get("ok"), list) and self._judge is not None:
-            for row in reply["ok"]:
-                offence = self._judge.see(happened(row))
+            if request["do"] == "produce":
+                self._judge.produce(
+                    request["partition"], request["acks_all"] == 1, request["records"])
+            for event in map(happened, reply["ok"]):
+                if event.what == "waits":
+                    self._waits.append(Wait(*map(str, event.about)))
+                offence = self._judge.see(event)
                 if offence is not None and offence.rule is self._focus and not self._counting:
                     self._is_over = True
                     break
@@ -205,7 +226,13 @@ class ClusterJudge:
                 known.add(each.rule.id)
                 self.breaches.append(Breach(
                     each.rule, step, each.event.what, each.conjunct, from_root(each.where),
-                    detail=each.words()))
+                    detail=self._in_words(each)))
+
+    def _in_words(self, offence: Offence) -> str:
+        """What happened; and who waits for whom, where the cluster makes no progress."""
+        if offence.event.what == "stalled" or (self._waits and offence.event.what in _AT_THE_END):
+            return f"{offence.words()}; {who_waits(self._waits)}"
+        return offence.words()
 
 
 def _settings(capacity: int) -> Mapping[str, int]:
@@ -219,16 +246,19 @@ def _judging(capacity: int, focus: Rule | None, counting: bool, candidates: int)
 _EVERY: Final = (("deploy",), ("produce",), ("quiet",))
 """Any history has occasions to break most rules: what a run shows is no fewer operations."""
 
-_FOUND: Final = ("KAFKA-F18", "KAFKA-F19", "KAFKA-F23")
+_FOUND: Final = ("KAFKA-F18", "KAFKA-F19", "KAFKA-F23", "KAFKA-F28", "KAFKA-F30")
 """Rules about one operation, which runs show."""
 
 SUITE: Final = HistorySuite(
     name="kafka.failover",
-    version=1,
+    version=2,
     port=PORT.name,
     watching=MACHINES,
-    needs={rule.id: _EVERY for machine in MACHINES for rule in machine.rules_declared
-           if rule.kind == "guard" and rule.id not in _FOUND},
+    needs={**{rule.id: _EVERY for machine in MACHINES for rule in machine.rules_declared
+              if rule.kind == "guard" and rule.id not in _FOUND},
+           # Any deletion, and any election, is an occasion; what breaks these takes more.
+           "KAFKA-F29": (("deploy",), ("reassign",), ("delete_topic",)),
+           "KAFKA-F31": (("deploy",), ("delete_topic",))},
     draw=draw,
     converse=FailoverConversation,
     judging=_judging,

@@ -6,10 +6,10 @@ with another setting.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
-from typing import Any, Final
+from typing import Any
 
 from ....reference.kafka.cluster.broker import Broker
 from ....reference.kafka.cluster.clients import Producer
@@ -26,7 +26,7 @@ from ....reference.kafka.controller.replicas import ReplicaMachine
 from ....reference.kafka.controller.selectors import Elected
 from ....reference.kafka.controller.store import Steps, Store
 from ....reference.kafka.controller.terms import (
-    Ask, Effect, Leadership, ShutDownAnswer, TopicPartition,
+    Ask, ControllerRequest, Effect, Leadership, ShutDownAnswer, TopicPartition,
 )
 from ....reference.kafka.replication.in_sync import InSync
 from ....reference.kafka.replication.messages import (
@@ -37,24 +37,9 @@ from ....reference.kafka.replication.settings import Settings
 from ....reference.kafka.replication.truncation import (
     AtLastMatch, ByEpoch, ToHighWatermark, Truncation,
 )
-from ...suites.twin import Twins
-from .adapter import ReferenceCluster
+from .topic_twins import TWINS
 
 __all__ = ["TWINS"]
-
-_PARTS: Final = {Broker: "broker", Replica: "replica", Controller: "controller",
-                 Producer: "producer"}
-
-
-def _parts_of(bug: type[Any]) -> Mapping[str, Any]:
-    part = next(name for kind, name in _PARTS.items() if issubclass(bug, kind))
-    parts: dict[str, Any] = {part: bug}
-    return {"parts": replace(Parts(), **parts)}
-
-
-TWINS: Final = Twins(
-    "kafka.failover", ReferenceCluster, ("reference.kafka.failover",), _parts_of)
-
 
 def _truncating(
     name: str, rule: str, truncation: Truncation, bug: str, history: str, **more: Any
@@ -167,6 +152,41 @@ class TooFewWillDo(Replica):
 
     def has_too_few(self) -> bool:
         return False
+
+
+# ---- what is delivered --------------------------------------------------------------------------
+
+
+@TWINS.twin("failover-silence-is-consent", "KAFKA-F25",
+            "a producer that hears nothing takes its record for written", "kafka#failover")
+class SilenceIsConsent(Producer):
+    """Nobody has it, and nobody will send it again."""
+
+    def _answered(self, answer: Any) -> None:
+        if answer is None:
+            self.values.pop(0)
+        super()._answered(answer) if self.values else self.go_on()
+
+
+@TWINS.twin("failover-reads-short", "KAFKA-F26",
+            "consumers read up to the record before the last that is committed",
+            "kafka.delivery: ReadingShort")
+class ReadsShort(Replica):
+    """It is acknowledged, and nobody ever reads it, until another one comes behind it."""
+
+    def readable(self) -> int:
+        return max(0, self.hw - 1)
+
+
+@TWINS.twin("failover-commits-on-demand", "KAFKA-F27",
+            "the high watermark rises only while a producer waits for it",
+            "kafka.delivery: CommittingOnDemand")
+class CommitsOnDemand(Replica):
+    """What was written with acks=1 is committed with the next record that somebody waits for."""
+
+    def raise_hw(self) -> None:
+        if self._waiting:
+            super().raise_hw()
 
 
 # ---- who leads ------------------------------------------------------------------------------
@@ -397,6 +417,22 @@ class SentOnce(Channels):
             channel.under_way = None
             channel.queue.popleft()
             self._send_first(broker, channel)
+
+
+class KeepingAll(Channels):
+    """Every request waits for its turn, however old it is."""
+
+    def put(self, channel: Any, request: ControllerRequest) -> None:
+        channel.queue.append(request)
+
+
+@TWINS.twin("failover-endless-queue", "KAFKA-F32",
+            "a controller keeps every request for a broker that does not answer",
+            "001#controller: the loop that sends again; kafka.controller_queue: KeepingAll")
+class EndlessQueue(Controller):
+    """It grows for as long as the broker is registered."""
+
+    channels_type = KeepingAll
 
 
 @TWINS.twin("failover-no-retry", "KAFKA-F14",

@@ -6,18 +6,26 @@ and it reports every try and callback, and what raises. Times are ms, with a tic
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from ...ports.base import (
-    COUNT, FLAG, NAME, NAMES, POSITIVE, TRUE, Argument, Kind, Operation, Port, hello, is_word,
+    COUNT, FLAG, NAME, NAMES, POSITIVE, TRUE, Argument, Kind, Operation, Port, Vocabulary,
+    hello, is_word, promised,
 )
 
 __all__ = ["CALLBACKS", "CALLS", "PORT"]
 
-CALLBACKS: Final = ("try", "complete", "expire")
-"""What may raise: a try, ``on_complete``, ``on_expiration``."""
+CALLBACKS: Final[Mapping[str, str]] = {
+    "try": "it is asked whether it can be completed: tryComplete",
+    "complete": "it is told that it is completed: onComplete",
+    "expire": "it is told that its timeout came first: onExpiration",
+}
+"""What may raise."""
 
-CALLS: Final = (*CALLBACKS, "raise")
+CALLS: Final[Mapping[str, str]] = {
+    **CALLBACKS, "raise": "the call before, of the same request, has raised",
+}
 """What is reported of a request: it is called; and the call before has raised."""
 
 
@@ -34,14 +42,21 @@ def _reports(answer: Kind) -> Kind:
 
     return Kind(
         f'{{"answer": {answer.words}, "calls": the calls, in order}}, or "raised": true for the '
-        "answer where the call raised", accepts)
+        "answer where the call raised", accepts, (
+            Vocabulary("the answer to an operation that calls requests", {
+                "answer": "what the operation returned; absent where it raised",
+                "raised": "true: it raised; absent where it did not",
+                "calls": "a list: each call of a request that there was in it, in order"}),
+            Vocabulary("a call of a request", {"call": "which one", "request": "its name"}),
+            Vocabulary("`call`", CALLS)))
 
 
 def _operation(name: str, answer: Kind, meaning: str, *arguments: Argument) -> Operation:
     return Operation(name, answer, meaning, arguments)
 
 
-CALLBACK: Final = Kind('"try", "complete" or "expire"', lambda value: is_word(value, CALLBACKS))
+CALLBACK: Final = Kind('"try", "complete" or "expire"', lambda value: is_word(value, CALLBACKS),
+                       (Vocabulary("`call`", CALLS),))
 
 _REQUEST = Argument("request", NAME, "the request")
 _KEY = Argument("key", NAME, "the key")
@@ -73,13 +88,33 @@ _OPERATIONS: Final = (
     _operation("keys", COUNT, "how many keys have a watcher list"),
 )
 
+_PROMISES: Final = {
+    "watch": {
+        "A request that is ready is completed at once.": "KAFKA-P22",
+        "One that becomes ready while it is made is completed too.": "KAFKA-P3",
+    },
+    "force": {
+        "The request is completed, unless it was before.": "KAFKA-P23",
+    },
+    "check": {
+        "Every request on the list that is ready is completed.": "KAFKA-P3",
+        "One whose callback raises holds up no other.": "KAFKA-P28",
+    },
+    "advance": {
+        "Every request whose timeout has passed is completed.": "KAFKA-P2L",
+        "Its expiry callback is called.": "KAFKA-P21",
+        "One whose callback raises holds up no other.": "KAFKA-P27",
+    },
+}
+"""What has to come of each operation, and the rules of progress that judge it."""
+
 PORT: Final = Port(
     name="kafka.purgatory",
     version=1,
     meaning="a request purgatory; every call of a request is reported with the answer to the "
             "operation in which it came: {\"call\": \"try\", \"complete\", \"expire\" or "
             "\"raise\", \"request\": name}",
-    operations={each.name: each for each in _OPERATIONS},
+    operations=promised(_OPERATIONS, _PROMISES),
     settings=(Argument("capacity", POSITIVE, "the purge interval"),),
     policies={
         "estimate": "lists are purged if the estimate exceeds the timer's size by more than the "

@@ -12,6 +12,7 @@ from ....spec.kafka.observed_purgatory import PERIODS, TIMEOUTS, Callback, Obser
 from ....spec.notation.interpreter import Step
 from ....spec.notation.rules import Rule
 from ...ports.base import Message, Session
+from ...suites.lengthy import Long, grown
 from ...suites.plain import PlainConversation, Seen
 from ...suites.suite import Act, Answer, Fuller, Program, Suite, Watch
 from .port import CALLBACKS
@@ -20,7 +21,14 @@ __all__ = [
     "SUITE", "KEYS", "REQUESTS", "PurgatoryConversation", "meeting",
 ]
 
-REQUESTS: Final = ("r1", "r2", "r3", "r4", "r5")
+REQUESTS_MAX: Final = 5
+REQUESTS_OF_LONG: Final = 60
+REQUESTS: Final = tuple(f"r{number + 1}" for number in range(REQUESTS_OF_LONG))
+"""The first ones are those of a short program."""
+
+_TOGETHER: Final = 75
+"""In so many requests of a long program, so many requests come as in a short one."""
+
 KEYS: Final = ("k1", "k2")
 
 _KEYS_OF: Final = (KEYS, KEYS[:1], KEYS[1:])
@@ -30,10 +38,9 @@ _TIMEOUTS: Final = (0, 2, 1)
 request goes on beyond its keys: then it says the place."""
 
 _COUNTS: Final = {
-    "watched": ("listed", len(KEYS) * len(REQUESTS)), "delayed": ("delayed", len(REQUESTS)),
-    "estimate": ("estimated", len(KEYS) * len(REQUESTS)), "keys": ("keyed", len(KEYS)),
+    "watched": "listed", "delayed": "delayed", "estimate": "estimated", "keys": "keyed",
 }
-"""The action that tells each count, and how high it can be; what is more is one more."""
+"""The action that tells each count."""
 
 _TRIES_MAX: Final = 4
 _ODD: Final = ("again", "disordered", "stray")
@@ -49,6 +56,8 @@ class PurgatoryConversation(PlainConversation):
 
     def __init__(self, session: Session, capacity: int, items_max: int) -> None:
         super().__init__(session, "kafka.purgatory", {"capacity": capacity})
+        self._most = _requests(items_max)
+        self._asked = 0
         self._made = 0
         self._ready: set[int] = set()
         self._soon: set[int] = set()
@@ -62,7 +71,7 @@ class PurgatoryConversation(PlainConversation):
         """See ``PlainConversation``."""
         do, pick, new = act.do, act.pick, self._made
         if do == "watch":
-            if new == len(REQUESTS):
+            if new >= self._room:
                 return None
             return {"do": do, "request": REQUESTS[new],
                     "keys": list(_KEYS_OF[pick % len(_KEYS_OF)]),
@@ -79,6 +88,11 @@ class PurgatoryConversation(PlainConversation):
             return {"do": do, "by": PERIODS[pick % len(PERIODS)]}
         return {"do": do}
 
+    @property
+    def _room(self) -> int:
+        """How many there may be by now."""
+        return min(self._most, REQUESTS_MAX * (1 + self._asked // _TOGETHER))
+
     def _timeout(self, chosen: int) -> int:
         by_turns = _TIMEOUTS[self._made % len(_TIMEOUTS)]
         return (chosen - 1) % len(TIMEOUTS) if chosen else by_turns
@@ -86,7 +100,7 @@ class PurgatoryConversation(PlainConversation):
     def _failure(self, pick: int) -> Message | None:
         """A try of a request that waits; a callback of that or of the next one."""
         waiting = [each for each in range(self._made) if each not in self._ended]
-        coming = [self._made] if self._made < len(REQUESTS) else []
+        coming = [self._made] if self._made < self._most else []
         plans = [(each, call) for call in CALLBACKS
                  for each in (waiting if call == "try" else waiting + coming)
                  if (each, call) not in self._planned]
@@ -97,7 +111,7 @@ class PurgatoryConversation(PlainConversation):
 
     def _on_one(self, do: str, pick: int) -> Message | None:
         waiting = [each for each in range(self._made) if each not in self._ended]
-        coming = [self._made] if self._made < len(REQUESTS) else []
+        coming = [self._made] if self._made < self._most else []
         those = {
             "force": list(range(self._made)),
             "ready": [each for each in waiting + coming if each not in self._ready],
@@ -137,9 +151,8 @@ class PurgatoryConversation(PlainConversation):
     def _answers(self, request: Message) -> Iterator[Answer]:
         do = str(request["do"])
         if do in _COUNTS:
-            action, most = _COUNTS[do]
-            for count in range(most + 2):
-                yield Answer(str(count), (action, (("count", count),)))
+            for count in range(self._highest(do) + 2):
+                yield Answer(str(count), (_COUNTS[do], (("count", count),)))
                 if self._is_exact(do):
                     yield Answer(str(count), ("listed_exactly", (("count", count),)))
         elif do in ("watch", "force"):
@@ -180,6 +193,7 @@ class PurgatoryConversation(PlainConversation):
     def seen(self, request: Message, answer: Any) -> Seen:
         """See ``PlainConversation``."""
         do = str(request["do"])
+        self._asked += 1
         if do in _COUNTS:
             return self._counted(do, answer)
         if do in ("ready", "soon"):
@@ -192,10 +206,13 @@ class PurgatoryConversation(PlainConversation):
         return self._reported(request, answer)
 
     def _counted(self, do: str, count: int) -> Seen:
-        action, most = _COUNTS[do]
-        told = (("count", min(count, most + 1)),)
+        told = (("count", min(count, self._highest(do) + 1)),)
         exact: tuple[Step, ...] = (("listed_exactly", told),) if self._is_exact(do) else ()
-        return Seen(((action, told), *exact), str(count))
+        return Seen(((_COUNTS[do], told), *exact), str(count))
+
+    def _highest(self, do: str) -> int:
+        """How high a count can be; what is more is told as one more."""
+        return {"delayed": self._most, "keys": len(KEYS)}.get(do, len(KEYS) * self._most)
 
     def _is_exact(self, do: str) -> bool:
         """Whether what is on the lists follows from the calls."""
@@ -305,7 +322,12 @@ def _words_of(calls: Sequence[tuple[str, int]], answer: object) -> str:
 
 
 def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
-    return {"K": len(REQUESTS), "J": len(KEYS), "Q": capacity, "S": 1 << len(REQUESTS)}
+    most = _requests(items_max)
+    return {"K": most, "J": len(KEYS), "Q": capacity, "S": 1 << most}
+
+
+def _requests(items_max: int) -> int:
+    return grown(REQUESTS_MAX, items_max, REQUESTS_OF_LONG)
 
 
 # --- where two buckets expire together -----------------------------------------------------------
@@ -347,7 +369,7 @@ class PurgatorySuite(Suite):
 _BUILT: Final = ("KAFKA-P2L", "KAFKA-P20")
 SUITE: Final = PurgatorySuite(
     name="kafka.purgatory",
-    version=2,
+    version=3,
     port="kafka.purgatory",
     watches=(Watch(ObservedPurgatory),),
     weights={"watch": 5, "ready": 2, "soon": 1, "force": 2, "check": 2, "advance": 2,
@@ -371,6 +393,7 @@ SUITE: Final = PurgatorySuite(
         Act("moved"), Act("watched"), Act("delayed"), Act("keys"), Act("estimate"),
     ),
     constants=_constants,
+    long=Long(fills=("watch",), drains=("ready", "check", "advance"), sizes=(6,)),
     converse=PurgatoryConversation,
     scene="A purgatory. Purge interval: {capacity}.",
     favoured={"KAFKA-P27": ("watch", "fail", "advance"),

@@ -7,21 +7,41 @@ Nothing here is a time but ``now`` and ``to``, which are told.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from ...ports.base import (
-    COUNT, INTEGER, NAME, POSITIVE, TRUE, Argument, Kind, Operation, Port, hello, is_word,
+    COUNT, INTEGER, NAME, POSITIVE, TRUE, Argument, Kind, Operation, Port, Vocabulary, hello,
+    is_word, promised,
 )
 from ...ports.base import is_count as _is_count
 from ..storm_acker.port import list_of
 
 __all__ = ["CALLS", "EVENTS", "PORT"]
 
-CALLS: Final = (
-    "watch", "add", "ready", "check", "force", "cancel", "advance", "change", "append", "elect",
-    "heartbeat",
-)
-EVENTS: Final = ("calls", "returns", "fails", "completes", "expires", "runs", "makes wheel")
+CALLS: Final[Mapping[str, str]] = {
+    "watch": "a request is made and watched, with `request`, `keys`, `timeout` and `now`; it may "
+             "have `of`, `under`, `raises` and `locked_by`",
+    "add": "a task is added to the timer, with `task`, `delay` and `now`",
+    "ready": "what a `request` waits for comes true",
+    "check": "an event of a `key`: its requests are tried",
+    "force": "a `request` is completed",
+    "cancel": "a `task` is cancelled",
+    "advance": "the timer is driven up to the time `to`, and the purgatory purges",
+    "change": "the group changes: what `request` waits for comes true, and then `key` is checked",
+    "append": "something is appended to the partition: the same, of the partition",
+    "elect": "the partition gets another leader",
+    "heartbeat": "the group hears of a member",
+}
+EVENTS: Final[Mapping[str, str]] = {
+    "calls": "the thread begins a call",
+    "returns": "the call has returned",
+    "fails": "the call ended with an error",
+    "completes": "the thread is in onComplete of a request",
+    "expires": "the thread is in onExpiration of a request",
+    "runs": "the thread runs a task, or a request whose timeout has come",
+    "makes wheel": "the thread makes an overflow wheel",
+}
 
 
 def _is_call(value: object) -> bool:
@@ -30,7 +50,7 @@ def _is_call(value: object) -> bool:
 
 def _is_event(value: object) -> bool:
     return (isinstance(value, dict) and is_word(value.get("does"), EVENTS)
-            and NAME.accepts(value.get("thread")))
+            and NAME.accepts(value.get("thread")) and ("call" not in value or _is_call(value)))
 
 
 def _is_standing(value: object) -> bool:
@@ -51,12 +71,52 @@ def _is_rest(value: object) -> bool:
             and INTEGER.accepts(value.get("size")) and _is_count(value.get("keys")))
 
 
-CALLS_KIND: Final = Kind('a list of {"call": name, …}', list_of(_is_call))
+_EVENT: Final = Vocabulary("an event", {
+    "thread": "the name of the thread in which it happens; a text of the adapter's own for a call "
+              "of `perform`",
+    "does": "what happens",
+    "call": "of calls and returns: which call",
+    "request": "the request, or the task, that it is about; of check and advance absent",
+    "key": "of a check: the key",
+    "to": "of an advance: the time",
+    "completed": "where a check returns: how many requests it completed",
+    "tick": "of makes wheel: its tick in milliseconds",
+    "error": "of fails: a text, for a reader",
+})
+_DOES: Final = Vocabulary("`does`", EVENTS)
+_STANDING: Final = Vocabulary("where a thread stands", {
+    "thread": "its name", "at": "a text: the step that comes next, as a file and a line; may be "
+    "empty", "text": "a text: that line; may be empty",
+    "waits_for": "a text: the lock that it waits for; empty: none",
+    "held_by": "a list of texts: the threads that have that lock",
+    "done": "true or false: whether it is through",
+})
+CALLS_KIND: Final = Kind('a list of {"call": name, …}', list_of(_is_call), (
+    Vocabulary("a call", {
+        "call": "which one",
+        "request": "the name of a request", "task": "the name of a task",
+        "keys": "a list of keys, each a text", "key": "a key", "timeout": "milliseconds",
+        "delay": "milliseconds", "now": "the time, in milliseconds", "to": "a time",
+        "of": "whose request it is: none, group or partition; absent: none",
+        "under": "`group`: the lock of the group is held meanwhile; absent: none is",
+        "raises": "true: its onComplete raises, which the caller survives; absent: it does not",
+        "locked_by": "`group`: its lock is the group's; absent: it has its own"}),
+    Vocabulary("`call`", CALLS)))
 RAN: Final = Kind(
     '{"events": list, "standing": {"thread", "at", "text", "waits_for", "held_by", "done"}}',
-    _is_ran)
+    _is_ran, (
+        Vocabulary("the answer to `run`", {
+            "events": "a list: what has happened since the last answer, in order",
+            "standing": "an object: where the thread stands"}),
+        _EVENT, _DOES, _STANDING))
 REST: Final = Kind('{"events": list, "stuck": list of standings, "size": integer, "keys": count}',
-                   _is_rest)
+                   _is_rest, (
+        Vocabulary("the answer to `perform` and `settle`", {
+            "events": "a list: what has happened since the last answer, in order",
+            "stuck": "a list: where each thread stands that waits for a lock without end",
+            "size": "an integer: how many entries the timer counts",
+            "keys": "an integer from 0 up: how many keys have a watcher list"}),
+        _EVENT, _DOES, _STANDING))
 
 _CALLS: Final = Argument(
     "calls", CALLS_KIND,
@@ -75,14 +135,30 @@ _OPERATIONS: Final = (
     Operation("run", RAN, "let a thread take some steps; fewer if it has to wait or is through",
               (Argument("thread", NAME, "its name"), Argument("steps", POSITIVE, "how many"))),
     Operation("settle", REST, "let all threads run, in the order in which they were made, until "
-              "each is through or waits for ever; size and keys count only if none is stuck"),
+              "each is through or waits for ever; size and keys count only if none is stuck",
+              optional=False),
 )
+
+_PROMISES: Final = {
+    "perform": {"Every call returns.": "KAFKA-P40"},
+    "spawn": {
+        "A task that was added runs, unless it is cancelled.": "KAFKA-W1L",
+        "A request that is ready is completed when requester and trigger are through.": "KAFKA-P3",
+        "A check finds every request that its key has in the map.": "KAFKA-P3I",
+    },
+    "settle": {
+        "Every call that a thread was to make has returned then.": "KAFKA-P40",
+        "All threads end: none waits for another in a cycle.": "KAFKA-P9",
+        "A key whose list is empty is removed.": "KAFKA-P7L",
+    },
+}
+"""What has to come of each operation, and the rules of progress that judge it."""
 
 PORT: Final = Port(
     name="kafka.races",
     version=1,
     meaning="a timer and a purgatory used by threads whose steps are counted out",
-    operations={each.name: each for each in _OPERATIONS},
+    operations=promised(_OPERATIONS, _PROMISES),
     settings=(
         Argument("capacity", POSITIVE, "buckets of a wheel that may hold tasks: all but one"),
         Argument("buckets", POSITIVE, "buckets of each wheel; the tick of the first is 1"),

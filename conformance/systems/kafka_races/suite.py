@@ -17,7 +17,7 @@ from ....spec.kafka.observed_races import Call, ObservedRaces
 from ....spec.notation.errors import InputError, TargetError
 from ....spec.notation.interpreter import Step
 from ....spec.notation.rules import Rule
-from ...ports.base import Message, Session, excerpt
+from ...ports.base import ALWAYS, Message, Session, excerpt
 from ...suites.plain import PlainConversation, Seen
 from ...suites.suite import Act, Answer, Program, Suite, Watch
 from .scenes import HORIZON, SCENES, calls_in_words
@@ -94,6 +94,11 @@ def rest(size: int, keys: int) -> Step:
     return "rests", (("size", counted), ("keys", min(keys, 3)))
 
 
+def _to_call(request: Message) -> Step:
+    """The step that somebody gets calls to make."""
+    return "is_to_call", (("count", len(request["calls"])),)
+
+
 class RacesConversation(PlainConversation):
     """One session. Acts name what they are about: a scene, a thread, a number of steps."""
 
@@ -104,6 +109,10 @@ class RacesConversation(PlainConversation):
         self._begun = False
         self._ended = False
         self._named: set[str] = set()
+
+    def always(self) -> frozenset[str]:
+        """See ``PlainConversation``."""
+        return ALWAYS
 
     # --- what makes sense ----------------------------------------------------------------
 
@@ -188,8 +197,10 @@ class RacesConversation(PlainConversation):
             self._named |= {call[field] for field in ("request", "task") if field in call}
         if request["do"] == "spawn":
             self._alive[request["thread"]] = True
-            return Seen((("stands", ()),), "ready to run")
+            return Seen((_to_call(request), ("stands", ())), "ready to run")
         steps = tuple(map(self._translator.step, answer["events"]))
+        if request["do"] == "perform":
+            steps = (_to_call(request), *steps)
         told = [words for event in answer["events"]
                 if (words := _event_in_words(event, self._alive))]
         if request["do"] == "run":
@@ -287,6 +298,7 @@ _ABOUT: Final[Mapping[str, tuple[str, ...]]] = {
     "KAFKA-P3": ("trigger between try and watch", "a heartbeat"),
     "KAFKA-P3I": ("an empty list",),
     "KAFKA-P4R": ("trigger between try and watch", "completion against cascade"),
+    "KAFKA-P40": ("two overflows", "two keys"),
     "KAFKA-P7L": ("two keys", "trigger between try and watch", "watching against purge"),
     "KAFKA-P9": ("a group changes", "a member joins", "a partition", "cancel against cascade",
                  "completion against cascade", "added anew against cascade",
@@ -397,13 +409,15 @@ _OPERATIONS: Final = ("perform", "spawn", "run", "settle")
 
 SUITE: Final = RacesSuite(
     name="kafka.races",
-    version=2,
+    version=3,
     port="kafka.races",
     watches=(Watch(ObservedRaces),),
     weights=dict.fromkeys(_OPERATIONS, 1),
-    needs={rule: tuple((name,) for name in _OPERATIONS) for rule in _ABOUT},
+    needs={rule: tuple((name,) for name in _OPERATIONS if name not in ALWAYS)
+           for rule in _ABOUT},
     epilogue=(),
     constants=_constants,
+    long=None,      # a program is a schedule of a few threads
     converse=RacesConversation,
     capacities=(1,),
     settings=_settings,

@@ -20,6 +20,7 @@ from ....reference.kafka.timing_wheel import (
     Counter, LockedTimerTaskEntry, LockedTimerTaskList, TimerTaskEntry, TimerTaskList, TimingWheel,
 )
 from ....reference.kafka.watcher_lists import LockedWatcherLists, Watchers
+from ...ports.base import Message
 from ...suites.twin import Twins
 from .adapter import Kit, ReferenceRaces
 
@@ -64,6 +65,19 @@ def _parts_of(bug: type[Any]) -> Mapping[str, Kit]:
 
 
 TWINS: Final = Twins("kafka.races", ReferenceRaces, ("reference.kafka.races",), _parts_of)
+
+
+class DroppingCalls(ReferenceRaces):
+    """The last call of each thread is dropped."""
+
+    def spawn(self, thread: str, calls: list[Message]) -> bool:
+        """See the port."""
+        return super().spawn(thread, calls[:-1])
+
+
+TWINS.add(
+    "races-drop-calls", "KAFKA-P40", "the last call of each thread is never made",
+    "an executor that is shut down drops what it has queued", parts={}, of=DroppingCalls)
 
 
 # ---- completion -----------------------------------------------------------------------------

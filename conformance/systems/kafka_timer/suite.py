@@ -11,6 +11,7 @@ from ....spec.kafka.observed_timer import Law, ObservedTimer
 from ....spec.notation.errors import InputError
 from ....spec.notation.rules import Rule
 from ...ports.base import Message, Session, excerpt, is_count
+from ...suites.lengthy import Long
 from ...suites.plain import PlainConversation
 from ...suites.says import ANY, Fields, Says, each, ends, on, one, over, says, table
 from ...suites.suite import Act, Program, Suite, Watch
@@ -19,17 +20,36 @@ __all__ = ["DELAYS", "DRIVES", "START", "TASKS", "SUITE", "WAITS", "TimerConvers
 
 TASKS: Final = 4
 START: Final = 10
-DELAYS: Final = (0, 1, 2, 2, 3, 4, 5, 9)
+DELAYS: Final = (0, 1, 2, -3, 3, 4, 5, 9)
 WAITS: Final = (1, 1, 1, 1, 2, 2, 2, 9)
 """Milliseconds: with wheels of two or three buckets they reach the fifth wheel. Short waits come
-more often than long ones; a timer that starts at 10 starts in the middle of its upper ticks."""
+more often than long ones; a timer that starts at 10 starts in the middle of its upper ticks.
+Of a delay below 0 the deadline has passed: it is one of 0 to the observer."""
 DRIVES: Final = (0, 1, 3, 9)
 """For how long nobody drives the timer before it is driven once, in milliseconds."""
-DELAY_MAX: Final = 60
+
+TASKS_OF_LONG: Final = 24
+DELAYS_OF_LONG: Final = (
+    0, 1, 1, 2, 3, 5, 9, 9, 60, 60, 300, 1_000, 20_001, 65_535, 65_536, 65_537, 2**31 - 1, 2**31,
+    2**31 + 1)
+WAITS_OF_LONG: Final = (1, 1, 1, 2, 2, 9, 9, 60, 300, 1_000, 30_000, 65_536, 2**31 + 7)
+"""What long programs have: many tasks, often at the same deadline, and numbers at the ends of what
+16 and 32 bits hold."""
+
+DELAY_MAX: Final = max(*DELAYS_OF_LONG, *WAITS_OF_LONG)
 """Of any delay or wait, those of ``meeting`` included."""
+TIMEOUT_MAX: Final = 2**31 - 1
+"""Of a delay of setTimeout: the HTML standard takes it for a number of 32 bits."""
 
 _PICKS: Final = TASKS * len(DELAYS)
-_WHEELS_MAX: Final = 12
+"""Picks from here on are those of long programs."""
+_PICKS_OF_LONG: Final[Mapping[str, tuple[int, ...]]] = {
+    "add": tuple(range(_PICKS, _PICKS + TASKS_OF_LONG * len(DELAYS_OF_LONG))),
+    "elapse": tuple(range(_PICKS, _PICKS + len(WAITS_OF_LONG))),
+    **dict.fromkeys(("cancel", "fail"), tuple(range(_PICKS, _PICKS + TASKS_OF_LONG))),
+}
+_WHEELS_MAX: Final = 40
+"""More than reach ``DELAY_MAX``, with two buckets each."""
 
 _LAWS: Final[Mapping[str, Law]] = {
     "tick": Law.TICK, "deadline": Law.DEADLINE, "in-order": Law.IN_ORDER, "timeout": Law.TIMEOUT}
@@ -37,7 +57,7 @@ _LAWS: Final[Mapping[str, Law]] = {
 
 def _instants(talk: TimerConversation, request: Fields) -> Iterator[Fields]:
     first = talk.now + (request["do"] == "elapse")
-    for task in range(TASKS):
+    for task in range(max(TASKS, 1 + max(talk.asked_for, default=0))):
         # All instants in between would take longer to judge than the rest of a run.
         for at in sorted({first, talk.asked_for.get(task, first), request["now"]}):
             if first <= at <= request["now"]:
@@ -55,7 +75,7 @@ _QUEUED: Final = "{buckets} buckets queued, {wheels} wheels"
 
 def _count(action: str) -> Says:
     return says(ANY, action, "{count}", gives="count",
-                among=lambda talk, request: range(TASKS + 2))
+                among=lambda talk, request: range(len(talk.asked_for) + 2))
 
 
 def _queued(words: str, buckets: int, wheels: int) -> Says:
@@ -95,15 +115,17 @@ class TimerConversation(PlainConversation):
         request: Message = {"do": act.do, "now": self.now}
         about = dict(act.about)
         if act.do == "add":
-            delay = DELAYS[act.pick // TASKS % len(DELAYS)]
-            return request | {"task": act.pick % TASKS, "delay": delay} | about
+            return self._add(request | _added(act.pick) | about)
         if act.do in ("cancel", "fail"):
-            return request | {"task": act.pick % TASKS}
+            return request | {"task": _added(act.pick)["task"]}
         if act.do in ("elapse", "drive"):
-            waits = WAITS if act.do == "elapse" else DRIVES
-            wait = int(about.get("wait", waits[act.pick % len(waits)]))
+            wait = int(about.get("wait", _wait(act)))
             return request | {"now": self.now + wait}
         return request
+
+    def _add(self, request: Message) -> Message | None:
+        too_long = self._law == Law.TIMEOUT and request["delay"] > TIMEOUT_MAX
+        return None if too_long else request
 
     def act_for(self, request: Mapping[str, Any]) -> Act:
         """See ``Conversation``: what is asked for does not depend on the answers before."""
@@ -119,7 +141,7 @@ class TimerConversation(PlainConversation):
         if not all(is_count(request.get(name)) for name in told):
             return None
         wait = request["now"] - self.now
-        if do == "add" and wait == 0 and request["task"] < TASKS and (
+        if do == "add" and wait == 0 and request["task"] < TASKS_OF_LONG and (
                 request["delay"] <= DELAY_MAX):
             return Act(do, about=(("task", request["task"]), ("delay", request["delay"])))
         if do == "elapse" and 0 < wait <= DELAY_MAX:
@@ -129,7 +151,7 @@ class TimerConversation(PlainConversation):
     def about(self, message: Message) -> Fields:
         """See ``PlainConversation``."""
         return {**message, "law": self._law, "until": message.get("now"),
-                "ours": message.get("task", TASKS) < TASKS,
+                "ours": message.get("task", TASKS_OF_LONG) < TASKS_OF_LONG,
                 "something": "something" if message.get("due") else "nothing"}
 
     def note(self, action: str, about: Fields) -> None:
@@ -137,6 +159,23 @@ class TimerConversation(PlainConversation):
         self.now = about.get("now", self.now)
         if action == "add":
             self.asked_for[about["task"]] = self.now + about["delay"]
+
+
+def _added(pick: int) -> Message:
+    """The task and the delay of an add."""
+    if pick < _PICKS:
+        return {"task": pick % TASKS, "delay": DELAYS[pick // TASKS % len(DELAYS)]}
+    delay, task = divmod(pick - _PICKS, TASKS_OF_LONG)
+    return {"task": task, "delay": DELAYS_OF_LONG[delay % len(DELAYS_OF_LONG)]}
+
+
+def _wait(act: Act) -> int:
+    """How long it lasts."""
+    if act.do == "drive":
+        return DRIVES[act.pick % len(DRIVES)]
+    if act.pick < _PICKS:
+        return WAITS[act.pick % len(WAITS)]
+    return WAITS_OF_LONG[(act.pick - _PICKS) % len(WAITS_OF_LONG)]
 
 
 def _settings(capacity: int) -> Mapping[str, int]:
@@ -147,9 +186,13 @@ def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
     # Whatever a program does, no time and no count reaches these.
     instants = START + (items_max + 4) * DELAY_MAX
     return {
-        "u": capacity, "n": _settings(capacity)["wheel"], "K": TASKS, "D": DELAY_MAX,
+        "u": capacity, "n": _settings(capacity)["wheel"], "K": TASKS_OF_LONG, "D": DELAY_MAX,
         "H": instants, "T": items_max + TASKS, "M": _WHEELS_MAX, "S": START,
     }
+
+
+_MEETING_MAX: Final = 60
+"""The longest delay of a meeting, where it can be chosen."""
 
 
 # --- where two buckets expire together -----------------------------------------------------------
@@ -164,7 +207,7 @@ def meeting(draw: random.Random, capacity: int) -> Program:
     round_, coarse = tick * size, tick * size * size
     first = (START + 2 * coarse) // coarse * coarse     # beyond the reach of the second wheel
     meet = first + coarse * draw.randrange(3)
-    if meet + round_ - START > DELAY_MAX:
+    if meet + round_ - START > _MEETING_MAX:
         meet = first
     before = meet - tick
     later, helper, due = draw.sample(range(TASKS), 3)
@@ -201,17 +244,20 @@ _BUILT: Final = ("KAFKA-W22", "KAFKA-W23")
 _FROM_ABOVE: Final = tuple(
     task + TASKS * DELAYS.index(delay) for delay in (4, 9) for task in range(TASKS))
 """Adds that go through upper wheels, and meet others of them in a lower one as time passes."""
+_LAST: Final = Act("add", TASKS * DELAYS.index(4))
+"""A timer that has stopped before the end shows that only if something is still to run."""
 
 SUITE: Final = TimerSuite(
     name="timer",
-    version=4,
+    version=5,
     port="timer",
     watches=(Watch(ObservedTimer),),
     weights={"add": 6, "elapse": 4, "cancel": 2, "size": 1, "entries": 1, "queue": 1, "drive": 2,
              "fail": 1},
     epilogue=(Act("size"), Act("entries"), Act("queue"), *[Act("elapse", len(WAITS) - 1)] * 3,
-              Act("size"), Act("entries")),
+              Act("size"), Act("entries"), _LAST, Act("elapse", len(WAITS) - 1)),
     constants=_constants,
+    long=Long(fills=("add",), drains=("elapse", "cancel"), sizes=(20,), picks=_PICKS_OF_LONG),
     converse=TimerConversation,
     settings=_settings,
     scene="A timer. Tick, if it has one: {capacity} ms; buckets of a wheel, if any: {wheel}.",

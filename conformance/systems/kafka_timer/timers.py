@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import platform
 import sched
+from asyncio.base_events import MAXIMUM_SELECT_TIMEOUT  # type: ignore[attr-defined]
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
@@ -171,6 +172,8 @@ class _Selector:
     def select(self, timeout: float | None) -> list[Any]:
         """Move the clock by ``timeout``, up to the instant at which the loop is to stop."""
         loop = self._loop
+        if timeout == MAXIMUM_SELECT_TIMEOUT:
+            timeout = loop.until_next       # asyncio would look at the clock once a day
         loop.clock = loop.until if timeout is None else min(loop.clock + timeout, loop.until)
         if loop.clock == loop.until:
             loop.stop()
@@ -186,8 +189,16 @@ class _VirtualLoop(asyncio.base_events.BaseEventLoop):
     def __init__(self, now: int) -> None:
         super().__init__()
         self.clock: float = now
+        # A nanosecond is too little to be added to a number as large as 2^31.
+        self._clock_resolution = 0.5
         self.until = now
         self._selector = _Selector(self)
+
+    @property
+    def until_next(self) -> float:
+        """How long it is until the next timer."""
+        when: float = self._scheduled[0].when()  # type: ignore[attr-defined]
+        return when - self.clock
 
     def time(self) -> float:
         """See ``asyncio.AbstractEventLoop``."""

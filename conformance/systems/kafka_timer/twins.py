@@ -8,11 +8,10 @@ from typing import Any, Final
 from ....reference.kafka.delay_queue import DelayQueue
 from ....reference.kafka.old_timer import OldTimer
 from ....reference.kafka.timer import Timer
-from ....reference.kafka.timing_wheel import (
-    TimerTask, TimerTaskEntry, TimerTaskList, TimingWheel,
-)
+from ....reference.kafka.timing_wheel import TimerTask, TimerTaskEntry, TimerTaskList, TimingWheel
 from ...suites.twin import Twins
 from .timers import ReferenceOldTimer, ReferenceTimer, SchedTimer
+from .twins_ends import ENDS
 
 __all__ = ["TWINS", "OpenTimer", "OpenWheel"]
 
@@ -539,6 +538,13 @@ class NothingLeaves(OldTimer):
         return found
 
 
+class _Unsigned(ReferenceOldTimer):
+    """Its delays are numbers without a sign."""
+
+    def schedule(self, task: int, delay: int) -> None:
+        super().schedule(task, delay % 2**32)
+
+
 class _Lifo(SchedTimer):
     """Among tasks of one deadline, the one that was added last runs first."""
 
@@ -577,6 +583,10 @@ class Unclamped(OldTimer):
 
 
 TWINS.add(
+    "timer-delay-wraps", "KAFKA-W25", "a delay below 0 wraps, and the task runs in seven weeks",
+    "deadline - now in an unsigned integer, of a deadline that has passed", parts={},
+    of=_Unsigned, originals=_OLD)
+TWINS.add(
     "timer-lifo", "KAFKA-W27", "of two tasks of one deadline the later one runs first",
     "a heap without a counter of insertions", parts={}, of=_Lifo, originals=("sched",))
 TWINS.add(
@@ -584,3 +594,7 @@ TWINS.add(
     "what is due runs in the order of the adds, each at its own time",
     "a fake clock that goes through its list of timers, and not from one deadline to the next",
     parts={}, of=_ToldByAdds, originals=_OLD)
+
+
+TWINS.late("timer-clock-not-moved", 40, 300)
+TWINS.update(ENDS)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from ...ports.base import COUNT, POSITIVE, Argument, Kind, Operation, Port, hello, is_count
+from ...ports.base import (
+    COUNT, POSITIVE, Argument, Kind, Operation, Port, Vocabulary, hello, is_count, promised,
+)
 
 __all__ = ["ELEMENTS", "PORT"]
 
@@ -25,7 +27,11 @@ def _is_processed(value: object) -> bool:
 ELEMENTS: Final = Kind("a list of the numbers of elements", _is_counts)
 PERMITS: Final = Kind("a list with the number of permits of each message", _is_permits)
 PROCESSED: Final = Kind(
-    'an object {"element": its number, or null, "permits": a list}', _is_processed)
+    'an object {"element": its number, or null, "permits": a list}', _is_processed, (
+        Vocabulary("the answer to `process`", {
+            "element": "the number of the element that is processed; null, or absent: there was "
+                       "none",
+            "permits": "a list: the number of permits of each message that B sends now"}),))
 
 _OPERATIONS: Final = (
     hello("start a fresh link: B is empty, and A has a permit for each of its slots"),
@@ -41,12 +47,26 @@ _OPERATIONS: Final = (
               "ok: which one, null if there was none, and the messages that B sends now"),
 )
 
+_PROMISES: Final = {
+    "offer": {
+        "An element for which there is a permit is sent at once.": "FLOW-8",
+    },
+    "permit": {
+        "An element for which there is a permit now is sent at once.": "FLOW-8",
+    },
+    "process": {
+        "A batch of free slots is announced at once.": "FLOW-9",
+        "While the sender has elements, the link goes on.": "FLOW-3",
+    },
+}
+"""What has to come of each operation, and the rules of progress that judge it."""
+
 PORT: Final = Port(
     name="link",
     version=1,
     meaning="a sender A and a receiver B with permits; the harness carries all messages, loses "
             "none, and keeps the order of each direction",
-    operations={each.name: each for each in _OPERATIONS},
+    operations=promised(_OPERATIONS, _PROMISES),
     settings=(Argument("capacity", POSITIVE, "how many slots B has"),
               Argument("batch", POSITIVE, "how many freed slots B announces together")),
     policies={"incremental": "a message says how many permits there are more"},

@@ -10,6 +10,7 @@ from ....spec.flow.observed_link import ObservedLink
 from ....spec.notation.labels import counted
 from ...ports.base import Message, Session
 from ...suites.capacities import that_goes_with
+from ...suites.lengthy import Long, grown
 from ...suites.plain import PlainConversation
 from ...suites.says import ANY, Fields, each, ends, on, one, says, table
 from ...suites.suite import Act, Suite, Watch
@@ -19,7 +20,7 @@ __all__ = ["SUITE", "LinkConversation"]
 ELEMENTS_MAX: Final = 24
 """Elements that a program may offer."""
 
-BATCHES: Final = {1: 1, 2: 2, 3: 2, 4: 1}
+BATCHES: Final = {1: 1, 2: 2, 3: 2, 4: 1, 7: 3}
 """By capacity: a batch of all slots (stop-and-wait among them), of a part of them, and of one."""
 
 _SENT: Final = each(
@@ -53,6 +54,7 @@ class LinkConversation(PlainConversation):
 
     def __init__(self, session: Session, capacity: int, items_max: int) -> None:
         super().__init__(session, "link", _settings(capacity), _constants(capacity, items_max))
+        self._most = grown(ELEMENTS_MAX, items_max)
         self._offered = 0                       # elements that A's application had so far
         self._sent = 0                          # of these, what A has sent
         self._processed = 0                     # of these, what B has processed
@@ -64,7 +66,7 @@ class LinkConversation(PlainConversation):
         if act.do == "offer":
             elements = range(self._offered, self._offered + act.pick % 3 + 1)
             return {"do": "offer", "elements": [*elements]} if (
-                elements.stop <= ELEMENTS_MAX) else None
+                elements.stop <= self._most) else None
         if act.do == "permit":
             return {"do": "permit", "count": self._permits[0]} if self._permits else None
         if act.do == "data":
@@ -108,7 +110,8 @@ def _settings(capacity: int) -> Mapping[str, int]:
 
 
 def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
-    return {"C": capacity, "b": that_goes_with(capacity, BATCHES), "K": ELEMENTS_MAX}
+    return {"C": capacity, "b": that_goes_with(capacity, BATCHES),
+            "K": grown(ELEMENTS_MAX, items_max)}
 
 
 SUITE: Final = Suite(
@@ -119,9 +122,10 @@ SUITE: Final = Suite(
     weights={"offer": 3, "permit": 4, "data": 5, "process": 5},
     epilogue=(Act("offer", 2), *(Act("data"), Act("process"), Act("permit")) * 3),
     constants=_constants,
+    long=Long(fills=("offer", "data"), drains=("process", "permit"), sizes=(7,)),
     converse=LinkConversation,
     settings=_settings,
-    capacities=tuple(BATCHES),
+    capacities=(1, 2, 3, 4),
     telling={"FLOW-3": (1, 2), "FLOW-5": (2, 3), "FLOW-9": (3, 4)},
     scene="A link. Slots of B: {capacity}; freed slots that are announced together: {batch}.",
 )

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from ...ports.base import COUNT, POSITIVE, Argument, Kind, Operation, Port, hello, is_count
+from ...ports.base import (
+    COUNT, POSITIVE, Argument, Kind, Operation, Port, Vocabulary, hello, is_count, promised,
+)
 from ..link.port import ELEMENTS
 
 __all__ = ["PORT"]
@@ -24,9 +26,17 @@ def _is_processed(value: object) -> bool:
             and (value.get("element", -1) is None or is_count(value.get("element"))))
 
 
-MESSAGES: Final = Kind('a list of {"ack": number} or {"limit": number}', _is_messages)
+_MESSAGE: Final = Vocabulary("a message that B sends, which has one of", {
+    "ack": "B has accepted the elements below this number",
+    "limit": "A may send the elements below this number"})
+MESSAGES: Final = Kind(
+    'a list of {"ack": number} or {"limit": number}', _is_messages, (_MESSAGE,))
 PROCESSED: Final = Kind(
-    'an object {"element": its number, or null, "messages": a list}', _is_processed)
+    'an object {"element": its number, or null, "messages": a list}', _is_processed, (
+        Vocabulary("the answer to `process`", {
+            "element": "the number of the element that is processed; null, or absent: there was "
+                       "none",
+            "messages": "a list: the messages that B sends now"}), _MESSAGE))
 
 _OPERATIONS: Final = (
     hello("start a fresh link: B is empty, and A's first limit is B's capacity"),
@@ -48,12 +58,35 @@ _OPERATIONS: Final = (
               "which one, null if there was none, and the messages that B sends now"),
 )
 
+_PROMISES: Final = {
+    "offer": {
+        "An element below the limit is sent at once.": "FLOW-8",
+    },
+    "permit": {
+        "An element that is below the limit now is sent at once.": "FLOW-8",
+    },
+    "sender_timer": {
+        "The oldest element that is not acknowledged is sent again.": "FLOW-20",
+    },
+    "data": {
+        "Every element that arrives is acknowledged.": "FLOW-19",
+    },
+    "receiver_timer": {
+        "The limit is sent again.": "FLOW-25",
+    },
+    "process": {
+        "An element that is there is processed.": "FLOW-11",
+        "A batch of free slots is announced at once.": "FLOW-9",
+    },
+}
+"""What has to come of each operation, and the rules of progress that judge it."""
+
 PORT: Final = Port(
     name="link.counted",
     version=1,
     meaning="a sender A and a receiver B whose messages the harness carries: any that was sent may "
             "be delivered at any time and any number of times, or never",
-    operations={each.name: each for each in _OPERATIONS},
+    operations=promised(_OPERATIONS, _PROMISES),
     settings=(Argument("capacity", POSITIVE, "how many slots B has"),
               Argument("batch", POSITIVE, "by how much B raises its limit, at least")),
     policies={"absolute": "a message says up to which number A may send"},

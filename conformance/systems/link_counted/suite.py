@@ -8,6 +8,7 @@ from typing import Final
 from ....spec.flow.observed_counted import ObservedCountedLink
 from ...ports.base import Message, Session
 from ...suites.capacities import that_goes_with
+from ...suites.lengthy import Long, grown
 from ...suites.plain import PlainConversation
 from ...suites.says import ANY, Fields, each, ends, on, one, says, table
 from ...suites.suite import Act, Suite, Watch
@@ -17,7 +18,7 @@ __all__ = ["SUITE", "CountedConversation"]
 ELEMENTS_MAX: Final = 12
 """Elements that a program may offer."""
 
-BATCHES: Final = {1: 1, 2: 2, 3: 1}
+BATCHES: Final = {1: 1, 2: 2, 3: 1, 7: 3}
 """By capacity."""
 
 # After one message there is nothing more to say: no request calls for two.
@@ -66,6 +67,7 @@ class CountedConversation(PlainConversation):
         super().__init__(session, "link.counted", _settings(capacity),
                          _constants(capacity, items_max))
         self._capacity = capacity
+        self._most = grown(ELEMENTS_MAX, items_max, each=3)
         self._offered = 0                       # elements that A's application had so far
         self.accepted = 0                       # elements that B was brought in their turn
         self._acks: list[int] = []              # all that B sent
@@ -81,7 +83,7 @@ class CountedConversation(PlainConversation):
         if act.do == "offer":
             elements = range(self._offered, self._offered + act.pick % 3 + 1)
             return {"do": "offer", "elements": [*elements]} if (
-                elements.stop <= ELEMENTS_MAX) else None
+                elements.stop <= self._most) else None
         if act.do == "data":
             sent = self.times["sends"]
             wanted = min(self.accepted, sent - 1)
@@ -120,15 +122,14 @@ class CountedConversation(PlainConversation):
         elif action == "data":
             self.accepted += about["element"] == self.accepted
         elif action == "acks":
-            _keep(self._acks, about["ack"])
+            self._keep(self._acks, about["ack"])
         elif action == "limits":
-            _keep(self._limits, about["limit"])
+            self._keep(self._limits, about["limit"])
 
-
-def _keep(messages: list[int], number: int) -> None:
-    """The network keeps a message; the same one once, for it may deliver it any number of times."""
-    if number not in messages and number <= 2 * ELEMENTS_MAX:
-        messages.append(number)
+    def _keep(self, messages: list[int], number: int) -> None:
+        """The network keeps a message; the same one once, for it may deliver it at any time."""
+        if number not in messages and number <= 2 * self._most:
+            messages.append(number)
 
 
 def _about(
@@ -146,7 +147,8 @@ def _settings(capacity: int) -> Mapping[str, int]:
 
 
 def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
-    return {"C": capacity, "b": that_goes_with(capacity, BATCHES), "K": ELEMENTS_MAX}
+    return {"C": capacity, "b": that_goes_with(capacity, BATCHES),
+            "K": grown(ELEMENTS_MAX, items_max, each=3)}
 
 
 SUITE: Final = Suite(
@@ -161,9 +163,10 @@ SUITE: Final = Suite(
               Act("data", 1), Act("process"), Act("process"), Act("receiver_timer"),
               Act("sender_timer")),
     constants=_constants,
+    long=Long(fills=("offer", "data"), drains=("process", "permit"), sizes=(7,)),
     converse=CountedConversation,
     settings=_settings,
-    capacities=tuple(BATCHES),
+    capacities=(1, 2, 3),
     # A holds credit when a limit comes that is older than the one it has.
     courses={"FLOW-8": (((Act("receiver_timer"),), (Act("offer"),), (Act("data"),), "process",
                          (Act("permit"),), (Act("permit", 1),), (Act("offer", 2),)),)},

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
-from ...ports.base import COUNT, POSITIVE, Argument, Kind, Operation, Port, hello, is_count
+from ...ports.base import (
+    COUNT, POSITIVE, Argument, Kind, Operation, Port, Vocabulary, hello, is_count, is_word,
+    promised,
+)
 
 __all__ = ["PORT"]
 
-SIGNALS: Final = ("stop", "go")
+SIGNALS: Final[Mapping[str, str]] = {
+    "stop": "its sender is to send nothing more", "go": "its sender may send again",
+}
+_SIGNALS: Final = Vocabulary("what it says", SIGNALS)
 
 
 def _are_signals(value: object) -> bool:
-    return isinstance(value, list) and all(each in SIGNALS for each in value)
+    return isinstance(value, list) and all(is_word(each, SIGNALS) for each in value)
 
 
 def _is_given(value: object) -> bool:
@@ -20,8 +27,12 @@ def _is_given(value: object) -> bool:
             and is_count(value["given"]) and _are_signals(value["says"]))
 
 
-SAYS: Final = Kind('a list of "stop" and "go"', _are_signals)
-GIVES: Final = Kind('an object {"given": how many, "says": a list of "stop" and "go"}', _is_given)
+SAYS: Final = Kind('a list of "stop" and "go"', _are_signals, (_SIGNALS,))
+GIVES: Final = Kind(
+    'an object {"given": how many, "says": a list of "stop" and "go"}', _is_given, (
+        Vocabulary("the answer to `take`", {
+            "given": "an integer from 0 up: how many elements there were",
+            "says": "a list: what it says now, in its order"}), _SIGNALS))
 
 _OPERATIONS: Final = (
     hello("start a fresh receiver, which holds nothing and has said nothing"),
@@ -33,11 +44,22 @@ _OPERATIONS: Final = (
               (Argument("most", POSITIVE, "how many at most"),)),
 )
 
+_PROMISES: Final = {
+    "arrive": {
+        "Above the high mark it says stop.": "FLOW-112",
+    },
+    "take": {
+        "Where something is there, something is given.": "FLOW-118",
+        "At the low mark it says go, if it has said stop.": "FLOW-114",
+    },
+}
+"""What has to come of each operation, and the rules of progress that judge it."""
+
 PORT: Final = Port(
     name="marks",
     version=1,
     meaning="a receiver whose sender and reader are the harness",
-    operations={each.name: each for each in _OPERATIONS},
+    operations=promised(_OPERATIONS, _PROMISES),
     settings=(Argument("capacity", POSITIVE, "the low mark: what it may hold when it says go"),
               Argument("high", COUNT, "the high mark: what it may hold without having said stop")),
     policies={"marks": "it says stop above its high mark, and go at its low one"},

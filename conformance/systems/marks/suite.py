@@ -7,6 +7,7 @@ from typing import Final
 
 from ....spec.flow.observed_marks import ObservedMarks
 from ...ports.base import Message, Session
+from ...suites.lengthy import Long
 from ...suites.plain import PlainConversation
 from ...suites.says import ANY, Fields, each, ends, on, one, says, table
 from ...suites.suite import Act, Suite, Watch
@@ -87,6 +88,7 @@ SUITE: Final = Suite(
     epilogue=(Act("take", 0), Act("take", 1), Act("arrive", 0), Act("take", 3), Act("arrive", 2),
               Act("take", 5), Act("take", 5)),
     constants=_constants,
+    long=Long(fills=("arrive",), drains=("take",), sizes=(7,)),
     converse=MarksConversation,
     settings=_settings,
     capacities=(1, 2, 3),

@@ -142,3 +142,8 @@ class KeepingWhileStopped(Watermarks):
         if self._stopped:
             return 0, False
         return super().take(most)
+
+
+# ---- what shows late ----------------------------------------------------------------------------
+
+TWINS.late("marks-calls-late", 40, 300)

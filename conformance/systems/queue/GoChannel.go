@@ -76,11 +76,11 @@ func settle() {
 }
 
 type request struct {
-	ID       int            `json:"id"`
-	Do       string         `json:"do"`
-	Item     string         `json:"item"`
-	Ticket   string         `json:"ticket"`
-	Settings map[string]int `json:"settings"`
+	ID       int             `json:"id"`
+	Do       string          `json:"do"`
+	Item     json.RawMessage `json:"item"` // a text or a number, as JSON has it
+	Ticket   string          `json:"ticket"`
+	Settings map[string]int  `json:"settings"`
 }
 
 type message map[string]any
@@ -95,7 +95,7 @@ func told(c *call, item *string) any {
 	if c.puts {
 		return true
 	}
-	return *item
+	return json.RawMessage(*item)
 }
 
 // events tells of the calls that have ended, in the order in which they began.
@@ -150,7 +150,7 @@ func (a *adapter) answer(asked request) message {
 	switch asked.Do {
 	case "offer":
 		select {
-		case a.queue <- asked.Item:
+		case a.queue <- string(asked.Item):
 			return message{"ok": true}
 		default:
 			return message{"ok": false}
@@ -158,12 +158,12 @@ func (a *adapter) answer(asked request) message {
 	case "poll":
 		select {
 		case item := <-a.queue:
-			return message{"ok": item}
+			return message{"ok": json.RawMessage(item)}
 		default:
 			return message{"ok": nil}
 		}
 	case "put":
-		return a.begin(true, asked.Item)
+		return a.begin(true, string(asked.Item))
 	case "take":
 		return a.begin(false, "")
 	case "cancel":

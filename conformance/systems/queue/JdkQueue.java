@@ -166,7 +166,7 @@ public class JdkQueue {
     void tell() {
         waits.values().removeIf(call -> {
             if (!call.over()) return false;
-            Object told = call.puts ? "true" : quoted((String) call.value);
+            Object told = call.puts ? "true" : orNull((String) call.value);
             events.add("{\"done\":" + quoted(call.ticket) + ",\"ok\":" + told + "}");
             return true;
         });
@@ -175,7 +175,7 @@ public class JdkQueue {
     String begin(boolean puts, Callable<Object> action) {
         if (!waits.isEmpty() && queue.offersWaitForPuts()) return BUSY;
         Call call = new Call("t" + (tickets + 1), puts, action);
-        if (call.over()) return "\"ok\":" + (puts ? "true" : quoted((String) call.value));
+        if (call.over()) return "\"ok\":" + (puts ? "true" : orNull((String) call.value));
         tickets += 1;
         waits.put(call.ticket, call);
         return "\"waiting\":" + quoted(call.ticket);
@@ -195,12 +195,12 @@ public class JdkQueue {
     }
 
     String answer(String request) throws Exception {
-        String item = field(request, "item");
+        String item = token(request, "item");
         switch (field(request, "do")) {
             case "offer":
                 if (!waits.isEmpty() && queue.offersWaitForPuts()) return BUSY;
                 return "\"ok\":" + queue.offer(item);
-            case "poll": return "\"ok\":" + quoted(queue.poll());
+            case "poll": return "\"ok\":" + orNull(queue.poll());
             case "put": return begin(true, () -> { queue.put(item); return true; });
             case "size": return "\"ok\":" + queue.size();
             case "settle": return "\"ok\":true";
@@ -219,7 +219,21 @@ public class JdkQueue {
     // ---- the protocol: flat objects, but for the settings of hello --------------------------
 
     static final Pattern TEXT = Pattern.compile(
-        "\"(\\w+)\"\\s*:\\s*(?:\"((?:[^\"\\\\]|\\\\.)*)\"|(\\d+))");
+        "\"(\\w+)\"\\s*:\\s*(?:\"([^\"\\\\]*(?:\\\\.[^\"\\\\]*)*)\"|(-?\\d+))");
+
+    /** A value as JSON has it: what is put in comes out as it is, a text or a number. */
+    static String token(String request, String name) {
+        String found = field(request, name);
+        return found == null || !isText(request, name) ? found : quoted(found);
+    }
+
+    static boolean isText(String request, String name) {
+        Matcher found = TEXT.matcher(request);
+        while (found.find()) {
+            if (found.group(1).equals(name)) return found.group(2) != null;
+        }
+        return false;
+    }
 
     static String field(String request, String name) {
         Matcher found = TEXT.matcher(request);
@@ -231,14 +245,17 @@ public class JdkQueue {
         return null;
     }
 
-    static String quoted(String text) { return text == null ? "null" : "\"" + text + "\""; }
+    static String quoted(String text) { return "\"" + text + "\""; }
+
+    static String orNull(String token) { return token == null ? "null" : token; }
 
     public static void main(String[] arguments) throws Exception {
         String name = arguments[0];
         boolean takes = !name.equals("SubmissionPublisher");
         String can = "[\"offer\",\"poll\",\"put\",\"size\""
             + (takes ? ",\"take\",\"cancel\"]" : "]");
-        PrintStream out = new PrintStream(new java.io.FileOutputStream(java.io.FileDescriptor.out));
+        PrintStream out = new PrintStream(
+            new java.io.FileOutputStream(java.io.FileDescriptor.out), false, "UTF-8");
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in, "UTF-8"));
         JdkQueue adapter = null;
         for (String line = in.readLine(); line != null; line = in.readLine()) {

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any, ClassVar
 
-from ...adapters.base import Declined
-from ...ports.base import Message, Port
+from ...adapters.base import Declined, declared
+from ...ports.base import AT_ONCE, Message, Port
 from .port import PORT
 
 __all__ = ["QueueAdapter", "Waits"]
@@ -40,6 +40,10 @@ class QueueAdapter:
     capacity_max: ClassVar[int] = 1 << 20
     lacks: ClassVar[Collection[str]] = ()
     """Operations that it inherits and cannot do."""
+    wakes: ClassVar[str] = AT_ONCE
+    """When one runs that was woken: ``STEPPED`` where the harness can come in between."""
+    no_occasion: ClassVar[Collection[str]] = ()
+    """The ids of rules that nothing which it does could break."""
 
     def __init__(self) -> None:
         self._events: list[Message] = []
@@ -104,4 +108,5 @@ class QueueAdapter:
         self.start(capacity)
         can = [name for name in self.port.capabilities()
                if hasattr(self, name) and name not in self.lacks]
-        return {"name": self.name, "version": self.version, "can": can, "policy": self.policy}
+        return {"name": self.name, "version": self.version, "can": can, "policy": self.policy,
+                **declared(self.wakes, self.no_occasion)}

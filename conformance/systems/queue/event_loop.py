@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 from ....reference.drivers.asyncio_queue import AsyncQueue
 from ....reference.drivers.virtual_loop import VirtualLoop
 from ...adapters.base import Declined, missing
+from ...ports.base import STEPPED
 from .adapter import QueueAdapter, Waits
 
 __all__ = [
@@ -50,6 +51,8 @@ class LoopQueue(QueueAdapter):
 
     A subclass says how to make the queue and how to call it, in the seven methods below.
     """
+
+    wakes: ClassVar[str] = STEPPED
 
     def make(self, capacity: int) -> None:
         """Make the queue under test."""

@@ -8,6 +8,7 @@ that it sent was handled, so that nothing has to be waited for.
 
 from __future__ import annotations
 
+import json
 import re
 import socket
 from typing import ClassVar, Final
@@ -85,7 +86,7 @@ class NatsReader(QueueAdapter):
 
     def offer(self, item: Item) -> bool:
         """See the port. Publishers are told nothing."""
-        payload = str(item).encode().ljust(_ITEM_BYTES)
+        payload = json.dumps(item).encode().ljust(_ITEM_BYTES)
         self._writer.tell(b"PUB queue %d" % len(payload), payload)
         self._unread += 1
         return True
@@ -96,7 +97,7 @@ class NatsReader(QueueAdapter):
             return None
         if not self._cut_off:
             try:
-                item = self._reader.message().decode().strip()
+                item: Item = json.loads(self._reader.message())
             except (EOFError, ConnectionError):
                 self._cut_off = True
             else:

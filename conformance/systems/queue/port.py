@@ -1,7 +1,8 @@
 """The port ``queue``: what a bounded queue under test is asked, as data.
 
-Items are chosen by the harness and are all distinct, so that an item that is lost, invented,
-reordered or delivered twice can be told from its neighbours.
+Items are chosen by the harness. Mostly they are all distinct, so that an item that is lost,
+invented, reordered or delivered twice can be told from its neighbours; in some programs several
+are equal.
 """
 
 from __future__ import annotations
@@ -10,12 +11,12 @@ from typing import Final
 
 from ...ports.base import (
     COUNT, FLAG, ITEM, ITEM_OR_NULL, NAME, POSITIVE, TICKET, TIMERS, TRUE, Argument, Operation,
-    Port, hello,
+    Port, hello, promised,
 )
 
 __all__ = ["PORT"]
 
-_ITEM = Argument("item", ITEM, "the item, distinct from all others")
+_ITEM = Argument("item", ITEM, "the item, whose value means nothing; some may be equal")
 _BY = Argument("by", NAME, "the producer or consumer that asks", required=False)
 
 _OPERATIONS: Final = (
@@ -40,11 +41,30 @@ _OPERATIONS: Final = (
     Operation("timers", TIMERS, "when the adapter next wants to be asked"),
 )
 
+_PROMISES: Final = {
+    "offer": {
+        "An item for which there is room is taken.": "QUEUE-2",
+    },
+    "poll": {
+        "An item that is inside is given.": "QUEUE-4",
+    },
+    "put": {
+        "A put that waits ends as soon as there is room.": "QUEUE-7",
+    },
+    "take": {
+        "A take that waits ends as soon as there is an item.": "QUEUE-8",
+    },
+    "cancel": {
+        "If the call was woken before, the next one that waits goes on in its place.": "QUEUE-10",
+    },
+}
+"""What has to come of each operation, and the rules of progress that judge it."""
+
 PORT: Final = Port(
     name="queue",
     version=1,
     meaning="a bounded first-in-first-out queue with waiting producers and consumers",
-    operations={each.name: each for each in _OPERATIONS},
+    operations=promised(_OPERATIONS, _PROMISES),
     settings=(Argument("capacity", POSITIVE, "the most items that the queue may hold"),),
     policies={
         "wait": "a full queue refuses an offer; a put waits for room",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import socket
 from typing import Any, ClassVar, Final
 
@@ -39,11 +40,13 @@ class RedisList(QueueAdapter):
 
     def offer(self, item: Item) -> bool:
         """See the port."""
-        return bool(self._ask("EVAL", self.script, "1", _KEY, str(self._capacity), str(item)) == 1)
+        text = json.dumps(item)     # Redis has texts only
+        return bool(self._ask("EVAL", self.script, "1", _KEY, str(self._capacity), text) == 1)
 
     def poll(self) -> Item | None:
         """See the port."""
-        item: str | None = self._ask("LPOP", _KEY)
+        text = self._ask("LPOP", _KEY)
+        item: Item | None = None if text is None else json.loads(text)
         return item
 
     def size(self) -> int:

@@ -9,6 +9,7 @@ from ....reference.queue import (
     BoundedQueue, Disconnected, Empty, NotYet, Overflow, QueueFull, Step, Ticket,
 )
 from ...adapters.base import Declined
+from ...ports.base import AT_ONCE, STEPPED
 from .adapter import QueueAdapter, Waits
 from .questions import CUT_OFF, FULL
 
@@ -30,6 +31,7 @@ class DeferredQueue(QueueAdapter):
     """
 
     name: ClassVar[str] = "reference, waiters run at settle"
+    wakes: ClassVar[str] = STEPPED
     core: ClassVar[type[BoundedQueue[Any]]] = BoundedQueue
     overflow: ClassVar[Overflow] = Overflow.WAIT
 
@@ -99,6 +101,7 @@ class ReferenceQueue(DeferredQueue):
     """The core, whose woken waiters run within the request that woke them."""
 
     name: ClassVar[str] = "reference"
+    wakes: ClassVar[str] = AT_ONCE
 
     def _after(self, step: Step[A]) -> A:
         answer = super()._after(step)

@@ -7,15 +7,18 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar, Final
 
+from ....spec.engines.candidates import either
 from ....spec.notation.errors import InputError
 from ....spec.notation.interpreter import Step
 from ....spec.queues.bounded import BoundedQueue, OrderlyQueue
 from ....spec.queues.conserved import ConservingQueue
 from ....spec.queues.dropping import DroppingQueue, Policy
 from ....spec.queues.rules import IN_TURN
-from ...ports.base import Message, Session, excerpt
+from ...ports.base import STEPPED_WAKES, Message, Session, excerpt
 from ...suites.asking import greet, refused
+from ...suites.lengthy import Long, grown
 from ...suites.suite import Act, Answer, Exchange, Fuller, Suite, Watch
+from ...suites.values import Payloads, Value, in_words
 
 __all__ = ["SUITE", "QueueConversation", "Wait", "about", "constants", "policy"]
 
@@ -23,7 +26,9 @@ WAITERS_MAX: Final = 3
 """Puts, and takes, that wait at the same time: more find no more, and cost states."""
 
 TAKES_MAX: Final = 12
-"""Takes that begin to wait in one program."""
+"""Takes that begin to wait in one short program."""
+
+TAKES_OF_LONG: Final = 600
 
 
 PROMISES: Final[Mapping[str, Policy]] = {
@@ -61,7 +66,8 @@ class QueueConversation:
     """One session with a queue; see ``Conversation``.
 
     Items are the texts a1, a2, … in the order in which they are first named, which is also
-    how the machines number them. ``issued_at`` of a ticket is the number of the request.
+    how the machines number them; or what the program says. ``issued_at`` of a ticket is the number
+    of the request.
     A subclass may talk about another ``port``, with another operation to ``cancel`` a wait.
     """
 
@@ -71,10 +77,14 @@ class QueueConversation:
         "offer", "poll", "put", "take", "settle", "cancel", "size")
 
     def __init__(self, session: Session, capacity: int, items_max: int) -> None:
+        self.tells = True
         self._session = session
         self._capacity = capacity
         self._items_max = items_max
-        self._numbers: dict[object, int] = {}
+        self._values: list[Value] = []
+        self._equal = False         # whether two items have the same value
+        self._numbers: dict[object, list[int]] = {}     # by value
+        self._takes_max = grown(TAKES_MAX, items_max, TAKES_OF_LONG)
         self._fates: list[str] = []
         self._tickets: list[Wait] = []
         self._asked = 0
@@ -93,7 +103,7 @@ class QueueConversation:
             return False
         if act.do in ("offer", "put") and len(self._fates) + 1 >= self._items_max:
             return False
-        if act.do == "take" and self._asked >= TAKES_MAX:
+        if act.do == "take" and self._asked >= self._takes_max:
             return False
         if act.do in ("put", "take"):
             return sum(ticket.side == act.do and not ticket.told
@@ -116,7 +126,7 @@ class QueueConversation:
             out = self._to_cancel()
             ticket = out[act.pick % len(out)]
         request = self._request(act, ticket)
-        possible = tuple(self._possible(act, ticket))
+        possible = tuple(self._possible(act, ticket)) if self.tells else ()
         wire = dict(request)
         if ticket is not None:
             wire["ticket"] = ticket.wire
@@ -132,7 +142,7 @@ class QueueConversation:
         shown = self._take_promise()
         completions: tuple[Answer, ...] = ()
         if reply["events"]:
-            completions = tuple(self._completions())
+            completions = tuple(self._completions()) if self.tells else ()
             events = [self._event(event) for event in reply["events"]]
             shown += tuple([step for step, _ in events])
             words = "; ".join([words, *[more for _, more in events]])
@@ -147,10 +157,10 @@ class QueueConversation:
 
     def _request(self, act: Act, ticket: Wait | None) -> Message:
         if act.do == "offer":
-            return {"do": "offer", "item": self._next_item()}
+            return {"do": "offer", "item": self._next_item(act)}
         if act.do == "put":
             number = len(self._fates) + 1
-            return {"do": "put", "item": self._next_item(), "by": f"producer {number}"}
+            return {"do": "put", "item": self._next_item(act), "by": f"producer {number}"}
         if act.do == "take":
             return {"do": "take", "by": f"consumer {self._asked + 1}"}
         if ticket is not None:
@@ -158,8 +168,8 @@ class QueueConversation:
             return {"do": self.cancel, "ticket_of": ticket.issued_at, **late}
         return {"do": act.do}
 
-    def _next_item(self) -> str:
-        return f"a{len(self._fates) + 1}"
+    def _next_item(self, act: Act) -> Value:
+        return act.about[0][1] if act.about else _plain(len(self._fates))
 
     def act_for(self, request: Mapping[str, Any]) -> Act | None:
         """See ``Conversation``."""
@@ -177,8 +187,8 @@ class QueueConversation:
         act = Act(do)
         if not self.makes_sense(act):
             raise InputError(f"{do!r} would be more than may wait at the same time")
-        if "item" in self._request(act, None) and request.get("item") != self._next_item():
-            raise InputError(f"the item of {do!r} is not {self._next_item()!r}, the next one")
+        if request.get("item", self._next_item(act)) != self._next_item(act):
+            act = Act(do, about=(("item", request["item"]),))
         return act
 
     def asked(self, request: Message) -> str:
@@ -188,7 +198,7 @@ class QueueConversation:
             return f"{request['do']} what began to wait in step {request['ticket_of'] + 1}{late}"
         words: str = request["do"]
         if "item" in request:
-            words = f"{words} {request['item']}"
+            words = f"{words} {in_words(request['item'])}"
         return f"{words} by {request['by']}" if "by" in request else words
 
     # --- what a reply shows --------------------------------------------------------------
@@ -227,12 +237,16 @@ class QueueConversation:
     def _came_out(self, action: str, item: object) -> tuple[Step, str]:
         if item is None:
             return ("poll_empty", ()), "empty"
-        number = self._numbers.get(item)
-        if number is None:
+        words = in_words(item)
+        numbers = self._numbers_of(item)
+        if not numbers:
             # A number that no producer has used yet stands for whatever nobody put in.
-            return (action, (("item", len(self._fates)),)), f"{item}, which nobody put in"
-        self._fates[number] = "out"
-        return (action, (("item", number),)), str(item)
+            return (action, (("item", len(self._fates)),)), f"{words}, which nobody put in"
+        likely = min(numbers, key=lambda number: _LIKELY.index(self._fates[number]))
+        self._fates[likely] = "out"
+        step = (action, (("item", likely),)) if len(numbers) == 1 else either(
+            action, "item", numbers)
+        return step, words
 
     def _cancelled(self, ticket: Wait, undone: bool) -> tuple[Step, str]:
         # The event of a wait that had completed may have been lost, or be on its way.
@@ -246,7 +260,7 @@ class QueueConversation:
         ticket = next(t for t in self._tickets if t.wire == event["done"])
         ticket.over = ticket.told = ticket.ended = True
         if ticket.side == "put":
-            item = f"a{ticket.number + 1}"
+            item = in_words(self._values[ticket.number])
             if self._fates[ticket.number] == "waiting":
                 self._fates[ticket.number] = "inside"
             return about("woken", ticket), f"the put of {item} completes"
@@ -256,11 +270,17 @@ class QueueConversation:
             f"consumer {ticket.number + 1} gets {words}",
         )
 
-    def _name(self, item: object, fate: str) -> int:
+    def _name(self, item: Value, fate: str) -> int:
         number = len(self._fates)
-        self._numbers[item] = number
+        self._equal = self._equal or bool(self._numbers_of(item))
+        self._numbers.setdefault(_key(item), []).append(number)
+        self._values.append(item)
         self._fates.append(fate)
         return number
+
+    def _numbers_of(self, item: object) -> list[int]:
+        """The numbers of the items that have a value."""
+        return self._numbers.get(_key(item), [])
 
     # --- what there could be in its place ------------------------------------------------
 
@@ -288,7 +308,7 @@ class QueueConversation:
         yield _SETTLED
         for ticket in self._out():
             if ticket.side == "put":
-                words = f"the put of a{ticket.number + 1} completes"
+                words = f"the put of {in_words(self._values[ticket.number])} completes"
                 yield Answer(words, about("woken", ticket))
                 continue
             for item in self._items("woken_take"):
@@ -298,10 +318,19 @@ class QueueConversation:
 
     def _items(self, action: str) -> Iterator[Answer]:
         """Every item that may be inside, and one each of those that may not."""
+        if self._equal:
+            yield from self._equal_items(action)
+            return
         last = {fate: number for number, fate in enumerate(self._fates)}
         for number, fate in enumerate(self._fates):
             if fate in ("inside", "waiting") or last[fate] == number:
-                yield _came(action, number)
+                yield _came(action, number, self._values[number])
+        yield _made_up(action, len(self._fates))
+
+    def _equal_items(self, action: str) -> Iterator[Answer]:
+        """The same where several items have one value: any of them may have come."""
+        for numbers in self._numbers.values():
+            yield Answer(in_words(self._values[numbers[0]]), either(action, "item", numbers))
         yield _made_up(action, len(self._fates))
 
 
@@ -316,13 +345,27 @@ _POLL_EMPTY: Final = Answer("empty", ("poll_empty", ()))
 _SETTLED: Final = Answer("no further wait completes", ("settled", ()))
 
 
-@lru_cache(maxsize=256)
-def _came(action: str, number: int) -> Answer:
+_LIKELY: Final = ("inside", "waiting", "refused", "cancelled", "out")
+"""The fates of an item, the one first from which it is likely to come out."""
+
+
+def _key(item: object) -> object:
+    """A key of a value: the number 1 is neither the text 1 nor true."""
+    return (type(item), item)
+
+
+def _plain(number: int) -> str:
+    """The item of a number, where the program does not name another."""
+    return f"a{number + 1}"
+
+
+@lru_cache(maxsize=1024, typed=True)
+def _came(action: str, number: int, item: Value) -> Answer:
     """An item comes out."""
-    return Answer(f"a{number + 1}", (action, (("item", number),)))
+    return Answer(in_words(item), (action, (("item", number),)))
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=1024)
 def _made_up(action: str, number: int) -> Answer:
     """What comes out was never put in: it stands under a number that no producer has used."""
     return Answer("an item that nobody put in", (action, (("item", number),)))
@@ -336,12 +379,24 @@ def about(action: str, ticket: Wait) -> Step:
 
 def constants(capacity: int, items_max: int) -> Mapping[str, int]:
     """Those of the machines, for a capacity and the most items that a program names."""
-    return {"C": capacity, "K": items_max, "T": TAKES_MAX, "W": WAITERS_MAX}
+    return {"C": capacity, "K": items_max, "T": grown(TAKES_MAX, items_max, TAKES_OF_LONG),
+            "W": WAITERS_MAX}
 
+
+TWICE: Final = {"QUEUE-6": (Fuller(("put", "take"), "a wait that completes twice"),)}
+
+IN_BETWEEN: Final = {rule: (Fuller((STEPPED_WAKES,), finds),) for rule, finds in {
+    "QUEUE-6": "an item that goes to one who was woken and to another as well",
+    "QUEUE-9": "a wait that is cancelled after it was woken, and has had an effect",
+    "QUEUE-10": "a wait that is cancelled after it was woken, and wakes no other",
+    "QUEUE-12": "one that comes later, and overtakes one that was woken",
+}.items()}
+"""What shows only where others can come between a waking and the first step of the one woken: the
+rules of twins that are not found where all settles after each request."""
 
 SUITE: Final = Suite(
     name="queue",
-    version=5,
+    version=6,
     port="queue",
     # The order counts: of two machines that refuse the same step, the first names the rule.
     watches=(
@@ -351,6 +406,8 @@ SUITE: Final = Suite(
         Watch(DroppingQueue, apart=True),
     ),
     weights={"offer": 2, "poll": 2, "put": 3, "take": 3, "settle": 1, "cancel": 3, "size": 1},
+    long=Long(fills=("offer", "put"), drains=("poll", "take"), sizes=(7,)),
+    payloads=Payloads({"offer": "item", "put": "item"}, equal=True),
     needs={
         # A wait ends once, so that no program has both answers to it.
         "QUEUE-9": (("put", "take"), ("cancel",)),
@@ -362,10 +419,8 @@ SUITE: Final = Suite(
     converse=QueueConversation,
     scene="A queue of capacity {capacity}.",
     plainer={"put": "offer", "take": "poll"},
-    fuller={"QUEUE-6": (Fuller(("put", "take"), "a wait that completes twice"),)},
+    fuller={**TWICE, **IN_BETWEEN, "QUEUE-6": TWICE["QUEUE-6"] + IN_BETWEEN["QUEUE-6"]},
     takes_more={
-        "QUEUE-10": "a target whose woken waiters run later than the request that woke them, so "
-                    "that one can be cancelled in between",
         "QUEUE-12": "a target that lets one wait while another one puts or takes",
     },
 )

@@ -18,6 +18,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any, ClassVar
 
+from ...ports.base import STEPPED
 from .adapter import QueueAdapter, Waits
 
 __all__ = ["ThreadQueue"]
@@ -107,6 +108,7 @@ class ThreadQueue(QueueAdapter):
     """``queue.Queue`` of the Python that runs us."""
 
     name: ClassVar[str] = "queue.Queue"
+    wakes: ClassVar[str] = STEPPED
     version = platform.python_version()
 
     def start(self, capacity: int) -> None:

@@ -15,6 +15,7 @@ from queue import SimpleQueue
 from typing import Any, ClassVar
 
 from ...adapters.base import Declined, missing
+from ...ports.base import STEPPED
 from .adapter import QueueAdapter, Waits
 
 __all__ = ["TrioQueue"]
@@ -38,6 +39,7 @@ class TrioQueue(QueueAdapter):
     """``trio.open_memory_channel``; cancelled by trio's own cancel scopes."""
 
     name: ClassVar[str] = "trio memory channel"
+    wakes: ClassVar[str] = STEPPED
 
     def start(self, capacity: int) -> None:
         """See ``QueueAdapter.start``."""

@@ -271,3 +271,97 @@ TWINS.add(
     "a queue that promises to drop all its items drops its oldest only",
     "Akka Streams' dropBuffer and dropHead taken for each other",
     parts={"overflow": Overflow.DROP_OLDEST, "policy": "clear"})
+
+
+# ---- what shows late, or in large queues ----------------------------------------------------
+
+TWINS.late("deaf-producer", 40, 300)
+TWINS.late("silent-drop", 40, 300)
+
+
+class _StackFrom(Core):
+    """From so many items on the newest comes out first."""
+
+    items = 4
+
+    def _remove(self) -> Any:
+        if len(self._items) >= self.items:
+            self._items.rotate(1)
+        return super()._remove()
+
+
+@TWINS.twin(
+    "stack-from-four", "QUEUE-3", "from four items on the newest comes out first",
+    "a small queue in a list, a large one in a structure that nobody had filled in a test")
+class StackFromFour(_StackFrom):
+    """With four items or more it is a stack."""
+
+
+@TWINS.twin(
+    "stack-from-six", "QUEUE-3", "from six items on the newest comes out first",
+    "a ring of six places whose last one is read first")
+class StackFromSix(_StackFrom):
+    """With six items or more it is a stack."""
+
+    items = 6
+
+
+@TWINS.twin(
+    "second-turn", "QUEUE-3",
+    "at the second turn of its ring of sixteen places two items change their places",
+    "a ring whose read index is compared before it is wrapped")
+class SecondTurn(Core):
+    """Every sixteenth removal takes the second item, if there is one."""
+
+    _removed = 0
+
+    def _remove(self) -> Any:
+        self._removed += 1
+        if self._removed > 16 and self._removed % 16 == 1 and len(self._items) > 1:
+            self._items[0], self._items[1] = self._items[1], self._items[0]
+        return super()._remove()
+
+
+# ---- what looks at the items ----------------------------------------------------------------
+
+@TWINS.twin(
+    "loses-what-is-false", "QUEUE-4", "an item that is false, such as 0, is lost",
+    "`if not item` where `if item is None` was meant")
+class LosesWhatIsFalse(Core):
+    """An item that is false goes nowhere."""
+
+    def _admit(self, item: Any) -> None:
+        if item:
+            super()._admit(item)
+
+
+@TWINS.twin(
+    "loses-numbers", "QUEUE-4", "an item that is a number is lost",
+    "a filter for texts in a stage that was thought to pass all")
+class LosesNumbers(Core):
+    """An item that is no text goes nowhere."""
+
+    def _admit(self, item: Any) -> None:
+        if isinstance(item, str):
+            super()._admit(item)
+
+
+@TWINS.twin(
+    "drops-equal-items", "QUEUE-4", "an item that equals one inside is dropped",
+    "a set beside the queue that was to keep tasks from being queued twice")
+class DropsEqualItems(Core):
+    """What equals an item that is inside goes nowhere."""
+
+    def _admit(self, item: Any) -> None:
+        if item not in self._items:
+            super()._admit(item)
+
+
+@TWINS.twin(
+    "cuts-long-texts", "QUEUE-5", "a text is cut to eight characters",
+    "a column of fixed width behind the queue")
+class CutsLongTexts(Core):
+    """What comes out has eight characters at most."""
+
+    def _admit(self, item: Any) -> None:
+        super()._admit(item[:8] if isinstance(item, str) else item)

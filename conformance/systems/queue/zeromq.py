@@ -6,6 +6,7 @@ had at once; a socket learns what the other end did when it is asked for its eve
 
 from __future__ import annotations
 
+import json
 from typing import Any, ClassVar
 
 from ...adapters.base import missing
@@ -46,7 +47,7 @@ class _Pair(QueueAdapter):
         """See the port."""
         self._sender.getsockopt(self._zmq.EVENTS)
         try:
-            self._sender.send(str(item).encode(), self._zmq.NOBLOCK)
+            self._sender.send(json.dumps(item).encode(), self._zmq.NOBLOCK)
         except self._zmq.Again:
             return False
         return True
@@ -55,7 +56,7 @@ class _Pair(QueueAdapter):
         """See the port."""
         self._receiver.getsockopt(self._zmq.EVENTS)
         try:
-            item: str = self._receiver.recv(self._zmq.NOBLOCK).decode()
+            item: Item = json.loads(self._receiver.recv(self._zmq.NOBLOCK))
         except self._zmq.Again:
             return None
         return item

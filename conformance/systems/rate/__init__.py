@@ -11,6 +11,7 @@ SYSTEM = System(
     page="rate-port.md",
     shipped=(
         Shipped("reference.rate", "adapter:ReferenceRate", "the reference of a token bucket"),
+        Shipped("reference.rate.log", "adapter:ReferenceLog", "the reference of a sliding log"),
         Shipped("aiolimiter", "libraries:AiolimiterRate",
                 "aiolimiter's AsyncLimiter, a leaky bucket for asyncio"),
         Shipped("limits.fixed_window", "libraries:FixedWindowRate",

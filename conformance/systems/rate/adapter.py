@@ -1,16 +1,17 @@
-"""The reference token bucket behind its port."""
+"""The reference token bucket, and the reference of a sliding log, behind their port."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from ....reference.flow.bucket import RateLimit
+from ....reference.flow.bucket import RateLimit, SlidingLog
+from ...adapters.base import Declined
 from ...adapters.port_adapter import PortAdapter
-from ...ports.base import Port
+from ...ports.base import UNSUPPORTED, Port
 from .port import PORT
 
-__all__ = ["ReferenceRate"]
+__all__ = ["ReferenceLog", "ReferenceRate"]
 
 
 class ReferenceRate(PortAdapter):
@@ -29,8 +30,68 @@ class ReferenceRate(PortAdapter):
         """See the port."""
         return self._limit.take(permits)
 
+    def tick(self, ticks: int) -> list[str]:
+        """See the port."""
+        through = []
+        for _ in range(ticks):
+            self._limit.tick()
+            through += self._limit.let_through()
+        return through
+
+    def acquire(self, by: str, permits: int) -> list[str]:
+        """See the port."""
+        self._limit.wait(by, permits)
+        return self._limit.let_through()
+
+    def give_up(self, by: str) -> list[str]:
+        """See the port."""
+        self._limit.give_up(by)
+        return self._limit.let_through()
+
+    def both(self, permits: int, other: int, steps: int) -> list[bool]:
+        """See the port."""
+        first = self._limit.taking(permits)
+        for _ in range(steps):
+            try:
+                next(first)
+            except StopIteration as over:
+                return [over.value, self._finish(other)]
+        second = self._finish(other)
+        try:
+            while True:
+                next(first)
+        except StopIteration as over:
+            return [over.value, second]
+
+    def _finish(self, permits: int) -> bool:
+        asked = self._limit.taking(permits)
+        try:
+            while True:
+                next(asked)
+        except StopIteration as over:
+            return bool(over.value)
+
+
+class ReferenceLog(PortAdapter):
+    """``core`` is what the twins replace."""
+
+    port: ClassVar[Port] = PORT
+    policy: ClassVar[str] = "log"
+    name = "reference sliding log"
+    core: type[SlidingLog] = SlidingLog
+
+    def start(self, settings: Mapping[str, Any]) -> None:
+        """See ``PortAdapter.start``."""
+        if settings["capacity"] % settings["rate"]:
+            raise Declined(f"{UNSUPPORTED}rate")
+        self._log = self.core(settings["rate"], settings["capacity"])
+
+    def take(self, permits: int) -> bool:
+        """See the port."""
+        return self._log.take(permits)
+
     def tick(self, ticks: int) -> bool:
         """See the port."""
         for _ in range(ticks):
-            self._limit.tick()
+            self._log.tick()
         return True

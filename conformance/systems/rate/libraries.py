@@ -1,27 +1,36 @@
 """Rate limits of other projects, under a clock that the harness moves.
 
+Those for threads are asked by two at once as well, by real threads that run one at a time: one of
+them is stopped between two of its lines, wherever the harness says.
+
 A tick is a second and the smallest bit more: whether a period of a second ends after just one
 second or right after it, no user of a real clock can tell.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from importlib.metadata import version
-from threading import RLock
 from types import ModuleType, SimpleNamespace
 from typing import Any, ClassVar, Final
 
+from ....reference.drivers.scheduling import Scheduler, Task
 from ....reference.drivers.virtual_loop import VirtualLoop
 from ...adapters.base import Declined, missing
 from ...adapters.port_adapter import PortAdapter
 from ...ports.base import UNSUPPORTED, Port
 from .port import PORT
 
-__all__ = ["AiolimiterRate", "FixedWindowRate", "MovingWindowRate", "TokenBucketRate"]
+__all__ = [
+    "AiolimiterRate", "FixedWindowRate", "MovingWindowRate", "OfThreads", "TokenBucketRate",
+]
 
 TICK: Final = 1 + 2**-20
 """Seconds."""
+
+STEPS_MAX: Final = 10_000_000
+"""Lines that the threads of one session run."""
 
 
 def _replace(module: ModuleType, **names: object) -> None:
@@ -46,6 +55,8 @@ class AiolimiterRate(PortAdapter):
         self._loop = VirtualLoop()
         depth = settings["capacity"]
         self._limit = AsyncLimiter(depth, depth / settings["rate"])
+        self._calls: dict[str, asyncio.Task[None]] = {}
+        self._through: list[str] = []
 
     def take(self, permits: int) -> bool:
         """See the port."""
@@ -56,19 +67,81 @@ class AiolimiterRate(PortAdapter):
             self._loop.settle()
             return task.done() and task.exception() is None
 
-    def tick(self, ticks: int) -> bool:
+    def acquire(self, by: str, permits: int) -> list[str]:
+        """See the port."""
+        async def acquires() -> None:
+            await self._limit.acquire(permits)
+            self._through.append(by)
+
+        with self._loop.running():
+            self._calls[by] = self._loop.begin(acquires())
+            self._loop.settle()
+        return self._told()
+
+    def give_up(self, by: str) -> list[str]:
+        """See the port."""
+        with self._loop.running():
+            self._calls[by].cancel()
+            self._loop.settle()
+        return self._told()
+
+    def tick(self, ticks: int) -> list[str]:
         """See the port."""
         with self._loop.running():
             self._loop.jump(self._loop.time() + ticks * TICK)
-        return True
+            self._loop.settle()
+        return self._told()
+
+    def _told(self) -> list[str]:
+        told, self._through = self._through, []
+        return told
 
 
-class TokenBucketRate(PortAdapter):
+class OfThreads(PortAdapter):
+    """A limit for threads; ``modules`` are those between whose lines one may be stopped."""
+
+    modules: ClassVar[tuple[str, ...]]
+
+    def begin_anew(self) -> None:
+        """Threads of its own, one at a time."""
+        self.close()
+        self._threads = Scheduler(self.modules, steps_max=STEPS_MAX)
+
+    def take(self, permits: int) -> bool:
+        """See the port."""
+        raise NotImplementedError
+
+    def both(self, permits: int, other: int, steps: int) -> list[bool]:
+        """See the port."""
+        given: dict[str, bool] = {}
+
+        def asks(name: str, many: int) -> Task:
+            return self._threads.spawn(name, lambda: given.update({name: self.take(many)}))
+
+        first, second = asks("first", permits), asks("second", other)
+        if steps:
+            self._threads.run(first, steps)
+        for task in (second, first, second):
+            if not task.done:
+                self._threads.run(task)
+        for task in (first, second):
+            if task.error is not None:
+                raise task.error
+        return [given["first"], given["second"]]
+
+    def close(self) -> None:
+        """End the threads that were asked for, if any were."""
+        if hasattr(self, "_threads"):
+            self._threads.close()
+
+
+class TokenBucketRate(OfThreads):
     """``Limiter`` reads ``time.monotonic`` where its storage finds it: there stands our clock."""
 
     port: ClassVar[Port] = PORT
     policy: ClassVar[str] = "bucket"
     name = "token_bucket.Limiter"
+    modules: ClassVar[tuple[str, ...]] = ("token_bucket.storage",)
 
     def start(self, settings: Mapping[str, Any]) -> None:
         """See ``PortAdapter.start``."""
@@ -77,6 +150,7 @@ class TokenBucketRate(PortAdapter):
         except ImportError:
             raise missing("token_bucket") from None
         self.version = version("token_bucket")  # type: ignore[misc]
+        self.begin_anew()
         self._now = 0.0
         _replace(storage, time=SimpleNamespace(monotonic=lambda: self._now))
         self._limit = Limiter(settings["rate"], settings["capacity"], MemoryStorage())
@@ -105,7 +179,7 @@ class _NoTimer:
         return True
 
 
-class FixedWindowRate(PortAdapter):
+class FixedWindowRate(OfThreads):
     """A whole depth in each period of so many seconds as bring it; ``limits`` reads ``time.time``.
 
     ``strategy`` is the name of the class in ``limits.strategies``.
@@ -115,6 +189,7 @@ class FixedWindowRate(PortAdapter):
     policy: ClassVar[str] = "bucket"
     name = "limits.FixedWindowRateLimiter"
     strategy: ClassVar[str] = "FixedWindowRateLimiter"
+    modules: ClassVar[tuple[str, ...]] = ("limits.storage.memory", "limits.strategies")
 
     def start(self, settings: Mapping[str, Any]) -> None:
         """See ``PortAdapter.start``."""
@@ -124,9 +199,10 @@ class FixedWindowRate(PortAdapter):
         except ImportError:
             raise missing("limits") from None
         self.version = version("limits")  # type: ignore[misc]
+        self.begin_anew()
         self._now = 0.0
         _replace(memory, time=SimpleNamespace(time=lambda: self._now),
-                 threading=SimpleNamespace(Timer=_NoTimer, RLock=RLock))
+                 threading=SimpleNamespace(Timer=_NoTimer, RLock=self._threads.lock))
         self._limiter = getattr(strategies, self.strategy)(memory.MemoryStorage())
         depth, rate = settings["capacity"], settings["rate"]
         if depth % rate:
@@ -145,6 +221,8 @@ class FixedWindowRate(PortAdapter):
 
 class MovingWindowRate(FixedWindowRate):
     """As many as a depth in any such period: a log of who was let through."""
+
+    policy: ClassVar[str] = "log"
 
     name = "limits.MovingWindowRateLimiter"
     strategy: ClassVar[str] = "MovingWindowRateLimiter"

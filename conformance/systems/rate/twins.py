@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Generator
 from typing import Final
 
-from ....reference.flow.bucket import RateLimit
+from ....reference.flow.bucket import RateLimit, SlidingLog
 from ...suites.twin import Twins
-from .adapter import ReferenceRate
+from .adapter import ReferenceLog, ReferenceRate
 
 __all__ = ["TWINS"]
 
@@ -141,3 +143,147 @@ class RestartingWhenRefused(RateLimit):
         given = super().take(permits)
         self._refused = self._refused or not given
         return given
+
+
+# ---- two at once ----------------------------------------------------------------------------
+
+
+@TWINS.twin(
+    "rate-checks-then-takes", "FLOW-80", "two at once both find enough, and both take it",
+    "token_bucket.MemoryStorage.consume, whose notes say so: a check and a write without a lock")
+class CheckingThenTaking(RateLimit):
+    """What there is was read before the other one took it."""
+
+    def taking(self, permits: int) -> Generator[None, None, bool]:
+        enough = not self.line and permits <= self._held
+        yield
+        self._held -= permits if enough else 0
+        return enough
+
+
+@TWINS.twin(
+    "rate-refills-twice", "FLOW-80", "two at once both find that time has passed, and both refill",
+    "limits.MemoryStorage.get: two threads find a window that is over, and both begin it anew")
+class RefillingTwice(RateLimit):
+    """Time is counted when somebody asks: what came since is added once by each of the two."""
+
+    _ticks = 0
+
+    def tick(self) -> None:
+        self._ticks += 1
+
+    def let_through(self) -> list[str]:
+        if self.line:
+            self._fill(self._ticks)
+        return super().let_through()
+
+    def take(self, permits: int = 1) -> bool:
+        self._fill(self._ticks)
+        return super().take(permits)
+
+    def taking(self, permits: int) -> Generator[None, None, bool]:
+        ticks = self._ticks
+        yield
+        self._fill(ticks)
+        return super().take(permits)
+
+    def _fill(self, ticks: int) -> None:
+        for _ in range(ticks):
+            super().tick()
+        self._ticks = 0
+
+
+# ---- those who wait -------------------------------------------------------------------------
+
+
+@TWINS.twin(
+    "rate-wakes-nobody", "FLOW-82", "permits come, and nobody who waits is told",
+    "a timer for the next permits that only the next request sets")
+class WakingNobody(RateLimit):
+    """Who waits hears of them when another one asks."""
+
+    _asleep = False
+
+    def tick(self) -> None:
+        super().tick()
+        self._asleep = True
+
+    def wait(self, name: str, permits: int) -> None:
+        super().wait(name, permits)
+        self._asleep = False
+
+    def let_through(self) -> list[str]:
+        return [] if self._asleep else super().let_through()
+
+
+@TWINS.twin(
+    "rate-serves-the-gone", "FLOW-82", "who gave up stays in line, and gets its permits",
+    "cpython #90155, of a semaphore: a waiter that was cancelled is woken in its turn")
+class ServingTheGone(RateLimit):
+    """The permits are spent, and nobody has them."""
+
+    gone: frozenset[str] = frozenset()
+
+    def give_up(self, name: str) -> None:
+        self.gone |= {name}
+
+    def let_through(self) -> list[str]:
+        return [name for name in super().let_through() if name not in self.gone]
+
+
+@TWINS.twin(
+    "rate-least-first", "FLOW-83", "of those who wait, who asks for the least is served first",
+    "aiolimiter 1.3.0: a heap of amounts; who asks for much may wait without end")
+class LeastFirst(RateLimit):
+    """Those who come later and want less overtake."""
+
+    def let_through(self) -> list[str]:
+        self.line = dict(sorted(self.line.items(), key=lambda each: each[1]))
+        return super().let_through()
+
+
+@TWINS.twin(
+    "rate-newcomers-overtake", "FLOW-83", "who does not wait takes what those in line wait for",
+    "a try_acquire that does not look at the line")
+class Overtaken(RateLimit):
+    """The line is asked only by those who stand in it."""
+
+    def take(self, permits: int = 1) -> bool:
+        line, self.line = self.line, {}
+        given = super().take(permits)
+        self.line = line
+        return given
+
+
+# ---- sliding logs ---------------------------------------------------------------------------
+
+
+@TWINS.twin(
+    "rate-log-forgets-early", "FLOW-84", "a log forgets what is not a period old yet",
+    "< in the place of <= at the end of the window", of=ReferenceLog,
+    originals=("reference.rate.log",))
+class ForgettingEarly(SlidingLog):
+    """Its period is a tick too short."""
+
+    def __init__(self, rate: int, depth: int) -> None:
+        super().__init__(rate, depth)
+        self.log = deque([0], max(1, self.period - 1))
+
+
+@TWINS.twin(
+    "rate-log-keeps-refused", "FLOW-85", "who is turned away is written into the log",
+    "a log in Redis whose ZADD comes before its ZCARD", of=ReferenceLog,
+    originals=("reference.rate.log",))
+class LoggingRefused(SlidingLog):
+    """Whoever asks too often is kept out for good."""
+
+    def take(self, permits: int = 1) -> bool:
+        given = super().take(permits)
+        if not given:
+            self.log[-1] += permits
+        return given
+
+
+# ---- what shows late ----------------------------------------------------------------------------
+
+TWINS.late("rate-keeps-all", 40, 300)

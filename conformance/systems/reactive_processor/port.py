@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from ...ports.base import COUNT, POSITIVE, Argument, Kind, Port, hello
+from ...ports.base import COUNT, POSITIVE, Argument, Kind, Port, hello, promised
+from ..reactive_publisher.port import PARTS as OF_PUBLISHER
+from ..reactive_publisher.port import PROMISES as PUBLISHER_PROMISES
 from ..reactive_publisher.port import downstream
 from ..reactive_publisher.port import is_event as is_of_publisher
+from ..reactive_subscriber.port import PARTS as OF_SUBSCRIBER
+from ..reactive_subscriber.port import PROMISES as SUBSCRIBER_PROMISES
 from ..reactive_subscriber.port import is_event as is_of_subscriber
 from ..reactive_subscriber.port import upstream
 
@@ -21,16 +25,23 @@ def _is_event(value: object) -> bool:
 
 EVENTS: Final = Kind(
     'a list of events, each an object as {"event": "consumes", "element": 0}',
-    lambda value: isinstance(value, list) and all(map(_is_event, value)))
+    lambda value: isinstance(value, list) and all(map(_is_event, value)),
+    (*OF_PUBLISHER, *OF_SUBSCRIBER))
 
 PORT: Final = Port(
     name="reactive.processor",
     version=1,
     meaning="a processor of Reactive Streams that passes each element on as it is; the harness "
             "signals to it, and requests from it",
-    operations={each.name: each for each in (
+    operations=promised((
         hello("make a processor that has no subscription and no subscriber"),
-        *upstream(EVENTS), *downstream(EVENTS))},
+        *upstream(EVENTS), *downstream(EVENTS)), PUBLISHER_PROMISES | SUBSCRIBER_PROMISES | {
+            "on_error": {"The failure is passed on at once.": "RS-4.2",
+                         "Whoever is to know of it hears of it.": "RS-2.10"},
+            "cancel": {"The call returns, whatever onNext is held.": "RS-3.5",
+                       "If nobody wants elements any more, its own subscription is cancelled.":
+                           "RS-2.6"},
+        }),
     settings=(Argument("capacity", POSITIVE, "the most elements that it buffers"),
               Argument("batch", POSITIVE, "how many it is to ask for together, at least"),
               Argument("depth", POSITIVE, "how many onNext may be open, one in the other"),

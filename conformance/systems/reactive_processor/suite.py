@@ -7,6 +7,7 @@ from typing import Final
 
 from ....spec.reactive.observed_processor import ObservedInlet, ObservedOutlet
 from ...ports.base import Session
+from ...suites.lengthy import Long, grown
 from ...suites.suite import Act, Course, Measure, Suite, Watch
 from ..reactive_publisher.conversation import COUNTS, Downstream
 from ..reactive_publisher.sides import StreamConversation
@@ -26,9 +27,10 @@ BATCHES: Final = {1: 1, 2: 1, 3: 2, 6: 3}
 
 
 def _converse(session: Session, capacity: int, items_max: int) -> StreamConversation:
+    most = grown(ELEMENTS_MAX, items_max)
     return StreamConversation(
-        session, "reactive.processor", _settings(capacity), Downstream(1, ELEMENTS_MAX, DEPTH),
-        Upstream(capacity, ELEMENTS_MAX))
+        session, "reactive.processor", _settings(capacity), Downstream(1, most, DEPTH),
+        Upstream(capacity, most))
 
 
 def _settings(capacity: int) -> Mapping[str, int]:
@@ -36,7 +38,7 @@ def _settings(capacity: int) -> Mapping[str, int]:
 
 
 def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
-    return {"C": capacity, "S": 1, "N": ELEMENTS_MAX, "X": 0, "D": DEPTH, "L": 1}
+    return {"C": capacity, "S": 1, "N": grown(ELEMENTS_MAX, items_max), "X": 0, "D": DEPTH, "L": 1}
 
 
 def _of_one(course: Course) -> Course:
@@ -57,6 +59,10 @@ SUITE: Final = Suite(
     epilogue=(Act("release"), Act("release_call"), Act("settle"), Act("request", 4),
               *(Act("on_next"),) * 2, Act("on_complete"), Act("settle"), Act("references")),
     constants=_constants,
+    long=Long(fills=("on_next",), drains=("request", "release"),
+              picks={"request": (0, 1, 2), "plan": (0, 1, 2), "subscribe": (0, 1, 2)},
+              ending=("on_complete", "on_error", "on_null", "on_subscribe_again", "cancel", "quit",
+                      "request_all", "subscribe_null")),
     converse=_converse,
     settings=_settings,
     capacities=tuple(BATCHES),

@@ -35,7 +35,8 @@ TWINS: Final = Twins("reactive.processor", ReferenceProcessor, ("reference.proce
 ELSEWHERE: Final = {
     "publisher-fails-in-silence": "RS-4.2", "subscriber-drops-errors": "RS-4.2",
     "subscriber-forgets-the-end": "RS-1.5", "subscriber-keeps-the-newest": "RS-0.2",
-    "subscriber-processes-the-newest": "RS-0.1",
+    "subscriber-processes-the-newest": "RS-0.1", "subscriber-stack-from-four": "RS-0.1",
+    "subscriber-stack-from-six": "RS-0.1",
 }
 """By twin of one side, the rule that sees its bug in a processor, where that is another one."""
 
@@ -43,7 +44,7 @@ NOT_HERE: Final = ("subscriber-works-within", "publisher-fails-at-its-end")
 """What is no bug of a processor: it may work within the signal, and draws from no iterator."""
 
 for _each in (*PUBLISHERS.values(), *SUBSCRIBERS.values()):
-    if "publisher" not in _each.parts and _each.name not in NOT_HERE:
+    if "publisher" not in _each.parts and not _each.after and _each.name not in NOT_HERE:
         _side, _, _bug = _each.name.partition("-")
         TWINS.add(f"processor-{'in' if _side == 'subscriber' else 'out'}-{_bug}",
                   ELSEWHERE.get(_each.name, _each.rule), _each.bug, _each.history,
@@ -89,3 +90,8 @@ class EndingWithElementsLeft(Inlet):
     def on_complete(self) -> None:
         self._buffer.clear()
         super().on_complete()
+
+
+# ---- what shows late ----------------------------------------------------------------------------
+
+TWINS.late("processor-out-overlaps", 40, 300)

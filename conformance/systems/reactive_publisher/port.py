@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from ...ports.base import (
-    COUNT, FLAG, INTEGER, POSITIVE, TRUE, Argument, Kind, Operation, Port, hello, is_count,
+    COUNT, FLAG, INTEGER, POSITIVE, TRUE, Argument, Kind, Operation, Port, Vocabulary, hello,
+    is_count, promised,
 )
 
-__all__ = ["CAUSES", "EVENTS", "POLICIES", "PORT", "downstream", "is_event"]
+__all__ = ["CAUSES", "EVENTS", "PARTS", "POLICIES", "PORT", "PROMISES", "downstream", "is_event"]
 
-CAUSES: Final = ("failure", "argument", "other")
-"""What an onError may say: the source has failed, a request was for less than one, or else."""
+_CAUSES: Final[Mapping[str, str]] = {
+    "failure": "the source has failed", "argument": "a request was for less than one",
+    "other": "anything else",
+}
+CAUSES: Final = (*_CAUSES,)
+"""What an onError may say."""
 
-_CALLS: Final = ("subscribe", "request", "cancel", "requests", "cancels")
+_CALLS: Final[Mapping[str, str]] = {
+    "subscribe": "the call that subscribes it", "request": "its request, from outside",
+    "cancel": "its cancel, from outside", "requests": "its request within a signal",
+    "cancels": "its cancel within a signal",
+}
 _FIELDS: Final = {
     "subscribed": {}, "next": {"element": COUNT.accepts}, "returned": {}, "complete": {},
     "error": {"cause": CAUSES.__contains__}, "requests": {"n": POSITIVE.accepts}, "cancels": {},
@@ -21,6 +31,28 @@ _FIELDS: Final = {
     "holds": {"n": COUNT.accepts},
 }
 """By event, its fields besides the subscriber's number."""
+
+_EVENTS: Final[Mapping[str, str]] = {
+    "subscribed": "onSubscribe", "next": "onNext begins, with an `element`",
+    "returned": "the onNext that began last, and has not returned, returns",
+    "complete": "onComplete", "error": "onError, with a `cause`",
+    "requests": "the subscriber requests `n` within a signal, as `subscribe` and `plan` told it to",
+    "cancels": "the subscriber cancels within a signal, as `quit` told it to",
+    "raised": "that `call` ends with an exception",
+    "waits": "that `call` does not return while a signal is open",
+    "holds": "`n` elements are drawn from the source and signalled to nobody; where an adapter can "
+             "tell, at each reply before which the number has changed",
+}
+
+PARTS: Final = (
+    Vocabulary("an event of a publisher", {
+        "event": "what happens", "subscriber": "the number of the subscriber; of holds absent",
+        "element": "of next: the number of the element, from 0", "cause": "of error: which",
+        "n": "of requests and holds: how many", "call": "of raised and waits: which"}),
+    Vocabulary("`event` of a publisher", _EVENTS),
+    Vocabulary("`cause`", _CAUSES), Vocabulary("`call`", _CALLS),
+)
+"""What events of a publisher have in them."""
 
 
 def is_event(value: object) -> bool:
@@ -36,7 +68,7 @@ def is_event(value: object) -> bool:
 
 EVENTS: Final = Kind(
     'a list of events, each an object as {"event": "complete", "subscriber": 0}',
-    lambda value: isinstance(value, list) and all(map(is_event, value)))
+    lambda value: isinstance(value, list) and all(map(is_event, value)), PARTS)
 NUMBERS: Final = Kind(
     "a list of subscribers' numbers",
     lambda value: isinstance(value, list) and all(map(is_count, value)))
@@ -72,14 +104,29 @@ POLICIES: Final = {
     "queued": "it happens when the harness lets it: `run`, `settle`",
 }
 
+PROMISES: Final = {
+    "subscribe": {"The subscriber gets its subscription.": "RS-1.9"},
+    "request": {
+        "So many elements more are signalled, as far as there are any.": "RS-3.8",
+        "Where more was requested than there is, the end is signalled.": "RS-1.5",
+        "Where the source fails, that is signalled.": "RS-1.4",
+        "A request for less than one is answered with onError.": "RS-3.9",
+        "The call returns, whatever onNext is held.": "RS-3.4",
+    },
+    "request_all": {"All elements are signalled.": "RS-3.17"},
+    "cancel": {"The call returns, whatever onNext is held.": "RS-3.5"},
+    "plan": {"What is requested within onNext is signalled too.": "RS-3.2"},
+}
+"""What has to come of each operation of whoever publishes, and the rules that judge it."""
+
 PORT: Final = Port(
     name="reactive.publisher",
     version=1,
     meaning="a publisher of Reactive Streams with the elements 0, 1, …; the harness subscribes, "
             "requests and cancels",
-    operations={each.name: each for each in (
+    operations=promised((
         hello("make a publisher whose source has so many elements, and then ends or fails"),
-        *downstream())},
+        *downstream()), PROMISES),
     settings=(Argument("capacity", POSITIVE, "how many elements its source has"),
               Argument("fails", COUNT, "1: after these the source fails; 0: it ends"),
               Argument("depth", POSITIVE, "how many onNext may be open, one in the other"),

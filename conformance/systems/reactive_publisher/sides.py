@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 from ....spec.notation.interpreter import Step
-from ...ports.base import Message, Session
+from ...ports.base import ALWAYS, Message, Session
 from ...suites.plain import PlainConversation, Seen
 from ...suites.suite import Act, Answer, Exchange
 
@@ -86,9 +86,9 @@ class StreamConversation(PlainConversation):
         super().__init__(session, port, settings)
         self._sides = sides
 
-    def makes_sense(self, act: Act) -> bool:
-        """See ``Conversation``."""
-        return (act.do == "settle" or act.do in self.can) and self.request_of(act) is not None
+    def always(self) -> frozenset[str]:
+        """See ``PlainConversation``."""
+        return ALWAYS
 
     def request_of(self, act: Act) -> Message | None:
         """See ``PlainConversation``."""

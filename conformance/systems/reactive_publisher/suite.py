@@ -7,6 +7,7 @@ from typing import Final
 
 from ....spec.reactive.observed_publisher import ObservedPublisher
 from ...ports.base import Session
+from ...suites.lengthy import Long
 from ...suites.suite import Act, Measure, Suite, Watch
 from .conversation import COUNTS, Downstream
 from .sides import StreamConversation
@@ -84,13 +85,18 @@ DOWNSTREAM_DEPTH: Final = Measure(
 
 SUITE: Final = Suite(
     name="reactive.publisher",
-    version=4,
+    version=5,
     port="reactive.publisher",
     watches=(Watch(ObservedPublisher),),
     weights=DOWNSTREAM_WEIGHTS,
     epilogue=(Act("release"), Act("release", 1), Act("settle"), Act("request", 2 * MANY),
               Act("settle"), Act("references")),
     constants=_constants,
+    # Whoever requests within each onNext has all elements at once.
+    long=Long(sizes=(1_000, 400),
+              ending=("cancel", "quit", "request_all", "subscribe_null", "plan"),
+              picks={"subscribe": (0, 1), "plan": (0, 1),
+                     "request": tuple(range(3 * SUBSCRIBERS))}),
     converse=_converse,
     settings=_settings,
     capacities=(1, FAILING, 3, 6),

@@ -434,3 +434,8 @@ class DrawingWithoutDemand(Publisher):
 
     def _supply(self) -> IterableSupply[int]:
         return _Hasty(self._make)
+
+
+# ---- what shows late ----------------------------------------------------------------------------
+
+TWINS.late("publisher-overdraws", 40, 300)

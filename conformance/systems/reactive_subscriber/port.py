@@ -2,16 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from ...ports.base import (
-    COUNT, FLAG, INTEGER, POSITIVE, TRUE, Argument, Kind, Operation, Port, hello, is_count, is_word,
+    COUNT, FLAG, INTEGER, POSITIVE, TRUE, Argument, Kind, Operation, Port, Vocabulary, hello,
+    is_count, is_word, promised,
 )
 
-__all__ = ["CALLS", "EVENTS", "PORT", "is_event", "upstream"]
+__all__ = ["CALLS", "EVENTS", "PARTS", "PORT", "PROMISES", "is_event", "upstream"]
 
 CALLS: Final = ("requests", "cancels", "requests_other", "cancels_other")
-_NAMES: Final = (*CALLS, "consumes", "finishes", "breaks_off", "raised", "returned")
+_NAMES: Final[Mapping[str, str]] = {
+    "requests": "it requests `n` of its subscription", "cancels": "it cancels its subscription",
+    "requests_other": "it requests `n` of the other subscription, after `on_subscribe_again`",
+    "cancels_other": "it cancels the other subscription",
+    "consumes": "the application has processed an `element`; null: there was none",
+    "finishes": "the application is told of onComplete",
+    "breaks_off": "the application is told of onError",
+    "raised": "the signal has ended with an exception", "returned": "the signal has returned",
+}
+
+PARTS: Final = (
+    Vocabulary("an event of a subscriber", {
+        "event": "what happens", "n": "of requests and requests_other: how many, an integer",
+        "element": "of consumes: the number of the element, or null, which may be absent"}),
+    Vocabulary("`event` of a subscriber", _NAMES),
+)
+"""What events of a subscriber have in them."""
 
 
 def is_event(value: object) -> bool:
@@ -26,9 +44,13 @@ def is_event(value: object) -> bool:
 
 EVENTS: Final = Kind(
     'a list of events, each an object as {"event": "requests", "n": 1}',
-    lambda value: isinstance(value, list) and all(map(is_event, value)))
-SIGNAL: Final = Kind('"subscribe", "next" or "error"',
-                     lambda value: value in ("subscribe", "next", "error"))
+    lambda value: isinstance(value, list) and all(map(is_event, value)), PARTS)
+_SIGNALS: Final[Mapping[str, str]] = {
+    "subscribe": "onSubscribe with no subscription", "next": "onNext with no element",
+    "error": "onError with no error",
+}
+SIGNAL: Final = Kind('"subscribe", "next" or "error"', lambda value: is_word(value, _SIGNALS),
+                     (Vocabulary("`signal`", _SIGNALS),))
 
 
 def upstream(events: Kind = EVENTS) -> tuple[Operation, ...]:
@@ -48,18 +70,30 @@ def upstream(events: Kind = EVENTS) -> tuple[Operation, ...]:
     )
 
 
+PROMISES: Final = {
+    "on_subscribe": {"If elements are wanted, some are requested.": "RS-2.1"},
+    "on_subscribe_again": {"The other subscription is cancelled.": "RS-2.5"},
+    "on_complete": {"Whoever is to know of the end hears of it.": "RS-2.9"},
+    "on_error": {"Whoever is to know of the failure hears of it.": "RS-2.10"},
+}
+"""What has to come of each operation of whoever subscribes, and the rules that judge it."""
+
 PORT: Final = Port(
     name="reactive.subscriber",
     version=1,
     meaning="a subscriber of Reactive Streams and its application; the harness signals elements, "
             "and says when the application processes one",
-    operations={each.name: each for each in (
+    operations=promised((
         hello("make a subscriber that has no subscription yet"),
         *upstream(),
         Operation("process", EVENTS, "its application processes one element"),
         Operation("stop", EVENTS, "its application needs no more elements"),
         Operation("settle", EVENTS, "everything runs that can run", optional=False),
-    )},
+    ), PROMISES | {
+        "process": {"An element that has come is processed.": "RS-2.11",
+                    "When all are processed, more are requested.": "RS-2.1"},
+        "stop": {"The subscription is cancelled.": "RS-2.6"},
+    }),
     settings=(Argument("capacity", POSITIVE, "the most elements that it buffers"),
               Argument("batch", POSITIVE, "how many it is to ask for together, at least")),
     policies={

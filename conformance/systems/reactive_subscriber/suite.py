@@ -7,13 +7,14 @@ from typing import Final
 
 from ....spec.reactive.observed_subscriber import ObservedSubscriber
 from ...ports.base import Session
+from ...suites.lengthy import Long, grown
 from ...suites.suite import Act, Measure, Suite, Watch
 from ..reactive_publisher.sides import StreamConversation
 from .conversation import Application
 
 __all__ = ["SUITE", "UPSTREAM_MEASURES", "UPSTREAM_WEIGHTS"]
 
-BATCHES: Final = {1: 1, 2: 1, 3: 2}
+BATCHES: Final = {1: 1, 2: 1, 3: 2, 7: 3}
 """By capacity."""
 
 
@@ -23,7 +24,7 @@ ELEMENTS_MAX: Final = 24
 
 def _converse(session: Session, capacity: int, items_max: int) -> StreamConversation:
     return StreamConversation(session, "reactive.subscriber", _settings(capacity),
-                              Application(capacity, ELEMENTS_MAX))
+                              Application(capacity, grown(ELEMENTS_MAX, items_max)))
 
 
 def _settings(capacity: int) -> Mapping[str, int]:
@@ -54,9 +55,11 @@ SUITE: Final = Suite(
     epilogue=(Act("release_call"), Act("settle"), *(Act("on_next"), Act("process")) * 2,
               Act("on_complete"), *(Act("process"),) * 3),
     constants=_constants,
+    long=Long(fills=("on_next",), drains=("process",), sizes=(7,),
+              ending=("on_complete", "on_error", "on_null", "on_subscribe_again", "stop")),
     converse=_converse,
     settings=_settings,
-    capacities=tuple(BATCHES),
+    capacities=(1, 2, 3),
     courses={
         "RS-2.4": (("on_subscribe", "on_next", "on_complete", "process"),),
         "RS-2.7": (("on_subscribe", "on_next", "hold_call", "process", "stop", "release_call"),

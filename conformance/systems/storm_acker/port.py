@@ -6,14 +6,19 @@ survive everywhere.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final
 
-from ...ports.base import COUNT, POSITIVE, Argument, Kind, Operation, Port, hello, is_word
+from ...ports.base import (
+    COUNT, POSITIVE, Argument, Kind, Operation, Port, Vocabulary, hello, is_word, promised,
+)
 
 __all__ = ["ID", "PORT", "TELLS", "is_id"]
 
-TELLINGS: Final = ("ack", "fail", "reset_timeout")
+TELLINGS: Final[Mapping[str, str]] = {
+    "ack": "the tree is done", "fail": "the tree has failed",
+    "reset_timeout": "a bolt asks for more time",
+}
 
 
 def is_id(value: object) -> bool:
@@ -34,7 +39,11 @@ def _is_telling(value: object) -> bool:
 ID: Final = Kind("an id (16 hexadecimal digits)", is_id)
 TELLS: Final = Kind(
     'a list of {"tell": "ack", "fail" or "reset_timeout", "to": task, "root": id}',
-    list_of(_is_telling))
+    list_of(_is_telling), (
+        Vocabulary("a message to a spout", {
+            "tell": "what it says", "to": "the number of the spout task",
+            "root": "the id of the tree's root"}),
+        Vocabulary("`tell`", TELLINGS)))
 
 _ROOT = Argument("root", ID, "the id of the tree's root")
 _VALUE = Argument("value", ID, "the xor of some edges' ids")
@@ -51,11 +60,28 @@ _OPERATIONS: Final = (
     Operation("size", COUNT, "how many roots the acker has an entry of"),
 )
 
+_PROMISES: Final = {
+    "init": {
+        "If the tree is complete with it, the spout is told ack.": "STORM-A22",
+        "If a tuple of the tree has failed before, the spout is told fail.": "STORM-A24",
+    },
+    "ack": {
+        "If the tree is complete with it, the spout is told ack.": "STORM-A22",
+    },
+    "fail": {
+        "The spout is told fail, once INIT is known.": "STORM-A24",
+    },
+    "reset_timeout": {
+        "It is passed on to the spout of a root that is known.": "STORM-A27",
+    },
+}
+"""What has to come of each operation, and the rules of progress that judge it."""
+
 PORT: Final = Port(
     name="storm.acker",
     version=1,
     meaning="Storm's acker; ok holds the messages to spouts that a request causes, in order",
-    operations={each.name: each for each in _OPERATIONS},
+    operations=promised(_OPERATIONS, _PROMISES),
     settings=(Argument("capacity", POSITIVE, "the ticks that an entry lives: buckets"),),
     policies={"rotate": "each tick drops the entries that are too old"},
 )

@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 from ....spec.notation.interpreter import Step
 from ....spec.storm.acking.observed_acker import ObservedAcker, Told
 from ...ports.base import Message, Session
+from ...suites.lengthy import Long, grown
 from ...suites.plain import PlainConversation, Seen
 from ...suites.suite import Act, Answer, Suite, Watch
 
@@ -25,6 +26,30 @@ EDGES: Final = (
 high bit, which whoever keeps fewer than 64 does not see."""
 
 
+GROUPS: Final = 100
+"""Groups of three roots each, of the same kinds; a short program has the first one."""
+
+_KINDS: Final = len(ROOTS)
+_ENDS: Final = (2**64 - 1, 2**64 - 2, 2**63, 2**32 + 1, 2**33 + 1, 2**63 - 1)
+"""Roots of the next groups, at the ends of 64 bits: alike in 32 bits, or as a double."""
+
+
+def _mixed(number: int) -> int:
+    """Numbers of 64 bits that look random (SplitMix64)."""
+    mixed = number * 0x9E3779B97F4A7C15 % 2**64
+    mixed = (mixed ^ mixed >> 30) * 0xBF58476D1CE4E5B9 % 2**64
+    mixed = (mixed ^ mixed >> 27) * 0x94D049BB133111EB % 2**64
+    return mixed ^ mixed >> 31
+
+
+_ROOTS: Final = (*ROOTS, *[f"{number:016x}" for number in (
+    *_ENDS, *map(_mixed, range(len(ROOTS) + len(_ENDS), _KINDS * GROUPS)))])
+_NUMBERS: Final = {root: number for number, root in enumerate(_ROOTS)}
+_EDGES: Final = (*EDGES, *[
+    (f"{_mixed(2_000 + 2 * root):016x}", f"{_mixed(2_001 + 2 * root):016x}")
+    for root in range(len(EDGES), _KINDS * GROUPS)])
+
+
 class _Content(NamedTuple):
     """What an INIT or an ACK carries: edges of a root, and how a reader says so."""
 
@@ -34,8 +59,14 @@ class _Content(NamedTuple):
     words: str
 
     def value(self) -> str:
-        a, b = (int(edge, 16) for edge in EDGES[self.root])
+        a, b = (int(edge, 16) for edge in _EDGES[self.root])
         return f"{a * self.a ^ b * self.b:016x}"
+
+    def of(self, group: int) -> _Content:
+        """The same of the root of another group."""
+        root = self.root + group * _KINDS
+        return _Content(root, self.a, self.b,
+                        self.words.replace(f"r{self.root + 1}", f"r{root + 1}"))
 
 
 _INITS: Final = (
@@ -64,39 +95,44 @@ class AckerConversation(PlainConversation):
     """One session with an acker.
 
     Root r has the spout task r + 1. Each INIT and ACK is sent at most once, in any order;
-    FAIL and RESET_TIMEOUT as often as wanted.
+    FAIL and RESET_TIMEOUT as often as wanted. When all of a group is sent, the next one begins.
     """
 
     def __init__(self, session: Session, capacity: int, items_max: int) -> None:
         super().__init__(session, "storm.acker", {"capacity": capacity})
         self._sent: set[_Content] = set()
+        self._group, self._groups = 0, _groups(items_max)
 
     def request_of(self, act: Act) -> Message | None:
         """See ``PlainConversation``."""
         if act.do in ("init", "ack"):
-            every = _INITS if act.do == "init" else _ACKS
-            left = [content for content in every if content not in self._sent]
+            left = self._left(_INITS if act.do == "init" else _ACKS)
             if not left:
                 return None
             content = left[act.pick % len(left)]
-            request = {"do": act.do, "root": ROOTS[content.root], "value": content.value()}
+            request = {"do": act.do, "root": _ROOTS[content.root], "value": content.value()}
             return request | ({"task": content.root + 1} if act.do == "init" else {})
         if act.do in ("fail", "reset_timeout"):
-            return {"do": act.do, "root": ROOTS[act.pick % _WITH_EDGES]}
+            return {"do": act.do, "root": _ROOTS[self._group * _KINDS + act.pick % _WITH_EDGES]}
         return {"do": act.do}
+
+    def _left(self, kinds: tuple[_Content, ...]) -> list[_Content]:
+        """What is not sent yet, of the present group."""
+        every = [content.of(self._group) for content in kinds]
+        return [content for content in every if content not in self._sent]
 
     def asked(self, request: Message) -> str:
         """See ``PlainConversation``."""
         if "value" in request:
             return _content(request).words
         if "root" in request:
-            return f"{request['do'].upper()} of r{ROOTS.index(request['root']) + 1}"
+            return f"{request['do'].upper()} of r{_NUMBERS[request['root']] + 1}"
         return str(request["do"])
 
     def possible(self, request: Message) -> Iterator[Answer]:
         """See ``PlainConversation``."""
         if request["do"] == "size":
-            for count in range(len(ROOTS) + 2):
+            for count in range((self._group + 1) * _KINDS + 2):
                 yield Answer(str(count), ("sized", (("count", count),)))
             return
         for told in Told:
@@ -107,10 +143,12 @@ class AckerConversation(PlainConversation):
     def seen(self, request: Message, answer: Any) -> Seen:
         """See ``PlainConversation``."""
         if request["do"] == "size":
-            count = min(answer, len(ROOTS) + 1)
+            count = min(answer, self._groups * _KINDS + 1)
             return Seen((("sized", (("count", count),)),), f"{answer} entries")
         if "value" in request:
             self._sent.add(_content(request))
+            if self._group + 1 < self._groups and not self._left((*_INITS, *_ACKS)):
+                self._group += 1
         due = [each for each in answer if self._is_addressed(request, each)]
         first = _TOLD[due[0]["tell"]] if due else Told.NOTHING
         strays = len(answer) - len(due[:1])
@@ -123,21 +161,24 @@ class AckerConversation(PlainConversation):
         before INIT nobody can know a right one."""
         if request["do"] == "tick":
             return True
-        root = ROOTS.index(request["root"])
-        known = any(each in self._sent for each in _INITS if each.root == root)
-        return telling["root"] == ROOTS[root] and (not known or telling["to"] == root + 1)
+        root = _NUMBERS[request["root"]]
+        known = any(init.of(root // _KINDS) in self._sent
+                    for init in _INITS if init.root == root % _KINDS)
+        return telling["root"] == _ROOTS[root] and (not known or telling["to"] == root + 1)
 
 
 def _content(request: Message) -> _Content:
-    every = _INITS if request["do"] == "init" else _ACKS
+    root = _NUMBERS[request["root"]]
+    every = [content.of(root // _KINDS)
+             for content in (_INITS if request["do"] == "init" else _ACKS)]
     return next(each for each in every
-                if ROOTS[each.root] == request["root"] and each.value() == request["value"])
+                if each.root == root and each.value() == request["value"])
 
 
 def _step(request: Message, told: Told) -> Step:
     if request["do"] == "tick":
         return "tick", (("tells", told),)
-    root = ROOTS.index(request["root"])
+    root = _NUMBERS[request["root"]]
     if "value" not in request:
         return request["do"], (("root", root), ("tells", told))
     content = _content(request)
@@ -145,17 +186,24 @@ def _step(request: Message, told: Told) -> Step:
 
 
 def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
-    return {"N": capacity, "R": len(ROOTS)}
+    return {"N": capacity, "R": _groups(items_max) * _KINDS}
+
+
+def _groups(items_max: int) -> int:
+    """How many groups a program may come to: each takes as many requests as it has messages."""
+    messages = len(_INITS) + len(_ACKS)
+    return min(GROUPS, grown(1, items_max, items_max // messages + 1))
 
 
 SUITE: Final = Suite(
     name="storm.acker",
-    version=2,
+    version=3,
     port="storm.acker",
     watches=(Watch(ObservedAcker),),
     weights={"init": 3, "ack": 4, "fail": 2, "reset_timeout": 2, "tick": 3, "size": 1},
     epilogue=(Act("size"), Act("tick"), Act("size"), Act("tick"), Act("tick"), Act("size")),
     constants=_constants,
+    long=Long(fills=("init",), drains=("ack",), sizes=(6,)),
     converse=AckerConversation,
     scene="An acker. Ticks that an entry lives: {capacity}.",
 )

@@ -267,3 +267,44 @@ class SwallowingReset(Acker):
     def reset_timeout(self, root: int) -> Tells:
         told = super().reset_timeout(root)
         return tuple(each for each in told if each.telling is not Telling.RESET_TIMEOUT)
+
+
+# ---- what shows late ----------------------------------------------------------------------------
+
+TWINS.late("storm-2786-no-ticks", 40, 300)
+
+
+# ---- what looks at ids ---------------------------------------------------------------------------
+
+class _OtherRoots(Acker):
+    """Keeps roots as other numbers."""
+
+    def kept(self, root: int) -> int:
+        """The number that is kept."""
+        raise NotImplementedError
+
+    def init(self, root: int, value: int, task: int) -> Tells:
+        return self._of(root, super().init(self.kept(root), value, task))
+
+    def ack(self, root: int, value: int) -> Tells:
+        return self._of(root, super().ack(self.kept(root), value))
+
+    def fail(self, root: int) -> Tells:
+        return self._of(root, super().fail(self.kept(root)))
+
+    def reset_timeout(self, root: int) -> Tells:
+        return self._of(root, super().reset_timeout(self.kept(root)))
+
+    @staticmethod
+    def _of(root: int, tells: tuple[Tell, ...]) -> Tells:
+        return tuple(each._replace(root=root) for each in tells)
+
+
+@TWINS.twin(
+    "acker-roots-of-32-bits", "STORM-A25", "roots are kept in 32 bits",
+    "an id of 64 bits in a field of 32")
+class RootsOf32Bits(_OtherRoots):
+    """The high bits are lost."""
+
+    def kept(self, root: int) -> int:
+        return root % 2**32

@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import Final
 
 from ...ports.base import (
-    COUNT, FLAG, ITEM, NAME, POSITIVE, TRUE, Argument, Kind, Operation, Port, hello,
+    COUNT, FLAG, ITEM, NAME, POSITIVE, TRUE, Argument, Kind, Operation, Port, Vocabulary, hello,
+    promised,
 )
 
 __all__ = ["PORT"]
@@ -22,7 +23,11 @@ FLAGS: Final = Kind(
 SIZES: Final = Kind(
     "an object with the counts recvq, overflowq and dropped",
     lambda v: isinstance(v, dict) and all(
-        COUNT.accepts(v.get(name)) for name in ("recvq", "overflowq", "dropped")))
+        COUNT.accepts(v.get(name)) for name in ("recvq", "overflowq", "dropped")),
+    (Vocabulary("the answer to `sizes`", {
+        "recvq": "how many tuples are in the recvQ",
+        "overflowq": "how many tuples are in the overflowQ",
+        "dropped": "how many tuples were dropped so far"}),))
 
 _SENDER: Final = "the name of the sender"
 
@@ -57,11 +62,27 @@ _OPERATIONS: Final = (
     ),
 )
 
+_PROMISES: Final = {
+    "arrive": {
+        "Each tuple is kept or dropped at once.": "STORM-I11",
+    },
+    "publish": {
+        "A tuple for which there is room is taken.": "STORM-I3",
+    },
+    "consume": {
+        "Tuples that are in the queues are processed.": "STORM-I6",
+    },
+    "flush": {
+        "Nothing stays in a batch for which there is room.": "STORM-I12",
+    },
+}
+"""What has to come of each operation, and the rules of progress that judge it."""
+
 PORT: Final = Port(
     name="storm.input",
     version=1,
     meaning="the input of one Storm task: recvQ, overflowQ, and the order in which they drain",
-    operations={each.name: each for each in _OPERATIONS},
+    operations=promised(_OPERATIONS, _PROMISES),
     settings=(
         Argument("capacity", POSITIVE, "the most tuples that recvQ may hold"),
         Argument("overflow_limit", COUNT, "the most that the overflowQ may hold; 0: no limit"),

@@ -10,7 +10,9 @@ from ....spec.notation.interpreter import Step
 from ....spec.storm.inputs.observed_input import ObservedInput
 from ...ports.base import Message, Session, excerpt
 from ...suites.asking import greet, refused
+from ...suites.lengthy import Long
 from ...suites.suite import Act, Answer, Exchange, Fuller, Suite, Watch
+from ...suites.values import Payloads, Value, in_words
 
 __all__ = ["SUITE", "InputConversation"]
 
@@ -43,19 +45,27 @@ _ACTS: Final[Mapping[str, _Doing]] = {
 }
 
 
+_ARRIVE: Final = ("arrive", "arrive from r2")
+_FIELDS: Final = {**dict.fromkeys(_ARRIVE, "tuples"), "publish": "tuple"}
+"""The field of the tuples, by act."""
+
+
 class InputConversation:
     """One session with a task's input; see ``Conversation``.
 
-    Tuples are the texts m1, m2, … in the order in which they are first named. An act's
+    Tuples are the texts m1, m2, … in the order in which they are first named, or what the program
+    says. An act's
     ``pick`` says how many tuples arrive together, less one. A task that is interrupted after
     every tuple shows most, so that it consumes one or all.
     """
 
     def __init__(self, session: Session, capacity: int, items_max: int) -> None:
+        self.tells = True
         self._session = session
         self._settings = _settings(capacity)
         self._tuples_max = items_max + MORE
         self._numbers: dict[object, int] = {}
+        self._values: list[Value] = []
         self._fates: list[str] = []
         offered = {*greet(session, "storm.input", self._settings)["can"], "settle"}
         self.can: frozenset[str] = frozenset(
@@ -77,9 +87,18 @@ class InputConversation:
         act = self._act_like(request)
         if not self.makes_sense(act):
             raise InputError(f"the target cannot do {act.do!r}, or not so often")
+        act = self._named(act, request)
         if dict(request) != self._request(act):
             raise InputError(f"{excerpt(request)} is not what this suite would ask for here")
         return act
+
+    def _named(self, act: Act, request: Mapping[str, Any]) -> Act:
+        """The act that names the tuples of a request, where they are not the next plain ones."""
+        tuples = request.get("tuples", [request["tuple"]] if "tuple" in request else [])
+        if not isinstance(tuples, list) or tuples == [
+                f"m{len(self._fates) + 1 + more}" for more in range(len(tuples))]:
+            return act
+        return act._replace(about=tuple((_FIELDS[act.do], each) for each in tuples))
 
     def _act_like(self, request: Mapping[str, Any]) -> Act:
         do, count = request["do"], 1
@@ -99,7 +118,7 @@ class InputConversation:
         """See ``Conversation``."""
         request = self._request(act)
         asked = self._asked(request)
-        possible, completions = self._answers(request)
+        possible, completions = self._answers(request) if self.tells else ((), ())
         reply = self._session.request(dict(request))
         if error := refused(request, reply, asked):
             return error
@@ -114,19 +133,21 @@ class InputConversation:
         do, sender = _ACTS[act.do]
         first = len(self._fates) + 1
         if do == "arrive":
-            tuples = [f"m{first + more}" for more in range(act.pick + 1)]
-            return {"do": do, "sender": sender, "tuples": tuples}
+            plain = [f"m{first + more}" for more in range(act.pick + 1)]
+            told = [value for _, value in act.about][:len(plain)]
+            return {"do": do, "sender": sender, "tuples": [*told, *plain[len(told):]]}
         if do == "publish":
-            return {"do": do, "sender": sender, "tuple": f"m{first}"}
+            told = [value for _, value in act.about] or [f"m{first}"]
+            return {"do": do, "sender": sender, "tuple": told[0]}
         if do == "consume":
             return {"do": do, "max": ALL if act.do == "consume all" else 1}
         return {"do": do}
 
     def _asked(self, request: Message) -> str:
         if request["do"] == "arrive":
-            return f"{request['sender']} sends {', '.join(request['tuples'])}"
+            return f"{request['sender']} sends {', '.join(map(in_words, request['tuples']))}"
         if request["do"] == "publish":
-            return f"{request['sender']} publishes {request['tuple']}"
+            return f"{request['sender']} publishes {in_words(request['tuple'])}"
         if request["do"] == "consume":
             count = request["max"]
             return "process all" if count == ALL else f"process {count}, then pause"
@@ -162,21 +183,22 @@ class InputConversation:
         for item, kept in told:
             self._name(item, "inside" if kept else "away")
         steps = [_of(request, "kept" if kept else "dropped_on_arrival") for _, kept in told]
-        words = [", ".join(item for item, kept in told if kept is which) for which in (True, False)]
+        words = [", ".join(in_words(item) for item, kept in told if kept is which)
+                 for which in (True, False)]
         said = [f"{items} {what}" for items, what in zip(words, ("kept", "dropped"), strict=True)
                 if items]
         if len(told) < len(tuples):
             for item in tuples[len(told):]:
                 self._name(item, "away")
             steps.append(_of(request, "held_up"))
-            said.append(f"the receiving thread waits with {tuples[len(told)]}")
+            said.append(f"the receiving thread waits with {in_words(tuples[len(told)])}")
         return None, steps, "; ".join(said)
 
     def _processed(
         self, request: Message, answer: Sequence[object]
     ) -> tuple[Step | None, list[Step], str]:
         steps = [self._came_out(item) for item in answer]
-        words = ", ".join(str(item) for item in answer)
+        words = ", ".join(map(in_words, answer))
         if request["do"] == "step":
             return None, steps, f"it processes {words}" if words else "no tuple"
         if len(answer) >= request["max"]:
@@ -185,13 +207,15 @@ class InputConversation:
 
     def _came_out(self, item: object) -> Step:
         # A number that no sender has used yet stands for whatever nobody sent.
-        number = self._numbers.get(item, len(self._fates))
+        number = self._numbers.get((type(item), item), len(self._fates))
         if number < len(self._fates):
             self._fates[number] = "processed"
         return "processed", (("tuple", number),)
 
-    def _name(self, item: object, fate: str) -> None:
-        self._numbers[item] = len(self._fates)
+    def _name(self, item: Value, fate: str) -> None:
+        # The number 1 is not the text 1.
+        self._numbers[type(item), item] = len(self._fates)
+        self._values.append(item)
         self._fates.append(fate)
 
     # --- what there could be in its place ------------------------------------------------
@@ -222,7 +246,7 @@ class InputConversation:
         last = {fate: number for number, fate in enumerate(self._fates)}
         for number, fate in enumerate(self._fates):
             if fate == "inside" or last[fate] == number:
-                yield Answer(f"m{number + 1}", ("processed", (("tuple", number),)))
+                yield Answer(in_words(self._values[number]), ("processed", (("tuple", number),)))
         yield Answer("a tuple that nobody sent", ("processed", (("tuple", len(self._fates)),)))
 
     def _recvq_sizes(self) -> Iterator[Answer]:
@@ -277,7 +301,7 @@ def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
 
 SUITE: Final = Suite(
     name="storm.input",
-    version=2,
+    version=3,
     port="storm.input",
     watches=(Watch(ObservedInput),),
     weights={"arrive": 3, "arrive from r2": 1, "publish": 3, "consume": 3, "consume all": 1,
@@ -286,6 +310,8 @@ SUITE: Final = Suite(
     needs={"STORM-Q1": (("arrive",), ("consume", "step"))},
     epilogue=(Act("flush"), Act("sizes"), Act("consume all"), Act("sizes")),
     constants=_constants,
+    payloads=Payloads(_FIELDS, several=dict.fromkeys(_ARRIVE, lambda pick: pick + 1)),
+    long=Long(fills=("arrive", "publish"), drains=("consume", "consume all", "step"), sizes=(7,)),
     converse=InputConversation,
     settings=_settings,
     capacities=(1, 2, 3, 4),

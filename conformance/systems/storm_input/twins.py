@@ -280,3 +280,60 @@ class DeafToFlushes(Core):
     def flush(self, sender: str | None = None) -> int:
         """Batches stay where they are."""
         return 0
+
+
+# ---- what shows late ----------------------------------------------------------------------------
+
+TWINS.late("D1", 40, 300)
+
+
+# ---- what shows in large queues, or with some values ---------------------------------------------
+
+class _StackFrom(Core):
+    """From so many tuples on, the newest of a queue is processed first."""
+
+    tuples = 4
+
+    def _process(self, queue: deque[Any]) -> Any:
+        if len(queue) >= self.tuples:
+            queue.rotate(1)
+        return super()._process(queue)
+
+
+@TWINS.twin(
+    "input-stack-from-four", "STORM-Q1",
+    "of a queue of four tuples or more, the newest is processed first",
+    "a ring whose read index is taken from the wrong end once it has wrapped")
+class StackFromFour(_StackFrom):
+    """With four tuples or more it is a stack."""
+
+
+@TWINS.twin(
+    "input-stack-from-six", "STORM-Q1",
+    "of a queue of six tuples or more, the newest is processed first",
+    "a ring of eight places that was tried with five tuples")
+class StackFromSix(_StackFrom):
+    """With six tuples or more it is a stack."""
+
+    tuples = 6
+
+
+@TWINS.twin(
+    "input-loses-what-is-false", "STORM-I6", "a tuple that is false, such as 0, is lost",
+    "`if tuple` where `if tuple != null` was meant")
+class LosesWhatIsFalse(Core):
+    """What is false goes nowhere."""
+
+    def _insert(self, tuple_: Any) -> None:
+        if tuple_:
+            super()._insert(tuple_)
+
+
+@TWINS.twin(
+    "input-cuts-long-texts", "STORM-I7", "a text is cut to eight characters",
+    "a field of fixed width in the code of a tuple")
+class CutsLongTexts(Core):
+    """What is processed has eight characters at most."""
+
+    def _insert(self, tuple_: Any) -> None:
+        super()._insert(tuple_[:8] if isinstance(tuple_, str) else tuple_)

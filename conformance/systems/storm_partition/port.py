@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from ...ports.base import (
-    COUNT, INTEGER, POSITIVE, TRUE, Argument, Kind, Operation, Port, is_count, hello,
+    COUNT, INTEGER, POSITIVE, TRUE, Argument, Kind, Operation, Port, hello, is_count, promised,
 )
 
 __all__ = ["OFFSET_OR_NULL", "PORT"]
@@ -39,11 +39,23 @@ _OPERATIONS: Final = (
     Operation("compact", TRUE, "compaction removes the message at this offset", (_OFFSET,)),
 )
 
+_PROMISES: Final = {
+    "next": {
+        "A new message is emitted, if there is one and room for it.": "STORM-K26",
+        "A message that failed is emitted again.": "STORM-K27",
+        "Messages that have left the log hold up no others.": "STORM-K30",
+    },
+    "commit": {
+        "It goes as far as all below is done.": "STORM-K21",
+    },
+}
+"""What has to come of each operation, and the rules of progress that judge it."""
+
 PORT: Final = Port(
     name="storm.partition",
     version=1,
     meaning="a spout's source of one partition: what it emits, replays and commits",
-    operations={each.name: each for each in _OPERATIONS},
+    operations=promised(_OPERATIONS, _PROMISES),
     settings=(
         Argument("capacity", POSITIVE, "the messages that one fetch brings, at most"),
         Argument("retries", INTEGER, "how often a message is emitted again; -1: always"),

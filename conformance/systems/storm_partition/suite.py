@@ -7,6 +7,7 @@ from typing import Final
 
 from ....spec.storm.spouts.observed_partition import ObservedPartition
 from ...ports.base import Message, Session
+from ...suites.lengthy import Long, grown
 from ...suites.plain import PlainConversation
 from ...suites.says import ANY, Fields, Says, on, says, table
 from ...suites.suite import Act, Fuller, Suite, Watch
@@ -14,10 +15,13 @@ from ...suites.suite import Act, Fuller, Suite, Watch
 __all__ = ["OFFSETS_MAX", "SUITE", "PartitionConversation"]
 
 OFFSETS_MAX: Final = 12
-"""Messages that a program may append."""
+"""Messages that a short program may append."""
+
+_RECENT: Final = 16
+"""So many of the offsets, the last ones, are told as what could be in the place of another."""
 
 ALWAYS: Final = 32
-"""More retries than any program has failures."""
+"""More retries than a short program has failures."""
 
 _POLICIES: Final = ((2, 2, 2, 8), (-1, 0, 0, 0), (0, 3, 0, 0))
 """Retries, outstanding messages, and the first and the longest delay before a retry, which go
@@ -25,7 +29,7 @@ with a fetch size of 1, 2, 3, and again."""
 
 def _offsets(talk: PartitionConversation, request: Fields) -> range:
     """Those that the log has had, and the next."""
-    return range(min(talk.end + 1, OFFSETS_MAX))
+    return range(max(0, talk.end + 1 - _RECENT), min(talk.end + 1, talk.most))
 
 
 def _emits(action: str) -> tuple[Says, Says]:
@@ -67,6 +71,7 @@ class PartitionConversation(PlainConversation):
         super().__init__(session, "storm.partition", _settings(capacity),
                          _constants(capacity, items_max))
         self._is_waiting_of_use = _settings(capacity)["delay"] > 0
+        self.most = grown(OFFSETS_MAX, items_max, each=3)
         self.end = 0                            # the log has had the offsets below
         self._gone: set[int] = set()
         self._under_way: dict[int, int] = {}    # with the tuples that are left
@@ -75,7 +80,7 @@ class PartitionConversation(PlainConversation):
         """See ``PlainConversation``."""
         if act.do == "append":
             count = act.pick % 3 + 1
-            return {"do": "append", "count": count} if self.end + count <= OFFSETS_MAX else None
+            return {"do": "append", "count": count} if self.end + count <= self.most else None
         if act.do in ("ack", "fail"):
             return _on_one(act, sorted(self._under_way))
         if act.do == "wait":
@@ -120,8 +125,8 @@ def _settings(capacity: int) -> Mapping[str, int]:
 
 def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
     settings = _settings(capacity)
-    return {"L": OFFSETS_MAX, "F": capacity, "M": settings["outstanding"],
-            "retries": ALWAYS if settings["retries"] < 0 else settings["retries"],
+    return {"L": grown(OFFSETS_MAX, items_max, each=3), "F": capacity, "M": settings["outstanding"],
+            "retries": grown(ALWAYS, items_max) if settings["retries"] < 0 else settings["retries"],
             "first": settings["delay"], "longest": settings["longest"]}
 
 
@@ -139,6 +144,7 @@ SUITE: Final = Suite(
               Act("ack"), Act("commit"), Act("restart"), Act("next"), Act("next"),
               Act("commit")),
     constants=_constants,
+    long=Long(fills=("append",), drains=("next", "ack"), sizes=(6,), ending=("truncate",)),
     converse=PartitionConversation,
     settings=_settings,
     telling={"STORM-K27": (1,), "STORM-K28": (3,), "STORM-K29": (1, 2), "STORM-K31": (1, 3),

@@ -438,3 +438,8 @@ class ClosingWithoutCommit(PartitionManager):
 
     def close(self) -> int:
         return self._committed
+
+
+# ---- what shows late ----------------------------------------------------------------------------
+
+TWINS.late("storm-643-gone-sought-for-ever", 40, 300)

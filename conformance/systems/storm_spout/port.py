@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
-from ...ports.base import COUNT, NAME, POSITIVE, Argument, Kind, Operation, Port, hello
+from ...ports.base import (
+    COUNT, NAME, POSITIVE, Argument, Kind, Operation, Port, Vocabulary, hello, is_word,
+    promised,
+)
 from ..storm_acker.port import ID, is_id, list_of
 
 __all__ = ["CALLS", "PORT"]
 
 
+CALLBACKS: Final[Mapping[str, str]] = {
+    "ack": "the spout's ack() is called", "fail": "the spout's fail() is called",
+}
+
+
 def _is_call(value: object) -> bool:
-    return (isinstance(value, dict) and value.get("call") in ("ack", "fail")
+    return (isinstance(value, dict) and is_word(value.get("call"), CALLBACKS)
             and NAME.accepts(value.get("message")))
 
 
-CALLS: Final = Kind('a list of {"call": "ack" or "fail", "message": text}', list_of(_is_call))
+CALLS: Final = Kind(
+    'a list of {"call": "ack" or "fail", "message": text}', list_of(_is_call), (
+        Vocabulary("a callback", {
+            "call": "which one", "message": "the id of the message, as `round` gave it"}),
+        Vocabulary("`call`", CALLBACKS)))
 IDS: Final = Kind("a list of ids", list_of(is_id))
 TEXTS: Final = Kind("a list of texts", list_of(NAME.accepts))
 
@@ -33,11 +46,27 @@ _OPERATIONS: Final = (
     Operation("tick", CALLS, "a period of the message timeout has passed"),
 )
 
+_PROMISES: Final = {
+    "round": {
+        "Below the maximum, all roots of the round are emitted.": "STORM-K41",
+    },
+    "ack": {
+        "The callback ack() is called at once for a root that is pending.": "STORM-K44",
+    },
+    "fail": {
+        "The callback fail() is called at once for a root that is pending.": "STORM-K44",
+    },
+    "tick": {
+        "The callback fail() is called for each root that has waited its time.": "STORM-K46",
+    },
+}
+"""What has to come of each operation, and the rules of progress that judge it."""
+
 PORT: Final = Port(
     name="storm.spout",
     version=1,
     meaning="what a spout executor keeps of the roots it emitted, and max.spout.pending",
-    operations={each.name: each for each in _OPERATIONS},
+    operations=promised(_OPERATIONS, _PROMISES),
     settings=(Argument("capacity", POSITIVE, "max.spout.pending, for each task"),
               Argument("tasks", POSITIVE, "the tasks of the executor, which share one limit: "
                        "max.spout.pending times this; absent: 1", required=False),

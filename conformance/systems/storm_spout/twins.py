@@ -161,3 +161,57 @@ class DeafToResets(Spout):
 
     def reset_timeout(self, root: int) -> Calls:
         return ()
+
+
+# ---- what shows late ----------------------------------------------------------------------------
+
+TWINS.late("storm-17-id-given-twice", 40, 300)
+
+
+# ---- what looks at ids and messages --------------------------------------------------------------
+
+class _OtherRoots(Spout):
+    """Keeps roots as other numbers."""
+
+    def kept(self, root: int) -> int:
+        """The number that is kept."""
+        raise NotImplementedError
+
+    def emit(self, root: int, message: str) -> Calls:
+        return super().emit(self.kept(root), message)
+
+    def reset_timeout(self, root: int) -> Calls:
+        return super().reset_timeout(self.kept(root))
+
+    def _over(self, root: int, outcome: Outcome) -> Calls:
+        return super()._over(self.kept(root), outcome)
+
+
+@TWINS.twin(
+    "spout-roots-of-32-bits", "STORM-K41", "roots are kept in 32 bits",
+    "an id of 64 bits in a field of 32")
+class RootsOf32Bits(_OtherRoots):
+    """The high bits are lost."""
+
+    def kept(self, root: int) -> int:
+        return root % 2**32
+
+
+@TWINS.twin(
+    "spout-roots-as-doubles", "STORM-K41", "roots are kept as doubles",
+    "an id of 64 bits that went through JSON and JavaScript")
+class RootsAsDoubles(_OtherRoots):
+    """The low bits are lost."""
+
+    def kept(self, root: int) -> int:
+        return min(int(float(root)), 2**64 - 1)
+
+
+@TWINS.twin(
+    "spout-cuts-messages", "STORM-K43", "the id of a message is cut to eight characters",
+    "a column of fixed width for what is replayed")
+class CutsMessages(Spout):
+    """What comes back has eight characters at most."""
+
+    def _emit(self, root: int, message: str) -> Calls:
+        return super()._emit(root, message[:8])

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from ...ports.base import COUNT, INTEGER, POSITIVE, TRUE, Argument, Kind, Operation, Port, hello
+from ...ports.base import (
+    COUNT, INTEGER, POSITIVE, TRUE, Argument, Kind, Operation, Port, hello, promised,
+)
 
 __all__ = ["PORT"]
 
@@ -54,11 +56,32 @@ _OPERATIONS: Final = (
     ),
 )
 
+_PROMISES: Final = {
+    "spill": {
+        "The first tuple of a task that spills is told.": "STORM-O1",
+        "Growth beyond the reminder is told again.": "STORM-O2",
+    },
+    "finish": {
+        "What the thread owed when it was stopped is told.": "STORM-O1 STORM-O7",
+    },
+    "check": {
+        "A task that has drained is told.": "STORM-O3",
+        "A status that was lost is told again within so many checks.": "STORM-O8",
+    },
+    "connect": {
+        "The new connection is told how things are.": "STORM-O7",
+    },
+    "deliver": {
+        "When none is on its way any more, the sender knows what is so.": "STORM-O10",
+    },
+}
+"""What has to come of each operation, and the rules of progress that judge it."""
+
 PORT: Final = Port(
     name="storm.status",
     version=1,
     meaning="how a Storm worker tells another which of its tasks are backlogged",
-    operations={each.name: each for each in _OPERATIONS},
+    operations=promised(_OPERATIONS, _PROMISES),
     settings=(
         Argument("capacity", POSITIVE, "tuples that an overflowQ takes in without a reminder"),
         Argument("tasks", POSITIVE, "how many tasks the receiving worker has: 0, 1, …"),

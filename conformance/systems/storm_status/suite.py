@@ -67,7 +67,6 @@ class StatusConversation(PlainConversation):
     def __init__(self, session: Session, capacity: int, items_max: int) -> None:
         super().__init__(session, "storm.status", _settings(capacity),
                          _constants(capacity, items_max))
-        self.can |= {"settle"}
         self._told_max = items_max + MORE
         self._told = 0
         self._on_their_way = 0

@@ -375,3 +375,8 @@ TWINS.add(
     "STORM-3148-client", "STORM-O9", "the system task in a status ends the reading of it",
     "STORM-3148: an index out of bounds in the client aborts the rest of the status",
     parts={"tracker": SystemTaskInStatus, "view": FailingOnSystemTask})
+
+
+# ---- what shows late ----------------------------------------------------------------------------
+
+TWINS.late("STORM-3141", 40, 300)

@@ -11,7 +11,9 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from ...ports.base import COUNT, NAME, POSITIVE, TRUE, Argument, Kind, Operation, Port, hello
+from ...ports.base import (
+    COUNT, NAME, POSITIVE, TRUE, Argument, Kind, Operation, Port, Vocabulary, hello, promised,
+)
 
 __all__ = ["FAULTS", "PORT", "WORDS", "Word", "event_of"]
 
@@ -98,7 +100,30 @@ def _is_history(rows: object) -> bool:
         isinstance(row, str) and event_of(row) is not None for row in rows)
 
 
-EVENTS: Final = Kind("a list of events, each a text", _is_history)
+EVENTS: Final = Kind("a list of events, each a text", _is_history, (
+    Vocabulary(
+        "an event, after the instant; its fields follow it, with a blank before each", {
+            " ".join((name, *word.fields)): word.sentence for name, word in WORDS.items()}),
+    Vocabulary("a field of an event", {
+        "sender": "a task, from 0", "task": "a task, from 0", "to": "another task; of wrote, a "
+        "worker", "worker": "a worker, from 0",
+        "life": "how often the sender's worker, or the worker, has begun anew, from 0",
+        "number": "which tuple from task to task in such a life, from 0",
+        "message": "which message of the source, from 0",
+        "root": "a text without blanks: one attempt at a message",
+        "part": "which part of the message, from 0",
+        "blocked": "1: it is backlogged, 0: it is not",
+        "spout": "1: it is a task of a spout, 0: it is not",
+        "why": "a text: what it died of",
+        "circle": "a text: the tasks that wait for each other"})))
+
+TOPOLOGY: Final = Kind(NAME.words, NAME.accepts, (Vocabulary("a topology", {
+    "word-count": "the spout source (task 0), split (1 and 2, which emit the 3 words of a "
+                  "message), count (3 and 4, the sink), the ackers (from 5 on)",
+    "diamond": "the spout source (0), left (1), right (2), join (3), sink (4), the ackers (from 5 "
+               "on); a message has 1 part",
+    "ping-pong": "two bolts that feed each other: to be refused with a definite error",
+}),))
 
 ACKERS: Final = Kind(
     "an integer from 0 up, or null", lambda value: value is None or COUNT.accepts(value))
@@ -160,7 +185,7 @@ _OPERATIONS: Final = (
         "deploy", TRUE, "make the workers of a topology ready; a definite error where it is "
         "refused, as one with a circle of bolts should be",
         (
-            Argument("topology", NAME, "word-count, diamond, or ping-pong"),
+            Argument("topology", TOPOLOGY, "word-count, diamond, or ping-pong"),
             *(Argument(name, kind, meaning) for name, kind, meaning in _SIZES),
             *(Argument(name, kind, meaning, required=False)
               for name, kind, meaning in _MORE_SIZES)),
@@ -176,11 +201,20 @@ _OPERATIONS: Final = (
     ),
 )
 
+_PROMISES: Final = {
+    "run": {
+        "The topology comes to rest within a bounded time.": "STORM-C13",
+        "Every message is acked, and all its parts reach the sink.": "STORM-C12",
+        "Every tuple is processed, or its loss is counted.": "STORM-C3",
+    },
+}
+"""What has to come of each operation, and the rules of progress that judge it."""
+
 PORT: Final = Port(
     name="storm.topology",
     version=1,
     meaning="a topology from source to sink, on a cluster of workers, under faults",
-    operations={operation.name: operation for operation in _OPERATIONS},
+    operations=promised(_OPERATIONS, _PROMISES),
     settings=(Argument("capacity", POSITIVE, "the most tuples that a recvQ may hold"),),
     policies={"repeat": "every tree that is not acked is emitted again"},
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ...ports.base import POSITIVE, Argument, Kind, Operation, Port, hello, is_count
+from ...ports.base import POSITIVE, Argument, Kind, Operation, Port, hello, is_count, promised
 
 __all__ = ["PORT"]
 
@@ -26,11 +26,22 @@ _OPERATIONS: Final = (
               "null where there is no output (the permit is lost then)"),
 )
 
+_PROMISES: Final = {
+    "offer": {
+        "Who rolls up takes the value; who batches takes it while the batch has room.":
+            "FLOW-120 FLOW-121",
+    },
+    "take": {
+        "Where something is held, there is an output.": "FLOW-124",
+    },
+}
+"""What has to come of each operation, and the rules of progress that judge it."""
+
 PORT: Final = Port(
     name="summaries",
     version=1,
     meaning="a stage whose source and sink are the harness",
-    operations={each.name: each for each in _OPERATIONS},
+    operations=promised(_OPERATIONS, _PROMISES),
     settings=(Argument("capacity", POSITIVE, "the values that a batch has at most; whoever rolls "
                        "up has no use for it"),),
     policies={

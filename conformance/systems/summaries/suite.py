@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 from ....spec.flow.observed_summaries import ObservedBatches, ObservedSummaries
 from ....spec.notation.interpreter import Step
 from ...ports.base import Message, Session
+from ...suites.lengthy import Long
 from ...suites.plain import PlainConversation, Seen
 from ...suites.suite import Act, Answer, Exchange, Suite, Watch
 
@@ -132,6 +133,7 @@ SUITE: Final = Suite(
     weights={"offer": 3, "take": 1},
     epilogue=(Act("take"), Act("offer"), Act("offer"), Act("take"), Act("take")),
     constants=_constants,
+    long=Long(fills=("offer",), drains=("take",)),
     converse=SummariesConversation,
     capacities=(1, 2, 4),
     telling={"FLOW-126": (2, 4)},

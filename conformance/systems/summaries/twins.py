@@ -223,3 +223,8 @@ class Merging(Groups[int]):
             self._held[-1] += element
         else:
             super().take(element)
+
+
+# ---- what shows late ----------------------------------------------------------------------------
+
+TWINS.late("summaries-latest-only", 40, 300)

@@ -13,7 +13,7 @@ KAFKA-7235 (KIP-380).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final
@@ -37,21 +37,13 @@ from ..replication.settings import Settings
 from .process import Answer, Process
 from .requests import Leader, Metadata, WhoLeads
 
-__all__ = ["TOPIC", "Broker", "state_path"]
-
-TOPIC: Final = "t"
-"""The only topic that there is."""
+__all__ = ["Broker"]
 
 REQUEST_WITHIN: Final = 25
 FETCH_EVERY: Final = 8
 CHECK_EVERY: Final = 30
 CHECKPOINT_EVERY: Final = 70
 REGISTER_EVERY: Final = 15
-
-
-def state_path(partition: int) -> str:
-    """Where the quorum keeps the state of a partition."""
-    return znodes.state_path(TopicPartition(TOPIC, partition))
 
 
 def told_of(said: PartitionTold) -> Told:
@@ -63,22 +55,27 @@ class Broker:
     """One life of a broker; ``disks`` outlive it."""
 
     def __init__(
-        self, process: Process, disks: Mapping[int, Disk], settings: Settings,
+        self, process: Process, disks: dict[int, Disk], settings: Settings,
         replica_type: type[Replica] = Replica,
     ) -> None:
         self.process, self.settings = process, settings
+        self.disks, self._replica_type = disks, replica_type
         self.id = process.id
         self.epoch = -1                     # the broker epoch: of its registration
         self.controller_epoch = 0           # the largest that it has heard of
         self.leaders: dict[int, Leader] = {}
-        self.replicas = {
-            partition: replica_type(partition, self.id, disk, settings, self._record)
-            for partition, disk in disks.items()}
+        self.replicas = {partition: self._replica(partition) for partition in disks}
+        self._names: dict[int, TopicPartition] = {}     # of the partitions that it was told of
         self._fetching: dict[int, int] = {}     # by partition: the number of its only request
         self._fetches = 0
         self._is_unsure = False         # whether a session ended while something was asked
         self.is_leaving = False         # whether it has asked whether it may go
         self.when_registered: Callable[[], None] = lambda: None
+
+    def _replica(self, partition: int) -> Replica:
+        """A replica over what is on its disk, which is nothing the first time."""
+        disk = self.disks.setdefault(partition, Disk())
+        return self._replica_type(partition, self.id, disk, self.settings, self._record)
 
     def _record(self, what: str, *about: int | str) -> None:
         self.process.world.record(what, self.id, *about)
@@ -184,6 +181,7 @@ class Broker:
             self._stop(request)
         else:
             for which, said in request.partitions.items():
+                self._names[which.partition] = which
                 self._obey_for(which.partition, told_of(said))
         return BrokerAnswer()
 
@@ -196,8 +194,10 @@ class Broker:
         return self.epoch < 0 or broker_epoch < self.epoch
 
     def _obey_for(self, partition: int, told: Told) -> None:
-        replica = self.replicas.get(partition)
-        if replica is None or not replica.is_news(told.state):
+        if partition not in self.replicas:
+            self.replicas[partition] = self._replica(partition)
+        replica = self.replicas[partition]
+        if not replica.is_news(told.state):
             return
         self._record("obeyed", self.process.life, partition, told.state.epoch)
         replica.obey(told, self.process.clock())
@@ -221,6 +221,8 @@ class Broker:
             if replica is not None and said.leader_epoch >= replica.epoch:
                 self._fetching.pop(which.partition, None)
                 replica.delete() if said.delete else replica.stop()
+            if said.delete:
+                self._record("erased", which.partition)
 
     # -- following --------------------------------------------------------------------------------
 
@@ -273,9 +275,13 @@ class Broker:
         wanted = in_sync.want(isr)
         self._record("changing", replica.partition, replica.epoch)
         self.process.ask(
-            Write(state_path(replica.partition), znodes.state_text(Leadership(*wanted, -1)),
+            Write(self._path(replica), znodes.state_text(Leadership(*wanted, -1)),
                   in_sync.version),
             partial(self._changed, replica, in_sync))
+
+    def _path(self, replica: Replica) -> str:
+        """Where the quorum keeps the state of a partition that it leads, and so was told of."""
+        return znodes.state_path(self._names[replica.partition])
 
     def _changed(self, replica: Replica, in_sync: InSync, result: Result) -> None:
         if isinstance(result, Written):
@@ -286,7 +292,7 @@ class Broker:
 
     def change_failed(self, replica: Replica, in_sync: InSync) -> None:
         """Nobody knows whether it was made: look."""
-        self.process.insist(Read(state_path(replica.partition)),
+        self.process.insist(Read(self._path(replica)),
                             partial(self._read_again, replica, in_sync))
 
     def _read_again(self, replica: Replica, in_sync: InSync, result: Result) -> None:

@@ -27,6 +27,14 @@ own. What happens is recorded: a ``Happened`` for each event, in order. The word
     answered partition broker life epoch hw     a consumer is told of a high watermark
     read partition offset value                 … and reads a record
     ends partition leads in_sync                how it is at the end
+    made topic partition                        a topic is there, with a partition
+    unwanted topic                              … and is to be deleted
+    erased broker partition                     a broker has deleted its replica
+    gone topic                                  nothing says any more that the topic was there
+    moves partition replicas                    it is wished that it has these; moved partition:
+        that wish has been carried out, or refused
+    queued broker to requests                   so many requests of a controller wait for a broker
+    waits waiter on reason                      where it does not come to rest; see ``waiting``
     led partition preferred                     … and whether the preferred one leads, if wished
     wishes left                                 of operators, that wait
     rested, stalled                             whether all has come to rest
@@ -47,26 +55,28 @@ from typing import Final, NamedTuple
 
 from ...coordination.memory import InMemory
 from ...coordination.port import TimedCoordination, Transaction
-from ...coordination.terms import Create, Multi, Reply, Write
+from ...coordination.terms import Create, Delete, Multi, Operation, Reply, Write
 from ..controller import znodes
 from ..controller.controller import Controller
-from ..controller.terms import TopicPartition
 from ..replication.messages import NOBODY
 from ..replication.replica import Disk, Replica
 from ..replication.settings import Settings
-from .broker import TOPIC, Broker, state_path
+from .broker import Broker
 from .clients import Consumer, Producer
 from .controlling import Controlling
 from .network import DELAY_MAX, Envelope, Network
 from .node import Node
 from .operator import Operator
 from .process import Process
+from .topics import Topic, Topics
+from .waiting import waits
 
 __all__ = ["Cluster", "Deployment", "DeploymentMisuse", "Happened", "Parts", "PATIENCE"]
 
 SESSION_TIMEOUT: Final = 90
 PATIENCE: Final = 2_000
-"""Milliseconds after the last fault in which a cluster has to come to rest."""
+"""Milliseconds after the last fault in which a cluster has to come to rest, or at least to do one
+thing that is asked of it: then it has as many again."""
 
 CLIENTS: Final = 100
 """The number of the first client."""
@@ -102,9 +112,11 @@ class Deployment:
 
     def assignment(self) -> Mapping[int, tuple[int, ...]]:
         """The replicas of each partition, the preferred one first."""
-        return {partition: tuple((partition + each) % self.brokers
-                                 for each in range(self.brokers))
-                for partition in range(self.partitions)}
+        return {partition: self.replicas_of(partition) for partition in range(self.partitions)}
+
+    def replicas_of(self, partition: int) -> tuple[int, ...]:
+        """All brokers, the preferred one first."""
+        return tuple((partition + each) % self.brokers for each in range(self.brokers))
 
 
 @dataclass(frozen=True)
@@ -129,7 +141,8 @@ class Cluster:
                         TimedCoordination] = InMemory,
     ) -> None:
         self.deployment, self.parts = deployment, parts or Parts()
-        self.assignment = deployment.assignment()
+        self.assignment = dict(deployment.assignment())
+        self.topics = Topics(deployment.partitions)
         self.random = Random(f"cluster {deployment.seed}")
         self.now = 0
         self.era = 0                    # counts the times that all faults were ended
@@ -150,7 +163,8 @@ class Cluster:
         self._values = count(1)
         self._clients = count(CLIENTS)
         self._preferred: set[int] = set()       # the partitions whose preferred one is to lead
-        self._operator: Operator | None = None
+        self._operators: dict[str, Operator] = {}       # by what they are busy with
+        self._moving: dict[int, tuple[int, ...]] = {}   # by partition, the replicas wished for
         self.consumers = {each: self._consumer(each) for each in self.assignment}
 
     def _delay(self) -> int:
@@ -161,7 +175,8 @@ class Cluster:
         handle = self.store.open(SESSION_TIMEOUT)
         for path in znodes.TOP_LEVEL:
             self.store.submit(handle, Create(path))
-        topic = Create(znodes.topic_path(TOPIC), znodes.assignment_text(self.assignment))
+        topic = Create(znodes.topic_path(self.topics.first.name),
+                       znodes.assignment_text(self.assignment))
         waiting = {self.store.submit(handle, topic)}
         while waiting:
             for _, told in self.store.collect(within=SESSION_TIMEOUT):
@@ -198,7 +213,7 @@ class Cluster:
     def record(self, what: str, *about: int | str) -> None:
         """Put what happened into the history; somebody may have waited for it."""
         self.history.append(Happened(self.now, what, about))
-        if what != "state" and about:
+        if what not in ("state", "waits") and about:
             self._met(what, int(about[0]))
 
     def _met(self, moment: str, broker: int) -> None:
@@ -209,28 +224,62 @@ class Cluster:
 
     def _changed(self, done: Transaction) -> None:
         """The coordination service has carried something out."""
-        if type(done.result).__name__ not in ("Created", "Written", "Committed"):
+        if type(done.result).__name__ not in ("Created", "Written", "Deleted", "Committed"):
             return
         parts = done.request.operations if isinstance(done.request, Multi) else (done.request,)
         for each in parts:
-            if isinstance(each, Create | Write) and each.path.endswith("/state"):
-                state = znodes.state_of(each.data, 0)
-                leader = state.leader if state.leader != NOBODY else len(self.nodes)
-                self.now = max(self.now, done.at)
-                self.record("state", znodes.partition_of_state(each.path).partition,
-                            state.controller_epoch, state.leader_epoch, leader,
-                            ",".join(map(str, state.isr)))
-                if done.handle in self._sessions:
-                    self._met("state", self._sessions[done.handle].id)
-            elif isinstance(each, Write) and each.path == znodes.topic_path(TOPIC):
-                self._assigned(znodes.assignment_of(each.data), done.at)
+            if not isinstance(each, Create | Write | Delete):
+                continue
+            above, _, name = each.path.rpartition("/")
+            topic = self.topics.named(name)
+            if each.path.endswith("/state") and not isinstance(each, Delete):
+                self._said(each, done)
+            elif above == znodes.TOPICS and topic is not None:
+                self._of_topic(topic, each, done.at)
+            elif above == znodes.DELETE_TOPICS and topic is not None and isinstance(each, Create):
+                self._record_at(done.at, "unwanted", topic.number)
+            elif each.path == znodes.REASSIGN:
+                self._wished(each, done.at)
 
-    def _assigned(self, assignment: Mapping[int, tuple[int, ...]], at: int) -> None:
-        before, self.assignment = self.assignment, assignment
-        for partition, replicas in assignment.items():
-            if before[partition] != replicas:
-                self.now = max(self.now, at)
-                self.record("assigned", partition, ",".join(map(str, replicas)))
+    def _record_at(self, at: int, what: str, *about: int | str) -> None:
+        self.now = max(self.now, at)
+        self.record(what, *about)
+
+    def _said(self, each: Create | Write, done: Transaction) -> None:
+        """The state of a partition was written."""
+        state = znodes.state_of(each.data, 0)
+        leader = state.leader if state.leader != NOBODY else len(self.nodes)
+        self._record_at(done.at, "state", znodes.partition_of_state(each.path).partition,
+                        state.controller_epoch, state.leader_epoch, leader,
+                        ",".join(map(str, state.isr)))
+        if done.handle in self._sessions:
+            self._met("state", self._sessions[done.handle].id)
+
+    def _of_topic(self, topic: Topic, each: Operation, at: int) -> None:
+        """A topic was made, has other replicas, or is gone."""
+        if isinstance(each, Delete):
+            self._record_at(at, "gone", topic.number)
+        elif isinstance(each, Create) and topic != self.topics.first:
+            for partition, replicas in znodes.assignment_of(each.data).items():
+                self.assignment[partition] = replicas
+                self._record_at(at, "made", topic.number, partition)
+                self.consumers[partition] = self._consumer(partition)
+        elif isinstance(each, Write):
+            for partition, replicas in znodes.assignment_of(each.data).items():
+                if self.assignment[partition] != replicas:
+                    self.assignment[partition] = replicas
+                    self._record_at(at, "assigned", partition, ",".join(map(str, replicas)))
+
+    def _wished(self, each: Operation, at: int) -> None:
+        """It is wished that partitions have other replicas, or some of that was done or refused."""
+        wished = {} if isinstance(each, Delete) else {
+            which.partition: replicas for which, replicas in znodes.reassignment_of(
+                each.data).items()} if isinstance(each, Create | Write) else {}
+        before, self._moving = self._moving, wished
+        for partition in sorted(before.keys() - wished.keys()):
+            self._record_at(at, "moved", partition)
+        for partition in sorted(wished.keys() - before.keys()):
+            self._record_at(at, "moves", partition, ",".join(map(str, wished[partition])))
 
     # -- time -------------------------------------------------------------------------------------
 
@@ -288,17 +337,17 @@ class Cluster:
 
     # -- operators --------------------------------------------------------------------------------
 
-    def _wish(self, path: str, text: bytes) -> None:
-        if self._operator is None:
+    def _wish(self, busy_with: str, path: str, text: bytes, *, stays: bool = False) -> None:
+        if busy_with not in self._operators:
             process = self._client()
-            self._operator = Operator(process)
+            self._operators[busy_with] = Operator(process)
             self._processes[process.id] = process
-        self._operator.wish(path, text)
+        self._operators[busy_with].wish(path, text, stays=stays)
 
     @property
     def wishes(self) -> int:
         """How many wishes of operators were not carried out yet."""
-        return 0 if self._operator is None else self._operator.waiting
+        return sum(each.waiting for each in self._operators.values())
 
     def prefer(self, partition: int) -> None:
         """An operator wants the preferred replica to lead: now, and once more at the end."""
@@ -306,13 +355,25 @@ class Cluster:
         self._wish_preferred([partition])
 
     def _wish_preferred(self, partitions: Iterable[int]) -> None:
-        self._wish(znodes.PREFERRED, znodes.partitions_text(
-            TopicPartition(TOPIC, each) for each in partitions))
+        self._wish("partitions", znodes.PREFERRED, znodes.partitions_text(
+            self.topics.full_name(each) for each in partitions))
 
     def reassign(self, partition: int, replicas: tuple[int, ...]) -> None:
         """An operator wants a partition to have other replicas."""
-        self._wish(znodes.REASSIGN, znodes.reassignment_text(
-            {TopicPartition(TOPIC, partition): replicas}))
+        self._wish("partitions", znodes.REASSIGN, znodes.reassignment_text(
+            {self.topics.full_name(partition): replicas}))
+
+    def make_topic(self) -> None:
+        """An operator makes a topic of one partition, which every broker has a replica of."""
+        topic = self.topics.make()
+        self._wish("topics", znodes.topic_path(topic.name), znodes.assignment_text(
+            {each: self.deployment.replicas_of(each) for each in topic.partitions}), stays=True)
+
+    def delete_topic(self, number: int) -> None:
+        """An operator wants a topic to be deleted. Raises ``TopicMisuse``."""
+        topic = self.topics.remove(number)
+        self._preferred -= set(topic.partitions)
+        self._wish("topics", f"{znodes.DELETE_TOPICS}/{topic.name}", b"")
 
     def permit_unclean(self) -> None:
         """From now on whoever is there is elected where nobody in sync is."""
@@ -323,7 +384,8 @@ class Cluster:
     # -- the end ----------------------------------------------------------------------------------
 
     def quiet(self) -> None:
-        """End every fault, and let it run until all is at rest, or ``PATIENCE`` is over."""
+        """End every fault, and let it run until all is at rest, or nothing is done for
+        ``PATIENCE``."""
         self.era += 1
         self.upon.clear()
         self.network.recover()
@@ -331,14 +393,27 @@ class Cluster:
             self.store.restart()
         for node in self.nodes.values():
             node.recover()
-        self._run(self.now + PATIENCE, self.is_at_rest)
+        self._come_to_rest()
         if self._preferred and self.is_at_rest():
             self._wish_preferred(sorted(self._preferred))
-            self._run(self.now + PATIENCE, self.is_at_rest)
+            self._come_to_rest()
         self._end()
 
+    def _come_to_rest(self) -> None:
+        before: int | None = None
+        while not self.is_at_rest() and before != self._done():
+            before = self._done()
+            self._run(self.now + PATIENCE, self.is_at_rest)
+
+    def _done(self) -> int:
+        """How much was done of what is asked: a number that grows, and has a bound."""
+        return (sum(each.offset for each in self.consumers.values()) - self.wishes
+                - sum(len(each.values) for each in self._producers.values()))
+
     def _end(self) -> None:
-        for partition in self.assignment:
+        for each in () if self.is_at_rest() else waits(self):
+            self.record("waits", *each)
+        for partition in self.staying():
             leader, in_sync = self.quorum(partition)
             self.record("ends", partition, int(self.takes_writes(partition)), len(in_sync))
             if partition in self._preferred:
@@ -348,7 +423,7 @@ class Cluster:
 
     def quorum(self, partition: int) -> tuple[int, tuple[int, ...]]:
         """The leader and the ISR, as the quorum has them."""
-        found = self.store.peek(state_path(partition))
+        found = self.store.peek(znodes.state_path(self.topics.full_name(partition)))
         if found is None:
             return NOBODY, ()
         state = znodes.state_of(found[0], 0)
@@ -358,13 +433,20 @@ class Cluster:
         """Whether there is a leader, and every producer has been answered."""
         leader, _ = self.quorum(partition)
         replica = None if leader == NOBODY else self.nodes[leader].replica(partition)
-        return replica is not None and replica.leads and not any(
-            producer.values for (where, _), producer in self._producers.items()
-            if where == partition)
+        return replica is not None and replica.leads and not self.is_writing(partition)
+
+    def is_writing(self, partition: int) -> bool:
+        """Whether a producer has a record that was not acknowledged."""
+        return any(producer.values for (where, _), producer in self._producers.items()
+                   if where == partition)
 
     def is_at_rest(self) -> bool:
         """Every partition has a leader and all replicas in sync, all was read, no wish waits."""
-        return self.wishes == 0 and all(self._is_at_rest(each) for each in self.assignment)
+        return self.wishes == 0 and all(self._is_at_rest(each) for each in self.staying())
+
+    def staying(self) -> list[int]:
+        """The partitions that are there, and are not to be deleted."""
+        return [each for each in self.assignment if self.topics.is_wanted(each)]
 
     def _is_at_rest(self, partition: int) -> bool:
         leader, in_sync = self.quorum(partition)
@@ -380,6 +462,6 @@ class Cluster:
             replica = self.nodes[broker].replica(partition)
             yield -1 if replica is None else replica.log.end
 
-    def disks(self) -> Mapping[int, Disk]:
+    def disks(self) -> dict[int, Disk]:
         """What a broker begins its first life with: any partition may be assigned to it."""
         return {partition: Disk() for partition in self.assignment}

@@ -36,6 +36,7 @@ class Controlling:
     def __init__(self, process: Process, controller: Controller) -> None:
         self.process, self.controller = process, controller
         self._leaving: dict[int, Answer] = {}   # by number: who wants to go, and waits
+        self._longest: dict[int, int] = {}      # by broker: its queue, when it was longest
 
     def asked_to_let_go(self, broker: int, asked: WantsToGo, answer: Answer) -> None:
         """A broker wants to shut down."""
@@ -57,7 +58,12 @@ class Controlling:
 
     def receive(self, event: Event) -> None:
         """Let the controller deal with an event, and do what it wants done."""
-        for effect in self.controller.receive(event):
+        effects = self.controller.receive(event)
+        for broker, length in self.controller.channels.lengths().items():
+            if length > self._longest.get(broker, 0):
+                self._longest[broker] = length
+                self.process.world.record("queued", self.process.id, broker, length)
+        for effect in effects:
             self._do(effect)
 
     def _do(self, effect: Effect) -> None:

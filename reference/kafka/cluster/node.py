@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -54,7 +54,7 @@ class Node:
 
     def __init__(self, cluster: Cluster, id: int) -> None:
         self.cluster, self.id = cluster, id
-        self.disks: Mapping[int, Disk] = cluster.disks()
+        self.disks: dict[int, Disk] = cluster.disks()
         self.process: Process | None = None
         self.broker: Any = None
         self.controller: Any = None
@@ -65,7 +65,7 @@ class Node:
 
     def replica(self, partition: int) -> Replica | None:
         """The replica of a partition, if the broker is up."""
-        return None if self.process is None else self.broker.replicas[partition]
+        return None if self.process is None else self.broker.replicas.get(partition)
 
     # -- lives ------------------------------------------------------------------------------------
 

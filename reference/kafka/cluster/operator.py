@@ -1,10 +1,10 @@
-"""An operator: wishes for preferred leaders and for other replicas, as znodes that controllers see.
+"""An operator: wishes for leaders, other replicas and topics, as znodes that controllers see.
 
 There is one wish under way at a time: its znode stays until a controller has carried it out, or
-refused it, and the next wish waits for that. Where no reply came it is made again; it may then be
-carried out twice, which does no harm.
+refused it, and the next wish waits for that. A topic that is made is there as soon as its znode is.
+Where no reply came a wish is made again; it may then be carried out twice, which does no harm.
 
-Source: Kafka's ``kafka-leader-election.sh`` and ``kafka-reassign-partitions.sh``.
+Source: Kafka's ``kafka-leader-election.sh``, ``kafka-reassign-partitions.sh``, ``kafka-topics.sh``.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import deque
 from typing import Any, Final
 
-from ...coordination.terms import Create, Created, Event, NoNode, Read, Result
+from ...coordination.terms import Create, Created, Event, NodeExists, NoNode, Read, Result
 from .process import Answer, Process
 
 __all__ = ["Operator"]
@@ -27,6 +27,7 @@ class Operator:
         self.process = process
         process.hosted = self
         self._wishes: deque[Create] = deque()
+        self._staying: set[str] = set()         # the znodes that are not to vanish again
         self._is_connected = self._is_going = False
         process.open()
 
@@ -35,9 +36,12 @@ class Operator:
         """How many wishes were not carried out yet."""
         return len(self._wishes)
 
-    def wish(self, path: str, text: bytes) -> None:
-        """Make a znode, after those that are wished for already."""
+    def wish(self, path: str, text: bytes, *, stays: bool = False) -> None:
+        """Make a znode, after those that are wished for already; it stays, or tells by vanishing
+        that a controller has done what it asks for."""
         self._wishes.append(Create(path, text))
+        if stays:
+            self._staying.add(path)
         self._go_on()
 
     def _go_on(self) -> None:
@@ -49,6 +53,9 @@ class Operator:
         self.process.ask(self._wishes[0], self._made)
 
     def _made(self, result: Result) -> None:
+        if self._wishes[0].path in self._staying and isinstance(result, Created | NodeExists):
+            self._next()
+            return
         self._later(self._look if isinstance(result, Created) else self._make)
 
     def _look(self) -> None:
@@ -56,11 +63,14 @@ class Operator:
 
     def _looked(self, result: Result) -> None:
         if isinstance(result, NoNode):
-            self._wishes.popleft()
-            self._is_going = False
-            self._go_on()
+            self._next()
         else:
             self._later(self._look)
+
+    def _next(self) -> None:
+        self._wishes.popleft()
+        self._is_going = False
+        self._go_on()
 
     def _later(self, what: Any) -> None:
         session = self.process.session

@@ -2,21 +2,45 @@
 
 A request that is not answered is sent again until it is, or until the broker is removed: the
 same request, so it arrives at least once, and in order. Queues of different brokers know nothing
-of each other. Source: Kafka's ControllerChannelManager and RequestSendThread.
+of each other.
+
+A broker may be registered and answer nothing for any time. So that its queue stays bounded, what a
+request says of a partition *replaces* what the waiting requests of its kind say of it; one of which
+nothing is left goes. The order in which the latest words about a partition were spoken stays. What
+is under way is left alone: its answer must be to what was sent. So at most ``waiting_max`` requests
+wait. Kafka's queue keeps all, and has no bound.
+
+Source: Kafka's ControllerChannelManager and RequestSendThread.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Callable, Iterable, Set
+from dataclasses import replace
+from typing import Any, Final, TypeVar
 
-from .terms import BrokerAnswer, ControllerRequest, Effect, Later, Noted, Send
+from .terms import (
+    BrokerAnswer, ControllerRequest, Effect, Later, LeaderAndIsr, Noted, Send, StopReplica,
+    TopicPartition, UpdateMetadata,
+)
 
-__all__ = ["RETRY_MS", "Channels"]
+__all__ = ["KINDS", "RETRY_MS", "Channels", "waiting_max"]
+
+_Request = TypeVar("_Request", LeaderAndIsr, UpdateMetadata, StopReplica)
+
+KINDS: Final = 4
+"""Kinds of which a partition may be in one waiting request each: LeaderAndIsr, UpdateMetadata, and
+StopReplica that deletes, or does not."""
 
 RETRY_MS: Final = 100
 """How long a channel waits before it sends a request again."""
+
+
+def waiting_max(partitions: int) -> int:
+    """How many requests wait at most, beside the one under way: one more than the pairs of a
+    partition and a kind, for an UpdateMetadata about no partition, which says who is there."""
+    return KINDS * partitions + 1
 
 
 class _Channel:
@@ -61,8 +85,18 @@ class Channels:
         if channel is None:
             self._emit(Noted("dropped", (broker, type(request).__name__)))
             return
-        channel.queue.append(request)
+        self.put(channel, request)
         self._send_first(broker, channel)
+
+    def put(self, channel: _Channel, request: ControllerRequest) -> None:
+        """Behind all others, of which it replaces what waits and is about the same."""
+        first = 0 if channel.under_way is None and channel.waiting is None else 1
+        sent = [channel.queue.popleft() for _ in range(min(first, len(channel.queue)))]
+        channel.queue = deque([*sent, *_joined(channel.queue, request)])
+
+    def lengths(self) -> dict[int, int]:
+        """How many requests were not answered yet, by broker."""
+        return {broker: len(channel.queue) for broker, channel in self._channels.items()}
 
     def answered(self, broker: int, number: int, answer: BrokerAnswer) -> ControllerRequest | None:
         """An answer came: the request that it is for, or None if that is not under way."""
@@ -92,3 +126,47 @@ class Channels:
         if channel.queue and channel.under_way is None and channel.waiting is None:
             channel.under_way = self._number()
             self._emit(Send(broker, channel.under_way, channel.queue[0]))
+
+
+def _joined(
+    waiting: Iterable[ControllerRequest], request: ControllerRequest,
+) -> list[ControllerRequest]:
+    """The requests that wait, when one more does."""
+    left: list[ControllerRequest] = []
+    for each in waiting:
+        if isinstance(each, UpdateMetadata) and isinstance(request, UpdateMetadata):
+            left += _metadata_left(each, request)
+        elif isinstance(each, LeaderAndIsr) and isinstance(request, LeaderAndIsr):
+            request = _still_new(each, request)
+            left += _left(each, each.partitions.keys() & request.partitions.keys())
+        elif isinstance(each, StopReplica) and isinstance(request, StopReplica):
+            left += _left(each, {which for which, told in request.partitions.items()
+                                 if which in each.partitions
+                                 and each.partitions[which].delete == told.delete})
+        else:
+            left.append(each)
+    says_it_all = isinstance(request, UpdateMetadata) and not request.partitions and any(
+        isinstance(each, UpdateMetadata) for each in left)
+    return left if says_it_all else [*left, request]
+
+
+def _left(each: _Request, again: Set[TopicPartition]) -> list[_Request]:
+    """A request that waits without some partitions; nothing if that were all."""
+    rest: Any = {which: told for which, told in each.partitions.items() if which not in again}
+    return [replace(each, partitions=rest)] if rest else []
+
+
+def _metadata_left(each: UpdateMetadata, request: UpdateMetadata) -> list[UpdateMetadata]:
+    """It says who is there now; brokers must know that before they are told whom to follow, so one
+    that says nothing else stays in its place (KAFKA-4443)."""
+    now = replace(each, live=request.live)
+    return _left(now, each.partitions.keys() & request.partitions.keys()) if each.partitions else [
+        now]
+
+
+def _still_new(each: LeaderAndIsr, request: LeaderAndIsr) -> LeaderAndIsr:
+    """A replica that was new in what is replaced is new still."""
+    new = [which for which, told in each.partitions.items()
+           if told.is_new and which in request.partitions]
+    return request if not new else replace(request, partitions=request.partitions | {
+        which: request.partitions[which]._replace(is_new=True) for which in new})

@@ -96,8 +96,12 @@ class Deletion(Core):
 
     def replicas_stopped(self, broker: int, request: StopReplica,
                          answer: BrokerAnswer) -> Steps[None]:
-        """A broker has answered a request by which it was to delete replicas."""
-        if not self.is_active:
+        """A broker has answered a request by which it was to delete replicas.
+
+        What it says of a request that was meant for an earlier life is not news: the deletion has
+        failed when that life was over, and may be under way again.
+        """
+        if not self.is_active or self.context.registered.get(broker) != request.broker_epoch:
             return
         asked = [Replica(each, broker) for each, told in request.partitions.items()
                  if told.delete and self.context.is_being_deleted(each)]

@@ -11,8 +11,9 @@ from ...notation.labels import counted
 from ...verdicts.verdict import Outcome
 from ..reading.kinds import is_slots
 from ..reading.language import Design, Flow, Kind, Link, Merging, Routing, Task
+from ..why.cycles import held, led
 from ..why.findings import DesignReport
-from ..why.stuck import Blocked
+from ..why.stuck import OF_A_POOL, Blocked
 from .layout import Arrow, lay_out
 
 __all__ = ["draw"]
@@ -53,14 +54,18 @@ text { font: 13px system-ui, 'Segoe UI', 'DejaVu Sans', sans-serif; fill: #1f293
 
 
 def draw(report: DesignReport) -> str:
-    """The SVG text. The circle of the first violated property that has one is marked; where
+    """The SVG text. The cycle of the first violated property that has one is marked; where
     nobody could say whether the design gets stuck, the first that was not excluded."""
     finding = next((f for f in report.findings if f.cycle), None)
-    cycle, legend = _left_open(report), "Red, dashed: a circle of waits that was not excluded."
+    cycle, legend = _left_open(report), ["Red, dashed: a cycle of waits that was not excluded."]
     if finding:
-        cycle, legend = finding.cycle, "Red, dashed: who waits on whom, in a circle."
+        cycle = finding.cycle
+        legend = ["Red, dashed: who waits on whom, in a cycle.",
+                  *held(report.design, cycle, dict(finding.free))]
     stuck = next((f for f in report.findings if f.contents and (f.cycle or f.waits)), None)
-    drawing = _Drawing(report.design, cycle, dict(stuck.contents) if stuck else {}, legend)
+    free = finding.free if finding else ()
+    drawing = _Drawing(report.design, cycle, dict(stuck.contents) if stuck else {}, dict(free),
+                       legend)
     return drawing.text(report.design.name, [
         (finding.name, finding.outcome.value) for finding in report.findings])
 
@@ -87,14 +92,15 @@ class _Box:
 
 class _Drawing:
     def __init__(
-        self, design: Design, cycle: Sequence[Blocked], contents: Mapping[str, int], legend: str
+        self, design: Design, cycle: Sequence[Blocked], contents: Mapping[str, int],
+        free: Mapping[str, int], legend: Sequence[str]
     ) -> None:
         self.legend = legend
         self.design = design
         self.cycle = cycle
         self.contents = contents
-        following = (*self.cycle[1:], *self.cycle[:1])
-        self._pairs = [(w, n.task) for w, n in zip(self.cycle, following, strict=True)]
+        self.free = free
+        self._pairs = list(led(cycle))
         self.arrows = [
             Arrow(f"{link.name}\n{writer}\n{reader}", writer, reader)
             for link in design.links.values() for writer in link.writers for reader in link.readers
@@ -220,9 +226,12 @@ class _Drawing:
 
     def text(self, title: str, verdicts: Sequence[tuple[str, str]]) -> str:
         """The whole document, as SVG; a wide one is shown as small as it must be to fit."""
-        bottom = self.height + (POOL_GAP + BOX_HEIGHT + 12 if self.pools else 0) + 40
+        legend = self.legend if self.cycle else self.legend[:1]
+        bottom = self.height + (POOL_GAP + BOX_HEIGHT + 12 if self.pools else 0) + 22 + (
+            18 * len(legend))
         said = sum(len(name) + len(verdict) + 5 for name, verdict in verdicts)
         width = max(self.width + MARGIN, said * CHARACTER, len(title) * 12 + 72)
+        width = max([width, *(len(told) * CHARACTER + 72 for told in legend)])
         width = max([width, *(box.x + box.width + MARGIN for box in self.pools.values())])
         body = [
             f'<text class="title" x="{MARGIN}" y="34">{escape(title)}</text>',
@@ -231,8 +240,9 @@ class _Drawing:
             *self._task_boxes(), *self._drawn_pools(),
         ]
         if self.cycle:
-            body.append(f'<text class="small red" x="{MARGIN}" y="{bottom - 12}">'
-                        f'{self.legend}</text>')
+            body += [f'<text class="small red" x="{MARGIN}" '
+                     f'y="{bottom - 12 - 18 * (len(legend) - 1 - line)}">{escape(told)}</text>'
+                     for line, told in enumerate(legend)]
         return "\n".join([
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{bottom:.0f}" '
             f'viewBox="0 0 {width:.0f} {bottom:.0f}" role="img">',
@@ -261,12 +271,14 @@ class _Drawing:
                 yield _loop_at(self.paths[arrow.key][-1])  # it holds up what it wants itself
 
     def _waits(self) -> Iterator[str]:
-        """Who waits for a pool, and for whom: to the pool, and from there."""
+        """Who waits for a pool, and for whom: to the pool, and from there to all who hold it."""
+        lines = {}
         for wait, other in self._pairs:
-            if wait.where in self.pools and wait.what in ("a thread", "an acquire"):
-                for points in (self._to_pool(wait.task, wait.where, 6),
-                               self._to_pool(other, wait.where, -6)[::-1]):
-                    yield f'<path class="wait" marker-end="url(#wait)" d="{_straight(points)}"/>'
+            if wait.where in self.pools and wait.what in (*OF_A_POOL, "an acquire"):
+                lines[wait.task, wait.where, "to"] = self._to_pool(wait.task, wait.where, 6)
+                lines[other, wait.where, "from"] = self._to_pool(other, wait.where, -6)[::-1]
+        for points in lines.values():
+            yield f'<path class="wait" marker-end="url(#wait)" d="{_straight(points)}"/>'
 
     def _uses(self) -> Iterator[str]:
         for task in self.design.tasks.values():
@@ -375,17 +387,19 @@ class _Drawing:
                        f'cy="{box.y:.1f}" r="4.5"><title>a place in the hand</title></circle>')
 
     def _drawn_pools(self) -> Iterator[str]:
-        stuck = {wait.where for wait in self.cycle if wait.what in ("a thread", "an acquire")}
+        stuck = {wait.where for wait in self.cycle if wait.what in (*OF_A_POOL, "an acquire")}
         for name, box in self.pools.items():
             middle = box.x + box.width / 2
             marked = " stuck" if name in stuck else ""
             count = self.design.pools[name].threads
+            taken = count - self.free.get(name, count)
+            known = f", {taken} held" if name in stuck and taken else ""
             yield (f'<rect class="pool{marked}" x="{box.x:.1f}" y="{box.y:.1f}" rx="26" '
                    f'width="{box.width:.1f}" height="{BOX_HEIGHT}"/>')
             yield (f'<text class="task" text-anchor="middle" x="{middle:.1f}" '
                    f'y="{box.y + 22:.1f}">{escape(name)}</text>')
             yield (f'<text class="small" text-anchor="middle" x="{middle:.1f}" '
-                   f'y="{box.y + 40:.1f}">{counted(count, "thread")}</text>')
+                   f'y="{box.y + 40:.1f}">{counted(count, self.design.unit(name))}{known}</text>')
 
 
 _MARKERS = (

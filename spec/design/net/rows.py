@@ -211,6 +211,10 @@ class Table:
         return (*((p.of, marking[p.name]) for p in self.places if p.role == "queue"),
                 *((p.of, p.most - marking[p.name]) for p in self.places if p.role == "slots"))
 
+    def free(self, marking: Mapping[str, int]) -> tuple[tuple[str, int], ...]:
+        """How much of each pool nobody holds."""
+        return tuple((p.of, marking[p.name]) for p in self.places if p.role == "pool")
+
     def row_of(self, action: str, index: int) -> Row:
         """The row behind a step of the chapter: ``fire`` and ``befall`` share the table."""
         fair = sum(row.effect.fair for row in self.rows)

@@ -267,6 +267,10 @@ class Design:
     parameters: tuple[tuple[str, int], ...] = ()
     assumed: tuple[str, ...] = ()
 
+    def unit(self, pool: str) -> str:
+        """What a pool has: threads where tasks run on it, else permits."""
+        return "thread" if any(pool in task.pool for task in self.tasks.values()) else "permit"
+
     def outputs(self, task: str) -> list[Link]:
         """The links that a task writes to, in the order of the file."""
         return list(self._ends[0].get(task, ()))

@@ -17,6 +17,7 @@ from ...notation.labels import counted
 from .kinds import is_slots
 from .language import Design, Flow, Kind, Link, Pool, StepKind, Task
 from .programs import program
+from .script_lints import odd_steps
 from .source import Spot
 
 __all__ = ["Lint", "lints"]
@@ -45,6 +46,7 @@ def lints(design: Design) -> tuple[Lint, ...]:
         *(each for link in design.links.values() for each in _of_link(design, link)),
         *(each for pool in design.pools.values() for each in _of_pool(design, pool)),
         *_unbalanced(design),
+        *odd_steps(design),
     ]
     return tuple(Lint(what, f"{design.file}:{spot}", next_step)
                  for spot, what, next_step in sorted(found))

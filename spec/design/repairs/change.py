@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from enum import IntEnum
 from typing import Generic, TypeVar
 
 from ..reading.kinds import is_slots
@@ -20,7 +21,7 @@ from ..reading.source import NOWHERE, Spot
 from ..why.findings import Edit
 
 __all__ = [
-    "MOST", "Change", "Family", "KindOfChange", "Scope", "above", "below", "changed_links",
+    "MOST", "Change", "Family", "KindOfChange", "Scope", "Tier", "above", "below", "changed_links",
     "changed_pools", "changed_tasks", "number", "once", "shown", "taken",
 ]
 
@@ -33,9 +34,10 @@ class Change:
     """Something to try in one ``place``: ``says``, ``edits`` and ``done`` take one of ``values``.
 
     A later value changes more. ``grows`` says that it also makes more states, and that it takes no
-    step from anybody: whoever could go on before still can. Two changes of one ``slot`` exclude
-    each other. ``at`` names the links, pools and tasks that are changed; none for a change of the
-    whole design. One that ``restricts`` makes no step possible that was not so before.
+    step from anybody: whoever could go on before still can. What it ``costs``, by its value, is
+    told in place of what its kind gives up. Two changes of one ``slot`` exclude each other. ``at``
+    names the links, pools and tasks that are changed; none for a change of the whole design. One
+    that ``restricts`` makes no step possible that was not so before.
     """
 
     slot: str
@@ -47,12 +49,30 @@ class Change:
     at: frozenset[str] = frozenset()
     grows: bool = True
     restricts: bool = False
+    costs: Callable[[int], str] | None = None
 
     def tried(self, value: int) -> str:
         """How far this change was tried."""
         if self.values == range(1):
             return self.place
         return f"{self.place} {'up' if self.grows else 'down'} to {value}"
+
+
+class Tier(IntEnum):
+    """What a change gives up, the least first."""
+
+    RESOURCES = 0
+    """More memory, threads, permits."""
+    SLOWER = 1
+    """Some wait longer, or more often."""
+    PROGRAM = 2
+    """The program does the same in another order."""
+    ARRIVING = 3
+    """What arrives, or in what order, is something else."""
+    PRIMES = 4
+    """Elements that no task wrote: the program has to put them there before the start."""
+    LOSES = 5
+    """Elements, or work, are lost."""
 
 
 @dataclass(frozen=True)
@@ -62,8 +82,12 @@ class KindOfChange:
 
     name: str
     gives_up: str
-    tier: int
+    tier: Tier
     find: Callable[[Scope], Iterator[Change]]
+
+    def price(self, change: Change, value: int) -> str:
+        """What a change of this kind costs."""
+        return self.gives_up if change.costs is None else change.costs(value)
 
 
 T = TypeVar("T", Link, Pool, Task)
@@ -201,6 +225,7 @@ def number(
     family: Family[T], key: str, old: Sequence[int], values: Sequence[int],
     says: Callable[[int], str], done: Callable[[Design, int], Design],
     at: Iterable[str] | None = None, restricts: bool = False,
+    costs: Callable[[int], str] | None = None,
 ) -> Change:
     """A change of a number under ``key``, which is ``old`` in each member (``values`` are those of
     the first; where they differ, all are changed by as much); ``done`` is told by how much."""
@@ -219,7 +244,7 @@ def number(
         lambda value: (Edit(of, key, first.spot, str(old[0]), str(value),
                             None if uniform else value - old[0]),),
         family.names if at is None else frozenset(at),
-        not values or values[0] > old[0], restricts)
+        not values or values[0] > old[0], restricts, costs)
 
 
 def _way(by: int) -> str:
@@ -238,11 +263,12 @@ def shown(family: Family[T]) -> str:
 
 def once(
     family: Family[T], key: str, place: str, old: str, new: str, says: str,
-    done: Callable[[Design], Design],
+    done: Callable[[Design], Design], costs: str = "", also: Sequence[Edit] = (),
 ) -> Change:
-    """A change that is made or not made: ``key`` of an entry is ``new`` in place of ``old``."""
+    """A change that is made or not made: ``key`` of an entry is ``new`` in place of ``old``, and
+    what is written ``also``."""
     return Change(
         f"{key} of {shown(family)}", place, range(1), lambda _: says,
         lambda design, _: done(design),
-        lambda _: (Edit(shown(family), key, family.first.spot, old, new),),
-        family.names, grows=False)
+        lambda _: (Edit(shown(family), key, family.first.spot, old, new), *also),
+        family.names, grows=False, costs=(lambda _: costs) if costs else None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TypeVar
 
 from ...notation.labels import counted
@@ -26,6 +27,9 @@ ABLE = (Kind.MAP, Kind.ZIP, Kind.BROADCAST, Kind.MERGE, Kind.FILTER, Kind.ROUTE)
 """The kinds of tasks that have a hand."""
 MORE_IN_HAND = 4
 MORE_AT_THE_START = 8
+MET = ("it costs memory, and who writes no longer knows that it was read: nothing was kept in it "
+       "before")
+MORE_ON_THE_WAY = "it costs memory, and more than one element is on its way at a time"
 MOST_IN_A_BOUND = 1_000
 """The largest capacity that is tried for a link without one."""
 
@@ -56,6 +60,7 @@ def _room(scope: Scope, family: Family[Link], smaller: bool) -> Change:
 
     return number(family, "capacity", old, values, lambda n: (
         f"give {family.told} a capacity of {n} (it has {old[0]})"), done,
+        costs=None if old[0] else lambda _: MET,
         restricts=smaller and all(link.flow in (Flow.BLOCKING, Flow.CREDIT) for link in links))
 
 
@@ -70,7 +75,8 @@ def _credit_instead(family: Family[Link]) -> Change:
         lambda n: f"make {family.told} a credit link with a capacity of {n} (`flow: credit`; it is "
         "stop-and-wait)",
         lambda design, n: changed_links(design, family, lambda link: replace(
-            link, flow=Flow.CREDIT, capacity=n)), edits, family.names)
+            link, flow=Flow.CREDIT, capacity=n)), edits, family.names,
+        costs=lambda _: MORE_ON_THE_WAY)
 
 
 def hand(scope: Scope) -> Iterator[Change]:
@@ -136,11 +142,20 @@ def is_lock(design: Design, pool: Pool) -> bool:
 
 def _size(scope: Scope, family: Family[Pool], values: range) -> Change:
     old = [scope.design.pools[name].threads for name in family.members]
+    unit = scope.design.unit(family.first.name)
+
+    def costs(n: int) -> str:
+        more = f"it costs {counted(n - old[0], f'more {unit}')} of {family.told}"
+        if unit == "permit":
+            return f"{more}, and what each stands for (a connection, a slot, memory)"
+        return f"{more}, and what took turns on its one runs at the same time" if 1 in old else more
+
     return number(
         family, "threads", old, values,
-        lambda n: f"give the pool {family.told} {counted(n, 'thread')} (it has {old[0]})",
+        lambda n: f"give the pool {family.told} {counted(n, unit)} (it has {old[0]})",
         lambda design, by: changed_pools(design, family.members, lambda pool: replace(
-            pool, threads=pool.threads + by)), restricts=values.step < 0)
+            pool, threads=pool.threads + by)), restricts=values.step < 0,
+        costs=None if values.step < 0 else costs)
 
 
 # --- windows ----------------------------------------------------------------------------------
@@ -249,13 +264,22 @@ def more_at_the_start(scope: Scope) -> Iterator[Change]:
     for family in scope.links:
         links = [scope.design.links[name] for name in family.members]
         first = family.first.initial
-        more = min(MORE_AT_THE_START if link.capacity is None else link.capacity - link.initial
-                   for link in links)
+        room = [link.stop if link.flow is Flow.STOP_GO else link.capacity for link in links]
+        more = min(MORE_AT_THE_START if most is None else most - link.initial
+                   for most, link in zip(room, links, strict=True))
         if more > 0 and not family.first.kind:
-            yield _of_links(
+            yield replace(_of_links(
                 scope, family, "initial",
                 range(first + 1, first + min(more, MORE_AT_THE_START) + 1),
-                "let {} start with {n} (`initial: {}`; it starts with {})", "element")
+                "let {} start with {n} (`initial: {}`; it starts with {})", "element"),
+                costs=partial(_priming, family, first))
+
+
+def _priming(family: Family[Link], first: int, n: int) -> str:
+    readers = " or ".join(dict.fromkeys(family.first.readers))
+    more = counted(n - first, "more element" if first else "element")
+    return (f"no task writes them: the program must put {more} into {family.told} before the tasks "
+            f"start (priming), and {readers} must take what nobody sent")
 
 
 def reliable(scope: Scope) -> Iterator[Change]:

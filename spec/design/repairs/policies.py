@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from ...notation.labels import counted
@@ -12,7 +12,7 @@ from ..reading.language import (
 from ..reading.source import NOWHERE
 from ..why.findings import Edit
 from .change import (
-    MOST, Change, Family, Scope, changed_links, changed_tasks, once, shown, taken,
+    MOST, Change, Family, Scope, changed_links, changed_tasks, once, shown,
 )
 
 __all__ = [
@@ -34,7 +34,9 @@ def fairness(scope: Scope) -> Iterator[Change]:
                        f"let {family.told} take its inputs in turn (`policy: fair`)",
                        lambda design, family=family: changed_tasks(  # type: ignore[misc]
                            design, family, lambda task: replace(
-                               task, merging=Merging.FAIR, prefers="")))
+                               task, merging=Merging.FAIR, prefers="")),
+                       also=[Edit(shown(family), "prefers", first.spot, first.prefers, "")]
+                       if first.prefers else ())
 
 
 def preference(scope: Scope) -> Iterator[Change]:
@@ -110,20 +112,43 @@ def waiting(scope: Scope) -> Iterator[Change]:
 
 
 def dropping(scope: Scope) -> Iterator[Change]:
-    """A link drops its oldest element when it is full."""
-    for family in scope.links:
+    """A link drops its oldest element when it is full: one that leads back, to where all comes by
+    another way, before one that all has to pass."""
+    entered = _entered(scope.design)
+    for family in sorted(scope.links, key=lambda family: entered != _entered(
+            scope.design, family.members)):
         first = family.first
         able = first.flow in (Flow.BLOCKING, Flow.CREDIT, Flow.STOP_AND_WAIT) and not first.kind
         if able and first.capacity and not first.lossy and first.gives <= MAX_GIVES:
+            said = scope.design.expect.get("loss") == "violated"
+            unasked = "" if said else ", though nobody said that any may be lost"
             yield _flow(family, Flow.DROP_OLDEST, "let {} drop its oldest element when it is full "
-                        "(`flow: drop-oldest`; it is {})")
+                        "(`flow: drop-oldest`; it is {})",
+                        f"it LOSES elements of {family.told}{unasked}")
 
 
-def _flow(family: Family[Link], flow: Flow, says: str) -> Change:
-    old = family.first.flow.value
+def _entered(design: Design, without: Collection[str] = ()) -> frozenset[str]:
+    """The tasks that something comes to from those who read nothing, if these links are not there.
+    """
+    found = {name for name in design.tasks if not design.inputs(name)}
+    waiting = list(found)
+    while waiting:
+        for link in design.outputs(waiting.pop()):
+            new = {*link.readers} - found if link.name not in without else ()
+            found.update(new)
+            waiting += new
+    return frozenset(found)
+
+
+def _flow(family: Family[Link], flow: Flow, says: str, costs: str = "") -> Change:
+    first = family.first
+    of, old = shown(family), first.flow.value
+    also = [Edit(of, "batch", first.spot, str(first.batch), "")] if first.batch > 1 else []
+    if first.flow is Flow.STOP_AND_WAIT:  # the file has no capacity of it
+        also.append(Edit(of, "capacity", first.spot, "", str(first.capacity)))
     return once(family, "flow", family.told, old, flow.value, says.format(family.told, old),
                 lambda design: changed_links(
-                    design, family, lambda link: replace(link, flow=flow, batch=1)))
+                    design, family, lambda link: replace(link, flow=flow, batch=1)), costs, also)
 
 
 # --- limits -------------------------------------------------------------------------------------
@@ -149,8 +174,18 @@ def under_way(scope: Scope) -> Iterator[Change]:
         f"{_all(sinks)} gives one back after each read",
         lambda design, n: _limited(design, [*sources, *sinks], Pool(pool, n)),
         lambda n: (Edit("the design", "pools", NOWHERE, "", f"{pool}: {{threads: {n}}}"), *(
-            Edit(f"task {task.name}", "steps", task.spot, task.kind.value, "script")
-            for task in (*sources, *sinks))), grows=False)
+            edit for task in (*sources, *sinks) for edit in _as_script(design, task, pool))),
+        grows=False)
+
+
+def _as_script(design: Design, task: Task, pool: str) -> Iterator[Edit]:
+    """What makes a script of a source, or of a sink."""
+    of, (link,) = f"task {task.name}", (*design.inputs(task.name), *design.outputs(task.name))
+    steps = (f"acquire: {pool}", f"write: {link.name}") if task.kind is Kind.SOURCE else (
+        f"read: {link.name}", f"release: {pool}")
+    yield Edit(of, "kind", task.spot, task.kind.value, "script")
+    yield Edit(of, "steps", task.spot, "", ", ".join(step.replace(":", "") for step in steps),
+               parts=steps)
 
 
 def _names(tasks: Sequence[Task]) -> list[str]:
@@ -174,7 +209,7 @@ def _limited(design: Design, ends: Sequence[Task], pool: Pool) -> Design:
         written, read = (links(task.name) for links in (design.outputs, design.inputs))
         steps = [acquire, *(Step(StepKind.WRITE, link.name) for link in written)] if written else [
             *(Step(StepKind.READ, link.name) for link in read), release]
-        scripts.append(Task(task.name, Kind.SCRIPT, spot=task.spot, steps=tuple(steps)))
+        scripts.append(replace(task, kind=Kind.SCRIPT, steps=tuple(steps)))
     tasks = {**design.tasks, **{task.name: task for task in scripts}}
     return replace(design, tasks=tasks, pools={**design.pools, pool.name: pool})
 
@@ -183,12 +218,13 @@ def seats(scope: Scope) -> Iterator[Change]:
     """Copies of a script that takes locks: not all of them are at it at once."""
     for family in scope.tasks:
         first = family.first
-        if len(family.members) > 2 and not first.pool and len(set(taken(first))) > 1:
+        acquires = [step for step in first.actions if step.kind is StepKind.ACQUIRE]
+        if len(family.members) > 2 and not first.pool and len(acquires) > 1:
             yield _seated(scope.design, family)
 
 
 def _seated(design: Design, family: Family[Task]) -> Change:
-    pool = _free_name(design, f"{family.name} at once")
+    pool, first = _free_name(design, f"{family.name} at once"), family.first
     acquire, release = (Step(kind, pool) for kind in (StepKind.ACQUIRE, StepKind.RELEASE))
 
     def done(design: Design, n: int) -> Design:
@@ -202,6 +238,8 @@ def _seated(design: Design, family: Family[Task]) -> Change:
         f"at once: a pool of {counted(n, 'permit')}, of which each takes one first and gives it "
         "back last", done,
         lambda n: (Edit("the design", "pools", NOWHERE, "", f"{pool}: {{threads: {n}}}"),
-                   Edit(shown(family), "steps", family.first.spot, "…",
-                        f"acquire {pool}, …, release {pool}")),
+                   Edit(shown(family), "steps", family.first.spot, "what is between these",
+                        f"acquire {pool}, …, release {pool}", parts=(
+                            f"acquire: {pool}", *dict.fromkeys(step.spot for step in first.steps),
+                            f"release: {pool}"))),
         family.names, grows=False)

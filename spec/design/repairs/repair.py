@@ -20,7 +20,7 @@ from ..verdicts.live import LIVE
 from ..verdicts.local import LOCAL
 from ..why.findings import DesignReport, Finding, Repair, RepairStep, Way
 from ..why.parts import parts
-from .change import Scope
+from .change import Change, Scope
 from .judge import Answer, Judge
 from .region import Stuck, around, region
 from .search import WAYS, Chosen, Found, Search, changed
@@ -317,8 +317,10 @@ class _Repairing:
     def _way(self, found: Found) -> Way:
         answer, others = self._checked[found]
         steps = tuple(
-            RepairStep(c.kind.name, c.change.says(c.change.values[index]), c.kind.gives_up, least,
-                       c.change.edits(c.change.values[index]))
+            RepairStep(c.kind.name, c.change.says(c.change.values[index]),
+                       c.kind.price(c.change, c.change.values[index]), least,
+                       c.change.edits(c.change.values[index]), c.kind.tier.name.lower(),
+                       _doing(c.change, c.change.values[index]))
             for (c, index), least in zip(found.chosen, found.least, strict=True))
         held = {each.name: each.method for each in others if each.outcome is Outcome.HOLDS}
         names = self.asked.names
@@ -332,6 +334,10 @@ class _Repairing:
         _, others = self._checked.get(found, (None, []))
         bad = [each.name for each in others if each.outcome is Outcome.VIOLATED]
         return f"{says}, which violates {' and '.join(bad) or 'something else'}"
+
+
+def _doing(change: Change, value: int) -> Callable[[Design], Design]:
+    return lambda design: change.done(design, value)
 
 
 def _middle(finding: Finding) -> tuple[str, ...]:

@@ -23,14 +23,14 @@ from ..net.counters import AIM, Counters
 from ..net.translate import translate
 from ..reading.language import Design
 from ..why.findings import Finding
-from .change import Change, KindOfChange, Scope
+from .change import Change, KindOfChange, Scope, Tier
 from .judge import Answer, Judge
 from .region import Stuck
-from .table import FREE, KINDS
+from .table import KINDS
 
 __all__ = ["WAYS", "Candidate", "Found", "Search", "changed"]
 
-SIZES = (4, 3, 2, 2, 1)
+SIZES = (4, 3, 2, 2, 2, 1)
 """By tier: so many changes at most are tried together."""
 LARGEST_SET = 3
 """So many changes are made all at once before they are tried two by two, and so on."""
@@ -38,8 +38,10 @@ WIDTH = 80
 """So many sets of one size, for each change more."""
 WAYS = 3
 """So many ways are looked for, each of other kinds than those before."""
-SHARES = (2, 2, 2, 2, 1)
+SHARES = (2, 2, 2, 2, 2, 1)
 """By tier: one of so many parts of what is left may be used; what it leaves is for the next."""
+LAST_RESORTS = (Tier.ARRIVING, Tier.PRIMES, Tier.LOSES)
+"""What is looked for only where nothing that gives up less helps."""
 SHARE_OF_A_KIND = 3
 FOR_MORE = 4
 """Once there is a way, one of so many parts of what is left is for others."""
@@ -117,7 +119,9 @@ class Search:
 
     def run(self) -> list[Found]:
         """Ways that help, what gives up least first."""
-        for tier, share in enumerate(SHARES):
+        for tier, share in zip(Tier, SHARES, strict=True):
+            if self.found and tier in LAST_RESORTS:
+                break
             with self.judge.share(FOR_MORE if self.found else share):
                 self._tier(tier)
             if len(self.found) >= self.ways:
@@ -126,7 +130,7 @@ class Search:
 
     # --- sets --------------------------------------------------------------------------------
 
-    def _tier(self, tier: int) -> None:
+    def _tier(self, tier: Tier) -> None:
         sets: list[tuple[Candidate, ...]] = []
         stuck = Stuck.of(self.base)
         for kind in KINDS:
@@ -135,7 +139,7 @@ class Search:
             with self.judge.share(SHARE_OF_A_KIND):
                 sets += self._level(own, tier)
         for _ in range(1, SIZES[tier]):
-            if self.found or (tier == FREE and self._all_in_vain(sets)):
+            if self.found or (tier == Tier.RESOURCES and self._all_in_vain(sets)):
                 return
             sets = self._level(self._first(sets), tier)
 
@@ -161,7 +165,7 @@ class Search:
         return ordered[:WIDTH]
 
     def _level(
-        self, sets: Sequence[tuple[Candidate, ...]], tier: int
+        self, sets: Sequence[tuple[Candidate, ...]], tier: Tier
     ) -> list[tuple[Candidate, ...]]:
         """Try these sets; the sets of one change more that are to be tried next."""
         more: list[tuple[Candidate, ...]] = []
@@ -180,7 +184,7 @@ class Search:
         return more
 
     def _joined(
-        self, each: tuple[Candidate, ...], finding: Finding, tier: int
+        self, each: tuple[Candidate, ...], finding: Finding, tier: Tier
     ) -> Iterator[tuple[Candidate, ...]]:
         """The set with one change more, of what takes part in what is still stuck."""
         stuck = Stuck.of(finding)
@@ -193,7 +197,7 @@ class Search:
     def _concerns(self, candidate: Candidate, stuck: Stuck) -> bool:
         """Whether a change may make a difference to those who are stuck."""
         at = candidate.change.at
-        if candidate.kind.tier == FREE:
+        if candidate.kind.tier == Tier.RESOURCES:
             return not at.isdisjoint((*stuck.places, *stuck.held))
         if stuck.tasks == Stuck.of(self.base).tasks or not at:
             return True
@@ -321,7 +325,7 @@ class Search:
                 open_ones = f" ({large} of them too large to decide)" if large else ""
                 places = [c.change.tried(c.change.values[self._asked[c.rank]]) for c in own]
                 told.append(f"{kind.name}: {_some(places)}{open_ones}")
-        useless = [kind.name for kind in KINDS if kind.tier == FREE and any(
+        useless = [kind.name for kind in KINDS if kind.tier == Tier.RESOURCES and any(
             c.kind is kind for c in self.candidates) and not any(
             told_of.startswith(f"{kind.name}: ") for told_of in told)]
         if useless and not self._left:

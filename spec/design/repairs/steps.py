@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from ..reading.language import Design, Step, StepKind, Task
 from ..reading.programs import program
@@ -80,7 +81,21 @@ def step_order(scope: Scope) -> Iterator[Change]:
                 plain = not any(unit.main.kind in CHOICES for unit in (one, other))
                 if plain and not own and not (one.lock and other.lock) \
                         and one.steps != other.steps:
-                    yield _swap(family, units, one, other)
+                    yield replace(_swap(family, units, one, other),
+                                  costs=partial(_only_if, one, other))
+
+
+def _only_if(one: _Unit, other: _Unit, _: int) -> str:
+    """What two neighbouring steps in the other order ask of the program."""
+    reads, writes = one.main.kind is StepKind.READ, other.main.kind is StepKind.WRITE
+    if reads and writes:
+        return (f"right only where what it writes to {other.main.target} does not depend on what "
+                f"it reads from {one.main.target}")
+    if one.lock and one.lock.kind is StepKind.ACQUIRE:
+        return f"right only where it may {other.told} without {one.lock.target}"
+    if other.lock and other.lock.kind is StepKind.RELEASE:
+        return f"right only where it may {one.told} without {other.lock.target}"
+    return "it costs nothing, if the program allows that order"
 
 
 def _sequences(task: Task) -> list[list[_Unit]]:
@@ -136,7 +151,8 @@ def _swap(family: Family[Task], units: Sequence[_Unit], one: _Unit, other: _Unit
 
     def edits(_: int) -> tuple[Edit, ...]:
         if own:
-            return (Edit(of, "steps", family.first.spot, ", ".join(u.told for u in units), steps),
+            return (Edit(of, "steps", family.first.spot, ", ".join(u.told for u in units), steps,
+                         parts=tuple(_part(unit) for unit in after)),
                     Edit(of, "pool", family.first.spot, family.first.pool[0], ""))
         return tuple(Edit(of, "step", here.steps[0].spot, here.told, there.told)
                      for here, there in ((one, other), (other, one)))
@@ -146,6 +162,12 @@ def _swap(family: Family[Task], units: Sequence[_Unit], one: _Unit, other: _Unit
         f"{other.told} and {one.told} of {name}", range(1),
         lambda _: f"let {name} {other.told} before it does {one.told} (steps: {steps})",
         done, edits, family.names, grows=False)
+
+
+def _part(unit: _Unit) -> Spot | str:
+    """A step by its spot; one that the file does not have, as it would say it."""
+    spot = unit.steps[0].spot
+    return f"{unit.main.kind.value}: {unit.main.target}" if spot == NOWHERE else spot
 
 
 def _swapped(steps: Sequence[Step], path: str, one: Key, other: Key) -> tuple[Step, ...]:

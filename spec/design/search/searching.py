@@ -14,7 +14,8 @@ from ..net.translate import Aim, translate
 from ..reading.language import Design, Flow
 from ..why.explain import end_marking, steps_of
 from ..why.findings import Finding
-from ..why.stuck import closed_cycle, left_in, waits_in
+from ..why.cycles import closed_cycle
+from ..why.stuck import left_in, waits_in
 
 __all__ = [
     "ABSTRACTIONS", "Engine", "Settings", "abstracting", "finding_of", "not_the_searchs", "rows_of",
@@ -97,5 +98,6 @@ def finding_of(design: Design, table: Table, rule: str, verdict: Verdict) -> Fin
                     changes=tuple(changes_of(table, verdict.trace)))
     waits = waits_in(design, table, marking)
     return make(steps=steps, waits=tuple(waits), cycle=tuple(closed_cycle(waits)),
-                contents=contents, changes=tuple(changes_of(table, verdict.trace)),
+                contents=contents, free=table.free(marking),
+                changes=tuple(changes_of(table, verdict.trace)),
                 left=tuple(left_in(design, table, marking)))

@@ -18,7 +18,8 @@ from ..net.counters import NO_MOST, Counters
 from ..net.rows import FAILED, Row, Table
 from ..reading.language import Design
 from ..why.findings import Finding, ToldLeg
-from ..why.stuck import closed_cycle, left_in, waits_in
+from ..why.cycles import closed_cycle
+from ..why.stuck import left_in, waits_in
 from .runs import Runs
 from .searching import finding_of
 
@@ -62,6 +63,7 @@ def way_into(
     contents = table.contents(marking)
     return Finding("deadlock", Outcome.VIOLATED, _method(long), waits=tuple(waits),
                    cycle=tuple(closed_cycle(waits)), contents=contents,
+                   free=table.free(marking),
                    left=tuple(left_in(design, table, marking)),
                    legs=() if brief else told_legs(table, net, legs), is_shortest=False)
 

@@ -27,9 +27,10 @@ from ..reading.language import Design
 from ..search.runs import Runs
 from ..search.searching import ABSTRACTIONS, Settings, abstracting, finding_of
 from ..search.ways import way_into
+from ..why.cycles import closed_cycle
 from ..why.findings import Attempt, Finding
 from ..why.parts import Part, shares, unending
-from ..why.stuck import closed_cycle, waits_in
+from ..why.stuck import waits_in
 
 __all__ = ["decide_deadlock", "told_all"]
 

@@ -51,10 +51,11 @@ from ..reading.language import Design, Flow, Kind, Mortality, Task
 from ..search.searching import Settings
 from ..search.space import Space, TooLarge, space_of, trace_along
 from ..search.ways import told_legs
+from ..why.cycles import closed_cycle
 from ..why.explain import marking_of, steps_of
 from ..why.findings import Finding, Meanwhile
 from ..why.parts import Part, shares
-from ..why.stuck import closed_cycle, waits_in
+from ..why.stuck import waits_in
 from ..why.waits import SHARED
 from .alone import STEPS, Alone, Finished, Halted
 from .aside import Aside
@@ -285,6 +286,7 @@ def _aside(spaces: Spaces, place: int) -> Finding | None:
     return Finding(
         LOCAL, Outcome.VIOLATED, "found on the way into a deadlock", is_shortest=False,
         waits=tuple(waits), cycle=tuple(circle), contents=table.contents(marking),
+        free=table.free(marking),
         legs=told_legs(table, net, found.legs), changes=on.changes,
         meanwhile=Meanwhile(tasks, on.steps, found.loop),
         reason=_never_again(tasks, others, len(found.tasks) - len(tasks)))
@@ -498,7 +500,7 @@ def _told(design: Design, table: Table, alone: Alone) -> Finding:
     return Finding(
         LOCAL, Outcome.VIOLATED, "exhaustive", steps=tuple(steps[:len(way)]),
         waits=tuple(waits), cycle=tuple(closed_cycle(waits)),
-        contents=table.contents(last),
+        contents=table.contents(last), free=table.free(last),
         changes=tuple(changes_of(table, trace)),
         meanwhile=Meanwhile(tasks, tuple(steps[len(way):]), alone.loop),
         reason=_never_again(tasks, others))

@@ -63,6 +63,8 @@ def helping(design: Design, table: Table) -> Helps:
             return True
         if not failure.few and (wait.agent == other.agent or place.of not in overdrawn):
             return False
+        if task.kind is Kind.CALL:
+            return failure.few and _caller_holds(task, place.of, other)
         if task.kind is Kind.SCRIPT:
             there = {**start, **{own: low for own, low, _ in other.own}}
             return Ahead(table, there).gains(task.name, place.name, 1 if failure.few else -1)
@@ -95,6 +97,14 @@ def _may_hold(task: Task, pool: str, wait: Wait) -> bool:
     return pool in task.pool and task.kind is not Kind.SINK and (not hands or any(hands))
 
 
+def _caller_holds(task: Task, pool: str, wait: Wait) -> bool:
+    """Whether a call that waits like this has callers that keep a thread of a pool meanwhile."""
+    queued = {own_place(task, f"queued calls at level {level}"): level
+              for level in range(1, task.depth + 1)}
+    level = max((queued.get(place, 0) for place, _, _ in wait.own), default=0)
+    return pool in task.pool[:max(0, level - 1)]
+
+
 def _gives_first(task: Task, pool: str) -> bool:
     """Whether a script gives back threads that it has not taken in the same round."""
     if task.chooses:
@@ -124,7 +134,7 @@ def told_waits(design: Design, table: Table, cycle: Cycle) -> tuple[Blocked, ...
 def _told(design: Design, task: str, place: Place, few: bool, on: str) -> Blocked:
     """A wait of a cycle, which names only the next one of it."""
     if place.role == "pool":
-        return Blocked(task, "a thread" if few else "an acquire", place.of, (on,))
+        return Blocked(task, f"a {design.unit(place.of)}" if few else "an acquire", place.of, (on,))
     if place.role in ("line", "slot"):
         return Blocked(task, FRONT, place.of, (on,))
     is_data = place.role == "queue" and few

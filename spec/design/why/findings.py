@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ...verdicts.verdict import Outcome
@@ -26,7 +26,8 @@ class Edit:
     """What to write in the file: ``key`` of what an entry is about (``of``, as in "link q") is
     ``new`` where it was ``old`` (empty: not there). ``spot`` is that of the entry; once the file
     was read again (``is_exact``), that of the value. ``by`` is by how much a number changes that
-    is not the same in all copies."""
+    is not the same in all copies. Of a list of steps ``parts`` are the new ones: the spot of one
+    that is there, or the text of one that is not."""
 
     of: str
     key: str
@@ -35,25 +36,29 @@ class Edit:
     new: str
     by: int | None = None
     is_exact: bool = False
+    parts: tuple[Spot | str, ...] = ()
 
 
 @dataclass(frozen=True)
 class RepairStep:
     """One change of a repair: its ``kind``, what it ``gives_up``, and whether it is the
     ``least`` of its kind in that place (false: whether less would do was not decided).
-    ``edits`` say where in the file that is."""
+    ``edits`` say where in the file that is. ``tier`` is the name of what it gives up in general;
+    it is ``done`` to a design."""
 
     kind: str
     change: str
     gives_up: str
     least: bool
     edits: tuple[Edit, ...] = ()
+    tier: str = ""
+    done: Callable[[Design], Design] | None = field(default=None, compare=False, repr=False)
 
     def to_json(self, file: str) -> dict[str, Any]:
         """The step as an entry of ``changes``."""
         return {
-            "kind": self.kind, "change": self.change, "gives_up": self.gives_up,
-            "least": self.least, "edits": [
+            "kind": self.kind, "change": self.change, "tier": self.tier,
+            "gives_up": self.gives_up, "least": self.least, "edits": [
                 {"where": f"{file}:{edit.spot}" if edit.spot.line else file, "of": edit.of,
                  "key": edit.key, "old": edit.old, "new": edit.new} for edit in self.edits],
         }
@@ -62,18 +67,22 @@ class RepairStep:
 @dataclass(frozen=True)
 class Way:
     """Changes that help together, and how that was ``checked``: a method for each property. Those
-    that are ``open`` could not be decided, and those ``violated`` were so and still may be."""
+    that are ``open`` could not be decided, and those ``violated`` were so and still may be. Where
+    the file was read again, there is a ``patch`` of it, or there is ``no_patch`` for a reason."""
 
     steps: tuple[RepairStep, ...]
     checked: tuple[tuple[str, str], ...] = ()
     open: tuple[str, ...] = ()
     violated: tuple[str, ...] = ()
+    patch: str = ""
+    no_patch: str = ""
 
     def to_json(self, file: str) -> dict[str, Any]:
         """The way as an entry of ``ways``."""
         return {"changes": [step.to_json(file) for step in self.steps],
                 "checked": dict(self.checked), "undecided": list(self.open),
-                "not_repaired": list(self.violated)}
+                "not_repaired": list(self.violated), "patch": self.patch or None,
+                "no_patch": self.no_patch}
 
 
 @dataclass(frozen=True)
@@ -160,8 +169,9 @@ class Finding:
     ``steps`` is the shortest way to a violation (any way, where it ``is_shortest`` not); with
     ``loop`` set, the steps from that index on repeat for ever. A way of very many steps has
     ``legs`` in place of steps. ``waits`` says who waits for what at its end, ``cycle`` are
-    those of them that close a cycle (none where the waits lead to one that nobody can end),
-    and ``contents`` is how many elements are then in each link. ``repair`` is what was
+    those of them that close a cycle, with those of all holders of the pools in it (none where the
+    waits lead to one that nobody can end), ``contents`` is how many elements are then in each link,
+    and ``free`` how much of each pool nobody holds. ``repair`` is what was
     found and tried to make the design live, None where nothing was looked for. ``tried`` has
     an entry for each engine that was asked, in their order. ``bounds`` are proved: so many
     elements at most are ever in each of these links, and in those of ``reached`` sometimes so
@@ -184,6 +194,7 @@ class Finding:
     waits: tuple[Blocked, ...] = ()
     cycle: tuple[Blocked, ...] = ()
     contents: tuple[tuple[str, int], ...] = ()
+    free: tuple[tuple[str, int], ...] = ()
     reason: str = ""
     repair: Repair | None = None
     expected: str | None = "holds"
@@ -231,7 +242,7 @@ class Finding:
             "shortest": self.is_shortest, "loop": self.loop,
             "waits": [_wait(wait) for wait in self.waits],
             "cycle": [_wait(wait) for wait in self.cycle],
-            "contents": dict(self.contents),
+            "contents": dict(self.contents), "free": dict(self.free),
             "reason": self.reason, "tried": [attempt.to_json() for attempt in self.tried],
             "bounds": dict(self.bounds), "reached": sorted(self.reached),
             "left": [{"in": left.where, "elements": left.number, "gone": list(left.gone)}

@@ -29,11 +29,14 @@ from ..reading.language import Design, Kind
 from .ahead import Ahead, dead_rows
 from .waits import SHARED
 
-__all__ = ["Blocked", "Left", "closed_cycle", "left_in", "told_gone", "waits_in"]
+__all__ = ["OF_A_POOL", "Blocked", "Left", "left_in", "told_gone", "waits_in"]
 
 Need = tuple[str, str, bool]
-"""What is needed ("room", "data", "a go", "a thread", "an acquire", or FRONT), of which link or
-pool, and whether it is more than can ever be."""
+"""What is needed ("room", "data", "a go", "a thread", "a permit", "an acquire", or FRONT), of which
+link or pool, and whether it is more than can ever be."""
+
+OF_A_POOL = ("a thread", "a permit")
+"""What somebody needs of a pool that others hold: threads where tasks run on it, else permits."""
 
 FRONT = "its kind at the front"
 """What somebody needs in whose way an element of another kind stands."""
@@ -43,7 +46,8 @@ WORDS = {
     "room": ("room in {}", "which only {} can make"),
     "data": ("data in {}", "which only {} can bring"),
     "a go": ("a go for {}", "which only {} can call"),
-    "a thread": ("a thread of {}", "all of which are with {}"),
+    "a thread": ("a thread of {}", "which only {} can give back"),
+    "a permit": ("a permit of {}", "which only {} can give back"),
     "an acquire": ("somebody to acquire {}", "which only {} can do"),
 }
 
@@ -51,8 +55,8 @@ WORDS = {
 @dataclass(frozen=True)
 class Blocked:
     """A task that waits for ``what`` in ``where``: room or data in a link, a go for one whose call
-    was lost, its kind at the front of a queue, a thread of a pool, or an acquire of a pool to which
-    it gives back more than anybody has taken.
+    was lost, its kind at the front of a queue, a thread or a permit of a pool, or an acquire of one
+    to which it gives back more than anybody has taken.
 
     ``on`` are the tasks that could end the wait, ``gone`` those that no longer can: they have
     ended, or are past the step that would have. ``never`` says that nobody ever could: more is
@@ -159,6 +163,7 @@ class _State:
             if place.role == "slot":
                 self._in_line.setdefault(place.of, {}).setdefault(
                     slot_of(place.name), []).append(place.name)
+        self._units: dict[str, str] = {}
         self._order = {task: number for number, task in enumerate(design.tasks)}
 
     # --- what a task needs ------------------------------------------------------------------
@@ -218,7 +223,7 @@ class _State:
         room = min(place.most, row.effect.at_most.get(place.name, place.most))
         never = room < max(0, row.effect.at_least.get(place.name, 0))
         if place.role == "pool":
-            return ("a thread" if few else "an acquire"), place.of, never
+            return (f"a {self._unit(place.of)}" if few else "an acquire"), place.of, never
         if place.role == "slot":
             return FRONT, place.of, never
         if place.role == "slots":
@@ -237,6 +242,11 @@ class _State:
         few = [(place, True) for place, n in effect.at_least.items() if marking[place] < n]
         many = [(place, False) for place, n in effect.at_most.items() if marking[place] > n]
         return few + many
+
+    def _unit(self, pool: str) -> str:
+        if pool not in self._units:
+            self._units[pool] = self.design.unit(pool)
+        return self._units[pool]
 
     # --- links without room -------------------------------------------------------------------
 
@@ -307,7 +317,7 @@ class _State:
         what, where, _ = need
         if what == FRONT:
             ends = [self._front(where)]
-        elif what in ("a thread", "an acquire"):
+        elif what in (*OF_A_POOL, "an acquire"):
             ends = [self._pools[where]]
         else:
             ends = [where, self._queue(where)]
@@ -316,7 +326,7 @@ class _State:
 
     def _could(self, task: str, need: Need, ahead: Ahead) -> bool:
         what, where, _ = need
-        if what == "a thread":
+        if what in OF_A_POOL:
             return ahead.gains(task, self._pools[where], 1)
         if what == "an acquire":
             return ahead.gains(task, self._pools[where], -1)
@@ -348,7 +358,7 @@ class _State:
     def _keeps(self, task: str, need: Need) -> bool:
         """Whether the task has taken threads and will never give them back."""
         what, where, _ = need
-        if what != "a thread":
+        if what not in OF_A_POOL:
             return False
         pool, rows = self._pools[where], self.ahead.all_rows(task)
         if self.design.tasks[task].kind is not Kind.SCRIPT:
@@ -363,33 +373,3 @@ class _State:
 def _end(end: Meeting) -> Need:
     link, writing = end
     return ("room" if writing else "data"), link, False
-
-
-# --- circles ---------------------------------------------------------------------------------
-
-def closed_cycle(waits: Sequence[Blocked]) -> list[Blocked]:
-    """Waits that form a cycle (each task waits on the next), the shortest; empty if none."""
-    import networkx
-    graph: networkx.DiGraph[str] = networkx.DiGraph()
-    for wait in waits:
-        for other in wait.on:
-            if not graph.has_edge(wait.task, other):
-                graph.add_edge(wait.task, other, wait=wait)
-    best: list[Blocked] = []
-    for component in networkx.strongly_connected_components(graph):
-        for start in sorted(component):
-            cycle = _shortest_through(graph.subgraph(component), start)
-            if cycle and (not best or len(cycle) < len(best)):
-                best = cycle
-    return best
-
-
-def _shortest_through(graph: object, start: str) -> list[Blocked]:
-    import networkx
-    assert isinstance(graph, networkx.DiGraph)
-    found: list[str] = []
-    for successor in graph.successors(start):
-        path = networkx.shortest_path(graph, successor, start)
-        if not found or len(path) + 1 < len(found):
-            found = [start, *path]
-    return [graph.edges[a, b]["wait"] for a, b in zip(found, found[1:], strict=False)]

@@ -10,7 +10,7 @@ wished for that.
 Epochs are numbered from 1 here, as the observers do.
 
 Source: ``broker_changes``, ``reassignment``, ``topics``, ``controller_turns``,
-``observed_failover``.
+``observed_failover``, ``observed_delivery``.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from collections.abc import Iterable, Iterator
 
 from ...notation.views import Seen, View, see, shown
 from ...refinements import refines, refused
+from ..observed_delivery import ObservedDeletion
 from ..observed_failover import (
     ObservedDepartures, ObservedPartition, ObservedQuorum, ObservedWishes,
 )
@@ -30,11 +31,14 @@ from .reassignment import (
     KeepingTheOldList, NotWaiting, Reassignment, StrikingTheWishFirst,
 )
 from .selectors import ALL, BROKERS, has
-from .topics import ForgettingTheIneligible, NotResuming, Topics
+from .topics import (
+    DeletingWhatMoves, DeletingWithoutTheDead, ForgettingTheIneligible, NotResuming,
+    NotWaitingForAnswers, Reviving, Topics,
+)
 
 __all__ = [
-    "EXPECTATIONS", "AtTheEnd", "BrokersSeen", "DeletionSeen", "DeparturesSeen", "ReplicasSeen",
-    "TopicSeen", "WishSeen", "WishesSeen",
+    "EXPECTATIONS", "AtTheEnd", "BrokersSeen", "DeletionSeen", "DeparturesSeen",
+    "ReplicasDeletedSeen", "ReplicasSeen", "TopicSeen", "WishSeen", "WishesSeen",
 ]
 
 
@@ -206,6 +210,51 @@ class DeletionSeen(View[Topics]):
         yield see("are", left=int(machine.wished))
 
 
+class ReplicasDeletedSeen(View[Topics]):
+    """What the brokers hold of the topic while it is made, moved and deleted; both replicas stay
+    where they are."""
+
+    @shown
+    def wish(self, before: Topics, after: Topics) -> Seen:
+        return see("is_unwanted")
+
+    @shown
+    def begin_to_move(self, before: Topics, after: Topics) -> list[Seen]:
+        return [see("is_to_move"), *(see("is_to_stay", replica=each) for each in range(after.B)),
+                see("is_listed", replica=0)]
+
+    @shown
+    def end_to_move(self, before: Topics, after: Topics) -> Seen:
+        return see("has_moved")
+
+    @shown
+    def learn(self, before: Topics, after: Topics) -> list[Seen]:
+        return self.held(before, after)
+
+    @shown
+    def come(self, before: Topics, after: Topics, broker: int) -> list[Seen]:
+        return self.held(before, after)
+
+    @staticmethod
+    def held(before: Topics, after: Topics) -> list[Seen]:
+        """Whether it is led now, and who holds some of it."""
+        return [*([see("is_elected")] if after.led and not before.led else []),
+                *(see("is_held", replica=each) for each in range(after.B)
+                  if after.keeps[each] and not before.keeps[each])]
+
+    @shown
+    def delete_log(self, before: Topics, after: Topics, broker: int) -> Seen:
+        return see("is_erased", replica=broker)
+
+    @shown
+    def finish(self, before: Topics, after: Topics) -> Seen:
+        return see("goes")
+
+    def at_rest(self, machine: Topics) -> Iterable[Seen]:
+        """Whether it is gone, if it was to go."""
+        yield see("ends")
+
+
 class TopicSeen(View[Topics]):
     """How the topic is when a controller knows it, all brokers are there, and it is to stay."""
 
@@ -239,11 +288,13 @@ WISH = refines(Turns, ObservedPartition, "the first replica leads, as was wished
 
 DELETED = refines(Topics, ObservedWishes, "topics are deleted that are to be", shows=DeletionSeen,
                   B=2, D=1, X=1, R=1)
+KEPT = refines(Topics, ObservedDeletion, "replicas go first, and then the topic",
+               shows=ReplicasDeletedSeen, seen_by={"N": "B"}, B=2, D=1, X=1, R=1)
 LED = refines(Topics, ObservedPartition, "topics that were made are led", shows=TopicSeen,
               seen_by={"N": "B"}, room=("not self.over",), B=2, D=1, X=1, R=1)
 
 EXPECTATIONS = (
-    QUORUM, DEPARTURES, ENDS, MOVES, DONE, DELETED, LED, WISH,
+    QUORUM, DEPARTURES, ENDS, MOVES, DONE, DELETED, KEPT, LED, WISH,
     refused(AnsweringEarly, "KAFKA-F18", "it goes, and nobody leads", like=QUORUM, D=3),
     refused(LettingItRejoin, "KAFKA-F24", "who shuts down joins again (KAFKA-14140)",
             like=DEPARTURES),
@@ -256,6 +307,11 @@ EXPECTATIONS = (
     refused(StrikingTheWishFirst, "KAFKA-F22", "nobody knows any more what was wished for",
             like=DONE, L=1),
     refused(ForgettingTheIneligible, "KAFKA-F22", "its broker was gone once", like=DELETED),
+    refused(ForgettingTheIneligible, "KAFKA-F28", "its broker was gone once", like=KEPT),
+    refused(DeletingWhatMoves, "KAFKA-F29", "replicas come and go at a time", like=KEPT),
+    refused(DeletingWithoutTheDead, "KAFKA-F30", "a broker that was gone keeps its log", like=KEPT),
+    refused(NotWaitingForAnswers, "KAFKA-F30", "the request is on its way", like=KEPT),
+    refused(Reviving, "KAFKA-F31", "its broker comes back, and it is led", like=KEPT),
     refused(NotResuming, "KAFKA-F14", "the controller that heard of it was replaced", like=LED),
     refused(WishesFirst, "KAFKA-F19", "the wish is gone (KAFKA-840)", like=WISH),
 )

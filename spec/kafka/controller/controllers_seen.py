@@ -16,23 +16,27 @@ from collections.abc import Iterable
 
 from ...notation.views import Seen, View, see, shown
 from ...refinements import refines, refused
+from ..observed_delivery import ObservedChannel
 from ..observed_failover import (
     ObservedBroker, ObservedPartition, ObservedQuorum, ObservedReplica, ObservedWishes,
 )
 from .controller_epochs import ControllerEpochs, NotFenced, Role, WritingUnchecked
+from .controller_queue import KeepingAll, RefusingWhenFull, RequestQueue, SendingAny
 from .controller_requests import ControllerRequests, GivingUp, MetadataRequests
 from .controller_start import (
     ComparingNumbers, Listening, Lives, ReadingFirst, TrustingTheEvent, WithoutBrokerEpochs,
 )
 
 __all__ = [
-    "EXPECTATIONS", "ArrivedSeen", "DecisionsSeen", "ElectionsSeen", "LivesSeen", "NoticedSeen",
-    "SpokenSeen", "ToldSeen",
+    "EXPECTATIONS", "ArrivedSeen", "DecisionsSeen", "ElectionsSeen", "LastSeen", "LivesSeen",
+    "NoticedSeen", "OrderSeen", "QueueSeen", "SpokenSeen", "ToldSeen",
 ]
 
 
 class ElectionsSeen(View[ControllerEpochs]):
-    """Who is elected, and what the quorum says."""
+    """Who is elected, and what the quorum says. Sessions end by the service's clock."""
+
+    around = ("expire",)
 
     @shown
     def create(
@@ -62,6 +66,8 @@ class ElectionsSeen(View[ControllerEpochs]):
 class SpokenSeen(View[ControllerEpochs]):
     """Which requests the broker accepts."""
 
+    around = ("expire",)
+
     @shown
     def speak(self, before: ControllerEpochs, after: ControllerEpochs, who: int) -> Seen:
         return see("heeds", controller=after.mine[who], meant=0, own=0)
@@ -84,6 +90,34 @@ class ToldSeen(View[Lives]):
         """It is, if it was told in this life that it has to follow."""
         if machine.is_up and not machine.differs() and machine.meant_for == 0:
             yield see("ends", leads=1, in_sync=int(machine.told == machine.lives))
+
+
+class QueueSeen(View[RequestQueue]):
+    """How many requests have no answer yet, whenever there is one more."""
+
+    @shown
+    def decide(self, before: RequestQueue, after: RequestQueue, partition: int) -> Seen:
+        return see("holds", requests=after.waiting() + int(after.under_way > 0),
+                   partitions=after.P)
+
+
+class LastSeen(View[RequestQueue]):
+    """Whether the broker lives by the last decisions, when nothing happens any more."""
+
+    def at_rest(self, machine: RequestQueue) -> Iterable[Seen]:
+        """It leads if it was told so."""
+        yield see("ends", leads=int(all(machine.knows[each] == machine.latest[each]
+                                        for each in range(machine.P))), in_sync=1)
+
+
+class OrderSeen(View[RequestQueue]):
+    """The decisions about the first partition that the broker obeys."""
+
+    @shown
+    def answer(self, before: RequestQueue, after: RequestQueue) -> Seen | None:
+        if before.about[before.copy - 1] != 0:
+            return None
+        return see("obeys", epoch=before.copy)
 
 
 class NoticedSeen(View[Listening]):
@@ -140,7 +174,18 @@ OBEYED = refines(ControllerRequests, ObservedReplica, "only a new leader epoch i
 ARRIVED = refines(ControllerRequests, ObservedPartition, "the last decision arrives",
                   shows=ArrivedSeen, seen_by={"N": 1}, room=("not self.over",), N=3, L=0)
 
+FEW = refines(RequestQueue, ObservedChannel, "few requests wait", shows=QueueSeen,
+              seen_by={"P": "P", "Q": "N + 1"}, P=(1, 2), N=4, S=1)
+LAST = refines(RequestQueue, ObservedPartition, "the last decisions arrive", shows=LastSeen,
+               seen_by={"N": 1}, room=("not self.over",), P=(1, 2), N=3, S=1)
+ORDER = refines(RequestQueue, ObservedReplica, "decisions arrive in order", shows=OrderSeen,
+                seen_by={"E": "N"}, P=(1, 2), N=3, S=1)
+
 EXPECTATIONS = (
+    FEW, LAST, ORDER,
+    refused(KeepingAll, "KAFKA-F32", "every decision waits", like=FEW, P=1, N=8),
+    refused(RefusingWhenFull, "KAFKA-F14", "the last decision was refused", like=LAST, P=1),
+    refused(SendingAny, "KAFKA-F9", "the second is obeyed before the first", like=ORDER, P=1),
     ELECTED, SPOKEN, MEANT, TOLD, NOTICED, OBEYED, ARRIVED,
     refused(WritingUnchecked, "KAFKA-F10", "an old controller writes (KAFKA-6082)", like=ELECTED,
             C=2),

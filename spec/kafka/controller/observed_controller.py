@@ -461,7 +461,7 @@ class ObservedController(Machine):
         require(right or case != Case.LAST, LAST_KEPT)
         require(right, OUT_OF_SYNC)
 
-    @action(partition=upto(P), state=PartitionState)
+    @action(partition=upto(P), state=PartitionState, rests=(GOES_ON, REACHED))
     def state_seen(self, partition: int, state: PartitionState) -> None:
         """The state of a partition."""
         right = state == self.state[partition]
@@ -485,7 +485,7 @@ class ObservedController(Machine):
         require(epoch == self.epoch[partition], EPOCH)
         self.meanwhile[partition] = False
 
-    @action(partition=upto(P), broker=upto(BROKERS), state=ReplicaState)
+    @action(partition=upto(P), broker=upto(BROKERS), state=ReplicaState, rests=(REPLICA_REACHED,))
     def replica_seen(self, partition: int, broker: int, state: ReplicaState) -> None:
         """The state of a replica."""
         at = partition * BROKERS + broker
@@ -497,7 +497,8 @@ class ObservedController(Machine):
         require(right or case != Case.REFUSED, NOT_THE_LEADER)
         require(right, REPLICA_REACHED)
 
-    @action(partition=upto(P), request=Request, brokers=upto(ALL + 1))
+    @action(partition=upto(P), request=Request, brokers=upto(ALL + 1),
+            rests=(JOINING, LEADERS_TOLD, ALL_TOLD))
     def told_seen(self, partition: int, request: Request, brokers: int) -> None:
         """Who of those registered was told of a partition in this batch."""
         right = brokers == self.told[partition * 4 + request]

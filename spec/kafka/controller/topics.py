@@ -302,15 +302,3 @@ EXPECTATIONS = (
           (NotResuming, "KAFKA-C105", "the controller that heard of it was replaced"),
       )),
 )
-
-UNSEEN = {
-    "KAFKA-C102":
-        "A topic's node is the controller's own, and no port tells when it goes; the states that "
-        "its replicas go through are seen one by one (KAFKA-C17).",
-    "KAFKA-C103":
-        "Of a partition that does not exist any more no port asks who leads it; that it cannot be "
-        "online again is a cell of the table, which is seen (KAFKA-C1).",
-    "KAFKA-C104":
-        "Reassigning and deleting at a time takes two wishes of operators, and no port has the "
-        "second of them.",
-}

@@ -30,6 +30,7 @@ class ExecutionsSeen(View[BasicBolt]):
     """One input. ``history`` is whether it is over."""
 
     history: bool = False
+    around = ("take_next", "dies")      # another input, and a worker that dies
 
     def follows(self, machine: BasicBolt, action: str) -> bool:
         """The first input, with a worker that lives."""

@@ -127,7 +127,7 @@ class ObservedAcker(Machine):
         self.known[root] = True
         self.answer(root, tells)
 
-    @action(root=upto(R), a=upto(2), b=upto(2), tells=Told)
+    @action(root=upto(R), a=upto(2), b=upto(2), tells=Told, rests=(ACK_AT_ONCE, FAIL_AT_ONCE))
     def ack(self, root: int, a: int, b: int, tells: Told) -> None:
         """ACK, with some of the root's edges."""
         self.receive(root, a, b)
@@ -140,7 +140,7 @@ class ObservedAcker(Machine):
         self.failed[root] = True
         self.answer(root, tells)
 
-    @action(root=upto(R), tells=Told)
+    @action(root=upto(R), tells=Told, rests=(RESET_PASSED_ON,))
     def reset_timeout(self, root: int, tells: Told) -> None:
         """RESET_TIMEOUT; it renews the entry."""
         self.left[root] = self.N
@@ -245,3 +245,9 @@ EXPECTATIONS = (
     expect(ObservedAcker, "STORM-A32", "holds", "everything is told at once", N=(1, 2), R=1),
     expect(ObservedAcker, "STORM-A33", "holds", "forgetting is complete", N=(1, 2), R=1),
 )
+
+BOOKKEEPING = {
+    "STORM-A33":
+        "It says that the observer wipes out all of a root together; what an acker forgets is "
+        "judged by STORM-A28 and STORM-A29.",
+}

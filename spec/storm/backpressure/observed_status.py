@@ -138,7 +138,7 @@ class ObservedStatus(Machine):
 
     # --- the receiving thread ------------------------------------------------------------
 
-    @action(task=upto(n), told=upto(A + 2))
+    @action(task=upto(n), told=upto(A + 2), rests=(ON, REMINDER))
     def spilled(self, task: int, told: int) -> None:
         """A tuple spills, and 0: nothing, or 1 + flags is told."""
         before = self.overflow[task]
@@ -187,7 +187,7 @@ class ObservedStatus(Machine):
         self.flagged[self.task] = True
         self.is_marked = True
 
-    @action(told=upto(A + 2))
+    @action(told=upto(A + 2), rests=(ON, JOINED))
     def finished(self, told: int) -> None:
         """The receiving thread has gone on to the end."""
         require(self.busy != Busy.REST)
@@ -219,7 +219,7 @@ class ObservedStatus(Machine):
         """A task processes all that is in its overflowQ."""
         self.overflow[task] = 0
 
-    @action(told=upto(A + 2))
+    @action(told=upto(A + 2), rests=(OFF, MADE_GOOD))
     def checked(self, told: int) -> None:
         """The check clears what has drained, and says so if it is news."""
         is_news = False
@@ -260,7 +260,7 @@ class ObservedStatus(Machine):
         self.unrepeated = 0
         self.cut()
 
-    @action(told=upto(A + 2))
+    @action(told=upto(A + 2), rests=(JOINED,))
     def joined(self, told: int) -> None:
         """The sender connects again."""
         require(not self.connected and self.busy == Busy.REST)
@@ -315,7 +315,7 @@ class ObservedStatus(Machine):
 
     # --- the sender ----------------------------------------------------------------------------
 
-    @action(flags=upto(A + 1))
+    @action(flags=upto(A + 1), rests=(AGREE,))
     def flags_seen(self, flags: int) -> None:
         """The tasks that the sender does not send to."""
         require(self.unsure or flags == self.believed, NEWEST)

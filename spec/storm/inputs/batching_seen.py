@@ -27,6 +27,7 @@ class BatchingSeen(View[BatchingInput]):
     with the chapter's own."""
 
     history: tuple[int, tuple[tuple[int, int], ...]] = (0, ())
+    around = ("emitted",)               # the sender's numbers
 
     def follows(self, machine: BatchingInput, action: str) -> bool:
         """The task's steps come between transfers."""

@@ -125,7 +125,7 @@ class ObservedInput(Machine):
         self.dropped += 1
         self.name(sender, Place.AWAY)
 
-    @action(sender=upto(R))
+    @action(sender=upto(R), rests=True)
     def held_up(self, sender: int) -> None:
         """The receiving thread waits with the next tuple; no input may do that."""
         require(self.named > self.K, NEVER_WAITS)
@@ -149,7 +149,7 @@ class ObservedInput(Machine):
             self.name(self.R + sender, Place.BATCH)
             self.to_flush = True
 
-    @action(sender=upto(S))
+    @action(sender=upto(S), rests=True)
     def refused(self, sender: int) -> None:
         """The next tuple is refused."""
         require(self.recvq == self.C, ROOM)
@@ -169,7 +169,7 @@ class ObservedInput(Machine):
         self.batched[sender] -= 1
         self.recvq += 1
 
-    @action
+    @action(rests=True)
     def flushed(self) -> None:
         """The local senders have flushed their batches."""
         require(self.recvq == self.C or sum(self.batched) == 0, FLUSHED)
@@ -201,7 +201,7 @@ class ObservedInput(Machine):
         waits = self.place[other] in (Place.BATCH, Place.RECVQ, Place.OVERFLOWQ)
         return other < tuple and waits and self.sender[other] == self.sender[tuple]
 
-    @action
+    @action(rests=True)
     def ran_out(self) -> None:
         """The task finds no more tuples."""
         require(self.recvq == 0 and self.overflowq == 0, NOT_LOST)
@@ -251,3 +251,9 @@ EXPECTATIONS = (
     expect(ObservedInput, "STORM-I13", "holds", "the accounts agree", C=(1, 2), X=(0, 1),
            B=(1, 2), K=(3, 4)),
 )
+
+BOOKKEEPING = {
+    "STORM-I13":
+        "It compares two ways in which the observer writes down where a tuple is; both are its "
+        "own.",
+}

@@ -54,6 +54,7 @@ class InputSeen(View[TaskInput]):
     """Tuples of remote and of local senders."""
 
     history: Known = (0, ())
+    around = ("emitted", "interrupt")   # the senders' numbers, and what others do to the task
 
     @shown
     def arrive(self, before: TaskInput, after: TaskInput, sender: int) -> Seen:
@@ -88,6 +89,7 @@ class LimitedSeen(View[LimitedInput]):
     """Tuples of remote senders alone, and drops."""
 
     history: Known = (0, ())
+    around = ("sent",)
 
     @shown
     def arrive(self, before: LimitedInput, after: LimitedInput, thread: int) -> Seen:
@@ -111,7 +113,7 @@ class LimitedSeen(View[LimitedInput]):
         if not any(machine.adding):
             yield see("recvq_sized", count=len(machine.recvq))
             yield see("overflowq_sized", count=len(machine.overflowq))
-            if not machine.recvq and not machine.overflowq:
+            if not {"process", "process_overflow"} & self.enabled:
                 yield see("ran_out")
 
 

@@ -69,6 +69,11 @@ class TwoRootsSeen(View[TwoRoots]):
         return [see("reset_timeout", root=root), other, TICK, other,
                 see("times_out", root=root), TICK]
 
+    def at_rest(self, machine: TwoRoots) -> Iterable[Sequence[Seen]]:
+        """Two ticks, with nothing to hear."""
+        if any(message < 2 for message in machine.carries):
+            yield TICK, TICK
+
 
 SEEN = refines(Acker, ObservedSpout, "each root is acked or failed once", shows=AnswersSeen,
                seen_by={"M": 0, "R": 1}, E=2, W=1, T=(0, 1))

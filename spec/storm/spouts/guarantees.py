@@ -238,7 +238,7 @@ EXPECTATIONS = (
         (LOST, "an offset that waits for its retry comes in the end"),
     )),
     expect(BackingOff, "STORM-K10", "violated", "offsets that wait for a retry add up (D12)",
-           L=5, F=1, M=1, X=2, Y=0),
+           L=(3, 5), F=1, M=1, X=2, Y=0),
     expect(BackingOff, "STORM-K17", "holds",
            "offsets that do not wait for a retry stay within M + F", L=5, F=1, M=1, X=2, Y=0),
     expect(RememberingAcked, "STORM-K17", "violated", "acked offsets stay", L=4, F=1, M=1, Y=0),

@@ -193,7 +193,7 @@ class ObservedPartition(Machine):
         self.emitted(offset)
         self.twofold.add(offset)
 
-    @action
+    @action(rests=True)
     def nothing(self) -> None:
         """There is nothing to emit; the manager has looked at the log."""
         if self.M == 0 or len(self.under_way) < self.M:
@@ -254,7 +254,7 @@ class ObservedPartition(Machine):
         for offset in range(self.L):
             self.wait[offset] = max(0, self.wait[offset] - milliseconds)
 
-    @action(position=upto(L + 1))
+    @action(position=upto(L + 1), rests=(COMMIT_GOES_ON, GONE_BLOCKS_NOTHING))
     def committed_at(self, position: int) -> None:
         """A position is recorded."""
         require(all(

@@ -100,7 +100,7 @@ class ObservedSpout(Machine):
         self.left[first] = self.N
         self.left[second] = self.N
 
-    @action
+    @action(rests=True)
     def holds_back(self) -> None:
         """A round of new ids emits nothing."""
         require(self.has_reached_max(), BELOW_MAXIMUM)
@@ -110,7 +110,7 @@ class ObservedSpout(Machine):
         """A round whose id is pending does not emit it."""
         require(self.left[root] > 0 or self.has_reached_max(), BELOW_MAXIMUM)
 
-    @action
+    @action(rests=True)
     def emits_some(self) -> None:
         """A round that emits only a part of its new ids."""
         require(False, BELOW_MAXIMUM)
@@ -121,7 +121,7 @@ class ObservedSpout(Machine):
 
     # --- what is said of roots -------------------------------------------------------------
 
-    @action(root=upto(R), calls=Due)
+    @action(root=upto(R), calls=Due, rests=(CALLED,))
     def ack(self, root: int, calls: Due) -> None:
         """The acker says ack."""
         self.over(root, Due.ACK, calls)
@@ -137,7 +137,7 @@ class ObservedSpout(Machine):
         if self.left[root] > 0:
             self.left[root] = self.N
 
-    @action
+    @action(rests=True)
     def ticks(self) -> None:
         """A tick that calls nothing more."""
         for root in range(self.R):

@@ -19,6 +19,7 @@ Source: ``source``, ``guarantees``, ``observed_partition``.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import ClassVar
 
 from ...notation.views import Seen, View, see, shown
 from ...refinements import refines, refused
@@ -39,6 +40,7 @@ class PartitionSeen(View[PartitionManager]):
     whether a fetch has just been made, in a call that goes on to emit."""
 
     history: bool = False
+    around: ClassVar[tuple[str, ...]] = ("process", "drop")     # the topology, and the log
 
     def follows(self, machine: PartitionManager, action: str) -> bool:
         """One call at a time, and none of nextTuple while the maximum is outstanding."""
@@ -98,6 +100,8 @@ class BackingOffSeen(PartitionSeen):
 
 class SharedSeen(PartitionSeen):
     """The same, with two tuples to each message."""
+
+    around = ("process", "process_first", "drop")
 
     @shown
     def next(self, before: PartitionManager, after: PartitionManager) -> Seen:

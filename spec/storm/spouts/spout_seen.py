@@ -72,9 +72,11 @@ class RoundsSeen(View[MaxPending]):
                 see("times_out", root=lost[0]), see("ticks")]
 
     def asked(self, machine: MaxPending) -> Iterable[Seen]:
-        """To emit, where the maximum is reached."""
+        """To emit, where the maximum is reached; and to take an answer, between two rounds."""
         if machine.left == 0 and machine.has_reached_max():
             yield see("holds_back")
+        if machine.left == 0 and self.history[0] and "answer" not in self.enabled:
+            yield see("ack", root=self.history[0][0], calls=Due.NOTHING)
 
     def at_rest(self, machine: MaxPending) -> Iterable[Sequence[Seen]]:
         """Two ticks, with which a root that is lost has to go."""

@@ -168,7 +168,7 @@ class ObservedLane(Machine):
         require(self.processed + self.lost < self.emitted, NOT_INVENTED)
         self.lost += 1
 
-    @action
+    @action(rests=True)
     def comes_to_rest(self) -> None:
         """Nothing moves any more, so all that was sent is accounted for."""
         require(self.processed + self.lost == self.emitted, COUNTED)
@@ -369,7 +369,7 @@ class ObservedSource(Machine):
         """A part reaches the sink."""
         self.reached.add(part)
 
-    @action
+    @action(rests=True)
     def comes_to_rest(self) -> None:
         """Nothing moves any more, so every part has reached the sink."""
         require(self.acked and not self.out, DELIVERED)
@@ -440,13 +440,13 @@ class ObservedRun(Machine):
         """A worker writes to a connection on which so many messages are under way."""
         require(standing < self.W, WRITABLE)
 
-    @action
+    @action(rests=True)
     def comes_to_rest(self) -> None:
         """Nothing is pending, nothing is in any queue, and the source is exhausted."""
         require(not self.rested)
         self.rested = True
 
-    @action
+    @action(rests=True)
     def stalls(self) -> None:
         """The bounded time is over, and the topology is not at rest."""
         require(self.rested, PROGRESS)

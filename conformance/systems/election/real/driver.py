@@ -13,7 +13,7 @@ import json
 import sys
 import time
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, ClassVar, Final
 
@@ -56,6 +56,11 @@ class RealElection(PortAdapter):
     def policy(self) -> str:  # type: ignore[override]
         """As the port has it."""
         return "fenced" if self.fenced else "unfenced"
+
+    @property
+    def no_occasion(self) -> Collection[str]:  # type: ignore[override]
+        """Without tokens none can be too low."""
+        return () if self.fenced else ("ELECT-3",)
 
     # --- one session -----------------------------------------------------------------------
 

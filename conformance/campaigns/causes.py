@@ -1,0 +1,66 @@
+"""Of the rules that a run found broken: which are the causes, and which follow.
+
+A failure has culprits (suites/cause.py): earlier replies, in whose place another one would explain
+all of it. If the culprit is such a reply as breaks another rule, in a failure of that rule's own,
+then that rule is the cause, and this one follows. It has to be so in every failure of the rule:
+one that is seen to break in another way as well has a cause of its own. Where two explain each
+other, the cause is the one that explains more rules, and of these the one with the smaller history.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Final
+
+from ..results import VIOLATED, CaseRow
+from ..suites.fixture import Fixture
+from ..suites.suite import AnySuite, Suite
+
+__all__ = ["causes_of"]
+
+_Kind = tuple[str, str]
+_NUMBERS: Final = re.compile(r"\d+")
+
+
+def causes_of(suite: AnySuite, rows: Sequence[CaseRow]) -> Mapping[str, str]:
+    """By rule that follows from another one, the id of that one."""
+    failures: dict[str, list[Fixture]] = {}
+    for row in rows:
+        if row.verdict == VIOLATED and row.fixture:
+            # Our own rows: they need no checks, and there may be thousands.
+            failures.setdefault(row.rule, []).append(Fixture(json.loads(row.fixture)))
+    if len(failures) < 2:
+        return {}
+    breaks = {rule: _kinds(pair for each in found for pair in each.refused)
+              for rule, found in failures.items()}
+    explained = {rule: {other for other in failures if other != rule and all(
+        _explains(breaks[rule], each, other in _added(suite)) for each in failures[other])}
+        for rule in failures}
+    smallest = {rule: min(each.length for each in found) for rule, found in failures.items()}
+    causes: dict[str, str] = {}
+    for rule in sorted(failures, key=lambda rule: (-len(explained[rule]), smallest[rule])):
+        if rule not in causes:
+            causes |= {other: rule for other in explained[rule]
+                       if other not in causes and other not in causes.values()}
+    return causes
+
+
+def _explains(breaks: Collection[_Kind], failure: Fixture, added: bool) -> bool:
+    """Whether replies that break one rule explain a failure of another; ``added``: of one that is
+    judged beside the others, so that the same reply may break both."""
+    return not _kinds(failure.culprits).isdisjoint(breaks) or (
+        added and not _kinds(failure.refused).isdisjoint(breaks))
+
+
+def _kinds(pairs: Iterable[_Kind]) -> frozenset[_Kind]:
+    """Kinds of replies, whatever the numbers of their items and callers."""
+    return frozenset((action, _NUMBERS.sub("#", words))
+                     for action, words in pairs)
+
+
+def _added(suite: AnySuite) -> Collection[str]:
+    """The rules that a machine of their own adds to another."""
+    watches = suite.watches if isinstance(suite, Suite) else ()
+    return {watch.adds.id for watch in watches if watch.adds is not None}

@@ -1,0 +1,101 @@
+"""Which values programs put in: not only texts that are short, distinct and plain.
+
+Theory of operation. A thing that holds what it is given must not look at it. Real ones do: one
+loses what is false (``if not item``), one drops what equals something that is inside, one cuts
+a text or writes it in a code that lacks a letter, one takes a text of digits for a number. So
+some programs give their items values of one *style*. The program itself names the values
+(``Act.about``), so that fixtures have them, and shrinking leaves out what does not matter.
+
+Items of equal value cannot be told apart. What came out is then one of several items, and is
+judged as any of them (``either`` in the engines' candidates).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from random import Random
+from typing import Final
+
+from .exchange import Act, Program
+
+__all__ = ["DRESSED", "STYLES", "Payloads", "Value", "in_words"]
+
+Value = int | str
+
+DRESSED: Final = 1 / 3
+"""This part of the programs has items of some style."""
+
+_LONG: Final = 200
+_WORDS_MAX: Final = 24
+_LARGEST: Final = 2**53 - 1
+"""Integers beyond it do not survive JSON in every language."""
+
+Style = Callable[[Random, int], Value]
+"""From chance and the number of an item: its value."""
+
+_LIKE_NUMBERS: Final = ("0", "-1", "007", "1e3", "0x10", "1.0", " 1", "NaN", "null", "true")
+
+STYLES: Final[Mapping[str, Style]] = {
+    "numbers from 0": lambda random, number: number,
+    "negative numbers": lambda random, number: -number,
+    "the largest numbers": lambda random, number: _LARGEST - number,
+    "texts that look like numbers": lambda random, number: (
+        _LIKE_NUMBERS[number] if number < len(_LIKE_NUMBERS) else str(number)),
+    "long texts": lambda random, number: f"{'long ' * (_LONG // 5)}{number}",
+    "texts that begin alike": lambda random, number: f"order-2026-{number:04}",
+    "texts beyond ASCII": lambda random, number: f"\u00e9\u4e2d\U0001f600 {number}",
+    "texts with quotes and line breaks": lambda random, number: f"\"{number}\\\n\t'",
+    "equal texts": lambda random, number: random.choice(("same", "other")),
+    "equal numbers": lambda random, number: random.choice((0, 1)),
+}
+"""By name, how the values of a program are made. All are distinct, but for those that are equal."""
+
+_EVERY: Final = tuple(STYLES.values())
+_DISTINCT: Final = tuple(style for name, style in STYLES.items() if "equal" not in name)
+
+
+@dataclass(frozen=True)
+class Payloads:
+    """Which operations bring an item whose value means nothing to what is tested.
+
+    ``fields`` names the field of the item, by operation. ``equal``: the conversation can follow
+    items of equal value. ``several`` says of some operations how many items come with a pick.
+    ``texts``: items are texts, and those of numbers have their digits.
+    """
+
+    fields: Mapping[str, str]
+    equal: bool = False
+    several: Mapping[str, Callable[[int], int]] = field(default_factory=dict)
+    texts: bool = False
+
+    def dressed(self, program: Iterable[Act], random: Random, *, long: bool = False) -> Program:
+        """A program whose items have values of one style; in a ``long`` one none are equal."""
+        style = random.choice(_EVERY if self.equal and not long else _DISTINCT)
+        acts: list[Act] = []
+        items = 0
+        for act in program:
+            if act.do in self.fields and not act.about:
+                count = self.several.get(act.do, _one)(act.pick)
+                values = [style(random, items + more) for more in range(count)]
+                act = act._replace(about=tuple(
+                    (self.fields[act.do], str(value) if self.texts else value)
+                    for value in values))
+                items += count
+            acts.append(act)
+        return tuple(acts)
+
+
+def _one(pick: int) -> int:
+    return 1
+
+
+def in_words(value: object) -> str:
+    """A value for a reader: as it is if it is a plain name, else as JSON, and not too long."""
+    if isinstance(value, str) and value.isalnum() and value.isascii() and not value.isdigit() and (
+            len(value) <= _WORDS_MAX):
+        return value
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _WORDS_MAX else f"{text[:_WORDS_MAX - 8]}…{text[-7:]}"
+

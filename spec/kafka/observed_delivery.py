@@ -1,0 +1,204 @@
+"""What can be seen of what a cluster owes: records, topics, few requests, rest after faults.
+
+Theory. ``observed_failover`` says what must not happen to a record while brokers fail. Here is what
+must happen, and what must stay bounded. As there, each event is about one thing, and there is one
+copy of a small machine for each:
+
+    ObservedRecord      a record: to be written, acknowledged, read, and how it is at the end
+    ObservedDeletion    a partition whose topic may be deleted: what brokers hold of it
+    ObservedChannel     a controller and a broker: how many requests wait for an answer
+    ObservedRest        the whole cluster at the end: whether it has come to rest
+
+The end is when every fault is over: all brokers run, reach each other and the coordination service,
+and have what is on their disks. Whatever the cluster owes must be paid then. Two things are not
+owed. A producer that waits for all acknowledgements in a partition with fewer replicas than
+min.insync.replicas is not answered, and waits on. After an unclean election a log may be shorter
+than what a consumer has read already: what is written at those offsets since, it does not read.
+
+A topic that is to be deleted promises nothing of its records any more, from the moment at which
+that is wished for. What it promises then is to go: its replicas are deleted first, then what is
+written of it.
+
+Source: kafka#failover, kafka#topics, kafka#requests; 001#controller.
+"""
+
+from __future__ import annotations
+
+from ..notation import (
+    MUST, SHOULD, Machine, action, array, boolean, const, guard_rule, integer, require, upto,
+)
+
+__all__ = ["ObservedChannel", "ObservedDeletion", "ObservedRecord", "ObservedRest"]
+
+ANSWERED = guard_rule(
+    "KAFKA-F25", MUST, "After quiet, every record that a producer was to write is acknowledged, if "
+    "the partition has min.insync.replicas replicas or the producer waits for the leader alone.",
+    source="kafka#failover")
+DELIVERED = guard_rule(
+    "KAFKA-F26", MUST, "After quiet, every record that was acknowledged by all has been read by a "
+    "consumer that goes on reading, unless an unclean election put it below what was read before.",
+    source="kafka#failover")
+RESTS = guard_rule(
+    "KAFKA-F27", MUST, "After quiet, the cluster comes to rest, unless a producer waits for all "
+    "acknowledgements in a partition with fewer replicas than min.insync.replicas.",
+    source="kafka#failover")
+DELETED = guard_rule(
+    "KAFKA-F28", MUST, "After quiet, a topic that was to be deleted is gone.",
+    source="kafka#topics")
+NOT_WHILE_MOVING = guard_rule(
+    "KAFKA-F29", MUST, "A replica that a reassignment keeps is not deleted before the reassignment "
+    "ends, unless by a late request of an earlier one.", source="kafka#topics")
+EMPTY = guard_rule(
+    "KAFKA-F30", MUST, "A topic is gone only when none of its replicas holds a record.",
+    source="kafka#topics")
+STAYS_DEAD = guard_rule(
+    "KAFKA-F31", MUST, "A partition of which a replica was deleted, since its topic is to go, is "
+    "not led again.", source="kafka#topics")
+FEW_WAIT = guard_rule(
+    "KAFKA-F32", SHOULD, "Of a controller's requests to a broker at most one is under way, and no "
+    "more wait than one for each partition and kind of request (four kinds), and one about none.",
+    source="kafka#requests; 001#controller")
+
+
+class ObservedRecord(Machine):
+    """One record, which its value tells from all others."""
+
+    asked = boolean()                   # a producer is to write it …
+    told = boolean()                    # … and was told that it is there …
+    promised = boolean()                # … by all that are in sync
+    was_read = boolean()
+
+    @action
+    def is_asked(self) -> None:
+        """A producer is to write it."""
+        self.asked = True
+
+    @action(by_all=upto(2))
+    def is_told(self, by_all: int) -> None:
+        """The producer is told that it is there: by all that are in sync, or by the leader."""
+        self.told = True
+        self.promised = self.promised or by_all == 1
+
+    @action
+    def is_read(self) -> None:
+        """A consumer reads it."""
+        self.was_read = True
+
+    @action(may_wait=upto(2), may_be_missed=upto(2), rests=True)
+    def ends(self, may_wait: int, may_be_missed: int) -> None:
+        """All faults are over. Its producer may wait for more replicas than there are; an unclean
+        election may have put it where the consumer does not look any more."""
+        require(self.told or not self.asked or may_wait == 1, ANSWERED)
+        require(self.was_read or not self.promised or may_be_missed == 1, DELIVERED)
+
+
+class ObservedDeletion(Machine):
+    """One partition of a topic that may be deleted."""
+
+    N = const(3, at_least=1)            # replicas
+
+    holds = array(upto(N), boolean())   # a broker has records of it …
+    listed = array(upto(N), boolean(True))      # … and is one of its replicas
+    struck = array(upto(N), boolean())  # it was none for a while, and has appended nothing since
+    unwanted = boolean()                # its topic is to be deleted …
+    begun = boolean()                   # … one of its replicas was …
+    gone = boolean()                    # … and all of it is
+    wished = boolean()                  # it is wished that it has other replicas …
+    moving = boolean()                  # … which are on its list already
+    stays = array(upto(N), boolean())   # … and which of them it is to have then
+
+    @action(replica=upto(N))
+    def is_held(self, replica: int) -> None:
+        """A broker has appended a record."""
+        self.holds[replica] = True
+        self.struck[replica] = False
+
+    @action
+    def is_unwanted(self) -> None:
+        """It is wished that its topic be deleted."""
+        self.unwanted = True
+
+    @action(replica=upto(N))
+    def is_erased(self, replica: int) -> None:
+        """A broker has deleted its replica. One that was struck may be told so late, when it is
+        a replica again."""
+        require(not (self.moving and self.stays[replica]) or self.struck[replica],
+                NOT_WHILE_MOVING)
+        self.holds[replica] = False
+        if self.unwanted and self.listed[replica] and not self.wished:
+            self.begun = True
+
+    @action
+    def is_to_move(self) -> None:
+        """It is wished that it has other replicas; which ones is told next."""
+        self.wished = True
+
+    @action(replica=upto(N))
+    def is_to_stay(self, replica: int) -> None:
+        """It is to have this one."""
+        self.stays[replica] = True
+
+    @action(replica=upto(N))
+    def is_listed(self, replica: int) -> None:
+        """This one is on its list from now on; so the wish is being carried out."""
+        self.listed[replica] = True
+        self.moving = self.wished
+
+    @action(replica=upto(N))
+    def is_struck(self, replica: int) -> None:
+        """This one is on its list no more; what it keeps is nobody's."""
+        self.listed[replica] = False
+        self.holds[replica] = False
+        self.struck[replica] = True
+
+    @action
+    def has_moved(self) -> None:
+        """The wish was carried out, or refused."""
+        self.wished = False
+        self.moving = False
+        for each in range(self.N):
+            self.stays[each] = False
+
+    @action
+    def is_elected(self) -> None:
+        """The quorum says in a new epoch that somebody leads it."""
+        require(not self.begun, STAYS_DEAD)
+
+    @action
+    def goes(self) -> None:
+        """Nothing says any more that the topic was there."""
+        require(not any(self.holds[each] and self.listed[each] for each in range(self.N)), EMPTY)
+        self.gone = True
+
+    @action(rests=True)
+    def ends(self) -> None:
+        """All faults are over, and what could be done was done."""
+        require(self.gone or not self.unwanted, DELETED)
+
+
+class ObservedChannel(Machine):
+    """A controller's queue to a broker, which may answer nothing for any time."""
+
+    P = const(2, at_least=1)            # partitions that there ever were
+    Q = const(12, at_least=1)           # requests in the queue
+
+    longest = integer(0, Q)
+
+    @action(requests=upto(Q + 1), partitions=upto(P + 1))
+    def holds(self, requests: int, partitions: int) -> None:
+        """So many requests have no answer yet; so many partitions were made until now."""
+        require(requests <= 4 * partitions + 2, FEW_WAIT)
+        self.longest = max(self.longest, requests)
+
+
+class ObservedRest(Machine):
+    """The whole cluster, when all faults are over."""
+
+    over = boolean()
+
+    @action(at_rest=upto(2), may_wait=upto(2), rests=True)
+    def ends(self, at_rest: int, may_wait: int) -> None:
+        """It has come to rest, or does not; a producer may wait for more replicas than there
+        are."""
+        require(at_rest == 1 or may_wait == 1, RESTS)
+        self.over = True

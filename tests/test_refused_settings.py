@@ -45,15 +45,24 @@ def conform(
     return code, document["targets"][0]
 
 
+def refused_times(target: dict[str, object], capacity: int) -> int:
+    """How many cases a capacity was refused in."""
+    refused = target["refused"]
+    assert isinstance(refused, dict)
+    return refused[f"not offered: capacity {capacity}"]
+
+
 @pytest.mark.parametrize("takes", [(1,), (2,), (1, 3)])
 def test_the_cases_of_a_refused_capacity_are_counted_and_the_others_pass(
     takes: tuple[int, ...], capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Also where the first capacity that is tried is the one that is refused."""
     code, target = conform(capsys, takes)
-    refused = {f"not offered: capacity {each}" for each in (1, 2, 3) if each not in takes}
+    refused = {f"not offered: capacity {each}" for each in (1, 2, 3, 7) if each not in takes}
     assert (code, target["verdict"], set(target["refused"])) == (0, "passed", refused)
-    assert min(target["refused"].values()) >= 12, "of 36 cases, a third has each capacity"
+    assert refused_times(target, 7) == 1, "of 40 cases, one of the long ones fills a larger size"
+    small = [refused_times(target, each) for each in (1, 2, 3) if each not in takes]
+    assert min(small) >= 11, "of 36 short cases, about a third has each small capacity"
 
 
 def test_a_target_that_refuses_every_capacity_has_had_nothing_decided(

@@ -50,6 +50,7 @@ CHAPTERS = {
     "flow.summaries_seen": "that such stages are what is seen of them",
     "flow.resending": "clients that submit again: the size of a queue, and what is dropped",
     "flow.workers": "a master with a queue, and workers that ask for jobs",
+    "flow.pushing": "a master that pushes jobs, and what it has to know of its workers",
     "flow.leases": "jobs on lease: what a worker that dies had comes back",
     "flow.observed_jobs": "what can be seen of a master that gives jobs to workers which ask",
     "flow.workers_seen": "that a master and its workers are what is seen of them",

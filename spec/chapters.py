@@ -144,6 +144,7 @@ CHAPTERS = {
     "kafka.observed_races": "what can be seen of a timer and a purgatory that threads share",
     "bookkeeper.admission": "requests in progress: how many are admitted, and who waits",
     "bookkeeper.journal": "adds that wait for each other in the journal, and the limit on them",
+    "bookkeeper.inline": "requests that run on the event loop: when the limit binds",
     "bookkeeper.loops": "who gives a permit back: not the event loop that waits for it",
     "bookkeeper.loops_seen": "that loops and their permits are what the observer accepts",
     "bookkeeper.checker": "a semaphore whose permits come back on the threads that wait for it",

@@ -115,6 +115,7 @@ CHAPTERS = {
     "kafka.delivery": "what keeps a partition moving: written, committed, acknowledged, read",
     "kafka.delivery_seen": "that what is delivered is what the observers of records accept",
     "kafka.isr_changes": "changes of the ISR that are under way: whom a leader waits for",
+    "kafka.eligible": "who may lead where too few are in sync, and what an unclean stop costs",
     "kafka.checkpoints": "high watermarks on the disk: what is known when a broker starts again",
     "kafka.partition_changes": "a batch of changes of partitions: the table, elections, the store",
     "kafka.replica_changes": "changes of replicas: the table, and who leaves the ISR",

@@ -14,8 +14,8 @@ there is none it stops reading (autoread is off), and waits with the request in 
 again as soon as it has a permit. What was decoded with the request is still in its hands, and is in
 progress for nobody: a limit of K requests in progress lets K + E B be in memory (BK-7).
 
-A limit of 0 is no limit: nobody asks for a permit, and no loop stops reading. A server that takes it
-for a semaphore without permits stands still with the first request (``TakingZeroForNone``).
+A limit of 0 is no limit: nobody asks for a permit, and no loop stops reading. A server that takes
+it for a semaphore without permits stands still with the first request (``TakingZeroForNone``).
 
 As the text counts them, at threads and waiting for one, no more than W + Q + E requests are ever in
 progress here, and a limit from there up never binds. An add that waits for the journal is neither,

@@ -2,21 +2,23 @@
 
 Theory of operation
 -------------------
-A server may have no pool: its event loops run requests themselves. Then a loop that has a request at
-hand reads nothing, and what a limit of K permits adds to that depends on where requests end.
+A server may have no pool: its event loops run requests themselves. Then a loop that has a request
+at hand reads nothing, and what a limit of K permits adds to that depends on where requests end.
 
-    J = 0   on the loop, as a read does: it sends the response, and reads again. There is one request
-            in progress for each of the E loops, at most, so a limit from E up never holds anybody.
+    J = 0   on the loop, as a read does: it sends the response, and reads again. There is one
+            request in progress for each of the E loops, at most, so a limit from E up never holds
+            anybody.
     J = 1   elsewhere, as an add does that waits for the journal: the loop goes on to the next one.
             The limit is all that bounds them, and whoever finishes must not be a loop.
 
-So the one number binds exactly where J = 1 or K < E. From the number of a pool's threads it cannot be
-computed, for there is none; that is one of the text's reasons to let it be set.
+So the one number binds exactly where J = 1 or K < E. From the number of a pool's threads it cannot
+be computed, for there is none; that is one of the text's reasons to let it be set.
 
-Where a loop finishes requests that end elsewhere, all loops may wait for permits that only they give
-back, whatever K and E are: it is ``loops`` without a pool (BookKeeper #4827).
+Where a loop finishes requests that end elsewhere, all loops may wait for permits that only they
+give back, whatever K and E are: it is ``loops`` without a pool (BookKeeper #4827).
 
-Source: BookKeeper pull request 1410; 004#limit ('an option to run request directly on netty thread').
+Source: BookKeeper pull request 1410; 004#limit ('an option to run request directly on netty
+thread').
 """
 
 from __future__ import annotations

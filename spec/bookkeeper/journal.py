@@ -221,10 +221,10 @@ EXPECTATIONS = (
         ("BK-80", "permits are conserved"),
         ("BK-82", "what is answered is on disk"),
         ("BK-83", "what is answered can be read"))),
-    expect(Journal, "BK-84", "violated", "004: an add that waits for its group is at no thread, and "
-           "is in progress", **FEW),
-    expect(AnsweringAtOnce, "BK-80", "violated", "BookKeeper #3837: more adds are on their way than "
-           "there are permits", K=(1, 2), g=(1, 2)),
+    expect(Journal, "BK-84", "violated", "004: an add that waits for its group is at no thread, "
+           "and is in progress", **FEW),
+    expect(AnsweringAtOnce, "BK-80", "violated", "BookKeeper #3837: more adds are on their way "
+           "than there are permits", K=(1, 2), g=(1, 2)),
     expect(AnsweringBeforeForcing, "BK-82", "violated", "an add is answered, and lost with the "
            "power", K=1, g=1),
     expect(JournalFirst, "BK-83", "violated", "an add is answered, and cannot be read yet", K=1,

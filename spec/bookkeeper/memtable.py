@@ -384,7 +384,7 @@ EXPECTATIONS = (
     expect(KeepingDuplicates, "BK-26", "violated", "the table's books are wrong from then on"),
     expect(KeepingDuplicates, "BK-21", "violated", "BookKeeper #2832: adders wait for bytes that "
            "nobody has", L=2, M=1),
-    expect(Sleeping, "BK-23", "violated", "004: a throttle that sleeps bounds nothing, however short "
-           "entries are", A=(1, 2), L=(1, 2), M=(1, 2)),
+    expect(Sleeping, "BK-23", "violated", "004: a throttle that sleeps bounds nothing, however "
+           "short entries are", A=(1, 2), L=(1, 2), M=(1, 2)),
     expect(KeepingFlushed, "BK-20", "violated", "a flush that gives back too little loses room"),
 )

@@ -8,10 +8,10 @@ each request where it is, although the server has threads and semaphores inside:
       +--------------reject-------------------+
 
 A request is in progress from its start, or its rejection, until its response is written or dropped.
-Adds and reads have a limit each, and none where it is 0. What was read and not started waits at its channel, from which
-nothing more is read meanwhile. A server that loses a permit, on whatever way, shows it by letting a
-request wait although fewer are in progress than the limit; one that gives back too many, by
-starting one more.
+Adds and reads have a limit each, and none where it is 0. What was read and not started waits at its
+channel, from which nothing more is read meanwhile. A server that loses a permit, on whatever way,
+shows it by letting a request wait although fewer are in progress than the limit; one that gives
+back too many, by starting one more.
 
 A response waits while its channel is not writable, t ticks at most. One that has waited in vain is
 dropped, and the channel is listed for t ticks: until then, what cannot be written is dropped at

@@ -13,8 +13,8 @@ the pause. It has to call again, and it does so every A ticks while it holds mor
            gap? |--P ticks--|
 
 A call may be lost. If no more than L are lost one after the other, then of L + 1 calls one arrives.
-The first may come L A ticks late; from then on one comes in each (L + 1) A ticks. So the receiver is
-not overrun exactly where
+The first may come L A ticks late; from then on one comes in each (L + 1) A ticks. So the receiver
+is not overrun exactly where
 
     C >= H + R (F + B + L A)        room for what comes until the first call is heard
     P >= (L + 1) A                  each pause lasts until the next call that arrives
@@ -190,8 +190,8 @@ WIDE: dict[str, Any] = {"R": (1, 3), "F": (1, 3), "B": (0, 2), "H": 3, "A": (1, 
 SHORT = "P < (L + 1) * A or C < H + R * (F + B + L * A)"
 
 EXPECTATIONS = (
-    expect(Pausing, "FLOW-130", "violated", "003#E21: overrun exactly where a pause is shorter than "
-           "(L + 1) A, or C < H + R (F + B + L A)", where=SHORT, **SMALL),
+    expect(Pausing, "FLOW-130", "violated", "003#E21: overrun exactly where a pause is shorter "
+           "than (L + 1) A, or C < H + R (F + B + L A)", where=SHORT, **SMALL),
     expect(AtFullRate, "FLOW-130", "violated", "exactly so at full rate, from every phase",
            where=SHORT, **WIDE),
     expect(CallingOnce, "FLOW-130", "violated", "003#E21: one call and a pause that ends: no room "

@@ -4,8 +4,8 @@ Theory of operation
 -------------------
 In ``workers`` a worker asks when it is idle. The mail weighs that against a master that pushes, and
 says that such a master would have to be aware of all workers that are on-line, and of the state of
-each. Both are kept here: ``known`` are the workers that the master takes to be there, ``busy`` those
-that it takes to have a job. A worker says so when it comes, and when it has done a job:
+each. Both are kept here: ``known`` are the workers that the master takes to be there, ``busy``
+those that it takes to have a job. A worker says so when it comes, and when it has done a job:
 
     worker                                     master
       | --- I am here, and have done n jobs --->  known; idle, if n counts all it was given
@@ -13,13 +13,13 @@ that it takes to have a job. A worker says so when it comes, and when it has don
       | --- I am here, and have done n + 1 ---->  idle
 
 So the message is the ask of ``workers`` by another name, with its number and for the same reason
-(003#E12), and whoever takes every worker that it knows for idle gives two jobs to one (FLOW-140). What
-pushing costs beyond that is *leaving*. A worker that asks is there and waits; one that is known may be
-gone when its job comes. So it has to say good-bye and wait until the master has let it go, after all
-that it has said before (FLOW-141); one that pulls just asks no more. And since nobody asks again, a
-message that is lost has to be repeated here as well, or the worker is forgotten while it waits
-(FLOW-142). Seen from the master's place the two protocols are one: ``Pushing`` is what the observer of
-a pulling master accepts.
+(003#E12), and whoever takes every worker that it knows for idle gives two jobs to one (FLOW-140).
+What pushing costs beyond that is *leaving*. A worker that asks is there and waits; one that is
+known may be gone when its job comes. So it has to say good-bye and wait until the master has let it
+go, after all that it has said before (FLOW-141); one that pulls just asks no more. And since nobody
+asks again, a message that is lost has to be repeated here as well, or the worker is forgotten while
+it waits (FLOW-142). Seen from the master's place the two protocols are one: ``Pushing`` is what the
+observer of a pulling master accepts.
 
 Source: the mail "back pressure"; 003#push-pull, 003#workers, 003#E12, 003#E24.
 """
@@ -280,8 +280,8 @@ EXPECTATIONS = (
 
 UNSEEN = {
     "FLOW-141":
-        "Whether a worker is still there when its job arrives is seen by the worker; in the port of "
-        "jobs none leaves.",
+        "Whether a worker is still there when its job arrives is seen by the worker; in the port "
+        "of jobs none leaves.",
     "FLOW-142":
         "That a job is pushed some day is about runs without an end, in which workers come and go.",
 }

@@ -11,8 +11,8 @@ to stay below what the monitor can handle.
     in a window of t ticks: n b + (r1 + (n - 1) r) t at most /
 
 One source has a rate of its own here (r1), the others have r. Nobody knows of the others, and none
-of it matters but the sums: what n buckets let through, one bucket lets through whose rate is the sum
-of their rates, and its depth the sum of their depths. So no more than n b + th (r1 + (n - 1) r)
+of it matters but the sums: what n buckets let through, one bucket lets through whose rate is the
+sum of their rates, and its depth the sum of their depths. So no more than n b + th (r1 + (n - 1) r)
 elements ever wait, exactly where the rates come to no more than u. The monitor's rate itself is
 enough, it need not be more. That each rate is below u does nothing.
 
@@ -21,8 +21,8 @@ what they do not; the other way round is the refinement below. It is decided by 
 three sources; that the one bucket keeps its bound is proved for all rates and depths (FLOW-96 of
 ``sums``).
 
-Who joins without being counted breaks it, as in ``fan_in``: the greatest number of workers is a part
-of the throttle.
+Who joins without being counted breaks it, as in ``fan_in``: the greatest number of workers is a
+part of the throttle.
 
 Source: the mail "back pressure"; 003#example, 003#E22.
 """
@@ -93,8 +93,8 @@ class Throttles(Machine):
         """What all of them may let through before the receiver begins."""
         return self.n * self.b + (self.r1 + (self.n - 1) * self.r) * self.th
 
-    @always("FLOW-132", MUST, "Of n sources with a bucket each, no more elements wait between ticks "
-            "than all their depths and what their rates bring in the receiver's latency.",
+    @always("FLOW-132", MUST, "Of n sources with a bucket each, no more elements wait between "
+            "ticks than all their depths and what their rates bring in the receiver's latency.",
             source=f"{EXAMPLE} ('so that the aggregate load is always below'); 003#E22")
     def few_wait(self) -> bool:
         """Where the rates together are no more than the receiver's."""
@@ -167,5 +167,5 @@ UNSEEN = {
         "How many elements of several sources wait is seen by their receiver, which says nothing; "
         "each source alone is judged by FLOW-80.",
     "FLOW-133":
-        "It is false of several sources that are right, each by itself, so nobody is to rely on it.",
+        "It is false of several sources that are right by themselves, so nobody is to rely on it.",
 }

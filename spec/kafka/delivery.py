@@ -40,7 +40,10 @@ from ..notation import (
     CLAIM, MUST, Machine, action, array, boolean, const, integer, leads_to, require, step, upto,
 )
 
-__all__ = ["EXPECTATIONS", "CommittingOnDemand", "CommittingWithEnough", "Delivery", "NotAskingAgain", "ReadingShort"]
+__all__ = [
+    "EXPECTATIONS", "CommittingOnDemand", "CommittingWithEnough", "Delivery", "NotAskingAgain",
+    "ReadingShort",
+]
 
 FAILOVER = "kafka#failover"
 
@@ -202,8 +205,8 @@ class Delivery(Machine):
         return not self.rests(), self.rests()
 
 
-    @step("KAFKA-R20", CLAIM, "The high watermark rises only while min.insync.replicas replicas are "
-          "in sync.", source=f"{FAILOVER}; KAFKA-15583")
+    @step("KAFKA-R20", CLAIM, "The high watermark rises only while min.insync.replicas replicas "
+          "are in sync.", source=f"{FAILOVER}; KAFKA-15583")
     def what_is_committed_is_on_enough(self, after: Delivery) -> bool:
         """False until 3.7, where m counts for acknowledgements alone."""
         return after.hw == self.hw or self.are_enough()
@@ -252,7 +255,8 @@ EXPECTATIONS = (
            where="A == 1 and m == 3", B=2, M=1, D=(0, 1), A=(0, 1), m=(1, 2, 3)),
     expect(Delivery, "KAFKA-R20", "violated", "KAFKA-15583: until 3.7 what fewer than m have is "
            "committed, where the ISR shrinks or nobody asks for m",
-           where="m == 2 and D > 0 or m == 3 and A == 0", B=2, M=1, D=(0, 1), A=(0, 1), m=(1, 2, 3)),
+           where="m == 2 and D > 0 or m == 3 and A == 0", B=2, M=1, D=(0, 1), A=(0, 1),
+           m=(1, 2, 3)),
     *(expect(CommittingWithEnough, rule, "holds", "KAFKA-15583: what is committed is on m replicas",
              B=2, M=2, D=(0, 1), A=(0, 1), m=(1, 2, 3))
       for rule in ("KAFKA-R10", "KAFKA-R11", "KAFKA-R20")),

@@ -2,23 +2,24 @@
 
 Theory of operation
 -------------------
-A replica that is stopped without warning may lose the tail of its log: what the operating system had
-and the disk had not. Replication survives that, since the replica is out of the ISR by then and comes
-back as a follower. But the *last* one in the ISR stays in it, whatever becomes of it, so that there is
-somebody to be elected. If that one loses its tail it leads all the same when it is back, the others
-cut their logs to its own, and what was committed is gone from all of them.
+A replica that is stopped without warning may lose the tail of its log: what the operating system
+had and the disk had not. Replication survives that, since the replica is out of the ISR by then and
+comes back as a follower. But the *last* one in the ISR stays in it, whatever becomes of it, so that
+there is somebody to be elected. If that one loses its tail it leads all the same when it is back,
+the others cut their logs to its own, and what was committed is gone from all of them.
 
 KIP-966 mends this in two parts, and each needs the other:
 
-    strict min ISR      the high watermark does not rise while fewer than m are in sync (KAFKA-15583).
-                        So whoever was in sync when the ISR fell below m still has all that is
-                        committed
+    strict min ISR      the high watermark does not rise while fewer than m are in sync
+                        (KAFKA-15583). So whoever was in sync when the ISR fell below m still has
+                        all that is committed
     eligible replicas   these are remembered (ELR), and elected if nobody in sync is up. Who comes
                         back from an unclean stop is struck from both, and the ISR may be empty
 
-What is committed is then on m replicas at least, and m - 1 unclean stops cost nothing. If all of them
-were unclean, nobody is eligible. One may then wait for an operator, for ever, or elect the last leader
-and lose what it lost. Kafka does the latter. With X unclean and D clean stops in all, of B replicas
+What is committed is then on m replicas at least, and m - 1 unclean stops cost nothing. If all of
+them were unclean, nobody is eligible. One may then wait for an operator, for ever, or elect the
+last leader and lose what it lost. Kafka does the latter. With X unclean and D clean stops in all,
+of B replicas
 
     committed records are lost      exactly where X >= m and D + X >= B    (``Eligible``, KAFKA-R21)
     nobody ever leads               exactly there                 (``WaitingForSafety``, KAFKA-R22)
@@ -29,8 +30,8 @@ with ELR, but without the strict rule, it takes no unclean stop at all.
 A leader that was elected uncleanly is marked as RECOVERING in Kafka, and takes nobody into the ISR
 before it has said that it is done; it has nothing to do, so that this changes no verdict here.
 
-Logs are told by how long they are. A follower that fetches has what its leader has from then on, and
-is not waited for, nor joins, before it has fetched from this leader.
+Logs are told by how long they are. A follower that fetches has what its leader has from then on,
+and is not waited for, nor joins, before it has fetched from this leader.
 
 Source: kafka#eligible; KAFKA-15583.
 """
@@ -64,7 +65,7 @@ class Eligible(Machine):
 
     end = array(Replica, integer(0, M))             # the length of each log
     up = array(Replica, boolean(True))
-    unclean = array(Replica, boolean())             # it was stopped without warning, and is not back
+    unclean = array(Replica, boolean())             # it was stopped without warning, and is gone
     fetched = array(Replica, boolean())             # from this leader
     in_sync = array(Replica, boolean(True))         # the ISR
     eligible = array(Replica, boolean())            # the ELR
@@ -164,7 +165,7 @@ class Eligible(Machine):
 
     @action(fair=True, leader=Replica, replica=Replica)
     def join(self, leader: int, replica: int) -> None:
-        """A follower that has caught up is in sync; if these are enough, nobody else is eligible."""
+        """A follower that has caught up is in sync; if they are enough, nobody else is eligible."""
         require(self.leader == leader and self.up[replica] and not self.in_sync[replica])
         require(self.fetched[replica] and self.end[replica] == self.end[leader])
         self.in_sync[replica] = True
@@ -253,16 +254,16 @@ TWO: dict[str, Any] = {"B": 2, "m": (1, 2), "M": 1, "D": (0, 1, 2), "X": (0, 1, 
 LOST = "X >= m and D + X >= B"
 
 EXPECTATIONS = (
-    expect(Eligible, "KAFKA-R21", "violated", "KIP-966: what was committed is lost exactly where all "
-           "m that have it may be stopped uncleanly", where=LOST, **TWO),
+    expect(Eligible, "KAFKA-R21", "violated", "KIP-966: what was committed is lost exactly where "
+           "all m that have it may be stopped uncleanly", where=LOST, **TWO),
     expect(Eligible, "KAFKA-R21", "violated", "KIP-966: so it is with three replicas", where=LOST,
            B=3, m=(2, 3), M=1, D=1, X=(1, 2)),
     expect(WaitingForSafety, "KAFKA-R21", "holds", "KIP-966: nothing is lost if one waits", **TWO),
     expect(Eligible, "KAFKA-R22", "holds", "KIP-966: somebody leads again", **TWO),
-    expect(WaitingForSafety, "KAFKA-R22", "violated", "KIP-966: one waits for ever exactly where all "
-           "that were eligible may be stopped uncleanly", where=LOST, **TWO),
-    expect(StrictAlone, "KAFKA-R21", "violated", "KAFKA-15583 alone: the last one in sync loses its "
-           "tail, and leads", where="X > 0 and D + X >= B", **TWO),
+    expect(WaitingForSafety, "KAFKA-R22", "violated", "KIP-966: one waits for ever exactly where "
+           "all that were eligible may be stopped uncleanly", where=LOST, **TWO),
+    expect(StrictAlone, "KAFKA-R21", "violated", "KAFKA-15583 alone: the last one in sync loses "
+           "its tail, and leads", where="X > 0 and D + X >= B", **TWO),
     expect(LastStanding, "KAFKA-R21", "violated", "before KIP-966 one unclean stop is enough",
            where="X > 0 and D + X >= B", **TWO),
     expect(WithoutStrict, "KAFKA-R21", "violated", "KIP-966 without KAFKA-15583: clean stops are "

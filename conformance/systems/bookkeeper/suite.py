@@ -188,7 +188,7 @@ SUITE: Final = Suite(
         "BK-57": ((*_first("turn"), *_first("receive"), "done", "tick", "tick", *_first("turn"),
                    *_first("receive"), "done"),),
     },
-    scene=("A server with two channels. Adds in progress: {capacity}; reads: {reads} (0: no limit); pools of "
-           "{places} places and {threads} threads; a response waits {patience} ticks; "
-           "channels are closed after that (1: yes): {closing}."),
+    scene=("A server with two channels. Adds in progress: {capacity}; reads: {reads} (0: no "
+           "limit); pools of {places} places and {threads} threads; a response waits {patience} "
+           "ticks; channels are closed after that (1: yes): {closing}."),
 )

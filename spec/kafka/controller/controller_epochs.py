@@ -21,11 +21,11 @@ as it is, which is safe; who is slow in between fails, since the version has cha
 are one transaction.
 
 The node may go while its owner's session lives on. An operator may delete it, to have another
-controller elected; and in 0.9 whoever resigned deleted it, whosever it was (``DeletingAnyones``), so
-that a candidate that was too slow put out the controller which had been faster. The owner learns of
-that from its watch, and has to resign: also where the watch brings no deletion but another owner,
-because somebody was elected in between (KAFKA-2437, ``Watched``). Else two controllers go on, and
-only epochs keep them apart.
+controller elected; and in 0.9 whoever resigned deleted it, whosever it was (``DeletingAnyones``),
+so that a candidate that was too slow put out the controller which had been faster. The owner learns
+of that from its watch, and has to resign: also where the watch brings no deletion but another
+owner, because somebody was elected in between (KAFKA-2437, ``Watched``). Else two controllers go
+on, and only epochs keep them apart.
 
 There are C candidates. X bounds how often a session expires; V is 1 since 2.1, and 0 before.
 

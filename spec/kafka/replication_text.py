@@ -15,16 +15,16 @@ the failure does not say that it was replaced. The controller may have changed t
 the same leader, or the leader's own write was done and the reply lost (KAFKA-1382). So who steps
 down then (``SteppingDown``) leaves a partition that it is to lead.
 
-*A replaced leader commits nothing, unless it shrinks its ISR first.* It may: as long as its followers
-have not heard of the new one they fetch from it, and what all of them have is committed. That does
-no harm, since the new leader is one of them. What holds is KAFKA-R2: whoever may be elected has all
-that any leader takes for committed; and for producers KAFKA-F2, which speaks of those alone that
-wait for all acknowledgements.
+*A replaced leader commits nothing, unless it shrinks its ISR first.* It may: as long as its
+followers have not heard of the new one they fetch from it, and what all of them have is committed.
+That does no harm, since the new leader is one of them. What holds is KAFKA-R2: whoever may be
+elected has all that any leader takes for committed; and for producers KAFKA-F2, which speaks of
+those alone that wait for all acknowledgements.
 
 A leader learns of its followers' logs by their fetches: each says from where it asks, and so what
-is there. ``KnowingByFetches`` has that, where ``replication`` reads the logs of others. What is known
-is of an epoch: a follower cuts nothing while it follows in one. Who leads again knows nothing yet,
-else it counts what has been cut meanwhile (``KeepingKnowledge``).
+is there. ``KnowingByFetches`` has that, where ``replication`` reads the logs of others. What is
+known is of an epoch: a follower cuts nothing while it follows in one. Who leads again knows nothing
+yet, else it counts what has been cut meanwhile (``KeepingKnowledge``).
 
 Source: 001#leader-failover; kafka#replication; KAFKA-1382, KAFKA-2729.
 """

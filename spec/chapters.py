@@ -126,6 +126,7 @@ CHAPTERS = {
     "kafka.topics": "topics that are made and deleted: first the replicas, then the node",
     "kafka.controller_turns": "beginning, callbacks, sessions: who may do something at a time",
     "kafka.controllers_seen": "that elections, requests and beginnings are what is seen of them",
+    "kafka.channels_seen": "that channels, first states and batches are what is seen of them",
     "kafka.changes_seen": "that what becomes of brokers and replicas is what is seen of it",
     "kafka.controller_seen": "that changes of partitions and replicas are what is seen of them",
     "kafka.observed_controller": "what can be seen of a controller: batches in, requests out",

@@ -112,8 +112,12 @@ class Channels(Machine):
     @action(fair=True, broker=upto(B))
     def notice(self, broker: int) -> None:
         """The watch on the brokers fires: the thread of who is gone ends, with its queue."""
-        require(self.known[broker] and not self.registered[broker])
+        require(self.known[broker] and self.is_gone(broker))
         self.give_up(broker)
+
+    def is_gone(self, broker: int) -> bool:
+        """Whether it counts as gone: its znode is."""
+        return not self.registered[broker]
 
     def give_up(self, broker: int) -> None:
         """Nothing is sent to it any more."""
@@ -164,11 +168,9 @@ class SendingForEver(Channels):
 class TakingSilenceForDeath(Channels):
     """A broker that does not answer is taken for dead."""
 
-    @action(broker=upto(Channels.B))
-    def despair(self, broker: int) -> None:
-        """There was no answer for long enough."""
-        require(self.busy[broker] and not self.answers[broker])
-        self.give_up(broker)
+    def is_gone(self, broker: int) -> bool:
+        """Or there was no answer."""
+        return not self.registered[broker] or (self.busy[broker] and not self.answers[broker])
 
 
 class Pauses(Machine):

@@ -203,10 +203,19 @@ EXPECTATIONS = (
            L=1, M=2, E=3),
 )
 
-NOBODY_IS_TO = "It is what the text says, and false, so no implementation is to keep it."
-
 UNSEEN = {
-    **dict.fromkeys(CLAIMS, NOBODY_IS_TO),
+    "KAFKA-RE1":
+        "It is what the text says of a new leader, and who keeps it commits what may be lost, "
+        "so no implementation is to keep it.",
+    "KAFKA-RE2":
+        "It is what the text says of a leader whose write fails; that goes on until it is told, "
+        "so no implementation is to keep it.",
+    "KAFKA-RE3":
+        "It is what would have to be so for the text to be right, and the quorum makes it false, "
+        "so no implementation is to keep it.",
+    "KAFKA-RE4":
+        "It is what the text concludes; who was replaced need not know it, and does no harm, "
+        "so no implementation is to keep it.",
     "KAFKA-R14":
         "What a leader takes its followers to have it keeps to itself; what it commits by that is "
         "seen (KAFKA-F4).",

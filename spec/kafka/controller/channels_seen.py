@@ -29,7 +29,9 @@ __all__ = ["EXPECTATIONS", "BatchSeen", "DeletedSeen", "LedSeen", "TenureSeen"]
 
 class TenureSeen(View[Channels]):
     """A partition that broker 0 leads, until it is given up; then the quorum says that nobody
-    does."""
+    does. Sessions end by the service's clock."""
+
+    around = ("go", "fall_silent", "answer_again")
 
     def begins(self, machine: Channels) -> Iterable[Seen]:
         """It leads."""
@@ -73,7 +75,9 @@ class DeletedSeen(View[BeginningStates]):
 
 
 class BatchSeen(View[BatchOrder]):
-    """By which requests the broker is told."""
+    """By which requests the broker is told. What it does then is its own affair."""
+
+    around = ("receive",)
 
     @shown
     def enqueue(self, before: BatchOrder, after: BatchOrder) -> Seen | None:

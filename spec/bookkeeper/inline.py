@@ -162,8 +162,8 @@ UNSEEN = {
     "BK-85":
         "The port has a pool of at least one thread; of its requests BK-2 and BK-51 say the same.",
     "BK-86":
-        "It is false where requests end elsewhere, or are fewer than loops, so nobody is to keep "
-        "it.",
+        "It is false where requests end elsewhere, or are fewer than loops, so no "
+        "implementation is to keep it.",
     "BK-87":
         "A server that stands still shows nothing, for as long as one cares to wait.",
 }

@@ -142,7 +142,7 @@ class ByTheFormula(Journal):
 
     @assume
     def it_is_the_formula(self) -> bool:
-        """``2 * threads + batch``."""
+        """The first of the three that it offers."""
         return self.K == 2 * self.T + self.g
 
 
@@ -158,7 +158,7 @@ class AnsweringBeforeForcing(Journal):
 
     @action(fair=True)
     def force(self) -> None:
-        """In the background."""
+        """The disk has it at last, in the background."""
         require(self.late_force > 0)
         self.free += self.late_force
         self.late_force = 0
@@ -195,7 +195,7 @@ class JournalFirst(Journal):
 
     @action(fair=True)
     def store(self) -> None:
-        """There is time."""
+        """There is time for what was put off."""
         require(self.late_storage > 0)
         self.late_storage -= 1
         self.free += 1
@@ -242,5 +242,6 @@ UNSEEN = {
     "BK-83":
         "Storage and journal are one thing to the port: it says when both have done.",
     "BK-84":
-        "It is false of every server whose adds wait for a journal, so nobody is to keep it.",
+        "It is false of every server whose adds wait for a journal, so no implementation is to "
+        "keep it.",
 }

@@ -254,7 +254,7 @@ class AskingBelowHalf(Link):
 
     @action(fair=True)
     def grant(self) -> None:
-        """Whatever is free."""
+        """All slots that are free, at once."""
         require(self.may_grant())
         self.Q += self.F
         self.F = 0

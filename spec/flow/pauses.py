@@ -156,7 +156,7 @@ class StoppingForGood(Pausing):
     """A sender that was called stops until it is told to go on, and nobody tells it."""
 
     def rested(self) -> int:
-        """As in ``squelch``."""
+        """It counts down to nothing, as in ``squelch``."""
         return self.paused
 
 

@@ -139,7 +139,7 @@ class Pushing(Machine):
             self.busy.discard(worker)
 
     def may_join(self, worker: int) -> bool:
-        """Whoever comes."""
+        """The list is open to all."""
         return True
 
     @action(fair=True, worker=Worker)

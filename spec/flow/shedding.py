@@ -124,7 +124,7 @@ class Shedding(Machine):
 
     @action(fair=True)
     def hear(self) -> None:
-        """A permit arrives."""
+        """A permit is at the sender."""
         require(self.announced > 0)
         self.announced -= 1
         self.permits = min(self.C, self.permits + 1)
@@ -263,5 +263,5 @@ UNSEEN = {
     "FLOW-138":
         "Tokens are at both ends and on the way; links are judged by what crosses the network.",
     "FLOW-139":
-        "It is false of a channel that drops nothing, so nobody is to rely on it.",
+        "It is false of a channel that drops nothing, so no implementation is to keep it.",
 }

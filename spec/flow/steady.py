@@ -69,7 +69,7 @@ class Steady(Machine):
         self.go_on()
 
     def go_on(self) -> None:
-        """One tick."""
+        """What happens in one tick."""
         self.permits += self.announced[self.B - 1]
         for age in range(self.B - 1):
             self.announced[self.B - 1 - age] = self.announced[self.B - 2 - age]

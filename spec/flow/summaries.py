@@ -255,6 +255,6 @@ EXPECTATIONS = (
 
 UNSEEN = {
     "FLOW-145":
-        "It is false of stages with a buffer behind them, which streams have, so nobody is to rely "
-        "on it.",
+        "It is false of stages with a buffer behind them, which streams have, so no implementation "
+        "is to keep it.",
 }

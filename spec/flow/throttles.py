@@ -167,5 +167,6 @@ UNSEEN = {
         "How many elements of several sources wait is seen by their receiver, which says nothing; "
         "each source alone is judged by FLOW-80.",
     "FLOW-133":
-        "It is false of several sources that are right by themselves, so nobody is to rely on it.",
+        "It is false of several sources that are right by themselves, so no implementation is to "
+        "keep it.",
 }

@@ -273,8 +273,8 @@ EXPECTATIONS = (
 
 UNSEEN = {
     "KAFKA-R20":
-        "It is false of releases before 3.7, which the port has as well; both keep what is "
-        "acknowledged by all.",
+        "It is false of releases before 3.7, which keep what all have acknowledged as well, so no "
+        "implementation is to keep it.",
     "KAFKA-R13":
         "It is false where a producer waits for more replicas than a partition has, so no "
         "implementation is to keep it.",

@@ -238,7 +238,7 @@ class LastStanding(StrictAlone):
     """As before 3.7: the high watermark goes by whoever is in sync, however few."""
 
     def may_raise(self) -> bool:
-        """Nobody counts them."""
+        """By whoever is in sync, of whatever number."""
         return True
 
 

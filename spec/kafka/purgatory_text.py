@@ -178,7 +178,7 @@ EXPECTATIONS = (
 UNSEEN = {
     "KAFKA-PE7":
         "Calls of the port are not interrupted, and releases differ in it without breaking any "
-        "rule, so nobody is to keep it.",
+        "rule, so no implementation is to keep it.",
     "KAFKA-PE2":
         "It is what the text says of E, and false of a right purgatory, so no implementation is "
         "to keep it.",

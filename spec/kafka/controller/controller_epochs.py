@@ -228,7 +228,7 @@ class Watched(ControllerEpochs):
             self.owner = self.C
 
     def deletes(self, who: int) -> bool:
-        """Its own node."""
+        """Only the node that it owns itself."""
         return self.owner == who
 
     @action(fair=True, who=upto(ControllerEpochs.C))

@@ -213,7 +213,7 @@ class RetryingAtOnce(Pauses):
     """The request is sent again as soon as it has failed."""
 
     def pause(self) -> int:
-        """There is none."""
+        """Nothing is waited for."""
         return 0
 
 

@@ -115,7 +115,7 @@ CHAPTERS = {
     "kafka.failover_seen": "that replication is what its observers accept",
     "kafka.delivery": "what keeps a partition moving: written, committed, acknowledged, read",
     "kafka.delivery_seen": "that what is delivered is what the observers of records accept",
-    "kafka.replication_text": "what the text says of a new leader, and of one that was replaced",
+    "kafka.leaders_text": "what the text says of a new leader, and of one that was replaced",
     "kafka.isr_changes": "changes of the ISR that are under way: whom a leader waits for",
     "kafka.eligible": "who may lead where too few are in sync, and what an unclean stop costs",
     "kafka.checkpoints": "high watermarks on the disk: what is known when a broker starts again",

@@ -47,9 +47,9 @@ def leads_nowhere(text: str) -> Iterator[str]:
 
 
 def machines() -> frozenset[str]:
-    """The names of the machines of Storm's chapters, with their variants."""
+    """The names of the machines of the chapters on Storm and Kafka, with their variants."""
     return frozenset(
-        name for chapter in chapters(["storm"]) for name in vars(chapter.module))
+        name for chapter in chapters(["storm", "kafka"]) for name in vars(chapter.module))
 
 
 def test_every_rule_says_where_to_read_on() -> None:

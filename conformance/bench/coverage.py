@@ -23,7 +23,8 @@ from checkvalve.spec.notation.rules import CLAIM, natural
 
 from .published import table
 
-__all__ = ["KINDS", "TEXTS", "Book", "Row", "complaints", "main", "rows_of", "the_book"]
+__all__ = ["KINDS", "TEXTS", "Book", "Row", "complaints", "main", "numbering", "rows_of",
+           "the_book"]
 
 TEXTS: Final = ("000", "001", "002", "003", "004")
 KINDS: Final = ("rule", "claim", "variant", "unseen", "left out", "open")
@@ -101,7 +102,13 @@ def rows_of(text: str) -> Iterator[Row]:
 
 
 def complaints(rows: Collection[Row], book: Book) -> Iterator[str]:
-    """What is wrong with the rows of a page, each in words; nothing if every claim is answered."""
+    """What is wrong with rows by themselves, each in words; nothing if all is answered."""
+    for row in rows:
+        yield from (f"{row.name}: {what}" for what in _wrong(row, book))
+
+
+def numbering(rows: Collection[Row]) -> Iterator[str]:
+    """Which claims have no row, or several, of all pages together."""
     count = Counter(number for row in rows for number in row.numbers)
     for number, times in count.items():
         if times > 1:
@@ -111,8 +118,6 @@ def complaints(rows: Collection[Row], book: Book) -> Iterator[str]:
         for each in range(1, last + 1):
             if f"{letter}{each}" not in count:
                 yield f"{letter}{each} has no row"
-    for row in rows:
-        yield from (f"{row.name}: {what}" for what in _wrong(row, book))
 
 
 def _wrong(row: Row, book: Book) -> Iterator[str]:
@@ -142,13 +147,14 @@ def main() -> int:
     parser.add_argument("--docs", type=Path, default=Path("docs/sources"), help="the pages")
     options = parser.parse_args()
     book = the_book()
-    counts: dict[str, Counter[str]] = {}
-    wrong: list[str] = []
-    for name in TEXTS:
-        rows = list(rows_of((options.docs / f"{name}.md").read_text(encoding="utf-8")))
-        counts[name] = Counter(row.kind for row in rows for _ in row.numbers)
-        wrong += [f"{name}: {what}" for what in complaints(rows, book)] or (
-            [] if rows else [f"{name}: there is no row"])
+    pages = {name: list(rows_of((options.docs / f"{name}.md").read_text(encoding="utf-8")))
+             for name in TEXTS}
+    counts = {name: Counter(row.kind for row in rows for _ in row.numbers)
+              for name, rows in pages.items()}
+    wrong = list(numbering([row for rows in pages.values() for row in rows]))
+    for name, rows in pages.items():
+        wrong += [f"{name}: {what}" for what in complaints(rows, book)]
+        wrong += [] if rows else [f"{name}: there is no row"]
     print("\n".join(table(list(_printed(counts)))))
     print(f"{len(book.rules)} rules in {len(CHAPTERS)} chapters.")
     for line in wrong:

@@ -214,7 +214,8 @@ class Admission(Machine):
         return not self.reading[loop], self.reading[loop]
 
     @leads_to("BK-6", MUST, "A request that a loop has read is admitted some day.",
-              source=LIMIT, loop=upto(E))
+              source=f"{LIMIT} (inferred: what is limited waits, and is not refused); "
+              "BookKeeper #3486", loop=upto(E))
     def nobody_is_forgotten(self, loop: int) -> tuple[bool, bool]:
         """All of one batch."""
         return self.decoded[loop] > 0, self.decoded[loop] == 0

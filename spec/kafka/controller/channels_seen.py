@@ -34,7 +34,7 @@ class TenureSeen(View[Channels]):
     around = ("go", "fall_silent", "answer_again")
 
     def begins(self, machine: Channels) -> Iterable[Seen]:
-        """It leads."""
+        """That one leads, by the quorum's word."""
         yield see("is_led", replica=0)
 
     @shown

@@ -9,6 +9,10 @@ there are three questions beside what ``controller_queue`` asks of one queue.
 *May one broker hold up another?* Not if each has a thread of its own. With one thread for all,
 whoever answers nothing holds up everybody.
 
+*May one hold up the controller?* Not if its queue has room for whatever comes (``controller_queue``
+says how much that need be). Up to 0.8.1 a queue had 10 places, and the controller waited where
+there was none; since 0.8.2 it has no bound by default, and since 0.9 none at all (KAFKA-2122).
+
 *When does a broker count as gone?* When its znode is, and when it has asked whether it may go:
 never because a connection breaks or no answer comes. A broker that is cut off from the controller
 alone serves its clients and followers still. If silence were death, it would be given up while it
@@ -25,7 +29,7 @@ The text says 300 ms, which is what 0.8 and 0.9 wait; since 0.11 it is 100 ms.
 
 B is the number of brokers, N that of decisions, and G bounds how often something happens to one.
 
-Source: 001#channels; kafka#requests, kafka#broker-changes.
+Source: 001#channels; kafka#requests, kafka#broker-changes; KAFKA-2122.
 """
 
 from __future__ import annotations
@@ -37,7 +41,7 @@ from ...notation import (
 
 __all__ = [
     "EXPECTATIONS", "Channels", "OneThread", "Pauses", "RetryingAtOnce", "SendingForEver",
-    "TakingSilenceForDeath",
+    "TakingSilenceForDeath", "WaitingForRoom",
 ]
 
 CHANNELS = "001#channels; kafka#requests"
@@ -58,11 +62,15 @@ class Channels(Machine):
     made = integer(0, N)
     happened = integer(0, G)
 
-    @action
+    @action(fair=True)
     def decide(self) -> None:
         """One request more for each broker that is known."""
-        require(self.made < self.N)
+        require(self.made < self.N and self.has_room())
         self.made += 1
+
+    def has_room(self) -> bool:
+        """Whether the queues have: always."""
+        return True
 
     @action(fair=True, broker=upto(B))
     def send(self, broker: int) -> None:
@@ -149,12 +157,30 @@ class Channels(Machine):
         return self.known[broker] or not self.registered[broker]
 
 
+    @leads_to("KAFKA-C80", MUST, "A controller goes on deciding, whichever broker answers nothing.",
+              source="001#channels; kafka#requests; KAFKA-2122")
+    def it_goes_on_deciding(self) -> tuple[bool, bool]:
+        """It waits for no answer."""
+        return self.made < self.N, self.made == self.N
+
+
 class OneThread(Channels):
     """One thread sends to all brokers, and waits for each answer."""
 
     def may_send(self) -> bool:
         """When nothing is under way to anybody."""
         return not any(self.busy)
+
+
+class WaitingForRoom(Channels):
+    """A queue has Q places, and the controller waits where there is none (until 0.8.1)."""
+
+    Q = const(1, at_least=1)            # places in a queue, and the request under way
+
+    def has_room(self) -> bool:
+        """Whether the queue of each broker that is known has."""
+        return all(not self.known[each] or self.made - self.obeyed[each] < self.Q
+                   for each in range(self.B))
 
 
 class SendingForEver(Channels):
@@ -213,11 +239,11 @@ class RetryingAtOnce(Pauses):
     """The request is sent again as soon as it has failed."""
 
     def pause(self) -> int:
-        """There is none."""
+        """Nothing is waited for."""
         return 0
 
 
-OF_CHANNELS = ("KAFKA-C67", "KAFKA-C68", "KAFKA-C69")
+OF_CHANNELS = ("KAFKA-C67", "KAFKA-C68", "KAFKA-C69", "KAFKA-C80")
 
 EXPECTATIONS = (
     *(expect(Channels, rule, "holds", "each broker has a thread of its own",
@@ -225,6 +251,9 @@ EXPECTATIONS = (
     expect(OneThread, "KAFKA-C67", "violated", where="B > 1 and G > 0",
            about="who answers nothing holds up the others: it takes two brokers, and a silence",
            B=(1, 2), N=(1, 2), G=(0, 1)),
+    expect(WaitingForRoom, "KAFKA-C80", "violated", where="N > Q and G > 0",
+           about="the queue to a broker that is silent, and stays registered, is full",
+           B=(1, 2), N=(1, 2, 3), G=(0, 1), Q=(1, 2, 3)),
     expect(SendingForEver, "KAFKA-C68", "violated", where="G > 0",
            about="the thread of who is gone waits for ever", B=1, N=1, G=(0, 1)),
     expect(TakingSilenceForDeath, "KAFKA-C69", "violated", where="G > 0",
@@ -242,6 +271,9 @@ UNSEEN = {
     "KAFKA-C67":
         "Suites judge what has come to rest. By then every fault is over, and who was held up by "
         "another broker has been told when that one answered.",
+    "KAFKA-C80":
+        "A controller that has waited for a silent broker decides when that one answers; and when "
+        "suites look, every broker does.",
     "KAFKA-C68":
         "A request to a broker that is gone reaches nobody, and one to its next life is refused by "
         "its broker epoch (KAFKA-F9).",

@@ -225,7 +225,7 @@ class BatchOrder(Machine):
 
 
 class MetadataFirst(BatchOrder):
-    """UpdateMetadata goes first."""
+    """UpdateMetadata goes before LeaderAndIsr."""
 
     def kind(self, place: int) -> int:
         """The first two have changed places."""
@@ -233,7 +233,7 @@ class MetadataFirst(BatchOrder):
 
 
 class StoppingFirst(BatchOrder):
-    """StopReplica goes first."""
+    """StopReplica goes before the others."""
 
     def kind(self, place: int) -> int:
         """The last one is the first."""

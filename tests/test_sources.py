@@ -137,6 +137,14 @@ def test_the_pages_on_storm_name_machines_that_there_are(name: str) -> None:
     assert quoted and sorted(quoted - machines() - {"FailedException"}) == []
 
 
+def test_the_facts_of_the_field_name_machines_that_there_are() -> None:
+    """Each with the row that decides it."""
+    page = next(page for page in PAGES if page.stem == "field")
+    decided = {row.machine.__name__ for chapter in chapters() for row in chapter.expectations}
+    quoted = set(re.findall(r"`([A-Z]\w*[a-z]\w*)`", page.read_text()))
+    assert quoted and sorted(quoted - decided) == []
+
+
 def test_every_page_is_in_the_index() -> None:
     """Nobody finds the others."""
     assert [page.name for page in PAGES if f"({page.name})" not in INDEX and page.stem != "README"

@@ -275,6 +275,6 @@ UNSEEN = {
         "What a disk loses when a broker is stopped without warning is no fault of the port, whose "
         "brokers keep their logs.",
     "KAFKA-R22":
-        "Without brokers that lose their logs somebody in sync is always left; of these KAFKA-F19 "
-        "and the rules beside it ask for a leader.",
+        "Without brokers that lose their logs somebody in sync is always left; and of those "
+        "KAFKA-F14 asks for a leader.",
 }

@@ -66,7 +66,8 @@ class System:
     the ``shipped`` is the reference that the suite is proved on. ``chapters`` are those whose bugs
     the twins have, where they are not named as the suite. ``drawings`` is the module of its
     figures, if it has some, ``identity`` the one that finds out which kind of it a target is, and
-    ``bugs`` the one that lists real bugs with what became of them.
+    ``bugs`` the one that lists real bugs with what became of them. ``by_name`` is the module whose
+    ``make`` makes an adapter of a class of the user's, and whose ``WANTED`` says what it looks for.
     """
 
     name: str
@@ -78,6 +79,12 @@ class System:
     drawings: str = ""
     identity: str = ""
     bugs: str = ""
+    by_name: str = ""
+
+    @property
+    def maker(self) -> str:
+        """``module:function`` of what makes an adapter of a class by its name; may be empty."""
+        return f"{self.folder}.{self.by_name}:make" if self.by_name else ""
 
     @cached_property
     def figures(self) -> Mapping[str, str]:

@@ -424,9 +424,25 @@ IN_BETWEEN: Final = {rule: (Fuller((STEPPED_WAKES,), finds),) for rule, finds in
 """What shows only where others can come between a waking and the first step of the one woken: the
 rules of twins that are not found where all settles after each request."""
 
+_TWO_PUTS: Final = (
+    ("pause", "put", "put", "settle", "size"),
+    ("put", "pause", "put", "take", "put", "settle"),
+    ("pause", "put", "pause", "put", "proceed", "settle", "size"),
+)
+_TWO_TAKES: Final = (
+    ("put", "pause", "take", "take", "settle"),
+    ("pause", "take", "put", "take", "settle"),
+    ("put", "pause", "take", "pause", "take", "proceed", "settle"),
+)
+STOPPED_BETWEEN: Final = {
+    "QUEUE-1": _TWO_PUTS, "QUEUE-3": _TWO_PUTS, "QUEUE-4": _TWO_PUTS, "QUEUE-7": _TWO_PUTS,
+    "QUEUE-6": _TWO_TAKES, "QUEUE-8": _TWO_TAKES,
+}
+"""Of a queue for threads: one is stopped on its way, and others come in between."""
+
 SUITE: Final = Suite(
     name="queue",
-    version=6,
+    version=7,
     port="queue",
     # The order counts: of two machines that refuse the same step, the first names the rule.
     watches=(
@@ -452,6 +468,7 @@ SUITE: Final = Suite(
     scene="A queue of capacity {capacity}.",
     plainer={"put": "offer", "take": "poll"},
     fuller={**TWICE, **IN_BETWEEN, "QUEUE-6": TWICE["QUEUE-6"] + IN_BETWEEN["QUEUE-6"]},
+    courses=STOPPED_BETWEEN,
     takes_more={
         "QUEUE-12": "a target that lets one wait while another one puts or takes",
     },

@@ -21,7 +21,7 @@ from .child import Child, last_lines
 from .guard import own_place
 from .host import BOOT, FAREWELL, WHERE_SIGNAL
 from .loading import IMPORT_ADVICE
-from .named.place import place_of
+from .named.place import THREAD, place_of
 from .process import Key, Pipe, converse, end_idle, keep_idle, take_idle
 from .session import CheckedSession, PortNamed
 
@@ -38,6 +38,9 @@ _OUTERMOST: Final = 'File "<string>", line 1 in <module>'
 _FRAME: Final = re.compile(r'  File "(.*)", line (\d+) in ')
 _DEADLY: Final = "Mend it: an adapter answers, and never ends its process."
 _LATE: Final = "Find what it waits for: an adapter answers every request at once."
+_UNSEEN: Final = (
+    "It may wait in C, or for something outside of this process, which cannot be seen from here. "
+    "Then write an adapter for it: docs/settling.md.")
 
 
 class HostedTarget:
@@ -131,7 +134,13 @@ class HostedChild(Child):
         frames = _FRAME.findall(stack)
         place = own_place((file, int(line)) for file, line in reversed(frames))
         return TargetError(f"{self.name}{self._request} {what}{self._printed(own_words)}",
-                           place, _LATE if self.was_late else _DEADLY)
+                           place, self._advice)
+
+    @property
+    def _advice(self) -> str:
+        if not self.was_late:
+            return _DEADLY
+        return _UNSEEN if self.name.partition(":")[0] == THREAD else _LATE
 
     def _printed(self, log: str) -> str:
         """What a message says of all that it has printed."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -79,7 +80,7 @@ def _names(pairs: Iterable[str]) -> Mapping[str, str]:
     for pair in pairs:
         ours, equals, theirs = pair.partition("=")
         if not (equals and ours.isidentifier()
-                and all(part.isidentifier() for part in theirs.split("."))):
+                and all(part.isidentifier() for part in re.split("[.-]", theirs))):
             raise InputError(f"{excerpt(pair)} is not two names",
                              next_step="Write what checkvalve says, and what the class says: "
                              "--names put=push,get=pop.")

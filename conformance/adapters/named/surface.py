@@ -19,7 +19,10 @@ from ..guard import guarded
 from ..loading import IMPORT_ADVICE
 from .place import ASYNCIO, PYTHON, THREAD, Place
 
-__all__ = ["Missing", "Surface", "Wanted", "found_at", "made_with", "waits_in_coroutines"]
+__all__ = [
+    "Missing", "Renamed", "Surface", "Wanted", "found_at", "is_in_c", "made_with",
+    "takes_argument", "waits_in_coroutines", "wrong_kind",
+]
 
 
 @dataclass(frozen=True)
@@ -98,8 +101,37 @@ class Surface:
         return said
 
 
-_ARGUMENTS: Final = ("capacity", "rate")
-"""Arguments of a constructor that may have a name, too."""
+class Renamed:
+    """An object whose methods have the names that checkvalve uses."""
+
+    def __init__(self, surface: Surface) -> None:
+        self._surface = surface
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        if name not in self._surface:
+            raise AttributeError(name)
+        return self._surface[name]
+
+
+def takes_argument(factory: Callable[..., Any], place: Place, ours: str, usual: Sequence[str],
+                   ) -> bool:
+    """Whether a factory can be told something: by a usual name, or as its first argument."""
+    parameters = _parameters(factory)
+    if parameters is None or ours in place.names:
+        return True
+    return any(name in parameters for name in usual) or any(
+        each.default is each.empty and each.kind in (
+            each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD) for each in parameters.values())
+
+
+_ARGUMENTS: Final = ("capacity", "rate", "period", "policy")
+"""What may have a name besides operations: arguments of a constructor, and what the class does by
+one of the policies of the port."""
+
+
+def is_in_c(method: Callable[..., Any]) -> bool:
+    """Whether a method is written in C, where nobody sees whether it waits."""
+    return inspect.isbuiltin(method)
 
 
 def waits_in_coroutines(made: Any, names: Sequence[str]) -> bool:
@@ -121,8 +153,8 @@ def made_with(
     for ours, (value, usual) in arguments.items():
         wanted = (place.names[ours],) if ours in place.names else usual
         name = next((name for name in wanted if parameters and name in parameters), "")
-        if name:
-            by_name[name] = value
+        if name or (parameters is None and ours in place.names):
+            by_name[name or place.names[ours]] = value
         elif ours in place.names:
             raise InputError(
                 f"{place.words} takes no {place.names[ours]}, which --names says is its {ours}",
@@ -187,11 +219,12 @@ def _methods(made: Any) -> list[str]:
             if not name.startswith("_") and callable(getattr(made, name, None))]
 
 
-def wrong_kind(place: Place, is_for: str) -> InputError:
-    """The error for a class of the other kind."""
+def wrong_kind(place: Place, is_for: str, advice: str = "") -> InputError:
+    """The error for a class of the other kind; ``advice`` says what to do where it is not to write
+    the other kind."""
     other = ASYNCIO if is_for == ASYNCIO else THREAD
     how = "its methods are coroutines" if other == ASYNCIO else "none of its methods is a coroutine"
     return InputError(
         f"{place.words} is for {'tasks' if other == ASYNCIO else 'threads'}: {how}",
-        next_step=f"Write {other}:{place.module}:{place.attributes}, or {PYTHON}:… to have it "
-        "found out.")
+        next_step=advice or f"Write {other}:{place.module}:{place.attributes}, or {PYTHON}:… to "
+        "have it found out.")

@@ -16,7 +16,7 @@ from ....spec.notation.errors import InputError
 from ...ports.base import Adapter, Message, excerpt
 from .place import ASYNCIO, PYTHON, THREAD, Place, place_of
 from .stage import STAGE, install
-from .surface import Surface, Wanted, found_at, wrong_kind
+from .surface import Surface, Wanted, found_at, waits_in_coroutines, wrong_kind
 
 __all__ = ["Makers", "Named", "NamedAdapter", "named_factory", "named_of"]
 
@@ -44,8 +44,7 @@ class Named:
         self.called = surface.called
         return surface
 
-    def kind_by(self, waits_in_coroutines: Callable[[Any], bool],
-                sample: Callable[[], Any]) -> str:
+    def kind_by(self, is_for_tasks: Callable[[Any], bool], sample: Callable[[], Any]) -> str:
         """Whether it is for threads or for tasks: as it is said to be, or as it looks.
 
         ``sample`` makes one, where the factory is a function and tells nothing by itself. What is
@@ -53,16 +52,24 @@ class Named:
         is said to be for tasks, and nothing of it is a coroutine, or the other way round.
         """
         if isinstance(self.factory, type):
-            looks = waits_in_coroutines(self.factory)
+            looks = is_for_tasks(self.factory)
         else:
             with VirtualLoop().running():
-                looks = waits_in_coroutines(sample())
+                looks = is_for_tasks(sample())
         kind = ASYNCIO if looks else THREAD
         if self.place.kind not in (PYTHON, kind):
             raise wrong_kind(self.place, kind)
         if kind == THREAD and not self.staged:
             self._import_anew()
         return kind
+
+    def for_tasks(self, wanted: Wanted, sample: Callable[[], Any]) -> None:
+        """Raise ``InputError`` unless it is for tasks: the method that waits is a coroutine."""
+        names = [*wanted.usual, *self.place.names.values()]
+        if self.kind_by(lambda made: waits_in_coroutines(made, names), sample) != ASYNCIO:
+            raise wrong_kind(
+                self.place, THREAD, "This suite is for tasks of asyncio; of what threads call, "
+                "--suite queue judges queues, and --suite rate limits.")
 
     def _import_anew(self) -> None:
         for name in {*sys.modules} - {*self._before}:

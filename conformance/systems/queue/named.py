@@ -16,7 +16,7 @@ from ....spec.notation.errors import InputError
 from ...adapters.named.calls import Call, Calls, modules_of
 from ...adapters.named.place import ASYNCIO, THREAD
 from ...adapters.named.surface import (
-    Surface, Wanted, made_with, waits_in_coroutines, wrong_kind,
+    Surface, Wanted, is_in_c, made_with, waits_in_coroutines, wrong_kind,
 )
 from ...adapters.named.target import Named
 from ...ports.base import STEPPED
@@ -41,6 +41,9 @@ WANTED: Final = (
 CAPACITY: Final = ("maxsize", "capacity", "max_size", "size", "limit", "bound", "maxlen", "n")
 """What the argument is usually called that says how many items it may hold."""
 
+_WAITS: Final = ("put", "take", "pause", "proceed")
+"""The operations of the port that are not offered where they may wait in C."""
+
 _FULL: Final = ("full", "wouldblock", "would_block")
 _EMPTY: Final = ("empty", "wouldblock", "would_block")
 _GIVES_WAY: Final = ("block", "blocking", "wait")
@@ -57,8 +60,12 @@ def kind_of(named: Named) -> str:
     """Whether a queue is for threads or for tasks."""
     names = [*WANTED[0].usual, *WANTED[1].usual, *named.place.names.values()]
     return named.kind_by(
-        lambda made: waits_in_coroutines(made, names),
-        lambda: made_with(named.factory, named.place, _capacity(1)))
+        lambda made: waits_in_coroutines(made, names), lambda: sample(named))
+
+
+def sample(named: Named) -> Any:
+    """A queue of one item, to look at."""
+    return made_with(named.factory, named.place, _capacity(1))
 
 
 class Ways:
@@ -128,6 +135,7 @@ class NamedLoopQueue(LoopQueue):
         self._named = named
         self.name = named.place.words      # type: ignore[misc]
         self.version = named.version
+        self.policy = named.place.names.get("policy", self.policy)      # type: ignore[misc]
 
     def make(self, capacity: int) -> None:
         """See ``LoopQueue``."""
@@ -162,6 +170,7 @@ class NamedThreadQueue(QueueAdapter):
         self._named = named
         self.name = named.place.words      # type: ignore[misc]
         self.version = named.version
+        self.policy = named.place.names.get("policy", self.policy)      # type: ignore[misc]
         self._calls: Calls | None = None
 
     def start(self, capacity: int) -> None:
@@ -174,7 +183,8 @@ class NamedThreadQueue(QueueAdapter):
         self._waiting: list[tuple[str, Call]] = []
         made = self._made(capacity)
         self._ways = Ways(self._named.surface(made, WANTED))
-        self.lacks = self._ways.lacks      # type: ignore[misc]
+        unseen = is_in_c(self._ways.surface["put"]) or is_in_c(self._ways.surface["get"])
+        self.lacks = [*self._ways.lacks, *(_WAITS if unseen else ())]      # type: ignore[misc]
         if waits_in_coroutines(made, [self._ways.surface.called[name] for name in ("put", "get")]):
             raise wrong_kind(self._named.place, ASYNCIO)
 

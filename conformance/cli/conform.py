@@ -72,8 +72,9 @@ _ALIKE = 6
               help="What a class calls an operation, as in put=push; may be given more than once.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(
-    targets: tuple[str, ...], names: tuple[str, ...], suite: str | None, cases: int | None, seed: int, capacity: int | None,
-    timeout: float, candidates: int, out: Path | None, fixtures: Path | None,
+    targets: tuple[str, ...], names: tuple[str, ...], suite: str | None, cases: int | None,
+    seed: int, capacity: int | None, timeout: float, candidates: int, out: Path | None,
+    fixtures: Path | None,
     known: tuple[str, ...], strict: bool, as_json: bool, **where: Any,
 ) -> int:
     """Run a conformance suite on each TARGET and report, rule by rule.

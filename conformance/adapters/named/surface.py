@@ -11,7 +11,7 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, Final
+from typing import Any
 
 from ....spec.notation.errors import InputError, TargetError
 from ...ports.base import excerpt
@@ -42,11 +42,17 @@ class Missing(InputError):
 
 
 class Surface:
-    """The operations of one object, by the names that checkvalve uses."""
+    """The operations of one object, by the names that checkvalve uses.
 
-    def __init__(self, made: Any, wanted: Sequence[Wanted], place: Place) -> None:
+    ``also`` is what may have a name besides operations, such as an argument of the constructor.
+    """
+
+    def __init__(
+        self, made: Any, wanted: Sequence[Wanted], place: Place, also: Sequence[str] = (),
+    ) -> None:
         self.made = made
         self.place = place
+        self._also = also
         self.called: dict[str, str] = {}
         """By our name, what the object calls it."""
         self._check_names(wanted)
@@ -54,12 +60,7 @@ class Surface:
             if name := self._name_of(each):
                 self.called[each.name] = name
             elif each.needed:
-                raise Missing(
-                    f"{place.words} has no method for {each.name}: none of "
-                    f"{', '.join(each.usual)}",
-                    next_step=f"Say what it calls it: --names {each.name}=…; it has "
-                    f"{', '.join(_methods(made)) or 'no public methods'}. Or is it of another "
-                    "--suite?")
+                raise self._lacks(each)
 
     def __contains__(self, name: str) -> bool:
         return name in self.called
@@ -77,6 +78,16 @@ class Surface:
         parameters = _parameters(self[name])
         return parameters is not None and argument in parameters
 
+    def takes_more(self, name: str) -> bool:
+        """Whether the method takes an argument, as far as it tells."""
+        parameters = _parameters(self[name])
+        return parameters is None or _takes_more(parameters, 0)
+
+    def must_have(self, name: str, wanted: Wanted) -> None:
+        """Raise ``Missing`` where the object lacks an operation."""
+        if name not in self.called:
+            raise self._lacks(wanted)
+
     @property
     def words(self) -> str:
         """What was found, for a reader: ``put = put, get = get``."""
@@ -84,11 +95,19 @@ class Surface:
 
     def _check_names(self, wanted: Sequence[Wanted]) -> None:
         known = [each.name for each in wanted]
-        unknown = [name for name in self.place.names if name not in (*known, *_ARGUMENTS)]
+        unknown = [name for name in self.place.names if name not in (*known, *self._also)]
         if unknown:
             raise InputError(
                 f"--names says {unknown[0]}, which is no operation here",
-                next_step=f"These have names: {', '.join((*known, *_ARGUMENTS))}.")
+                next_step=f"These have names: {', '.join((*known, *self._also))}.")
+
+    def _lacks(self, wanted: Wanted) -> Missing:
+        return Missing(
+            f"{self.place.words} has no method for {wanted.name}: none of "
+            f"{', '.join(wanted.usual)}",
+            next_step=f"Say what it calls it: --names {wanted.name}=…; it has "
+            f"{', '.join(_methods(self.made)) or 'no public methods'}. Or is it of another "
+            "--suite?")
 
     def _name_of(self, wanted: Wanted) -> str:
         said = self.place.names.get(wanted.name)
@@ -124,11 +143,6 @@ def takes_argument(factory: Callable[..., Any], place: Place, ours: str, usual: 
             each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD) for each in parameters.values())
 
 
-_ARGUMENTS: Final = ("capacity", "rate", "period", "policy")
-"""What may have a name besides operations: arguments of a constructor, and what the class does by
-one of the policies of the port."""
-
-
 def is_in_c(method: Callable[..., Any]) -> bool:
     """Whether a method is written in C, where nobody sees whether it waits."""
     return inspect.isbuiltin(method)
@@ -144,22 +158,24 @@ def made_with(
 ) -> Any:
     """What the factory makes with some arguments: by our name, the value, and its usual names.
 
-    An argument is given by the name that the factory has for it; if it has none of the usual ones,
-    in its place, as far as the factory takes so many. Raises whatever the factory raises.
+    An argument is given by the name that the factory has for it. If it has none of the usual names
+    for any of them, they are given in their order, as far as it takes so many. Raises whatever the
+    factory raises.
     """
     parameters = _parameters(factory)
     by_name: dict[str, Any] = {}
-    in_place: list[Any] = []
     for ours, (value, usual) in arguments.items():
-        wanted = (place.names[ours],) if ours in place.names else usual
-        name = next((name for name in wanted if parameters and name in parameters), "")
-        if name or (parameters is None and ours in place.names):
-            by_name[name or place.names[ours]] = value
-        elif ours in place.names:
+        said = place.names.get(ours)
+        name = said or next((name for name in usual if name in (parameters or ())), "")
+        if said and parameters is not None and said not in parameters:
             raise InputError(
-                f"{place.words} takes no {place.names[ours]}, which --names says is its {ours}",
-                next_step=f"It takes {', '.join(parameters or ()) or 'nothing'}.")
-        elif parameters is None or _takes_more(parameters, len(in_place) + len(by_name)):
+                f"{place.words} takes no {said}, which --names says is its {ours}",
+                next_step=f"It takes {', '.join(parameters) or 'nothing'}.")
+        if name:
+            by_name[name] = value
+    in_place: list[Any] = []
+    for value, _ in arguments.values() if not by_name else ():
+        if parameters is None or _takes_more(parameters, len(in_place)):
             in_place.append(value)
     return factory(*in_place, **by_name)
 

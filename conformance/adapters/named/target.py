@@ -38,9 +38,11 @@ class Named:
         self.called: dict[str, str] = {}
         """What its operations are called, as far as they were asked for: for the report."""
 
-    def surface(self, made: Any, wanted: Sequence[Wanted]) -> Surface:
-        """The operations of an object that the factory has made."""
-        surface = Surface(made, wanted, self.place)
+    def surface(
+        self, made: Any, wanted: Sequence[Wanted], also: Sequence[str] = (),
+    ) -> Surface:
+        """The operations of an object that the factory has made; ``also`` may have names, too."""
+        surface = Surface(made, wanted, self.place, also)
         self.called = surface.called
         return surface
 

@@ -28,8 +28,9 @@ _ENDS: Final = ("shutdown", "shut_down", "closed", "endof", "broken")
 
 
 def make(named: Named) -> NamedClosing:
-    """The adapter of a queue that can be closed, or joined. Raises ``InputError`` where it is not for tasks."""
-    named.for_tasks(WANTED[1], lambda: made_with(named.factory, named.place, {"capacity": (1, CAPACITY)}))
+    """The adapter of a queue that ends. Raises ``InputError`` where it is not for tasks."""
+    named.for_tasks(WANTED[1], lambda: made_with(
+        named.factory, named.place, {"capacity": (1, CAPACITY)}))
     return NamedClosing(named)
 
 
@@ -52,7 +53,7 @@ class NamedClosing(ReferenceClosing):
         """See ``ReferenceClosing``."""
         made = made_with(self._named.factory, self._named.place,
                          {"capacity": (capacity, CAPACITY)})
-        self._surface: Surface = self._named.surface(made, WANTED)
+        self._surface: Surface = self._named.surface(made, WANTED, ("capacity",))
         self._leave_out()
         queue = Renamed(self._surface)
         if "done" in self._surface:

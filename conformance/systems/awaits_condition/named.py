@@ -21,7 +21,8 @@ WANTED: Final = (
 
 def make(named: Named) -> NamedCondition:
     """The adapter of a condition variable. Raises ``InputError`` where it is not for tasks."""
-    named.for_tasks(WANTED[2], lambda: made_with(named.factory, named.place, {}))
+    named.for_tasks(WANTED[2], lambda: made_with(
+        named.factory, named.place, {}))
     return NamedCondition(named)
 
 

@@ -20,7 +20,8 @@ WANTED: Final = (
 
 def make(named: Named) -> NamedGate:
     """The adapter of an event. Raises ``InputError`` where it is not for tasks."""
-    named.for_tasks(WANTED[0], lambda: made_with(named.factory, named.place, {}))
+    named.for_tasks(WANTED[0], lambda: made_with(
+        named.factory, named.place, {}))
     return NamedGate(named)
 
 

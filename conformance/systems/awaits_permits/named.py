@@ -28,7 +28,8 @@ CAPACITY: Final = (
 
 def make(named: Named) -> NamedPermits:
     """The adapter of a semaphore or a lock. Raises ``InputError`` where it is not for tasks."""
-    named.for_tasks(WANTED[0], lambda: made_with(named.factory, named.place, {"capacity": (1, CAPACITY)}))
+    named.for_tasks(WANTED[0], lambda: made_with(
+        named.factory, named.place, {"capacity": (1, CAPACITY)}))
     return NamedPermits(named)
 
 
@@ -53,7 +54,7 @@ class NamedPermits(ReferencePermits):
         """See ``ReferencePermits``."""
         told = {"capacity": (capacity, CAPACITY)} if self._counts else {}
         made = made_with(self._named.factory, self._named.place, told)
-        self._surface: Surface = self._named.surface(made, WANTED)
+        self._surface: Surface = self._named.surface(made, WANTED, ("capacity",))
         return made
 
     async def take(self, call: Held) -> None:

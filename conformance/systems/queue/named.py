@@ -44,6 +44,10 @@ CAPACITY: Final = ("maxsize", "capacity", "max_size", "size", "limit", "bound", 
 _WAITS: Final = ("put", "take", "pause", "proceed")
 """The operations of the port that are not offered where they may wait in C."""
 
+ALSO: Final = ("capacity", "policy", "full", "empty")
+"""What may have a name besides: the argument that says how many items it may hold, what it does
+where there is no room, by the port's policies, and exceptions."""
+
 _FULL: Final = ("full", "wouldblock", "would_block")
 _EMPTY: Final = ("empty", "wouldblock", "would_block")
 _GIVES_WAY: Final = ("block", "blocking", "wait")
@@ -73,6 +77,9 @@ class Ways:
 
     def __init__(self, surface: Surface) -> None:
         self.surface = surface
+        names = surface.place.names
+        self._full = (*_FULL, *([names["full"].lower()] if "full" in names else ()))
+        self._empty = (*_EMPTY, *([names["empty"].lower()] if "empty" in names else ()))
         self.offers = self._at_once("put_nowait", "put")
         self.polls = self._at_once("get_nowait", "get")
 
@@ -96,7 +103,7 @@ class Ways:
         try:
             return self.offers(item) is not False
         except Exception as error:
-            if _tells(error, _FULL):
+            if _tells(error, self._full):
                 return False
             raise
 
@@ -106,7 +113,7 @@ class Ways:
         try:
             item: Item | None = self.polls()
         except Exception as error:
-            if _tells(error, _EMPTY):
+            if _tells(error, self._empty):
                 return None
             raise
         return item
@@ -140,7 +147,7 @@ class NamedLoopQueue(LoopQueue):
     def make(self, capacity: int) -> None:
         """See ``LoopQueue``."""
         made = made_with(self._named.factory, self._named.place, _capacity(capacity))
-        self._ways = Ways(self._named.surface(made, WANTED))
+        self._ways = Ways(self._named.surface(made, WANTED, ALSO))
         self.lacks = self._ways.lacks      # type: ignore[misc]
         self.offer_now = self._ways.offer  # type: ignore[method-assign]
         self.poll_now = self._ways.poll    # type: ignore[method-assign]
@@ -182,7 +189,7 @@ class NamedThreadQueue(QueueAdapter):
         self._pause: int | None = None
         self._waiting: list[tuple[str, Call]] = []
         made = self._made(capacity)
-        self._ways = Ways(self._named.surface(made, WANTED))
+        self._ways = Ways(self._named.surface(made, WANTED, ALSO))
         unseen = is_in_c(self._ways.surface["put"]) or is_in_c(self._ways.surface["get"])
         self.lacks = [*self._ways.lacks, *(_WAITS if unseen else ())]      # type: ignore[misc]
         if waits_in_coroutines(made, [self._ways.surface.called[name] for name in ("put", "get")]):

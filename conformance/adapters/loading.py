@@ -91,7 +91,7 @@ def _made_by(
     if isinstance(made, type):
         made = made()
     if not callable(getattr(made, "request", None)):
-        if other is not None:
+        if other is not None and made is not None:
             return other(factory)
         raise InputError(
             f"python:{place} made a {type(made).__name__}, which has no method request",

@@ -8,7 +8,7 @@ of its own, and help has to be there at once.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
@@ -21,6 +21,7 @@ from ..launchers import LAUNCHERS
 from ..ports.base import Adapter, Port
 
 if TYPE_CHECKING:
+    from ..adapters.named.surface import Wanted
     from .bug import Bug
     from .identity import Identify
     from .suite import AnySuite
@@ -85,6 +86,15 @@ class System:
     def maker(self) -> str:
         """``module:function`` of what makes an adapter of a class by its name; may be empty."""
         return f"{self.folder}.{self.by_name}:make" if self.by_name else ""
+
+    @cached_property
+    def looked_for(self) -> Sequence[Wanted]:
+        """The operations that a class has which is tested by its name; none if there is no such
+        way."""
+        if not self.by_name:
+            return ()
+        wanted: Sequence[Wanted] = import_module(f"{self.folder}.{self.by_name}").WANTED
+        return wanted
 
     @cached_property
     def figures(self) -> Mapping[str, str]:

@@ -11,8 +11,8 @@ import sys
 
 from ..spec.notation.errors import CheckvalveError
 from .adapters.host import private_pipes, serve
-from .adapters.named.factories import factory_of
-from .adapters.named.place import is_named
+from .foreign.factories import factory_of
+from .foreign.place import is_named
 from .systems.catalogue import makers
 from .targets import adapter_factory, is_shipped
 

@@ -15,7 +15,7 @@ from functools import partial
 from typing import Final
 
 from ..spec.notation.errors import InputError
-from .adapters.named.place import is_named, place_of
+from .foreign.place import is_named, place_of
 from .adapters.session import InProcessTarget
 from .ports.base import Adapter, Target, excerpt
 from .systems.catalogue import SYSTEMS, makers, port_named, shipped, system_of, zoo

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from checkvalve.conformance.adapters.named.place import place_of, with_names
+from checkvalve.conformance.foreign.place import place_of, with_names
 from checkvalve.conformance.cli import root
 from checkvalve.conformance.cli.outcome import run
 from checkvalve.conformance.ports.base import Session
 from checkvalve.conformance.targets import resolve_target
-from checkvalve.spec.notation.errors import InputError, TargetError
+from checkvalve.spec.notation.errors import TargetError
 
 CLASSES = '''
 import asyncio, queue, threading, time

@@ -19,8 +19,8 @@ from typing import IO, Any, Final, NoReturn
 
 from ...spec.notation.errors import CheckvalveError, TargetError
 from ..ports.base import LINE_BYTES_MAX, Adapter, Message, excerpt
-from .guard import guarded
-from .named.factories import factory_of
+from ..foreign.guard import guarded
+from ..foreign.factories import factory_of
 
 __all__ = [
     "BOOT", "FAREWELL", "MEMORY_BYTES_MAX", "WHERE_SIGNAL", "confine", "end_process", "hosted",

@@ -18,10 +18,10 @@ from typing import Any, Final
 from ...spec.notation.errors import CheckvalveError, InputError, TargetError
 from ..ports.base import Message, excerpt
 from .child import Child, last_lines
-from .guard import own_place
+from ..foreign.guard import own_place
 from .host import BOOT, FAREWELL, WHERE_SIGNAL
-from .loading import IMPORT_ADVICE
-from .named.place import THREAD, place_of
+from ..foreign.loading import IMPORT_ADVICE
+from ..foreign.place import THREAD, place_of
 from .process import Key, Pipe, converse, end_idle, keep_idle, take_idle
 from .session import CheckedSession, PortNamed
 

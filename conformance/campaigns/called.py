@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ...spec.notation.errors import CheckvalveError
-from ..adapters.named.place import is_named
+from ..foreign.place import is_named
 from ..ports.base import PROTOCOL_VERSION
 from ..systems.catalogue import suite_named
 from .case import RunSettings

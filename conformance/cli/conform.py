@@ -93,7 +93,7 @@ def command(
     judged, or the target does not answer alike each time; 64 if a target failed to answer, or
     keeps state from one session to the next.
     """
-    from ..adapters.named.place import with_names
+    from ..foreign.place import with_names
     from ..campaigns.called import called
     from ..campaigns.case import RunSettings
     from ..campaigns.enough import foretold

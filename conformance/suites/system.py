@@ -21,7 +21,7 @@ from ..launchers import LAUNCHERS
 from ..ports.base import Adapter, Port
 
 if TYPE_CHECKING:
-    from ..adapters.named.surface import Wanted
+    from ..foreign.surface import Wanted
     from .bug import Bug
     from .identity import Identify
     from .suite import AnySuite

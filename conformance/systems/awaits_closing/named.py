@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from ...adapters.named.surface import Renamed, Surface, Wanted, made_with
-from ...adapters.named.target import Named
+from ...foreign.surface import Renamed, Surface, Wanted, made_with
+from ...foreign.target import Named
 from ..queue.named import CAPACITY
 from .adapter import ReferenceClosing
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ...adapters.named.surface import Renamed, Wanted, made_with
-from ...adapters.named.target import Named
+from ...foreign.surface import Renamed, Wanted, made_with
+from ...foreign.target import Named
 from .adapter import ReferenceCondition
 
 __all__ = ["WANTED", "NamedCondition", "make"]

@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from ...adapters.base import Declined
 from ...adapters.loop_adapter import Held
-from ...adapters.named.surface import Surface, Wanted, made_with, takes_argument
-from ...adapters.named.target import Named
+from ...foreign.surface import Surface, Wanted, made_with, takes_argument
+from ...foreign.target import Named
 from .adapter import ReferencePermits
 
 __all__ = ["WANTED", "NamedPermits", "make"]

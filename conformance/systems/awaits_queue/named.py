@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...adapters.named.target import Named
+from ...foreign.target import Named
 from ..queue.named import WANTED, NamedLoopQueue, sample
 from .adapter import Awaits
 

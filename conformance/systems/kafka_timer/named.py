@@ -16,13 +16,13 @@ from functools import partial
 from typing import Any, Final
 
 from ....spec.notation.errors import InputError
-from ...adapters.named.calls import Calls
-from ...adapters.named.place import ASYNCIO
-from ...adapters.named.stage import STAGE
-from ...adapters.named.surface import (
+from ...foreign.calls import Calls
+from ...foreign.place import ASYNCIO
+from ...foreign.stage import STAGE
+from ...foreign.surface import (
     Surface, Wanted, waits_in_coroutines, wrong_kind,
 )
-from ...adapters.named.target import Named
+from ...foreign.target import Named
 from .adapter import FailingTasks, PlannedError
 
 __all__ = ["WANTED", "NamedTimer", "make"]
@@ -133,7 +133,7 @@ class NamedTimer(FailingTasks):
                     break
 
     def close(self) -> None:
-        """End the thread that calls it."""
+        """Give up the thread by which it is called."""
         if self._calls is not None:
             self._calls.close()
 

@@ -13,12 +13,12 @@ from functools import partial
 from typing import Any, ClassVar, Final
 
 from ....spec.notation.errors import InputError
-from ...adapters.named.calls import Call, Calls, modules_of
-from ...adapters.named.place import ASYNCIO, THREAD
-from ...adapters.named.surface import (
+from ...foreign.calls import Call, Calls, modules_of
+from ...foreign.place import ASYNCIO, THREAD
+from ...foreign.surface import (
     Surface, Wanted, is_in_c, made_with, waits_in_coroutines, wrong_kind,
 )
-from ...adapters.named.target import Named
+from ...foreign.target import Named
 from ...ports.base import STEPPED
 from .adapter import QueueAdapter, Waits
 from .event_loop import LoopQueue
@@ -246,7 +246,7 @@ class NamedThreadQueue(QueueAdapter):
         return True
 
     def close(self) -> None:
-        """End the threads that still wait."""
+        """Give up all threads, those included that wait."""
         if self._calls is not None:
             self._calls.close()
 

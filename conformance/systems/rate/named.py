@@ -11,11 +11,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Final
 
 from ....reference.drivers.virtual_loop import VirtualLoop
-from ...adapters.named.calls import Calls, modules_of
-from ...adapters.named.place import ASYNCIO
-from ...adapters.named.stage import STAGE
-from ...adapters.named.surface import Surface, Wanted, made_with, waits_in_coroutines
-from ...adapters.named.target import Named
+from ...foreign.calls import Calls, modules_of
+from ...foreign.place import ASYNCIO
+from ...foreign.stage import STAGE
+from ...foreign.surface import Surface, Wanted, made_with, waits_in_coroutines
+from ...foreign.target import Named
 from ...adapters.port_adapter import PortAdapter
 from ...ports.base import Port
 from .libraries import TICK
@@ -102,7 +102,7 @@ class NamedThreadRate(PortAdapter):
         return [bool(first.value), second]
 
     def close(self) -> None:
-        """End the threads."""
+        """Give up all threads, those included that wait."""
         if self._calls is not None:
             self._calls.close()
 

@@ -6,8 +6,8 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from ...ports.base import Adapter
-from ..loading import load_factory
+from ..ports.base import Adapter
+from .loading import load_factory
 from .place import PYTHON, place_of
 from .target import Makers, named_factory, named_of
 

@@ -11,9 +11,9 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from importlib import import_module, metadata
 from typing import Any, Final
 
-from ....reference.drivers.virtual_loop import VirtualLoop
-from ....spec.notation.errors import InputError
-from ...ports.base import Adapter, Message, excerpt
+from ...reference.drivers.virtual_loop import VirtualLoop
+from ...spec.notation.errors import InputError
+from ..ports.base import Adapter, Message, excerpt
 from .place import ASYNCIO, PYTHON, THREAD, Place, place_of
 from .stage import STAGE, install
 from .surface import Surface, Wanted, found_at, waits_in_coroutines, wrong_kind
@@ -101,7 +101,7 @@ class NamedAdapter:
         return reply
 
     def close(self) -> None:
-        """End what the adapter holds."""
+        """End the session of the adapter that was made, if it wants to know."""
         adapter, self._adapter = self._adapter, None
         close = getattr(adapter, "close", None)
         if close is not None:

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from ....spec.notation.errors import InputError
-from ...ports.base import excerpt
+from ...spec.notation.errors import InputError
+from ..ports.base import excerpt
 
 __all__ = ["ASYNCIO", "KINDS", "PYTHON", "THREAD", "Place", "is_named", "place_of", "with_names"]
 

@@ -6,8 +6,8 @@ import sys
 from collections.abc import Callable, Collection
 from typing import Any
 
-from ....reference.drivers.scheduling import Task
-from ....spec.notation.errors import TargetError
+from ...reference.drivers.scheduling import Task
+from ...spec.notation.errors import TargetError
 from .stage import STAGE
 
 __all__ = ["Call", "Calls", "modules_of"]
@@ -66,7 +66,7 @@ class Calls:
                     pass
 
     def close(self) -> None:
-        """End the threads."""
+        """Give up all threads, those included that wait."""
         STAGE.end()
 
     # -- within -------------------------------------------------------------------------------

@@ -23,8 +23,8 @@ from contextlib import contextmanager
 from itertools import count
 from typing import Any, Final
 
-from ....reference.drivers.scheduling import Lock, Scheduler, Task, Waitable
-from ....spec.notation.errors import TargetError
+from ...reference.drivers.scheduling import Lock, Scheduler, Task, Waitable
+from ...spec.notation.errors import TargetError
 
 __all__ = ["STAGE", "Stage", "StagedLock", "StagedRLock", "install"]
 

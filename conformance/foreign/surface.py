@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-from ....spec.notation.errors import InputError, TargetError
-from ...ports.base import excerpt
-from ..guard import guarded
-from ..loading import IMPORT_ADVICE
+from ...spec.notation.errors import InputError, TargetError
+from ..ports.base import excerpt
+from .guard import guarded
+from .loading import IMPORT_ADVICE
 from .place import ASYNCIO, PYTHON, THREAD, Place
 
 __all__ = [

@@ -157,7 +157,7 @@ class StagedLock(_Staged):
         return (self._by.name,) if self._held and self._by is not None else ()
 
     def held_by(self) -> Task | None:
-        """Who took it."""
+        """The task that took it last, while it is not given back."""
         return self._by if self._held else None
 
     def _take(self, task: Task | None) -> None:
@@ -182,7 +182,7 @@ class StagedRLock(_Staged, Lock):
         return Lock.free_for(self, task) or task in STAGE.expired
 
     def held_by(self) -> Task | None:
-        """Who took it."""
+        """The task that took it last, while it is not given back."""
         return self._owner if self._depth else None
 
     def _give(self, task: Task | None) -> None:

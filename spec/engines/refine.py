@@ -31,7 +31,7 @@ from .effects import Effects, Packed, Refusal
 from .follow import LOST, ROOM_ENDS, Follower
 from .monitor import STATES_MAX, Failure, Monitor
 
-__all__ = ["Seeing", "decide"]
+__all__ = ["Seeing", "Side", "decide"]
 
 ASKED = "asked"
 """What a trace calls a step in which the observer asks, and the machine does nothing."""
@@ -66,7 +66,7 @@ class _Edge:
     target: int
 
 
-class _Side:
+class Side:
     """The machine's states with what the view remembers, and the steps from each."""
 
     def __init__(self, seeing: Seeing) -> None:
@@ -98,6 +98,11 @@ class _Side:
             found = self._rows[here] = [*self._asked(here, rests=not taken), *taken]
         return found
 
+    def rests(self, here: int) -> bool:
+        """Whether the machine can take no step at all in a state."""
+        state = self._effects.unpack(self._states[here][0])
+        return next(self._interpreter.successors(state), None) is None
+
     def _asked(self, here: int, rests: bool) -> Iterator[_Edge]:
         packed, self._view.history = self._states[here]
         state = self._effects.unpack(packed)
@@ -106,7 +111,7 @@ class _Side:
             if not isinstance(after := self._effects.step(packed, step), Refusal)
             and after != packed)
         questions = list(self._view.asked(self._interpreter.look(state)))
-        if rests and next(self._interpreter.successors(state), None) is None:
+        if rests and self.rests(here):
             questions += self._view.at_rest(self._interpreter.look(state))
         for question in questions:
             yield _Edge(None, self._shown(question), here)
@@ -191,13 +196,13 @@ def decide(seeing: Seeing, budget: Budget | None = None) -> Verdict:
     """
     budget = (budget or Budget()).start()
     began = budget.deadline.spent()
-    side, follower = _Side(seeing), Follower(seeing.observer, seeing.room, seeing.max_states)
+    side, follower = Side(seeing), Follower(seeing.observer, seeing.room, seeing.max_states)
     search = _search(seeing, side, follower, budget)
     found = _verdict(seeing, search, side, follower)
     return replace(found, seconds=budget.deadline.spent() - began)
 
 
-def _search(seeing: Seeing, side: _Side, follower: Follower, budget: Budget) -> _Search:
+def _search(seeing: Seeing, side: Side, follower: Follower, budget: Budget) -> _Search:
     search = _Search()
     seen: dict[tuple[int, int], int] = {}
 
@@ -251,7 +256,7 @@ def _ends(
     return search
 
 
-def _spent(budget: Budget, pairs: int, side: _Side) -> str:
+def _spent(budget: Budget, pairs: int, side: Side) -> str:
     if budget.deadline.passed():
         return "time"
     if budget.max_states is not None and pairs > budget.max_states:
@@ -262,7 +267,7 @@ def _spent(budget: Budget, pairs: int, side: _Side) -> str:
 
 # --- the verdict ------------------------------------------------------------------------------
 
-def _verdict(seeing: Seeing, search: _Search, side: _Side, follower: Follower) -> Verdict:
+def _verdict(seeing: Seeing, search: _Search, side: Side, follower: Follower) -> Verdict:
     count = len(search.pairs)
     base = Verdict(
         Outcome.HOLDS, "exhaustive product", count, search.transitions, search.depth(),
@@ -284,7 +289,7 @@ def _unknown(base: Verdict, reason: str) -> Verdict:
 
 
 def _violated(
-    seeing: Seeing, refused: tuple[list[_Edge], Failure], side: _Side, base: Verdict
+    seeing: Seeing, refused: tuple[list[_Edge], Failure], side: Side, base: Verdict
 ) -> Verdict:
     edges, failure = refused
     trace = _replayed(seeing, edges, side.begins, failure)

@@ -59,16 +59,19 @@ def ways(
 
 
 def _way(breakers: Collection[Breaker], named: Collection[str]) -> Way:
-    way = Way(of=len(breakers))
+    counted = [breaker for breaker in breakers if not breaker.equivalent]
     told: set[str] = set()
-    for breaker in breakers:
+    refused: set[tuple[str, ...]] = set()
+    way = Way(of=len({breaker.which for breaker in counted}))
+    for breaker in counted:
         if breaker.refused in named:
-            way.refused += 1
+            refused.add(breaker.which)
             if breaker.refused not in told:
                 told.add(breaker.refused)
                 way.texts[f"{breaker.refused}, which refuses {breaker}"] = None
-        elif not way.accepted:
-            way.accepted = str(breaker)
+    # A machine of the book may be seen in several ways: one that refuses it is enough.
+    way.refused = len(refused)
+    way.accepted = next((str(each) for each in counted if each.which not in refused), "")
     return way
 
 

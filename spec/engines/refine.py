@@ -35,6 +35,8 @@ __all__ = ["Seeing", "Side", "decide"]
 
 ASKED = "asked"
 """What a trace calls a step in which the observer asks, and the machine does nothing."""
+_SILENT_AT_MOST = 1_000
+"""States that show nothing, among which a circle is looked for."""
 _BYTES_OF_A_PAIR = 300
 _BYTES_OF_A_STATE = 900
 _BYTES_OF_AN_EFFECT = 200
@@ -46,7 +48,9 @@ class Seeing:
 
     ``room`` has the observer's conditions that bound what it follows, as in
     ``follow.Follower``; ``rule`` is the id of the rule at which a refusal is looked for, or empty
-    for any refusal; ``max_states`` bounds a set of candidates.
+    for any refusal; ``among`` has the ids of those at which one is looked for, or is empty: a run
+    that is refused by no rule of them ends there, and breaks nothing. ``max_states`` bounds a set
+    of candidates.
     """
 
     machine: BoundMachine
@@ -54,6 +58,7 @@ class Seeing:
     view: type[View[Any]]
     room: frozenset[str] = frozenset()
     rule: str = ""
+    among: frozenset[str] = frozenset()
     max_states: int = STATES_MAX
 
 
@@ -84,6 +89,10 @@ class Side:
             (self._effects.pack(initial), self._view.history)]
         self._numbers = {self._states[0]: 0}
         self._rows: dict[int, list[_Edge]] = {}
+        self._steps_from: dict[int, list[_Edge]] = {}
+        self._looks_away: set[int] = set()      # where a step is possible that is left out
+        self._silent: dict[int, frozenset[int] | None] = {}
+        self._is_asked_at_rest = type(self._view).at_rest is not View.at_rest
 
     @property
     def memory(self) -> int:
@@ -94,16 +103,37 @@ class Side:
         """What can happen next in a state, first what may be asked."""
         found = self._rows.get(here)
         if found is None:
-            taken = list(self._taken(here))
-            found = self._rows[here] = [*self._asked(here, rests=not taken), *taken]
+            found = self._rows[here] = [*self._asked(here), *self._taken(here)]
         return found
 
     def rests(self, here: int) -> bool:
-        """Whether the machine can take no step at all in a state."""
-        state = self._effects.unpack(self._states[here][0])
-        return next(self._interpreter.successors(state), None) is None
+        """Whether the machine can take no step at all in a state, or goes round for ever in some
+        that show nothing: who waits outside cannot tell the one from the other."""
+        silent = self._silent_from(here)
+        return silent is not None and all(
+            here in (self._silent_from(there) or ()) for there in silent)
 
-    def _asked(self, here: int, rests: bool) -> Iterator[_Edge]:
+    def _silent_from(self, here: int) -> frozenset[int] | None:
+        """The states that can follow, this one with them; None if one of them can show more."""
+        if here not in self._silent:
+            self._silent[here] = self._found_silent(here)
+        return self._silent[here]
+
+    def _found_silent(self, here: int) -> frozenset[int] | None:
+        found: dict[int, None] = {here: None}
+        todo = [here]
+        for place in todo:
+            edges = self._taken(place)
+            if self._silent.get(place, ()) is None or place in self._looks_away or any(
+                    edge.shows for edge in edges) or len(todo) > _SILENT_AT_MOST:
+                return None
+            for edge in edges:
+                if edge.target not in found:
+                    found[edge.target] = None
+                    todo.append(edge.target)
+        return frozenset(found)
+
+    def _asked(self, here: int) -> Iterator[_Edge]:
         packed, self._view.history = self._states[here]
         state = self._effects.unpack(packed)
         self._view.enabled = frozenset(
@@ -111,12 +141,20 @@ class Side:
             if not isinstance(after := self._effects.step(packed, step), Refusal)
             and after != packed)
         questions = list(self._view.asked(self._interpreter.look(state)))
-        if rests and self.rests(here):
+        if self._is_asked_at_rest and self.rests(here):
+            self._view.history = self._states[here][1]
             questions += self._view.at_rest(self._interpreter.look(state))
         for question in questions:
             yield _Edge(None, self._shown(question), here)
 
-    def _taken(self, here: int) -> Iterator[_Edge]:
+    def _taken(self, here: int) -> list[_Edge]:
+        """The steps that the machine can take in a state, and that the observer looks on at."""
+        found = self._steps_from.get(here)
+        if found is None:
+            found = self._steps_from[here] = list(self._steps_of(here))
+        return found
+
+    def _steps_of(self, here: int) -> Iterator[_Edge]:
         packed, history = self._states[here]
         state = self._effects.unpack(packed)
         self._view.history = history
@@ -124,14 +162,13 @@ class Side:
         followed = {name for name in {name for name, _ in self._steps}
                     if self._view.follows(machine, name)}
         for step in self._steps:
-            if step[0] not in followed:
-                continue
             after = self._effects.step(packed, step)
             if isinstance(after, Refusal):
                 continue
             self._view.history = history
-            shows = self._shown_by(state, step, after)
+            shows = self._shown_by(state, step, after) if step[0] in followed else None
             if shows is None:
+                self._looks_away.add(here)
                 continue
             target = self._number(after, self._view.history)
             if shows or target != here:
@@ -250,7 +287,8 @@ def _ends(
         search.cut = True
     elif found < ROOM_ENDS:
         failure = follower.failure(found)
-        if not seeing.rule or (failure.rule is not None and failure.rule.id == seeing.rule):
+        by = failure.rule.id if failure.rule is not None else ""
+        if seeing.rule in ("", by) and (not seeing.among or by in seeing.among):
             edges = way if isinstance(way, list) else [*search.path(way[0]), way[1]]
             search.refused = edges, failure
     return search

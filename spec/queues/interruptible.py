@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from ..expectations import expect
 from ..notation import action, require, subset, upto
-from ..notation.views import View
 from ..refinements import refines
 from .bounded import BoundedQueue, OrderlyQueue
 from .bounded_seen import QueueSeen
@@ -72,10 +71,8 @@ class InterruptibleQueue(BoundedQueue):
         super().serve(place)
 
 
-class InterruptibleSeen(View[InterruptibleQueue]):
+class InterruptibleSeen(QueueSeen):
     """What the observer of a queue is told, who does not hear of a call that was told to stop."""
-
-    same = QueueSeen.same
 
 
 EXPECTATIONS = (

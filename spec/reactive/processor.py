@@ -87,9 +87,13 @@ class Processor(Machine):
     @action(fair=True)
     def complete(self) -> None:
         """There are no more elements."""
-        require(self.source == Source.OPEN and self.X == 0 and self.brought == self.N)
+        require(self.source == Source.OPEN and self.X == 0 and self.all_is_brought())
         self.source = Source.COMPLETED
         self.enter()
+
+    def all_is_brought(self) -> bool:
+        """The publisher has nothing left."""
+        return self.brought == self.N
 
     @action(fair=True)
     def fail(self) -> None:
@@ -387,7 +391,7 @@ class DroppingTheEnd(Processor):
     @action(fair=True)
     def complete(self) -> None:
         """There are no more elements."""
-        require(self.source == Source.OPEN and self.X == 0 and self.brought == self.N)
+        require(self.source == Source.OPEN and self.X == 0 and self.all_is_brought())
         self.source = Source.COMPLETED
         self.heard = self.W == 0
         self.enter()

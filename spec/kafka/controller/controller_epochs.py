@@ -252,9 +252,6 @@ EXPECTATIONS = (
 )
 
 UNSEEN = {
-    "KAFKA-C51":
-        "The epoch of a controller is in its requests and nodes; the port of its state machines "
-        "has one controller.",
     "KAFKA-C55":
         "That nobody is elected shows nothing, for as long as one cares to wait.",
 }

@@ -250,8 +250,3 @@ EXPECTATIONS = (
     expect(FirstRequests, "KAFKA-C74", "holds", "metadata goes first", F=2),
     expect(LeadersFirst, "KAFKA-C74", "violated", "the leader is not known yet (KAFKA-4443)", F=2),
 )
-
-UNSEEN = {
-    "KAFKA-C74":
-        "Whether a broker knows a leader is its own affair, and no port asks it.",
-}

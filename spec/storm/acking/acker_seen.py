@@ -32,7 +32,10 @@ TICK = see("tick", tells=Told.NOTHING)
 
 
 class AckerSeen(View[Acker]):
-    """Messages about the one root, in the order in which they reach the acker."""
+    """Messages about the one root, in the order in which they reach the acker. Which tuples bolts
+    anchor is the topology's choice."""
+
+    around = ("emit_unanchored", "process_loose", "has_work")
 
     @shown
     def receive_init(self, before: Acker, after: Acker) -> Seen:

@@ -143,7 +143,9 @@ def _tied(
                 points.setdefault(each.machine, {}).update(
                     (tuple(point.items()), None) for point in broken[:POINTS])
     variants = tuple((each, tuple(found)[:2 * POINTS]) for each, found in points.items() if found)
-    beside = {(row.machine, rule): None for row in seen for rule in row.beside}
+    refusals = [row for row in seen if row.rule]
+    beside = {(row.machine, rule): None for row in refusals for rule in row.beside if all(
+        rule in other.beside for other in refusals if other.machine is row.machine)}
     return Tied(machine, tuple(dict.fromkeys((*own, *seen))), variants, tuple(beside),
                 tuple(above))
 

@@ -35,9 +35,14 @@ def measures(machine: type[Machine], views: Iterable[type[View[Any]]]) -> frozen
 
 
 def same_but_for(names: frozenset[str], machine: type[Machine], other: type[Machine]) -> bool:
-    """Whether two machines have the same methods, but for those of these names and for what they
-    change of variables of these names."""
-    return _texts(names, machine) == _texts(names, other)
+    """Whether two machines have the same variables and methods, but for those of these names and
+    for what methods change of variables of these names."""
+    return (_variables(names, machine) == _variables(names, other)
+            and _texts(names, machine) == _texts(names, other))
+
+
+def _variables(names: frozenset[str], machine: type[Machine]) -> dict[str, object]:
+    return {name: decl for name, decl in machine.variables_declared.items() if name not in names}
 
 
 def _texts(names: frozenset[str], machine: type[Machine]) -> list[str]:

@@ -33,7 +33,7 @@ RETURNS = see("signal_returns")
 class OutletSeen(View[Processor]):
     """What its subscriber sees, and what is brought meanwhile."""
 
-    around = ("all_is_brought",)        # the publisher above
+    around = ("all_is_brought", "is_to_fail")       # the publisher above
 
     def begins(self, machine: Processor) -> Iterable[Seen]:
         """Its subscriber has a subscription, and has requested nothing."""

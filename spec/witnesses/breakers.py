@@ -224,9 +224,12 @@ def _is_equivalent(
 ) -> bool:
     """Whether a mutant shows nothing, with any of these constants, that the right one does not."""
     kind = next(each.kind for each in of.machine.rules_declared if each.id == rule)
-    return kind in ("always", "step") and all(
-        shows_nothing_new(_seen(mutant, point, look), _seen(of.machine, point, look), SAME)
-        for point in points for look in _looks(of, mutant, point))
+    try:
+        return kind in ("always", "step") and all(
+            shows_nothing_new(_seen(mutant, point, look), _seen(of.machine, point, look), SAME)
+            for point in points for look in _looks(of, mutant, point))
+    except Exception:  # noqa: BLE001 - as below: it is no machine with some of these constants
+        return False
 
 
 def _seen(machine: type[Machine], point: Point, look: _Look) -> Seeing:

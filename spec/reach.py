@@ -24,12 +24,14 @@ SAFETY = ("always", "step")
 @dataclass
 class Way:
     """How a rule reaches implementations: ``texts`` in words, and how many machines that break it
-    are refused, of how many. ``accepted`` is one that is not, in words, or empty."""
+    are refused, of how many. ``accepted`` is one that is not, in words, or empty. ``equivalent``
+    more break it in a way that nobody can see."""
 
     texts: dict[str, None] = field(default_factory=dict)
     refused: int = 0
     of: int = 0
     accepted: str = ""
+    equivalent: int = 0
 
     @property
     def is_tested(self) -> bool:
@@ -62,7 +64,8 @@ def _way(breakers: Collection[Breaker], named: Collection[str]) -> Way:
     counted = [breaker for breaker in breakers if not breaker.equivalent]
     told: set[str] = set()
     refused: set[tuple[str, ...]] = set()
-    way = Way(of=len({breaker.which for breaker in counted}))
+    way = Way(of=len({breaker.which for breaker in counted}),
+              equivalent=len(breakers) - len(counted))
     for breaker in counted:
         if breaker.refused in named:
             refused.add(breaker.which)

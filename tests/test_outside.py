@@ -135,7 +135,7 @@ def seen(machine: type[Kettle], view: type[View[Kettle]] = KettleSeen) -> Seeing
     return Seeing(bind(machine), bind(Listener), view)
 
 
-@pytest.mark.parametrize("machine, nothing_new", [
+@pytest.mark.parametrize(("machine", "nothing_new"), [
     (Kettle, True), (Careless, True), (Warm, False), (Cold, False), (Flickering, False)])
 def test_a_machine_is_equivalent_if_all_that_it_shows_the_right_one_shows(
     machine: type[Kettle], nothing_new: bool
@@ -149,7 +149,7 @@ def test_where_the_budget_is_spent_nothing_is_said() -> None:
     assert shows_nothing_new(seen(Careless), seen(Kettle), Budget(max_states=1)) is None
 
 
-@pytest.mark.parametrize("machine, outcome", [
+@pytest.mark.parametrize(("machine", "outcome"), [
     (Kettle, Outcome.HOLDS), (Cold, Outcome.VIOLATED), (Flickering, Outcome.VIOLATED)])
 def test_a_machine_that_goes_round_and_shows_nothing_is_at_rest(
     machine: type[Kettle], outcome: Outcome

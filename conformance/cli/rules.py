@@ -272,7 +272,7 @@ def _lines(entry: Entry) -> Iterator[str]:
     if entry.refused:
         accepted = f"; accepted: {entry.refused.accepted}" if entry.refused.accepted else ""
         more = entry.refused.equivalent
-        same = f"; {counted(more, 'mutant')} more show nothing new" if more else ""
+        same = f"; besides, {counted(more, 'mutant')} by which nothing new is shown" if more else ""
         yield (f"      of what breaks it, refused {entry.refused.refused} of {entry.refused.of}"
                f"{accepted}{same}")
     if entry.bookkeeping:

@@ -8,6 +8,7 @@ is reported, so that nobody has to guess what was called.
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
@@ -20,7 +21,7 @@ from .loading import IMPORT_ADVICE
 from .place import ASYNCIO, PYTHON, THREAD, Place
 
 __all__ = [
-    "Missing", "Renamed", "Surface", "Wanted", "found_at", "is_in_c", "made_with",
+    "Missing", "Renamed", "Surface", "Wanted", "found_at", "is_in_c", "knows_loops", "made_with",
     "takes_argument", "waits_in_coroutines", "wrong_kind",
 ]
 
@@ -149,8 +150,23 @@ def is_in_c(method: Callable[..., Any]) -> bool:
 
 
 def waits_in_coroutines(made: Any, names: Sequence[str]) -> bool:
-    """Whether any of the methods of these names is a coroutine function."""
-    return any(inspect.iscoroutinefunction(getattr(made, name, None)) for name in names)
+    """Whether any of the methods of these names is a coroutine function, or says that what it
+    returns is to be awaited."""
+    return any(_is_awaited(getattr(made, name, None)) for name in names)
+
+
+def _is_awaited(method: Any) -> bool:
+    returns = str(getattr(method, "__annotations__", {}).get("return", ""))
+    return inspect.iscoroutinefunction(method) or any(
+        word in returns for word in ("Awaitable", "Coroutine", "Future"))
+
+
+def knows_loops(made: Any) -> bool:
+    """Whether a class, or what it is derived from, stands in a module that uses an event loop."""
+    kind = made if isinstance(made, type) else type(made)
+    modules = [vars(sys.modules[each.__module__]) for each in kind.__mro__
+               if each.__module__ in sys.modules]
+    return any(name in module for module in modules for name in ("asyncio", "anyio", "tornado"))
 
 
 def made_with(

@@ -16,7 +16,7 @@ from ...spec.notation.errors import InputError
 from ..ports.base import Adapter, Message, excerpt
 from .place import ASYNCIO, PYTHON, THREAD, Place, place_of
 from .stage import STAGE, install
-from .surface import Surface, Wanted, found_at, waits_in_coroutines, wrong_kind
+from .surface import Surface, Wanted, found_at, knows_loops, waits_in_coroutines, wrong_kind
 
 __all__ = ["Makers", "Named", "NamedAdapter", "named_factory", "named_of"]
 
@@ -53,12 +53,13 @@ class Named:
         for threads is imported anew, with the stage's locks in it. Raises ``InputError`` where it
         is said to be for tasks, and nothing of it is a coroutine, or the other way round.
         """
-        if isinstance(self.factory, type):
-            looks = is_for_tasks(self.factory)
-        else:
+        made: Any = self.factory
+        if not isinstance(made, type):
             with VirtualLoop().running():
-                looks = is_for_tasks(sample())
-        kind = ASYNCIO if looks else THREAD
+                made = sample()
+        # A method that is no coroutine may return a future, and not say so.
+        said_so = self.place.kind == ASYNCIO and knows_loops(made)
+        kind = ASYNCIO if said_so or is_for_tasks(made) else THREAD
         if self.place.kind not in (PYTHON, kind):
             raise wrong_kind(self.place, kind)
         if kind == THREAD and not self.staged:

@@ -114,8 +114,10 @@ def _closing(whole: Tally, lines: Sequence[str]) -> list[str]:
     """The end of the report: the table, what is to be argued, what is argued in vain."""
     told = ["", *lines, ""]
     for heading, names in (
-        ("Nobody noticed these, and nothing is said about them in arguments.toml:",
-         [mutant.id for mutant in whole.unargued]),
+        ("Nobody noticed these, or no default run did, which runs their line; and nothing is said "
+         "about them in arguments.toml:",
+         [f"{mutant.id}{'' if mutant in whole.survivors else ' (default runs)'}"
+          for mutant in whole.unargued]),
         ("Arguments about mutants that are killed, or are not there:", whole.stale),
     ):
         if names:
@@ -123,6 +125,10 @@ def _closing(whole: Tally, lines: Sequence[str]) -> list[str]:
     judged = "enough" if whole.share >= AIM else f"less than {100 * AIM:.0f} %"
     told.append(f"{100 * whole.share:.1f} % of the mutants that are not equivalent are killed: "
                 f"{judged}.")
+    if (alone := whole.share_by_default) is not None:
+        enough = "enough" if alone >= AIM else f"less than {100 * AIM:.0f} %"
+        told.append("Of those whose line is run in default runs, and which a port can show, default "
+                    f"runs alone find {100 * alone:.1f} %: {enough}.")
     return told
 
 

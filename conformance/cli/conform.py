@@ -115,7 +115,7 @@ def command(
     order = Order(suite, cases, seed, RunSettings(
         capacity=capacity, timeout_seconds=timeout, candidates=candidates), quick=quick)
     accepted = known_rules(suite, known)
-    engine = _engine(**where)
+    engine = replace(_engine(**where), thin=out is None)
     for target in targets:  # all, before anything is run
         check_name(target, suite)
         resolve_target(target, timeout=timeout)

@@ -33,7 +33,8 @@ class Engine:
 
     On a cluster if either ``master`` (its address) or ``session`` is given; then
     ``partitions`` is the number of tasks (None: one for every 25 cases), and ``ship`` sends
-    the code of checkvalve along with them.
+    the code of checkvalve along with them. ``thin``: of its failures, rows that were made here have
+    no more than a summary tells.
     """
 
     jobs: int = 1
@@ -41,6 +42,7 @@ class Engine:
     session: SparkSession | None = None
     partitions: int | None = None
     ship: bool = False
+    thin: bool = False
 
     def run(
         self, suite: str, target: str, cases: Sequence[Case], settings: RunSettings
@@ -62,7 +64,7 @@ class Engine:
         if self.session is None:
             from .local import run_locally
 
-            return run_locally(suite, target, cases, settings, jobs=self.jobs)
+            return run_locally(suite, target, cases, settings, jobs=self.jobs, thin=self.thin)
         from .spark import run_on_spark
 
         rows = run_on_spark(suite, target, cases, settings, partitions=self.partitions,

@@ -127,8 +127,8 @@ def _closing(whole: Tally, lines: Sequence[str]) -> list[str]:
                 f"{judged}.")
     if (alone := whole.share_by_default) is not None:
         enough = "enough" if alone >= AIM else f"less than {100 * AIM:.0f} %"
-        told.append("Of those whose line is run in default runs, and which a port can show, default "
-                    f"runs alone find {100 * alone:.1f} %: {enough}.")
+        told.append("Of those whose line is run in default runs, and which a port can show, these "
+                    f"find {100 * alone:.1f} % without a test: {enough}.")
     return told
 
 

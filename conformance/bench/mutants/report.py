@@ -14,7 +14,7 @@ from .modules import group_of
 from .operators import Mutant
 from .stand import CRASH, HANG, SUITES, SURVIVED, TESTS, Fate
 
-__all__ = ["AIM", "Tally", "origin", "tally"]
+__all__ = ["AIM", "Tally", "origin", "tally", "tally_alone"]
 
 AIM: Final = 0.95
 """The share of the mutants that are not equivalent that is to be killed."""
@@ -22,11 +22,13 @@ AIM: Final = 0.95
 
 @dataclass(frozen=True)
 class Tally:
-    """All fates, with the arguments held against them."""
+    """All fates, with the arguments held against them. ``alone``: the mutants were shown to default
+    runs only."""
 
     fates: Mapping[Mutant, Fate]
     arguments: Mapping[str, Argument]
     asked_for_all: bool = True
+    alone: bool = False
 
     @property
     def survivors(self) -> list[Mutant]:
@@ -60,7 +62,8 @@ class Tally:
     @property
     def unargued(self) -> list[Mutant]:
         """Survivors, and those that default runs let pass, of which nobody has said why."""
-        found = dict.fromkeys([*self.survivors, *self.passed_by_default])
+        survivors = () if self.alone else self.survivors
+        found = dict.fromkeys([*survivors, *self.passed_by_default])
         return [mutant for mutant in found if mutant.id not in self.arguments]
 
     @property
@@ -90,8 +93,9 @@ class Tally:
     @property
     def good(self) -> bool:
         """Whether enough are killed, by all and by default runs alone, and all others argued."""
-        alone = self.share_by_default
-        return self.share >= AIM and (alone is None or alone >= AIM) and not self.unargued
+        by_default = self.share_by_default
+        return ((self.alone or self.share >= AIM)
+                and (by_default is None or by_default >= AIM) and not self.unargued)
 
 
 _HEADINGS: Final = ("", "mutants", "suites", "tests", "hang", "crash", "equivalent", "survived",
@@ -112,6 +116,26 @@ def tally(whole: Tally, *, by_module: bool = False) -> Iterator[tuple[str, ...]]
         cells = (len(part.fates), *(how[kind] for kind in (SUITES, TESTS, HANG, CRASH)),
                  equivalent, how[SURVIVED] - equivalent)
         yield (name, *(str(cell) for cell in cells), f"{100 * part.share:.1f} %", *_alone(part))
+
+
+_ALONE: Final = ("", "mutants", "in default runs", "unseen", "missed", "found by default")
+
+
+def tally_alone(whole: Tally) -> Iterator[tuple[str, ...]]:
+    """The rows of the table of default runs alone: headings, one row for each package, and the
+    sum."""
+    yield _ALONE
+    rows: dict[str, dict[Mutant, Fate]] = {}
+    for mutant, fate in whole.fates.items():
+        package = mutant.module.split(".")[:-1]
+        rows.setdefault(".".join(package[:3]), {})[mutant] = fate
+    parts = {name: Tally(fates, whole.arguments) for name, fates in sorted(rows.items())}
+    for name, part in [*parts.items(), ("all", whole)]:
+        share, run = part.share_by_default, part.run_by_default
+        unseen = sum(map(part.is_unseen, run))
+        cells = len(part.fates), len(run), unseen, len(part.passed_by_default) - unseen
+        yield (name, *(str(cell) for cell in cells),
+               "" if share is None else f"{100 * share:.1f} %")
 
 
 def _alone(part: Tally) -> tuple[str, ...]:

@@ -22,7 +22,7 @@ from .outcome import BAD_INPUT, EXPECTED, UNKNOWN, VIOLATED
 
 if TYPE_CHECKING:
     from ..campaigns.summary import RuleResult, Summary
-    from ..engines.conduct import Engine
+    from ..engines.conduct import Engine, Order
     from ..results import CaseRow
 
 __all__ = ["command"]
@@ -115,13 +115,11 @@ def command(
     from ..engines.conduct import Order, conduct
     from ..targets import check_name, rehearsal_of, resolve_target, suite_for
 
-    if quick and cases is not None:
-        raise InputError("--quick and --cases both say how many cases there are", "",
-                         "Leave one of them out.")
     targets = tuple(with_names(target, names) for target in targets)
     suite = suite_for(targets) if suite is None else suite
     order = Order(suite, cases, seed, RunSettings(
         capacity=capacity, timeout_seconds=timeout, candidates=candidates), quick=quick)
+    _check_numbers(order)
     accepted = known_rules(suite, known)
     engine = replace(_engine(**where), thin=out is None)
     for target in targets:  # all, before anything is run
@@ -156,6 +154,13 @@ def command(
         document = _document(done, code, suite=suite, cases=cases or order.first, seed=seed)
         click.echo(json.dumps(document, indent=1, ensure_ascii=False))
     return code
+
+
+def _check_numbers(order: Order) -> None:
+    """Refuse two numbers of cases. Raises InputError."""
+    if order.quick and order.cases is not None:
+        raise InputError("--quick and --cases both say how many cases there are", "",
+                         "Leave one of them out.")
 
 
 def _check_table(out: Path) -> None:

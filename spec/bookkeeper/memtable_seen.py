@@ -19,7 +19,9 @@ from collections.abc import Iterable, Sequence
 
 from ..notation.views import Seen, View, see, shown
 from ..refinements import refines, refused
-from .memtable import FlushingLittle, KeepingDuplicates, KeepingFlushed, Memtable, Retrying
+from .memtable import (
+    FlushingLittle, KeepingDuplicates, KeepingFlushed, Memtable, Retrying, Sleeping,
+)
 from .observed_memtable import ObservedMemtable
 
 __all__ = ["EXPECTATIONS", "MemtableSeen"]
@@ -83,5 +85,7 @@ EXPECTATIONS = (
             L=1, M=1, X=0, beside=("BK-21",)),
     refused(FlushingLittle, "BK-75", "a flush of a few bytes, for which nobody waits", like=SEEN,
             L=2, M=1, X=0),
+    refused(Sleeping, "BK-23", "004: an entry is inserted that finds no room, after a while",
+            like=SEEN, L=1, M=1, X=0),
     refused(KeepingFlushed, "BK-73", "a flush gives back too little", like=SEEN, L=1, M=1, X=0),
 )

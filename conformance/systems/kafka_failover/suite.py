@@ -207,6 +207,7 @@ class ClusterJudge:
             if request["do"] == "produce":
                 self._judge.produce(
                     request["partition"], request["acks_all"] == 1, request["records"])
+            self._judge.asked(request)
             for event in map(happened, reply["ok"]):
                 if event.what == "waits":
                     self._waits.append(Wait(*map(str, event.about)))

@@ -19,7 +19,9 @@ from collections.abc import Iterable, Sequence
 
 from ..notation.views import Seen, View, see, shown
 from ..refinements import refines, refused
-from .memtable import FlushingLittle, KeepingDuplicates, KeepingFlushed, Memtable, Retrying
+from .memtable import (
+    FlushingLittle, KeepingDuplicates, KeepingFlushed, Memtable, Retrying, Sleeping,
+)
 from .observed_memtable import ObservedMemtable
 
 __all__ = ["EXPECTATIONS", "MemtableSeen"]
@@ -73,8 +75,13 @@ SEEN = refines(
     seen_by={"L": "L", "M": "M", "R": 3}, room=("self.named < self.R",),
     A=1, L=(1, 2), M=lambda L: range(1, 2 * L + 1), X=(0, 1))
 
+LONGER = refines(
+    Retrying, ObservedMemtable, "and when two tables are full in turn", shows=MemtableSeen,
+    seen_by={"L": "L", "M": "M", "R": 6}, room=("self.named < self.R",), A=1, L=2, M=2, X=0)
+
 EXPECTATIONS = (
     SEEN,
+    LONGER,
     refused(Memtable, "BK-22", "bookkeeper#B7: an entry waits for a flush that nobody asks for",
             like=SEEN, L=2, M=3, X=0),
     refused(Memtable, "BK-24", "bookkeeper#latent: nobody tries a flush again that has failed",
@@ -83,5 +90,7 @@ EXPECTATIONS = (
             L=1, M=1, X=0, beside=("BK-21",)),
     refused(FlushingLittle, "BK-75", "a flush of a few bytes, for which nobody waits", like=SEEN,
             L=2, M=1, X=0),
+    refused(Sleeping, "BK-23", "004: an entry is inserted that finds no room, after a while",
+            like=SEEN, L=1, M=1, X=0),
     refused(KeepingFlushed, "BK-73", "a flush gives back too little", like=SEEN, L=1, M=1, X=0),
 )

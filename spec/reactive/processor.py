@@ -87,17 +87,25 @@ class Processor(Machine):
     @action(fair=True)
     def complete(self) -> None:
         """There are no more elements."""
-        require(self.source == Source.OPEN and self.X == 0 and self.brought == self.N)
+        require(self.source == Source.OPEN and self.all_is_brought())
         self.source = Source.COMPLETED
         self.enter()
+
+    def all_is_brought(self) -> bool:
+        """The publisher has nothing left, and does not fail."""
+        return self.X == 0 and self.brought == self.N
 
     @action(fair=True)
     def fail(self) -> None:
         """The source fails, and what waits is dropped."""
-        require(self.source == Source.OPEN and self.X == 1)
+        require(self.source == Source.OPEN and self.is_to_fail())
         self.source = Source.FAILED
         self.drop()
         self.enter()
+
+    def is_to_fail(self) -> bool:
+        """The publisher fails, some time."""
+        return self.X == 1
 
     # --- the processor ---------------------------------------------------------------------
 
@@ -230,8 +238,8 @@ class Processor(Machine):
         """Whoever signals is alone in the loop."""
         return self.open <= 1 and (self.open == 0) == (self.loop != Loop.SIGNALLING)
 
-    @always("RS-0.12", MUST, "The end that a processor passes on stands behind all elements.",
-            source="reactive#R4-1; reactive#ours")
+    @always("RS-0.12", MUST, "The end that a processor passes on stands behind all elements, "
+            "unless its source has failed.", source="reactive#R4-1; reactive#ours")
     def ends_behind_all(self) -> bool:
         """Of a source that has not failed."""
         return not self.ended or self.source == Source.FAILED or self.sent == self.brought
@@ -387,7 +395,7 @@ class DroppingTheEnd(Processor):
     @action(fair=True)
     def complete(self) -> None:
         """There are no more elements."""
-        require(self.source == Source.OPEN and self.X == 0 and self.brought == self.N)
+        require(self.source == Source.OPEN and self.all_is_brought())
         self.source = Source.COMPLETED
         self.heard = self.W == 0
         self.enter()

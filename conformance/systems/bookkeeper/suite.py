@@ -27,10 +27,10 @@ _SETTINGS: Final[Mapping[int, Mapping[str, int]]] = {
     1: {"reads": 1, "places": 1, "threads": 1, "patience": 2, "closing": 0},
     2: {"reads": 1, "places": 2, "threads": 1, "patience": 1, "closing": 1},
     3: {"reads": 3, "places": 1, "threads": 1, "patience": 2, "closing": 0},
-    4: {"reads": 2, "places": 2, "threads": 1, "patience": 0, "closing": 0},
+    4: {"reads": 0, "places": 2, "threads": 1, "patience": 0, "closing": 0},
 }
 """By capacity, which is the limit of adds. In the third, pools get full before limits are reached;
-the fourth waits for no client."""
+the fourth waits for no client, and limits no reads."""
 
 
 
@@ -170,7 +170,7 @@ def _first(do: str) -> tuple[tuple[Act, ...]]:
 
 SUITE: Final = Suite(
     name="bookkeeper",
-    version=2,
+    version=3,
     port="bookkeeper",
     watches=(Watch(ObservedBookie),),
     weights={"receive": 6, "done": 6, "turn": 3, "tick": 3, "gauge": 1, "hang_up": 1},
@@ -188,7 +188,7 @@ SUITE: Final = Suite(
         "BK-57": ((*_first("turn"), *_first("receive"), "done", "tick", "tick", *_first("turn"),
                    *_first("receive"), "done"),),
     },
-    scene=("A server with two channels. Adds in progress: {capacity}; reads: {reads}; pools of "
-           "{places} places and {threads} threads; a response waits {patience} ticks; "
-           "channels are closed after that (1: yes): {closing}."),
+    scene=("A server with two channels. Adds in progress: {capacity}; reads: {reads} (0: no "
+           "limit); pools of {places} places and {threads} threads; a response waits {patience} "
+           "ticks; channels are closed after that (1: yes): {closing}."),
 )

@@ -139,10 +139,21 @@ def named_factory(spec: str, makers: Makers) -> Callable[[], Adapter]:
     return lambda: NamedAdapter(named, makers)
 
 
-def named_of(place: Place, factory: Callable[..., Any], before: Collection[str],
-             makers: Makers) -> Adapter:
-    """An adapter of what ``python:…`` makes, where that is no adapter itself."""
-    return NamedAdapter(Named(place, factory, before), makers)
+def named_of(
+    place: Place, before: Collection[str], makers: Makers,
+) -> Callable[[Callable[..., Any]], Adapter]:
+    """What makes a new adapter of what ``python:…`` makes, where that is no adapter itself.
+
+    What is once known of it, and was imported anew, serves all sessions.
+    """
+    known: list[Named] = []
+
+    def other(factory: Callable[..., Any]) -> Adapter:
+        if not known:
+            known.append(Named(place, factory, before))
+        return NamedAdapter(known[0], makers)
+
+    return other
 
 
 def _found_on_stage(place: Place) -> Callable[..., Any]:

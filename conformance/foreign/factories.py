@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import Any
-
 from ..ports.base import Adapter
 from .loading import load_factory
 from .place import PYTHON, place_of
@@ -23,9 +21,5 @@ def factory_of(spec: str, makers: Makers) -> Callable[[], Adapter]:
     place = place_of(spec)
     if place.kind != PYTHON:
         return named_factory(spec, makers)
-    before = {*sys.modules}
-
-    def other(factory: Callable[..., Any]) -> Adapter:
-        return named_of(place, factory, before, makers)
-
+    other = named_of(place, {*sys.modules}, makers)
     return load_factory(f"{place.module}:{place.attributes}", other)

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import threading
 import time
+from _thread import RLock, allocate_lock
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from itertools import count
@@ -225,14 +226,13 @@ class _Never(_Staged):
 def install() -> None:
     """Put the stage's locks and clock in their places, in this process, for good."""
     names = count(1)
-    real_lock, real_rlock = threading.Lock, threading.RLock
     never = _Never("the time")
 
     def lock() -> Any:
-        return StagedLock(f"lock {next(names)}") if STAGE.plays else real_lock()
+        return StagedLock(f"lock {next(names)}") if STAGE.plays else allocate_lock()
 
     def rlock() -> Any:
-        return StagedRLock(f"lock {next(names)}") if STAGE.plays else real_rlock()
+        return StagedRLock(f"lock {next(names)}") if STAGE.plays else RLock()
 
     def sleep(seconds: float) -> None:
         if STAGE.plays:

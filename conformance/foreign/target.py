@@ -23,6 +23,9 @@ __all__ = ["Makers", "Named", "NamedAdapter", "named_factory", "named_of"]
 Makers = Mapping[str, str]
 """By the name of a port, ``module:function`` of what makes an adapter of a ``Named`` for it."""
 
+_KEPT: Final = frozenset({*sys.stdlib_module_names, "checkvalve"})
+"""What is not imported anew: its locks are made where they are asked for."""
+
 UNKNOWN_VERSION: Final = "unknown"
 
 
@@ -34,6 +37,7 @@ class Named:
         self.factory = factory
         self.staged = place.kind == THREAD
         self._before = before
+        self._kind = ""     # once it is known
         self.version = _version_of(place.module)
         self.called: dict[str, str] = {}
         """What its operations are called, as far as they were asked for: for the report."""
@@ -53,6 +57,8 @@ class Named:
         for threads is imported anew, with the stage's locks in it. Raises ``InputError`` where it
         is said to be for tasks, and nothing of it is a coroutine, or the other way round.
         """
+        if self._kind:
+            return self._kind
         made: Any = self.factory
         if not isinstance(made, type):
             with VirtualLoop().running():
@@ -64,6 +70,7 @@ class Named:
             raise wrong_kind(self.place, kind)
         if kind == THREAD and not self.staged:
             self._import_anew()
+        self._kind = kind
         return kind
 
     def for_tasks(self, wanted: Wanted, sample: Callable[[], Any]) -> None:
@@ -76,7 +83,8 @@ class Named:
 
     def _import_anew(self) -> None:
         for name in {*sys.modules} - {*self._before}:
-            if str(getattr(sys.modules[name], "__file__", None) or "").endswith(".py"):
+            if name.partition(".")[0] not in _KEPT and str(
+                    getattr(sys.modules[name], "__file__", None) or "").endswith(".py"):
                 del sys.modules[name]
         self.factory = _found_on_stage(self.place)
         self.staged = True
@@ -131,10 +139,21 @@ def named_factory(spec: str, makers: Makers) -> Callable[[], Adapter]:
     return lambda: NamedAdapter(named, makers)
 
 
-def named_of(place: Place, factory: Callable[..., Any], before: Collection[str],
-             makers: Makers) -> Adapter:
-    """An adapter of what ``python:…`` makes, where that is no adapter itself."""
-    return NamedAdapter(Named(place, factory, before), makers)
+def named_of(
+    place: Place, before: Collection[str], makers: Makers,
+) -> Callable[[Callable[..., Any]], Adapter]:
+    """What makes a new adapter of what ``python:…`` makes, where that is no adapter itself.
+
+    What is once known of it, and was imported anew, serves all sessions.
+    """
+    known: list[Named] = []
+
+    def other(factory: Callable[..., Any]) -> Adapter:
+        if not known:
+            known.append(Named(place, factory, before))
+        return NamedAdapter(known[0], makers)
+
+    return other
 
 
 def _found_on_stage(place: Place) -> Callable[..., Any]:

@@ -1,0 +1,111 @@
+"""A suite as a class of pytest: one method is written, and each rule is a test."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+TESTS = '''
+import threading
+from collections import deque
+from checkvalve.conformance.testing import PermitsConformance, QueueConformance
+
+class Between:
+    def __init__(self, capacity):
+        self.changed = threading.Condition()
+        self.items, self.capacity = deque(), capacity
+    def put(self, item):
+        with self.changed:
+            while len(self.items) >= self.capacity:
+                self.changed.wait()
+        with self.changed:
+            self.items.append(item)
+            self.changed.notify_all()
+    def get(self):
+        with self.changed:
+            while not self.items:
+                self.changed.wait()
+            self.changed.notify_all()
+            return self.items.popleft()
+    def qsize(self):
+        return len(self.items)
+
+class TestBetween(QueueConformance):
+    cases, known = 14, ("QUEUE-12",)
+    def make_queue(self, capacity):
+        return Between(capacity)
+
+class TestSemaphore(PermitsConformance):
+    cases = 9
+    def make_permits(self, capacity):
+        import asyncio
+        return asyncio.Semaphore(capacity)
+
+class TestNothing(QueueConformance):
+    def make_queue(self, capacity):
+        return object()
+'''
+DESIGN = """
+checkvalve: 1
+name: NAME
+tasks:
+  a: {kind: map}
+  b: {kind: map}
+links:
+  - {from: a, to: b, capacity: 1}
+  - {from: b, to: a, capacity: 1}
+"""
+CHECKS = """
+def test_a_design(check_design):
+    check_design("design.yaml")
+"""
+
+
+def run_pytest(folder: Path, *words: str) -> tuple[int, str, dict[str, str]]:
+    """The exit code, the output, and what became of each test."""
+    plugin = "checkvalve.conformance.pytest_plugin"
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", plugin, "--junitxml=junit.xml", *words],
+        cwd=folder, capture_output=True, text=True, timeout=300, check=False)
+    cases = ElementTree.parse(folder / "junit.xml").iter("testcase")
+    became = {f"{each.get('classname', '').rpartition('.')[2]} {each.get('name')}":
+              next((child.tag for child in each), "passed") for each in cases}
+    return done.returncode, done.stdout, became
+
+
+def test_each_rule_is_a_test_that_tells_the_story_and_how_to_run_it_again(
+    tmp_path: Path
+) -> None:
+    """What is broken fails, what is known or not shown is skipped, and the rest passes."""
+    (tmp_path / "test_mine.py").write_text(TESTS)
+    code, out, became = run_pytest(tmp_path)
+    assert code == 1
+    assert became["TestBetween test_rule[QUEUE-1]"] == "failure"
+    assert became["TestBetween test_rule[QUEUE-12]"] == "skipped"
+    assert became["TestBetween test_rule[QUEUE-9]"] == "skipped"
+    assert became["TestSemaphore test_rule[PERMIT-1]"] == "passed"
+    assert "checkvalve replay '" in out and "a call that could go on does" in out
+    assert "Seed: 0" in out and "has no method for put" in out
+
+
+def test_one_rule_is_chosen_by_its_id(tmp_path: Path) -> None:
+    """As any other test is."""
+    (tmp_path / "test_mine.py").write_text(TESTS)
+    _, _, became = run_pytest(tmp_path, "-k", "TestSemaphore and PERMIT-3]")
+    assert became == {"TestSemaphore test_rule[PERMIT-3]": "passed"}
+
+
+@pytest.mark.parametrize(("kind", "code"), [("source", 0), ("map", 1)])
+def test_a_design_is_checked_by_a_fixture(kind: str, code: int, tmp_path: Path) -> None:
+    """The test fails with what `check` prints."""
+    text = DESIGN if kind == "map" else DESIGN.replace(
+        "  - {from: b, to: a, capacity: 1}\n", "").replace("a: {kind: map}", "a: {kind: source}")
+    (tmp_path / "design.yaml").write_text(text.replace("b: {kind: map}", "b: {kind: sink}")
+                                          if kind == "source" else text)
+    (tmp_path / "test_design.py").write_text(CHECKS)
+    ended, out, _ = run_pytest(tmp_path)
+    assert ended == code and (code == 0 or "checkvalve check design.yaml ended with 1" in out)

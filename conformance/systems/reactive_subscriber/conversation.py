@@ -209,6 +209,7 @@ class Application(Upstream):
     def __init__(self, capacity: int, most: int) -> None:
         super().__init__(capacity, most)
         self._stopped = False
+        self._due = False           # it was to process an element, and has not said whether it did
         self._waiting: deque[int] = deque()
 
     def _sensible(self) -> dict[str, bool]:
@@ -234,6 +235,7 @@ class Application(Upstream):
         if do == "on_next" and not (self._stopped or self._cancelled):
             self._waiting.append(request["element"])
         self._stopped = self._stopped or do == "stop"
+        self._due = self._due or do == "process"
         return [] if do == "settle" else super().note(request)
 
     def knows(self, event: Message) -> bool:
@@ -246,7 +248,14 @@ class Application(Upstream):
             return [(self._consumed(event["element"]), ())]
         return super().steps(event)
 
+    def rests(self) -> list[Step]:
+        """See ``Side``: who rests, and has told of no element, has processed none."""
+        nothing: list[Step] = [("consumes_nothing", ())] if self._due else []
+        self._due = False
+        return nothing + super().rests()
+
     def _consumed(self, element: int | None) -> str:
+        self._due = False
         if element is None:
             return "consumes_nothing"
         if self._waiting and self._waiting[0] == element:

@@ -32,6 +32,8 @@ class PlainConversation:
     says: ClassVar[Table | None] = None
     named: ClassVar[Mapping[str, str]] = {}
     """Acts that are not named as the operation that they ask for."""
+    carries: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    """By operation, the fields of its request that a program may set itself: values of items."""
     errors_tell: ClassVar[bool] = False
     """Whether an error is as good as an answer, for the rules that could have been broken."""
 
@@ -137,7 +139,10 @@ class PlainConversation:
             raise InputError(f"the target cannot do {excerpt(do)}")
         names = [do, *(act for act, asked in self.named.items() if asked == do)]
         made: dict[tuple[str, ...], None] = {}
-        for act in (Act(name, pick) for name in names for pick in range(_PICKS_MAX)):
+        about = tuple((name, request[name]) for name in self.carries.get(do, ())
+                      if isinstance(request.get(name), str | int))
+        for act in (Act(name, pick, told) for told in dict.fromkeys(((), about))
+                    for name in names for pick in range(_PICKS_MAX)):
             found = self.request_of(act)
             if found == request:
                 return act

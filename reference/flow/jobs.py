@@ -25,10 +25,10 @@ __all__ = ["Happens", "Job", "Master", "News", "Worker"]
 
 
 class Job(NamedTuple):
-    """What a client wants done: ``number`` is the client's."""
+    """What a client wants done: ``number``, or a text, is the client's name for it."""
 
     client: Hashable
-    number: int
+    number: int | str
     body: Any = None
 
 

@@ -9,6 +9,7 @@ from typing import ClassVar, Final
 from ....spec.notation.interpreter import Step
 from ...ports.base import Message
 from ...suites.suite import Act, Answer
+from ...suites.values import Value, in_words
 
 __all__ = ["Application", "Upstream"]
 
@@ -106,7 +107,7 @@ class Upstream:
         if not self._sensible().get(do, False):
             return None
         if do == "on_next":
-            return {"do": do, "element": self._element}
+            return {"do": do, "element": dict(act.about).get("element", self._element)}
         return {"do": do, "signal": _NULLS[act.pick % 3]} if do == "on_null" else {"do": do}
 
     def _sensible(self) -> dict[str, bool]:
@@ -210,7 +211,7 @@ class Application(Upstream):
         super().__init__(capacity, most)
         self._stopped = False
         self._due = False           # it was to process an element, and has not said whether it did
-        self._waiting: deque[int] = deque()
+        self._waiting: deque[Value] = deque()
 
     def _sensible(self) -> dict[str, bool]:
         return {**super()._sensible(), "settle": True, "process": not self._stopped,
@@ -254,7 +255,7 @@ class Application(Upstream):
         self._due = False
         return nothing + super().rests()
 
-    def _consumed(self, element: int | None) -> str:
+    def _consumed(self, element: Value | None) -> str:
         self._due = False
         if element is None:
             return "consumes_nothing"
@@ -268,7 +269,7 @@ class Application(Upstream):
         name = event["event"]
         if name == "consumes":
             element = event["element"]
-            return f"element {element} is processed" if element is not None else "nothing"
+            return "nothing" if element is None else f"element {in_words(element)} is processed"
         told = {"finishes": "the application is told of the end",
                 "breaks_off": "the application is told of the failure"}
         return told.get(name) or super().in_words(event)

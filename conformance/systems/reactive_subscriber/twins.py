@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 from ....reference.reactive.signals import CANCEL, Call, Complete, Failed, Request
 from ....reference.reactive.subscriber import BatchSubscriber
+from ...ports.base import Message
 from ...suites.twin import Twins
 from .adapter import ReferenceSubscriber
 
 __all__ = ["TWINS"]
 
-Base = BatchSubscriber[int]
+Base = BatchSubscriber[Any]
 
 TWINS: Final = Twins("reactive.subscriber", ReferenceSubscriber, ("reference.subscriber",))
 
@@ -303,3 +305,62 @@ class StackFromSix(_StackFrom):
     """With six or more it is a stack."""
 
     elements = 6
+
+
+# ---- what looks at the elements ------------------------------------------------------------------
+
+@TWINS.twin("subscriber-drops-equal-elements", "RS-2.11",
+            "an element equal to one inside is dropped", "distinct() taken for what asks no more than once")
+class DroppingEqualElements(Base):
+    """What has come is known."""
+
+    def _enqueue(self, element: Any) -> None:
+        if element not in self._buffer:
+            super()._enqueue(element)
+
+
+@TWINS.twin("subscriber-loses-what-is-false", "RS-2.11",
+            "an element that is false, such as 0, is lost", "`if element` where `if element is not None` was meant")
+class LosingWhatIsFalse(Base):
+    """It is taken for none."""
+
+    def _enqueue(self, element: Any) -> None:
+        if element:
+            super()._enqueue(element)
+
+
+@TWINS.twin("subscriber-cuts-long-texts", "RS-2.11", "a text is cut to eight characters",
+            "a column of fixed width behind the stream")
+class CuttingLongTexts(Base):
+    """What begins alike is alike."""
+
+    def _enqueue(self, element: Any) -> None:
+        super()._enqueue(element[:8] if isinstance(element, str) else element)
+
+
+@TWINS.twin("subscriber-takes-numbers-for-texts", "RS-2.11", "a number comes out as a text",
+            "a stage that writes what passes, and reads it again")
+class TakingNumbersForTexts(Base):
+    """1 is "1"."""
+
+    def _enqueue(self, element: Any) -> None:
+        super()._enqueue(f"{element}")
+
+
+# ---- who says nothing ----------------------------------------------------------------------------
+
+class _Sleeping(ReferenceSubscriber):
+    """An application that processes nothing, and does not say so."""
+
+    def start(self, settings: Mapping[str, Any]) -> None:
+        super().start(settings)
+        self.processed = 0
+
+    def process(self) -> list[Message]:
+        self.processed += 1
+        return super().process() if self.processed % 3 else self.then()
+
+
+TWINS.add("subscriber-application-sleeps", "RS-2.11",
+          "every third time, an element that has come is not processed, and nothing is said",
+          "a worker that misses a wake-up", parts={}, of=_Sleeping)

@@ -48,8 +48,8 @@ _DONE: Final = events(
 
 
 class ClosingConversation(CallsConversation):
-    """One session. Puts are named p1, p2, …, and so are their items where the program names no
-    others; takes t1, …, and joins j1, …
+    """One session. Puts are named p1, p2, …, and their items a1, a2, … where the program does not
+    say otherwise; takes t1, …, and joins j1, …
 
     Items of one value cannot be told apart: what comes out is any of them.
     """
@@ -92,7 +92,7 @@ class ClosingConversation(CallsConversation):
         request = super().request_of(act)
         if request is None or self.letters.get(act.do) != "p":
             return request
-        return request | {"item": dict(act.about).get("item", request["by"])}
+        return request | {"item": dict(act.about).get("item", f"a{request['by'][1:]}")}
 
     def seen(self, request: Message, answer: Any) -> Seen:
         """See ``PlainConversation``."""

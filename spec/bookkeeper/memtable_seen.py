@@ -16,6 +16,7 @@ Source: ``memtable``, ``observed_memtable``.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Final
 
 from ..notation.views import Seen, View, see, shown
 from ..refinements import refines, refused
@@ -24,15 +25,19 @@ from .observed_memtable import ObservedMemtable
 
 __all__ = ["EXPECTATIONS", "MemtableSeen"]
 
+NUMBERS: Final = 3
+"""Numbers of entries: as many are waiting or in memory at the same time."""
+
 
 class MemtableSeen(View[Memtable]):
-    """Entries are numbered as they come; ``history`` is how many have."""
+    """Entries are numbered as they come, and after the last number again from the first one;
+    ``history`` is one more than the number that was given last."""
 
     history: int = 0
 
     @shown
     def add(self, before: Memtable, after: Memtable, adder: int) -> Iterable[Seen]:
-        self.history += 1
+        self.history = self.history % NUMBERS + 1
         return see("add", length=before.length[adder] - 1), *asked_for(before, after)
 
     @shown
@@ -70,7 +75,8 @@ def asked_for(before: Memtable, after: Memtable) -> list[Seen]:
 
 SEEN = refines(
     Retrying, ObservedMemtable, "entries get room as they have to", shows=MemtableSeen,
-    seen_by={"L": "L", "M": "M", "R": 3}, room=("self.named < self.R",),
+    seen_by={"L": "L", "M": "M", "R": NUMBERS},
+    room=("self.place[self.named] in (Entry.UNNAMED, Entry.GONE)",),
     A=1, L=(1, 2), M=lambda L: range(1, 2 * L + 1), X=(0, 1))
 
 EXPECTATIONS = (

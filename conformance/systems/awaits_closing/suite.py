@@ -174,7 +174,7 @@ SUITE: Final = Suite(
              "run": 4, "settle": 2},
     # To rest is nothing that is asked for; but it takes a call that may wait.
     needs={"JOIN-3": (("put", "take", "join"),),
-           "QUEUE-3": (("put",), ("take",), (policy("wait"),))},
+           "QUEUE-3": (("put",), ("take",), (policy("wait"),)), "QUEUE-5": (("put",), ("take",))},
     epilogue=(Act("settle"), Act("take"), Act("take"), Act("take"), Act("settle"), Act("done"),
               Act("done"), Act("settle")),
     constants=_constants,

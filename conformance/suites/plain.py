@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -18,6 +18,10 @@ from .says import Fields, Known, On, Seen, Table
 __all__ = ["PlainConversation", "Seen"]
 
 _PICKS_MAX = 512
+
+
+def _each(value: object) -> Sequence[object]:
+    return value if isinstance(value, list) else [value]
 
 
 class PlainConversation:
@@ -139,8 +143,8 @@ class PlainConversation:
             raise InputError(f"the target cannot do {excerpt(do)}")
         names = [do, *(act for act, asked in self.named.items() if asked == do)]
         made: dict[tuple[str, ...], None] = {}
-        about = tuple((name, request[name]) for name in self.carries.get(do, ())
-                      if isinstance(request.get(name), str | int))
+        about = tuple((name, value) for name in self.carries.get(do, ())
+                      for value in _each(request.get(name)) if isinstance(value, str | int))
         for act in (Act(name, pick, told) for told in dict.fromkeys(((), about))
                     for name in names for pick in range(_PICKS_MAX)):
             found = self.request_of(act)

@@ -15,14 +15,17 @@ judged as any of them (``either`` in the engines' candidates).
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import count
 from random import Random
 from typing import Final
 
 from .exchange import Act, Program
 
-__all__ = ["BEYOND", "DRESSED", "KEYS", "STYLES", "Payloads", "Style", "Value", "in_words"]
+__all__ = [
+    "BEYOND", "DRESSED", "KEYS", "STYLES", "Payloads", "Style", "Value", "in_words", "unlike",
+]
 
 Value = int | str
 
@@ -100,17 +103,24 @@ class Payloads:
         items = 0
         for act in program:
             if act.do in self.fields and not act.about:
-                count = self.several.get(act.do, _one)(act.pick)
-                values = [style(random, items + more) for more in range(count)]
+                many = self.several.get(act.do, _one)(act.pick)
+                values = [style(random, items + more) for more in range(many)]
                 act = act._replace(about=tuple(
                     (self.fields[act.do], str(value) if self.texts else value)
                     for value in values))
-                items += count
+                items += many
             if act.do in self.ends and random.random() < _OFTEN:
                 name, amounts = self.ends[act.do]
                 act = act._replace(about=(*act.about, (name, random.choice(amounts))))
             acts.append(act)
         return tuple(acts)
+
+
+def unlike(name: Value, taken: Collection[Value]) -> Value:
+    """A name that is not taken: that one, or else a number."""
+    if name not in taken:
+        return name
+    return next(number for number in count(len(taken)) if number not in taken)
 
 
 def _one(pick: int) -> int:

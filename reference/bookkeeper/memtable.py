@@ -12,7 +12,7 @@ flush that fails is to be tried again. A call that raises has changed nothing.
 from __future__ import annotations
 
 from collections import deque
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 __all__ = ["EntryTooLong", "Key", "Memtable", "MemtableMisuse", "Moved"]
 
@@ -31,10 +31,10 @@ class EntryTooLong(ValueError):
 
 
 class Moved(NamedTuple):
-    """What a call has led to: these entries are in the table now; so many bytes are to be flushed
-    (0: nothing new is asked for)."""
+    """What a call has led to: these entries are in the table now, by the keys that the driver gave;
+    so many bytes are to be flushed (0: nothing new is asked for)."""
 
-    inserted: list[Key]
+    inserted: list[Any]
     flush: int
 
 
@@ -80,7 +80,7 @@ class Memtable:
         return self._go_on()
 
     def _go_on(self) -> Moved:
-        inserted: list[Key] = []
+        inserted = []
         while self._line and self._has_room(self._line[0][1]):
             key, length = self._line.popleft()
             self._free -= length

@@ -75,4 +75,5 @@ def hushed(value: Any, kind: Kind | None = None) -> Any:
         return value
     if kind is None:
         return []
-    return next((less for less in (None, []) if kind.accepts(less)), value)
+    least: tuple[Any, ...] = (None, [])
+    return next((less for less in least if kind.accepts(less)), value)

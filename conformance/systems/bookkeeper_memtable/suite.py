@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import count
 from typing import ClassVar, Final
 
 from ....spec.bookkeeper.observed_memtable import ObservedMemtable
@@ -12,7 +11,7 @@ from ...suites.lengthy import Long, grown
 from ...suites.plain import PlainConversation
 from ...suites.says import Fields, each, ends, on, over, says, table
 from ...suites.suite import Act, Suite, Watch
-from ...suites.values import BEYOND, KEYS, Payloads, Value, in_words
+from ...suites.values import BEYOND, KEYS, Payloads, Value, in_words, unlike
 
 __all__ = ["SUITE", "MemtableConversation"]
 
@@ -80,7 +79,7 @@ class MemtableConversation(PlainConversation):
             return None
         if act.pick < _AGAIN:
             told = dict(act.about)
-            return {"do": "add", "entry": self._new(told.get("entry", len(self._lengths))),
+            return {"do": "add", "entry": unlike(told.get("entry", len(self._lengths)), self._lengths),
                     "length": told.get("length", act.pick % (2 * self._size + 1) + 1)}
         if not self._table:
             return None
@@ -89,12 +88,6 @@ class MemtableConversation(PlainConversation):
         if self._waiting or self._lengths[entry] > 2 * self._size - held:
             return None     # it would not be known any more, perhaps, when there is room
         return {"do": "add", "entry": entry, "length": self._lengths[entry]}
-
-    def _new(self, name: Value) -> Value:
-        """The name of a new entry: that one, unless it is taken."""
-        if name not in self._lengths:
-            return name
-        return next(number for number in count(len(self._lengths)) if number not in self._lengths)
 
     @property
     def _next(self) -> int:

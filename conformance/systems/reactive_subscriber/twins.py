@@ -83,7 +83,7 @@ class AskingForNothing(Base):
 
     _processed = False
 
-    def _dequeue(self) -> int:
+    def _dequeue(self) -> Any:
         self._processed = True
         return super()._dequeue()
 
@@ -128,7 +128,7 @@ class AskingAfterTheEnd(Base):
 
     _drained = False
 
-    def _dequeue(self) -> int:
+    def _dequeue(self) -> Any:
         self._drained = True
         return super()._dequeue()
 
@@ -172,7 +172,7 @@ class Overlapping(Base):
 class MindingLate(Base):
     """What is cancelled is silent, it thinks."""
 
-    def on_next(self, element: int) -> None:
+    def on_next(self, element: Any) -> None:
         if self._stopped:
             raise AssertionError("cancelled")
         super().on_next(element)
@@ -185,7 +185,7 @@ class MindingAnEarlyEnd(Base):
 
     _seen = False
 
-    def on_next(self, element: int) -> None:
+    def on_next(self, element: Any) -> None:
         super().on_next(element)
         self._seen = True
 
@@ -237,7 +237,7 @@ class RaisingErrors(Base):
 class KeepingTheNewest(Base):
     """There is one slot, whatever was asked for."""
 
-    def _enqueue(self, element: int) -> None:
+    def _enqueue(self, element: Any) -> None:
         self._buffer.clear()
         super()._enqueue(element)
 
@@ -247,7 +247,7 @@ class KeepingTheNewest(Base):
 class ProcessingTheNewest(Base):
     """The buffer is a stack."""
 
-    def _dequeue(self) -> int:
+    def _dequeue(self) -> Any:
         return self._buffer.pop()
 
 
@@ -256,7 +256,7 @@ class ProcessingTheNewest(Base):
 class TakingNull(Base):
     """An element is an element."""
 
-    def on_next(self, element: int) -> None:
+    def on_next(self, element: Any) -> None:
         if element is not None:
             super().on_next(element)
 
@@ -266,7 +266,7 @@ class TakingNull(Base):
 class RaisingWhenFull(Base):
     """The last slot does not exist."""
 
-    def _enqueue(self, element: int) -> None:
+    def _enqueue(self, element: Any) -> None:
         if len(self._buffer) + 1 >= self.capacity > 1:
             raise OverflowError("queue full")
         super()._enqueue(element)
@@ -284,7 +284,7 @@ class _StackFrom(Base):
 
     elements = 4
 
-    def _dequeue(self) -> int:
+    def _dequeue(self) -> Any:
         if len(self._buffer) >= self.elements:
             self._buffer.rotate(1)
         return super()._dequeue()

@@ -21,7 +21,8 @@ from __future__ import annotations
 
 from ..expectations import expect
 from ..notation import (
-    MUST, Machine, action, always, array, boolean, const, guard_rule, integer, require, subset, upto,
+    MUST, Machine, action, always, array, boolean, const, guard_rule, integer, require, subset,
+    upto,
 )
 from .rules import (
     CONSUMER_WAKES, FULL_REFUSES, NOT_INVENTED, NOT_TWICE, ORDER, PRODUCER_WAKES,

@@ -20,7 +20,8 @@ from .closing import ClosableQueue, OrderlyClosing
 __all__ = [
     "EXPECTATIONS", "ClosesForOne", "ClosesForTakes", "DeafToDone", "DeafToItems",
     "DeafToRoom", "EndsEarly", "GivesAfterCut", "GivesAgain", "KeepsPlace", "NewestFirst",
-    "OneTooMany", "QueueSeen", "Sleepers", "Spinning", "TakesInLate", "TellsAtOnce", "TellsForNothing",
+    "OneTooMany", "QueueSeen", "Sleepers", "Spinning", "TakesInLate", "TellsAtOnce",
+    "TellsForNothing",
 ]
 
 

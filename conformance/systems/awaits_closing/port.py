@@ -93,6 +93,6 @@ PORT: Final = Port(
     meaning="a queue for coroutines that is closed and joined, one callback at a time",
     operations=promised(_OPERATIONS, _PROMISES),
     settings=(Argument("capacity", POSITIVE, "the most items that the queue may hold"),),
-    policies={"wait": "a full queue lets a put wait; items leave in the order in which they entered",
+    policies={"wait": "a full queue lets a put wait; items leave in the order in which they came",
               "ranked": "a full queue lets a put wait; items leave by their rank"},
 )

@@ -430,7 +430,8 @@ class NamesOf32Bits(_Alike):
 
 
 @TWINS.twin(
-    "bookie-loses-what-is-false", "BK-51", "a request whose name is false, such as 0, is passed over",
+    "bookie-loses-what-is-false", "BK-51",
+    "a request whose name is false, such as 0, is passed over",
     "`if request` where `if request is not None` was meant")
 class LosingWhatIsFalse(Bookie):
     """It is neither started nor answered."""

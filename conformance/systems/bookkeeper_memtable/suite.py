@@ -79,7 +79,8 @@ class MemtableConversation(PlainConversation):
             return None
         if act.pick < _AGAIN:
             told = dict(act.about)
-            return {"do": "add", "entry": unlike(told.get("entry", len(self._lengths)), self._lengths),
+            name = unlike(told.get("entry", len(self._lengths)), self._lengths)
+            return {"do": "add", "entry": name,
                     "length": told.get("length", act.pick % (2 * self._size + 1) + 1)}
         if not self._table:
             return None

@@ -29,7 +29,7 @@ WORKER: Final = Argument("worker", COUNT, "its number")
 _OPERATIONS: Final = (
     hello("start a fresh master, with no job, whom nobody has asked"),
     Operation("submit", DONE, "a client's job arrives; ok: what the master does now, in its order",
-              (Argument("job", ITEM, "its name, a text or a number, which another job may have too"),)),
+              (Argument("job", ITEM, "its name, a text or a number; another may have it too"),)),
     Operation("ask", DONE, "a worker's ask arrives, perhaps late or for the second time; ok: what "
               "the master does now",
               (WORKER, Argument("got", COUNT, "how many jobs the worker had got when it sent the "

@@ -145,9 +145,10 @@ class PurgatoryConversation(PlainConversation):
             "force": "force {request}", "check": "an event of {key}", "cancel": "cancel {key}",
             "advance": "{by} ms go by",
         }.get(request["do"], str(request["do"]))
-        told = {name: in_words(request[name]) for name in ("request", "key") if name in request}
+        told = {str(name): in_words(request[name]) for name in ("request", "key")
+                if name in request}
         keys = " or ".join(map(in_words, request.get("keys", ())))
-        return words.format_map({**request, **told, "keys": keys})
+        return words.format_map(dict(request) | told | {"keys": keys})
 
     # --- answers -------------------------------------------------------------------------
 
@@ -196,7 +197,8 @@ class PurgatoryConversation(PlainConversation):
             yield Answer("it is tried three times", self._about_one(request, 3, 0, 0, 0))
         for other in range(self._made):
             if other != number:
-                yield Answer(f"{self._called(other)} is completed", ("stray", (("request", other),)))
+                words = f"{self._called(other)} is completed"
+                yield Answer(words, ("stray", (("request", other),)))
 
     def _possible_of_some(self, request: Message) -> Iterator[Answer]:
         everybody, is_check = tuple(range(self._made)), request["do"] == "check"
@@ -292,8 +294,9 @@ class PurgatoryConversation(PlainConversation):
         if request["do"] == "force":
             return "forced", (("request", number), *outcome)
         meanwhile = number in self._soon and number not in self._ready
+        keys = tuple(map(self._names.number_of_key, request["keys"]))
         return "made", (
-            ("request", number), ("keys", _NUMBER_OF_KEYS[tuple(map(self._names.number_of_key, request["keys"]))]),
+            ("request", number), ("keys", _NUMBER_OF_KEYS[keys]),
             ("timeout", TIMEOUTS.index(request["timeout"])), ("meanwhile", int(meanwhile)),
             ("tries", min(tries, _TRIES_MAX)), *outcome)
 
@@ -428,8 +431,9 @@ SUITE: Final = PurgatorySuite(
         Act("moved"), Act("watched"), Act("delayed"), Act("keys"), Act("estimate"),
     ),
     constants=_constants,
-    payloads=Payloads({name: "names" for name in ("watch", "ready", "soon", "fail", "check", "cancel")},
-                      styles=KEY_STYLES, several={"watch": _how_many}, texts=True),
+    payloads=Payloads(
+        dict.fromkeys(("watch", "ready", "soon", "fail", "check", "cancel"), "names"),
+        styles=KEY_STYLES, several={"watch": _how_many}, texts=True),
     long=Long(fills=("watch",), drains=("ready", "check", "advance"), sizes=(6,)),
     converse=PurgatoryConversation,
     scene="A purgatory. Purge interval: {capacity}.",

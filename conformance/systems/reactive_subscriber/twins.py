@@ -310,7 +310,8 @@ class StackFromSix(_StackFrom):
 # ---- what looks at the elements ------------------------------------------------------------------
 
 @TWINS.twin("subscriber-drops-equal-elements", "RS-2.11",
-            "an element equal to one inside is dropped", "distinct() taken for what asks no more than once")
+            "an element equal to one inside is dropped",
+            "distinct() taken for what asks no more than once")
 class DroppingEqualElements(Base):
     """What has come is known."""
 
@@ -320,7 +321,8 @@ class DroppingEqualElements(Base):
 
 
 @TWINS.twin("subscriber-loses-what-is-false", "RS-2.11",
-            "an element that is false, such as 0, is lost", "`if element` where `if element is not None` was meant")
+            "an element that is false, such as 0, is lost",
+            "`if element` where `if element is not None` was meant")
 class LosingWhatIsFalse(Base):
     """It is taken for none."""
 

@@ -53,7 +53,7 @@ class ReferencePartition(PortAdapter):
         """See ``PortAdapter.start``."""
         self._log = Log(settings["first"])
         self._settings = settings
-        self._recorded = settings["first"]
+        self._recorded: int = settings["first"]
         try:
             self._manager = self._started()
         except (PartitionMisuse, RetryMisuse) as misuse:

@@ -132,8 +132,8 @@ class PartitionConversation(PlainConversation):
 
 def _settings(capacity: int) -> Mapping[str, int]:
     retries, outstanding, delay, longest = _POLICIES[(capacity - 1) % len(_POLICIES)]
-    return {"capacity": capacity, "first": _FIRST.get(capacity, 0), "retries": retries, "outstanding": outstanding,
-            "delay": delay, "longest": longest}
+    return {"capacity": capacity, "first": _FIRST.get(capacity, 0), "retries": retries,
+            "outstanding": outstanding, "delay": delay, "longest": longest}
 
 
 def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
@@ -175,7 +175,7 @@ SUITE: Final = Suite(
         "STORM-K25": ("append", "next", "ack", "fail", "commit"),
         "STORM-K35": ("append", "next", "fail", "wait"),
     },
-    scene="A partition of a log, whose first offset is {first}. Messages in a fetch: {capacity}; retries: {retries} (-1: no "
-          "limit); outstanding at the same time: {outstanding} (0: no limit); delay before a "
-          "retry: {delay} ms, at most {longest} ms.",
+    scene="A partition of a log, whose first offset is {first}. Messages in a fetch: {capacity}; "
+          "retries: {retries} (-1: no limit); outstanding at the same time: {outstanding} (0: no "
+          "limit); delay before a retry: {delay} ms, at most {longest} ms.",
 )

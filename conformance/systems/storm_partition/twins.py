@@ -453,7 +453,8 @@ class _Narrow(PartitionManager):
     bits = 31
 
     def commit(self) -> int:
-        return super().commit() % 2**self.bits
+        position: int = super().commit() % 2**self.bits
+        return position
 
 
 @TWINS.twin(

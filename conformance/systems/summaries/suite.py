@@ -135,7 +135,8 @@ class SummariesConversation(PlainConversation):
         emits, total = self._steps.emits, sum(powers)
         yield Answer("there is no output", (self._steps.nothing, ()))
         # Its sum is what the machine looks at, but no other output of that sum would do.
-        yield Answer(self._words(held if self._batches else [sum(held)]), _of(emits, "total", total))
+        output = held if self._batches else [sum(held)]
+        yield Answer(self._words(output), _of(emits, "total", total))
         yield Answer("an output goes that comes to another sum", _of(emits, "total", total + 1))
         yield Answer("an output goes in another form", (self._steps.others, ()))
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from ....reference.drivers.asyncio_closing import ClosableQueue, Closed, Line
-from ...suites.twin import Twins
+from ...suites.twin import Twins, stack_from
 from .adapter import ReferenceClosing
 
 __all__ = ["TWINS"]
@@ -339,40 +339,11 @@ TWINS.late("closing-one-too-many", 40, 300)
 
 # ---- what shows in large queues -----------------------------------------------------------------
 
-class _StackFrom(ClosableQueue[Any]):
-    """From so many items on, the newest comes first."""
-
-    size = 4
-
-    async def take(self) -> Any:
-        if len(self.items) >= self.size:
-            self.items.rotate(1)
-        return await super().take()
-
-
-@TWINS.twin(
-    "closing-stack-from-four", "QUEUE-3", "from four items on, the newest comes first",
-    "a ring whose read index is taken from the wrong end once it has wrapped")
-class StackFromFour(_StackFrom):
-    """With four or more it is a stack."""
-
-
-@TWINS.twin(
-    "closing-stack-from-six", "QUEUE-3", "from six items on, the newest comes first",
-    "a ring whose read index is taken from the wrong end once it has wrapped")
-class StackFromSix(_StackFrom):
-    """With six or more it is a stack."""
-
-    size = 6
-
-
-@TWINS.twin(
+TWINS.stacks("closing-", "QUEUE-3", "items", ClosableQueue, "take", lambda self: self.items)
+TWINS.add(
     "closing-last-in-first-out", "QUEUE-3", "the youngest item leaves first",
-    "LifoQueue where Queue was meant")
-class LastInFirstOut(_StackFrom):
-    """A stack of any size."""
-
-    size = 2
+    "LifoQueue where Queue was meant",
+    parts=_as_kind(stack_from(ClosableQueue, "take", lambda self: self.items, 2)))
 
 
 # ---- what looks at the items ---------------------------------------------------------------------

@@ -219,31 +219,8 @@ TWINS.late("memtable-looks-before-waiting", 40, 300)
 
 # ---- what shows in long lines --------------------------------------------------------------------
 
-class _StackFrom(Memtable):
-    """From so many entries that wait on, the newest is inserted first."""
-
-    entries = 4
-
-    def flushed(self, *, failed: bool = False) -> Moved:
-        if len(self._line) >= self.entries:
-            self._line.rotate(1)
-        return super().flushed(failed=failed)
-
-
-@TWINS.twin(
-    "memtable-stack-from-four", "BK-71", "from four entries that wait on, the newest comes first",
-    "a ring whose read index is taken from the wrong end once it has wrapped")
-class StackFromFour(_StackFrom):
-    """With four or more it is a stack."""
-
-
-@TWINS.twin(
-    "memtable-stack-from-six", "BK-71", "from six entries that wait on, the newest comes first",
-    "a ring whose read index is taken from the wrong end once it has wrapped")
-class StackFromSix(_StackFrom):
-    """With six or more it is a stack."""
-
-    entries = 6
+TWINS.stacks(
+    "memtable-", "BK-71", "entries that wait", Memtable, "flushed", lambda self: self._line)
 
 
 # ---- what looks at names and lengths -------------------------------------------------------------

@@ -170,32 +170,7 @@ TWINS.late("jobs-takes-every-ask", 40, 300)
 
 # ---- what shows in large queues ------------------------------------------------------------------
 
-class _StackFrom(Master):
-    """From so many jobs on, the newest comes first."""
-
-    jobs = 4
-
-    def _give(self) -> list[News]:
-        if len(self._queue) >= self.jobs:
-            self._queue._items.rotate(1)
-        return super()._give()
-
-
-
-@TWINS.twin(
-    "jobs-stack-from-four", "FLOW-51", "from four jobs on, the newest comes first",
-    "a ring whose read index is taken from the wrong end once it has wrapped")
-class StackFromFour(_StackFrom):
-    """With four or more it is a stack."""
-
-
-@TWINS.twin(
-    "jobs-stack-from-six", "FLOW-51", "from six jobs on, the newest comes first",
-    "a ring whose read index is taken from the wrong end once it has wrapped")
-class StackFromSix(_StackFrom):
-    """With six or more it is a stack."""
-
-    jobs = 6
+TWINS.stacks("jobs-", "FLOW-51", "jobs", Master, "_give", lambda self: self._queue._items)
 
 
 # ---- what looks at the jobs ----------------------------------------------------------------------

@@ -279,32 +279,7 @@ TWINS.late("subscriber-asks-without-bound", 40, 300)
 
 # ---- what shows in large queues ------------------------------------------------------------------
 
-class _StackFrom(Base):
-    """From so many elements on, the newest comes first."""
-
-    elements = 4
-
-    def _dequeue(self) -> Any:
-        if len(self._buffer) >= self.elements:
-            self._buffer.rotate(1)
-        return super()._dequeue()
-
-
-
-@TWINS.twin(
-    "subscriber-stack-from-four", "RS-2.11", "from four elements on, the newest comes first",
-    "a ring whose read index is taken from the wrong end once it has wrapped")
-class StackFromFour(_StackFrom):
-    """With four or more it is a stack."""
-
-
-@TWINS.twin(
-    "subscriber-stack-from-six", "RS-2.11", "from six elements on, the newest comes first",
-    "a ring whose read index is taken from the wrong end once it has wrapped")
-class StackFromSix(_StackFrom):
-    """With six or more it is a stack."""
-
-    elements = 6
+TWINS.stacks("subscriber-", "RS-2.11", "elements", Base, "_dequeue", lambda self: self._buffer)
 
 
 # ---- what looks at the elements ------------------------------------------------------------------

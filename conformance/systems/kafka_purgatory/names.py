@@ -11,9 +11,13 @@ from typing import Final
 from ...ports.base import Message
 from ...suites.suite import Act
 
-__all__ = ["KEYS", "Names", "told_by"]
+__all__ = ["KEYS", "KEY_SETS", "Names", "told_by"]
 
 KEYS: Final = ("k1", "k2")
+
+_KEYS_OF: Final = ((0, 1), (0,), (1,))
+"""By the pick of a request, its keys."""
+KEY_SETS: Final = len(_KEYS_OF)
 
 
 class Names:
@@ -36,6 +40,15 @@ class Names:
         told = _told(act)
         place = 1 + number if act.do == "watch" else 0
         return _unlike(told[place:place + 1], KEYS[number], [*self._keys.values()])
+
+    def of_keys(self, act: Act) -> tuple[int, ...]:
+        """The numbers of the keys that an act is about; the one that is said first is 0."""
+        numbers: tuple[int, ...] = ()
+        if act.do == "watch":
+            numbers = _KEYS_OF[act.pick % len(_KEYS_OF)]
+        elif act.do in ("check", "cancel"):
+            numbers = (act.pick % len(KEYS),)
+        return (0,) if numbers == (1,) and not self._keys else numbers
 
     def number(self, request: str) -> int:
         """The number of a request; -1 if none is called that."""

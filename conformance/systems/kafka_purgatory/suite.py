@@ -17,7 +17,7 @@ from ...suites.plain import PlainConversation, Seen
 from ...suites.suite import Act, Answer, Exchange, Fuller, Program, Suite, Watch
 from ...suites.values import KEYS as KEY_STYLES
 from ...suites.values import Payloads, in_words
-from .names import KEYS, Names, told_by
+from .names import KEY_SETS, KEYS, Names, told_by
 from .port import CALLBACKS
 
 __all__ = [
@@ -30,7 +30,6 @@ REQUESTS_OF_LONG: Final = 60
 _TOGETHER: Final = 75
 """In so many requests of a long program, so many requests come as in a short one."""
 
-_KEYS_OF: Final = ((0, 1), (0,), (1,))
 _NUMBER_OF_KEYS: Final = {(0, 1): len(KEYS), (0,): 0, (1,): 1}
 _TIMEOUTS: Final = (0, 2, 1)
 """The places in ``TIMEOUTS`` of the first requests' timeouts, and round again, unless the pick of a
@@ -59,6 +58,7 @@ class PurgatoryConversation(PlainConversation):
         super().__init__(session, "kafka.purgatory", {"capacity": capacity})
         self._most = _requests(items_max)
         self._names = Names()
+        self._said: Message | None = None
         self._asked = 0
         self._made = 0
         self._ready: set[int] = set()
@@ -70,14 +70,17 @@ class PurgatoryConversation(PlainConversation):
     # --- requests ------------------------------------------------------------------------
 
     def request_of(self, act: Act) -> Message | None:
-        """See ``PlainConversation``."""
+        """See ``PlainConversation``; what is being said stays as it is."""
+        return self._said or self._request_of(act)
+
+    def _request_of(self, act: Act) -> Message | None:
         do, pick, new = act.do, act.pick, self._made
         if do == "watch":
             if new >= self._room:
                 return None
             return {"do": do, "request": self._names.request(new, act),
-                    "keys": [self._names.key(key, act) for key in _keys_of(act)],
-                    "timeout": TIMEOUTS[self._timeout(pick // len(_KEYS_OF))]}
+                    "keys": [self._names.key(key, act) for key in self._names.of_keys(act)],
+                    "timeout": TIMEOUTS[self._timeout(pick // KEY_SETS)]}
         if do == "fail":
             return self._failure(act)
         if do == "moved" and not self._rounds:
@@ -85,7 +88,8 @@ class PurgatoryConversation(PlainConversation):
         if do in ("ready", "soon", "force"):
             return self._on_one(act)
         if do in ("check", "cancel"):
-            return {"do": do, "key": self._names.key(pick % len(KEYS), act)}
+            key, = self._names.of_keys(act)
+            return {"do": do, "key": self._names.key(key, act)}
         if do == "advance":
             return {"do": do, "by": PERIODS[pick % len(PERIODS)]}
         return {"do": do}
@@ -124,10 +128,13 @@ class PurgatoryConversation(PlainConversation):
 
     def say(self, act: Act) -> Exchange:
         """See ``Conversation``: names are given when they are said."""
-        request = self.request_of(act)
+        request = self._said = self.request_of(act)
         assert request is not None, "an act is said only where it makes sense"
-        self._names.said(request, _keys_of(act), self._made)
-        return super().say(act)
+        try:
+            self._names.said(request, self._names.of_keys(act), self._made)
+            return super().say(act)
+        finally:
+            self._said = None
 
     def act_for(self, request: Mapping[str, Any]) -> Act | None:
         """See ``Conversation``: what has no name yet may have any."""
@@ -326,13 +333,6 @@ class PurgatoryConversation(PlainConversation):
         return ", ".join([*told, f"answer {answer}"])
 
 
-def _keys_of(act: Act) -> tuple[int, ...]:
-    """The numbers of the keys that an act is about."""
-    if act.do == "watch":
-        return _KEYS_OF[act.pick % len(_KEYS_OF)]
-    return (act.pick % len(KEYS),) if act.do in ("check", "cancel") else ()
-
-
 def _how_many(pick: int) -> int:
     """Names that a request may need: its own, and those of its keys."""
     return 1 + len(KEYS)
@@ -381,7 +381,7 @@ def meeting(draw: random.Random) -> Program:
 
 def _watch(draw: random.Random, timeout: int) -> Act:
     place = TIMEOUTS.index(timeout) + 1
-    return Act("watch", place * len(_KEYS_OF) + draw.randrange(len(_KEYS_OF)))
+    return Act("watch", place * KEY_SETS + draw.randrange(KEY_SETS))
 
 
 def _advance(period: int) -> Act:

@@ -318,7 +318,7 @@ class CuttingLongTexts(Base):
 @TWINS.twin("subscriber-takes-numbers-for-texts", "RS-2.11", "a number comes out as a text",
             "a stage that writes what passes, and reads it again")
 class TakingNumbersForTexts(Base):
-    """1 is "1"."""
+    """Whoever compares it finds another element."""
 
     def _enqueue(self, element: Any) -> None:
         super()._enqueue(f"{element}")

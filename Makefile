@@ -5,7 +5,7 @@ SHELL := /bin/sh
 .DEFAULT_GOAL := help
 BIN := .venv/bin
 
-.PHONY: help gate test test-all quick durations lint types unit bench bench-designs bench-finders bench-peers bench-storm bench-purgatory certificates races fuzz differential verdicts oracles election failover bookie pages needs witnesses breakers explanations repairs mutants sabotage doctor wheel ci clean core dev programs
+.PHONY: help gate test test-all quick durations lint types unit bench bench-designs bench-finders bench-peers bench-storm bench-purgatory certificates races fuzz differential verdicts oracles election failover bookie pages needs witnesses breakers explanations repairs mutants sabotage coverage doctor wheel ci clean core dev programs
 
 help: ## List the targets.
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 10
@@ -103,6 +103,9 @@ mutants: dev ## Change one thing at a time: does anybody notice? (half an hour);
 
 sabotage: dev ## Make implementations that do not work: does each suite notice? (minutes); ARGS="--publish docs"
 	@nice -n 5 $(BIN)/python -m checkvalve.conformance.bench.sabotage $(ARGS)
+
+coverage: core ## By what each claim of the source texts is answered; 1 if one is open.
+	@$(BIN)/python -m checkvalve.conformance.bench.coverage
 
 doctor: core ## Show what this machine has and what each part needs.
 	@$(BIN)/checkvalve doctor

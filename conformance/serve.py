@@ -1,6 +1,7 @@
 """An adapter as a plain program, for any harness: ``python -m checkvalve.conformance.serve SPEC``.
 
-SPEC is what follows ``python:``, or the name of a target that comes with checkvalve.
+SPEC is ``thread:…``, ``asyncio:…``, ``python:…`` (or what follows it), or the name of a target
+that comes with checkvalve.
 """
 
 from __future__ import annotations
@@ -10,7 +11,9 @@ import sys
 
 from ..spec.notation.errors import CheckvalveError
 from .adapters.host import private_pipes, serve
-from .adapters.loading import load_factory
+from .foreign.factories import factory_of
+from .foreign.place import is_named
+from .systems.catalogue import makers
 from .targets import adapter_factory, is_shipped
 
 __all__ = ["main"]
@@ -26,8 +29,8 @@ def main() -> int:
     requests, replies = private_pipes()
     try:
         spec = sys.argv[1]
-        own = spec.removeprefix("python:")
-        factory = adapter_factory(spec) if is_shipped(spec) else load_factory(own)
+        own = spec if is_named(spec) else f"python:{spec}"
+        factory = adapter_factory(spec) if is_shipped(spec) else factory_of(own, makers())
         serve(spec, factory, requests, replies)
     except CheckvalveError as error:
         print(error, file=sys.stderr)

@@ -15,10 +15,10 @@ from functools import partial
 from typing import Final
 
 from ..spec.notation.errors import InputError
-from .adapters.loading import split_place
+from .foreign.place import is_named, place_of
 from .adapters.session import InProcessTarget
 from .ports.base import Adapter, Target, excerpt
-from .systems.catalogue import SYSTEMS, port_named, shipped, system_of, zoo
+from .systems.catalogue import SYSTEMS, makers, port_named, shipped, system_of, zoo
 
 __all__ = [
     "TIMEOUT_SECONDS", "adapter_factory", "check_name", "is_in_real_time", "is_shipped",
@@ -28,7 +28,9 @@ __all__ = [
 TIMEOUT_SECONDS: Final = 5.0
 """Real time that a target has for one reply."""
 
-_FORMS: Final = "python:package.module:factory, command:PROGRAM ARGUMENTS, or zoo:TWIN"
+_FORMS: Final = (
+    "thread:package.module:Class, asyncio:package.module:Class, python:package.module:factory, "
+    "command:PROGRAM ARGUMENTS, or zoo:TWIN")
 
 
 def resolve_target(spec: str, *, timeout: float = TIMEOUT_SECONDS) -> Target:
@@ -44,8 +46,8 @@ def resolve_target(spec: str, *, timeout: float = TIMEOUT_SECONDS) -> Target:
     system, known = shipped().get(spec, (None, None))
     if system is not None and known is not None and known.is_program:
         return _program(spec, system.program(known), timeout)
-    if kind == "python":
-        return _hosted(spec, rest, timeout)
+    if is_named(spec):
+        return _hosted(spec, timeout)
     return InProcessTarget(spec, adapter_factory(spec), port_named)
 
 
@@ -58,8 +60,8 @@ def check_name(spec: str, suite: str = "") -> None:
     kind, _, rest = spec.partition(":")
     if kind == "command":
         _split(rest)
-    elif kind == "python":
-        split_place(rest)
+    elif is_named(spec):
+        place_of(spec)
     elif spec not in shipped():
         _check_shipped(spec, suite)
     if suite and is_shipped(spec):
@@ -207,10 +209,10 @@ def _split(command: str) -> list[str]:
     return argv
 
 
-def _hosted(spec: str, place: str, timeout: float) -> Target:
+def _hosted(spec: str, timeout: float) -> Target:
     from .adapters.hosted import HostedTarget
 
-    target = HostedTarget(spec, place, timeout, port_named)
+    target = HostedTarget(spec, timeout, port_named, makers())
     target.prepare()
     return target
 

@@ -138,11 +138,21 @@ def test_what_cannot_be_changes_nothing() -> None:
     assert bookie.done(0) == [Effect(Do.WRITE, 0), Effect(Do.START, 1), Effect(Do.RESUME, 0)]
 
 
-@pytest.mark.parametrize("limits", [Limits(0, 1, 1), Limits(1, -1, 1)])
-def test_a_limit_below_one_is_refused(limits: Limits) -> None:
-    """It would let nothing pass for ever."""
-    with pytest.raises(BookieMisuse, match="limit"):
+@pytest.mark.parametrize("limits", [Limits(-1, 1, 1), Limits(1, -1, 1), Limits(1, 1, 0)])
+def test_a_limit_below_zero_and_an_empty_pool_are_refused(limits: Limits) -> None:
+    """They would let nothing pass for ever."""
+    with pytest.raises(BookieMisuse, match="limit|pool"):
         Bookie(limits)
+
+
+def test_a_limit_of_zero_holds_nobody_up() -> None:
+    """It is no limit: adds start as they come, while reads keep to theirs."""
+    bookie = Bookie(Limits(adds=0, reads=1, pool=9))
+    bookie.connect(0)
+    adds = bookie.receive(0, [(number, Kind.ADD) for number in range(8)])
+    assert adds == [Effect(Do.START, number) for number in range(8)]
+    assert bookie.receive(0, [(8, Kind.READ), (9, Kind.READ)]) == [
+        Effect(Do.START, 8), Effect(Do.PAUSE, 0)]
 
 
 # ---- the memtable ---------------------------------------------------------------------------

@@ -47,9 +47,9 @@ def leads_nowhere(text: str) -> Iterator[str]:
 
 
 def machines() -> frozenset[str]:
-    """The names of the machines of Storm's chapters, with their variants."""
+    """The names of the machines of the chapters on Storm and Kafka, with their variants."""
     return frozenset(
-        name for chapter in chapters(["storm"]) for name in vars(chapter.module))
+        name for chapter in chapters(["storm", "kafka"]) for name in vars(chapter.module))
 
 
 def test_every_rule_says_where_to_read_on() -> None:
@@ -135,6 +135,14 @@ def test_the_pages_on_storm_name_machines_that_there_are(name: str) -> None:
     page = next(page for page in PAGES if page.stem == name)
     quoted = set(re.findall(r"`([A-Z]\w*[a-z]\w*)`", page.read_text()))
     assert quoted and sorted(quoted - machines() - {"FailedException"}) == []
+
+
+def test_the_facts_of_the_field_name_machines_that_there_are() -> None:
+    """Each with the row that decides it."""
+    page = next(page for page in PAGES if page.stem == "field")
+    decided = {row.machine.__name__ for chapter in chapters() for row in chapter.expectations}
+    quoted = set(re.findall(r"`([A-Z]\w*[a-z]\w*)`", page.read_text()))
+    assert quoted and sorted(quoted - decided) == []
 
 
 def test_every_page_is_in_the_index() -> None:

@@ -98,6 +98,19 @@ def test_what_a_rule_calls_is_left_alone() -> None:
     assert {mutant.method for mutant in mutants(Bin)} == {"Bin.fill", "Bin.room"}
 
 
+def test_what_a_rule_calls_of_each_member_is_left_alone() -> None:
+    """A call within ``all(…)`` is one of the rule as well."""
+    class Bins(Bin):
+        @always("BIN-2", MUST, "None of them overflows.", source="a test")
+        def all_fit(self) -> bool:
+            return all(self.fits_one(each) for each in range(2))
+
+        def fits_one(self, each: int) -> bool:
+            return self.held <= self.C + each
+
+    assert "Bins.fits_one" not in {mutant.method for mutant in mutants(Bins)}
+
+
 @pytest.mark.parametrize("engine", ["interpreter", "native"])
 def test_a_mutant_is_a_machine_in_both_readings(engine: str) -> None:
     """Also where a method calls its base's, and the base's is the one that is changed."""

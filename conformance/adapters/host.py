@@ -19,8 +19,8 @@ from typing import IO, Any, Final, NoReturn
 
 from ...spec.notation.errors import CheckvalveError, TargetError
 from ..ports.base import LINE_BYTES_MAX, Adapter, Message, excerpt
-from .guard import guarded
-from .loading import load_factory
+from ..foreign.guard import guarded
+from ..foreign.factories import factory_of
 
 __all__ = [
     "BOOT", "FAREWELL", "MEMORY_BYTES_MAX", "WHERE_SIGNAL", "confine", "end_process", "hosted",
@@ -112,7 +112,8 @@ def private_pipes() -> tuple[IO[bytes], IO[bytes]]:
 
 
 def hosted(order: Message) -> None:
-    """Carry out ``order``, the first line: ``name`` of the target, and ``place`` to load.
+    """Carry out ``order``, the first line: ``name`` of the target, ``place`` to load, and the
+    ``makers`` of adapters for a class that is none.
 
     Each reply is ``{"id", "reply", "closes"}`` or ``{"id", "failed"}``. Ends the process.
     """
@@ -140,7 +141,7 @@ class _Host:
     def run(self, order: Message, requests: IO[bytes]) -> None:
         """Load what ``order`` names, and answer until ``requests`` ends."""
         try:
-            instances = _Instances(self._name, load_factory(order["place"]))
+            instances = _Instances(self._name, factory_of(order["place"], order["makers"]))
         except CheckvalveError as error:
             self._send(_failed(order["id"], error))
             return

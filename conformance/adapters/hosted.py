@@ -11,15 +11,17 @@ import os
 import re
 import sys
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, Final
 
 from ...spec.notation.errors import CheckvalveError, InputError, TargetError
 from ..ports.base import Message, excerpt
 from .child import Child, last_lines
-from .guard import own_place
+from ..foreign.guard import own_place
 from .host import BOOT, FAREWELL, WHERE_SIGNAL
-from .loading import IMPORT_ADVICE, split_place
+from ..foreign.loading import IMPORT_ADVICE
+from ..foreign.place import THREAD, place_of
 from .process import Key, Pipe, converse, end_idle, keep_idle, take_idle
 from .session import CheckedSession, PortNamed
 
@@ -36,17 +38,24 @@ _OUTERMOST: Final = 'File "<string>", line 1 in <module>'
 _FRAME: Final = re.compile(r'  File "(.*)", line (\d+) in ')
 _DEADLY: Final = "Mend it: an adapter answers, and never ends its process."
 _LATE: Final = "Find what it waits for: an adapter answers every request at once."
+_UNSEEN: Final = (
+    "It may wait in C, or for something outside of this process, which cannot be seen from here. "
+    "Then write an adapter for it: docs/settling.md.")
 
 
 class HostedTarget:
-    """The adapters that ``place``, as in ``package.module:factory``, makes."""
+    """The adapters that a Python object makes, as in ``python:package.module:factory``.
 
-    def __init__(self, name: str, place: str, timeout: float, port_named: PortNamed) -> None:
+    ``makers`` make one of a class that is none itself.
+    """
+
+    def __init__(self, name: str, timeout: float, port_named: PortNamed,
+                 makers: Mapping[str, str]) -> None:
         self._name = name
-        self._place = place
         self._timeout = timeout
         self._port_named = port_named
-        split_place(place)
+        self._makers = dict(makers)
+        self._module = place_of(name).module
 
     @property
     def name(self) -> str:
@@ -70,11 +79,12 @@ class HostedTarget:
 
     def _key(self) -> Key:
         # Elsewhere, or with another search path, the same name may be another module.
-        return self._place, self._timeout, os.getcwd(), search_path()
+        return self._name, self._timeout, os.getcwd(), search_path()
 
     def _start(self) -> Child:
         child = HostedChild(self._name, self._timeout)
-        order = {"path": search_path(), "place": self._place, "name": self._name}
+        order = {"path": search_path(), "place": self._name, "name": self._name,
+                 "makers": self._makers}
         try:
             reply = converse(child, order, patience=max(self._timeout, START_SECONDS))
             _opened(reply)
@@ -86,7 +96,7 @@ class HostedTarget:
     def _unusable(self, error: CheckvalveError) -> InputError:
         if isinstance(error, InputError):
             return error
-        module, _ = split_place(self._place)
+        module = self._module
         what = error.what.removeprefix(f"{self._name} ")
         return InputError(
             f"the module {excerpt(module)} cannot be imported: it {what}", error.where,
@@ -124,7 +134,13 @@ class HostedChild(Child):
         frames = _FRAME.findall(stack)
         place = own_place((file, int(line)) for file, line in reversed(frames))
         return TargetError(f"{self.name}{self._request} {what}{self._printed(own_words)}",
-                           place, _LATE if self.was_late else _DEADLY)
+                           place, self._advice)
+
+    @property
+    def _advice(self) -> str:
+        if not self.was_late:
+            return _DEADLY
+        return _UNSEEN if self.name.partition(":")[0] == THREAD else _LATE
 
     def _printed(self, log: str) -> str:
         """What a message says of all that it has printed."""

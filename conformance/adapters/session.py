@@ -12,7 +12,7 @@ from ..ports.base import (
     STEPPED, UNSUPPORTED, Adapter, Kind, Message, Operation, Port, SettingsRefused, check_reply,
     check_request, excerpt,
 )
-from .guard import guarded
+from ..foreign.guard import guarded
 
 __all__ = ["CheckedSession", "InProcessTarget", "PortNamed", "Transport"]
 

@@ -52,6 +52,8 @@ def schedule(seed: int, target: Callable[[], ReferenceCluster]) -> Schedule:
             continue    # what is asked is not there any more
         if act.do == "produce":
             judge.produce(int(about["partition"]), about["acks_all"] == 1, int(about["records"]))
+        if isinstance(reply["ok"], list):
+            judge.asked({"do": act.do, **about})
         for row in reply["ok"] if isinstance(reply["ok"], list) else ():
             event = event_of(row)
             assert event is not None

@@ -3,7 +3,8 @@
 A failure has culprits (suites/cause.py): earlier replies, in whose place another one would explain
 all of it. If the culprit is such a reply as breaks another rule, in a failure of that rule's own,
 then that rule is the cause, and this one follows. It has to be so in every failure of the rule:
-one that is seen to break in another way as well has a cause of its own. Where two explain each
+one that is seen to break in another way as well has a cause of its own. A MUST never follows from
+a SHOULD, for it has to hold of those too that break the SHOULD on purpose. Where two explain each
 other, the cause is the one that explains more rules, and of these the one with the smaller history.
 """
 
@@ -14,6 +15,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final
 
+from ...spec.notation import MUST, SHOULD
 from ..results import VIOLATED, CaseRow
 from ..suites.fixture import Fixture
 from ..suites.suite import AnySuite, Suite
@@ -35,7 +37,8 @@ def causes_of(suite: AnySuite, rows: Sequence[CaseRow]) -> Mapping[str, str]:
         return {}
     breaks = {rule: _kinds(pair for each in found for pair in each.refused)
               for rule, found in failures.items()}
-    explained = {rule: {other for other in failures if other != rule and all(
+    explained = {rule: {other for other in failures if other != rule
+                        and _may_cause(suite, rule, other) and all(
         _explains(breaks[rule], each, other in _added(suite)) for each in failures[other])}
         for rule in failures}
     smallest = {rule: min(each.length for each in found) for rule, found in failures.items()}
@@ -45,6 +48,13 @@ def causes_of(suite: AnySuite, rows: Sequence[CaseRow]) -> Mapping[str, str]:
             causes |= {other: rule for other in explained[rule]
                        if other not in causes and other not in causes.values()}
     return causes
+
+
+def _may_cause(suite: AnySuite, rule: str, other: str) -> bool:
+    """Whether one rule may be why another one is broken: not a SHOULD of a MUST."""
+    cause, effect = suite.rule(rule), suite.rule(other)
+    return cause is None or effect is None or not (
+        cause.strength is SHOULD and effect.strength is MUST)
 
 
 def _explains(breaks: Collection[_Kind], failure: Fixture, added: bool) -> bool:

@@ -68,16 +68,21 @@ _ALIKE = 6
               help="A rule that the target is known to break; may be given more than once.")
 @click.option("--strict", is_flag=True,
               help="Let every rule that is not shown count, also what a target says it cannot do.")
+@click.option("--names", multiple=True, metavar="OURS=THEIRS",
+              help="What a class calls an operation, as in put=push; may be given more than once.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(
-    targets: tuple[str, ...], suite: str | None, cases: int | None, seed: int, capacity: int | None,
-    timeout: float, candidates: int, out: Path | None, fixtures: Path | None,
+    targets: tuple[str, ...], names: tuple[str, ...], suite: str | None, cases: int | None,
+    seed: int, capacity: int | None, timeout: float, candidates: int, out: Path | None,
+    fixtures: Path | None,
     known: tuple[str, ...], strict: bool, as_json: bool, **where: Any,
 ) -> int:
     """Run a conformance suite on each TARGET and report, rule by rule.
 
-    A target is one that comes with checkvalve (reference, asyncio.Queue, zoo:silent-drop,
-    ...), python:package.module:factory, or command:PROGRAM ARGUMENTS. A real server that comes
+    A target is a class of yours, by its name: thread:package.module:Class for one that threads
+    call, asyncio:package.module:Class for one with coroutines; an adapter,
+    python:package.module:factory or command:PROGRAM ARGUMENTS; or one that comes with checkvalve
+    (reference, asyncio.Queue, zoo:silent-drop, ...). A real server that comes
     with it (kazoo.Election, etcd, ...) is started here, and runs in real time: 16 cases of one
     program at first, each the one of 40 that exercises most rules when a copy in virtual time
     rehearses it, and more for rules that these exercise too little; it takes minutes.
@@ -88,12 +93,15 @@ def command(
     judged, or the target does not answer alike each time; 64 if a target failed to answer, or
     keeps state from one session to the next.
     """
+    from ..foreign.place import with_names
+    from ..campaigns.called import called
     from ..campaigns.case import RunSettings
     from ..campaigns.enough import foretold
     from ..campaigns.summary import known_rules
     from ..engines.conduct import CASES, Order, conduct
     from ..targets import check_name, rehearsal_of, resolve_target, suite_for
 
+    targets = tuple(with_names(target, names) for target in targets)
     suite = suite_for(targets) if suite is None else suite
     order = Order(suite, cases, seed, RunSettings(
         capacity=capacity, timeout_seconds=timeout, candidates=candidates))
@@ -113,6 +121,9 @@ def command(
             told = "" if cases is None else foretold(suite, target, cases, asked.settings)
             if told and not as_json:
                 click.echo(f"Said before the run: {told}.")
+            if (theirs := called(suite, target, asked.settings)) and not as_json:
+                said = ", ".join(f"{ours} = {name}" for ours, name in theirs.items())
+                click.echo(f"Read off the class: {said}.")
             summary, found = conduct(target, asked, engine=opened, known=accepted)
             summary = replace(summary, strict=strict)
             rows += found

@@ -235,6 +235,7 @@ GREETING: Final = Kind("an object", OBJECT.accepts, (Vocabulary("the answer to `
     "wakes": "may be absent: when one runs that was woken",
     "no_occasion": "may be absent; a list of texts: ids of rules that nothing it does could break",
     "again": "may be absent; false: `hello` cannot come again in this process",
+    "called": "may be absent; an object of texts: what a class calls its operations, to be told",
 }), Vocabulary("`wakes`", {
     AT_ONCE: "before the reply to what woke it; so it is if nothing is said",
     STEPPED: "at a later settle or step, so that others can come in between",
@@ -432,6 +433,9 @@ def _fault_of_hello(port: Port, greeting: Message) -> str | None:
         return "ok.again must be true or false"
     if not is_word(greeting.get("wakes", AT_ONCE), WAKES):
         return f"ok.wakes must be one of: {', '.join(WAKES)}"
+    called = greeting.get("called", {})
+    if not isinstance(called, dict) or not NAMES.accepts([*called, *called.values()]):
+        return f"ok.called must be an object whose values are {NAME.words} each"
     if not NAMES.accepts(greeting.get("no_occasion", [])):
         return f"ok.no_occasion must be {NAMES.words}, ids of rules"
     return None

@@ -71,14 +71,13 @@ def _program(
     courses = [course for course in suite.courses.get(focus.id, ())
                if all(_names_of(each) <= {*names} for each in course)]
     if courses and alone:
-        return _along(random, random.choice(courses), _drawing(random, suite, kept, {}), {},
-                      suite.picks or PICKS)
+        return _along(random, random.choice(courses), _drawing(random, suite, kept, {}), suite, {})
     if not (favoured or courses) or random.random() < 1 / 2:
         return _at_random(random, _drawing(random, suite, kept, {}))
     few = suite.favoured_picks.get(focus.id, {})
     draw = _drawing(random, suite, favoured or kept, few)
     if courses and (not favoured or random.random() < 1 / 2):
-        return _along(random, random.choice(courses), draw, few, suite.picks or PICKS)
+        return _along(random, random.choice(courses), draw, suite, few)
     return _at_random(random, draw)
 
 
@@ -87,12 +86,17 @@ def _drawing(
 ) -> Draw:
     """Draws an act: one of the operations, by their weights, that picks any or one of a few."""
     table = [name for name in kept for _ in range(suite.weights[name])]
-    picks = range(suite.picks or PICKS)
 
     def draw() -> Act:
         do = random.choice(table)
-        return Act(do, random.choice(few.get(do, picks)))
+        return Act(do, random.choice(_picks_of(do, suite, few)))
     return draw
+
+
+def _picks_of(do: str, suite: Suite, few: Mapping[str, Sequence[int]]) -> Sequence[int]:
+    """The values that an operation picks from: one of a few, its own, or any of the suite's."""
+    own = suite.own_picks.get(do)
+    return few.get(do, range(suite.picks or PICKS) if own is None else own)
 
 
 def _at_random(random: Random, draw: Draw) -> Iterator[Act]:
@@ -102,7 +106,7 @@ def _at_random(random: Random, draw: Draw) -> Iterator[Act]:
 
 
 def _along(
-    random: Random, course: Course, draw: Draw, few: Mapping[str, Sequence[int]], picks: int
+    random: Random, course: Course, draw: Draw, suite: Suite, few: Mapping[str, Sequence[int]]
 ) -> Iterator[Act]:
     """A course of events, with other acts before its own, and after them."""
     spare = LENGTH_MAX - len(course)
@@ -111,7 +115,7 @@ def _along(
             spare -= 1
             yield draw()
         yield random.choice(each) if isinstance(each, tuple) else Act(
-            each, random.choice(few.get(each, range(picks))))
+            each, random.choice(_picks_of(each, suite, few)))
     for _ in range(random.randint(0, max(0, spare))):
         yield draw()
 

@@ -96,9 +96,11 @@ def grown(short: int, items_max: int, most: int | None = None, each: int = 1) ->
 
 def long_acts(
     random: Random, long: Long, weights: Mapping[str, int], can: Collection[str], size: int,
-    picks: Sequence[int],
+    picks: Sequence[int], own_picks: Mapping[str, Sequence[int]],
 ) -> Program:
-    """The acts of a long program, before its epilogue."""
+    """The acts of a long program, before its epilogue. ``picks`` are the values to pick from, and
+    ``own_picks`` those of operations that need others."""
+    of_each = {**own_picks, **long.picks}
     names = [name for name in weights if name in ALWAYS or name in can]
     wanted, phase = SPARE * long.most(size), long.phase_most(size)
     acts: list[Act] = []
@@ -109,7 +111,7 @@ def long_acts(
         table = _table(random, long, {name: weights[name] for name in chosen}, next(moods))
         for _ in range(random.randint(phase // 3, phase)):
             do = random.choice(table)
-            acts.append(Act(do, random.choice(long.picks.get(do, picks))))
+            acts.append(Act(do, random.choice(of_each.get(do, picks))))
     return tuple(acts[:wanted])
 
 

@@ -6,9 +6,11 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
+from typing import Final
 
 from ...spec.engines.monitor import STATES_MAX
 from ...spec.notation.errors import TargetError
+from ...spec.notation.labels import counted
 from ...spec.notation.rules import Rule
 from ..ports.base import SettingsRefused, Target
 from .judge import Breach
@@ -168,7 +170,14 @@ def _step(conversation: Conversation, judge: AnyJudge, run: Run, act: Act) -> bo
     return exchange.judged
 
 
+_TOLD: Final = 20
+"""Requests before a failure that its message names: a program may have a thousand."""
+
+
 def _after(run: Run, error: TargetError) -> TargetFailed:
-    story = "; ".join(exchange.words for exchange in run.exchanges)
-    where = f" after: {story}" if story else ""
+    told = run.exchanges[-_TOLD:]
+    left_out = len(run.exchanges) - len(told)
+    before = f" {counted(left_out, 'request')} and then" if left_out else ""
+    story = "; ".join(exchange.words for exchange in told)
+    where = f" after{before}: {story}" if story else ""
     return TargetFailed(f"{error.what}{where}", error.where, error.next_step)

@@ -9,7 +9,7 @@ Both fit ``AnySuite``, which is all that cases, fixtures and replays know.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from random import Random
@@ -196,7 +196,8 @@ class Suite:
     more often it is named; and ``favoured_picks``, for some of these rules, the only values
     that those programs pick, by operation. ``courses`` has, for some rules, the rare courses
     themselves: half of the programs that are not drawn from all operations go along one.
-    ``picks`` is how many values there are to pick from; 0: any three neighbours will do.
+    ``picks`` is how many values there are to pick from; 0: any three neighbours will do; and
+    ``own_picks`` has the values for operations that need others.
     ``plainer`` has, for some operations, one that may stand in their place and does less.
     ``takes_more`` says, of rules that some targets give no occasion to break, what that takes;
     ``fuller``, of rules that can also be tested in a weaker form, what makes the test whole.
@@ -225,6 +226,7 @@ class Suite:
     favoured_picks: Mapping[str, Mapping[str, tuple[int, ...]]] = field(default_factory=dict)
     courses: Mapping[str, tuple[Course, ...]] = field(default_factory=dict)
     picks: int = 0
+    own_picks: Mapping[str, Sequence[int]] = field(default_factory=dict)
     takes_more: Mapping[str, str] = field(default_factory=dict)
     fuller: Mapping[str, tuple[Fuller, ...]] = field(default_factory=dict)
     measures: tuple[Measure, ...] = ()
@@ -285,7 +287,8 @@ class Suite:
         """See ``AnySuite``."""
         assert self.long is not None, "a suite without long programs is not asked for one"
         random = Random(f"{self.name} long {seed}")
-        acts = long_acts(random, self.long, self.weights, can, size, range(self.picks or PICKS))
+        acts = long_acts(random, self.long, self.weights, can, size, range(self.picks or PICKS),
+                         self.own_picks)
         if self.payloads and random.random() < DRESSED:
             acts = self.payloads.dressed(acts, random, long=True)
         return acts, tuple(act for act in self.epilogue if act.do in ALWAYS or act.do in can)
@@ -298,7 +301,7 @@ class Suite:
             yield Act(self.plainer[act.do])
         if act.pick:
             yield act._replace(pick=0)
-        if self.picks:
+        if self.picks or act.do in self.own_picks:
             yield from (act._replace(pick=act.pick - less) for less in _LESS if less < act.pick)
 
 

@@ -8,7 +8,7 @@ of its own, and help has to be there at once.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
@@ -21,6 +21,7 @@ from ..launchers import LAUNCHERS
 from ..ports.base import Adapter, Port
 
 if TYPE_CHECKING:
+    from ..foreign.surface import Wanted
     from .bug import Bug
     from .identity import Identify
     from .suite import AnySuite
@@ -66,7 +67,8 @@ class System:
     the ``shipped`` is the reference that the suite is proved on. ``chapters`` are those whose bugs
     the twins have, where they are not named as the suite. ``drawings`` is the module of its
     figures, if it has some, ``identity`` the one that finds out which kind of it a target is, and
-    ``bugs`` the one that lists real bugs with what became of them.
+    ``bugs`` the one that lists real bugs with what became of them. ``by_name`` is the module whose
+    ``make`` makes an adapter of a class of the user's, and whose ``WANTED`` says what it looks for.
     """
 
     name: str
@@ -78,6 +80,21 @@ class System:
     drawings: str = ""
     identity: str = ""
     bugs: str = ""
+    by_name: str = ""
+
+    @property
+    def maker(self) -> str:
+        """``module:function`` of what makes an adapter of a class by its name; may be empty."""
+        return f"{self.folder}.{self.by_name}:make" if self.by_name else ""
+
+    @cached_property
+    def looked_for(self) -> Sequence[Wanted]:
+        """The operations that a class has which is tested by its name; none if there is no such
+        way."""
+        if not self.by_name:
+            return ()
+        wanted: Sequence[Wanted] = import_module(f"{self.folder}.{self.by_name}").WANTED
+        return wanted
 
     @cached_property
     def figures(self) -> Mapping[str, str]:

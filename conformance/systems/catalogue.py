@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from ..suites.suite import AnySuite
     from ..suites.twin import Twin
 
-__all__ = ["SYSTEMS", "port_named", "selected", "shipped", "suite_named", "system_of", "zoo"]
+__all__ = [
+    "SYSTEMS", "makers", "port_named", "selected", "shipped", "suite_named", "system_of", "zoo",
+]
 
 _FOLDERS: Final = (
     "queue",
@@ -64,6 +66,11 @@ def system_of(suite: str) -> System:
     if suite not in SYSTEMS:
         raise InputError(f"there is no suite {suite!r}", next_step=f"Use: {', '.join(SYSTEMS)}.")
     return SYSTEMS[suite]
+
+
+def makers() -> dict[str, str]:
+    """By port, what makes an adapter of a class of the user's, where a system has that."""
+    return {name: system.maker for name, system in SYSTEMS.items() if system.maker}
 
 
 def suite_named(name: str) -> AnySuite:

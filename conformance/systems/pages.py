@@ -1,6 +1,7 @@
 """The tables, conversations and figures of README.md and docs/ that tell of systems, made of the
 records; the table of docs/design-language.md that tells how long the checker of certificates is,
-and the one of docs/awaits.md that lists what an adapter does with the event loop.
+the one of docs/awaits.md that lists what an adapter does with the event loop, and the one of
+docs/by-name.md that lists what the operations of a class are called.
 
 A block between ``<!-- made: NAME of SYSTEM -->`` and ``<!-- made. -->`` is that table; around it is
 prose. A system whose port has no block yet gets a section at the end of its page.
@@ -28,7 +29,7 @@ from ..suites.system import System
 from .catalogue import SYSTEMS, system_of
 from .conversations import conversation, in_lines, not_offered
 
-__all__ = ["anchor", "loop_table", "main", "stale_pages", "suites_table"]
+__all__ = ["anchor", "loop_table", "main", "names_table", "stale_pages", "suites_table"]
 
 _BLOCK: Final = re.compile(
     r"(<!-- made: (?P<what>[a-z]+)(?: of (?P<system>[\w.]+))? -->\n).*?(?=<!-- made\. -->)",
@@ -125,8 +126,17 @@ def stale_pages(root: Path) -> dict[Path, str]:
     return {page: text for page, text in made.items() if text != texts.get(page)}
 
 
+def names_table() -> str:
+    """One row an operation that a class is looked at for: under which names it is found."""
+    rows = ["| suite | operation | found as |", "|---|---|---|"]
+    for system in SYSTEMS.values():
+        rows += [f"| `{system.name}` | `{each.name}`{'' if each.needed else ', if it has one'} | "
+                 f"{', '.join(f'`{name}`' for name in each.usual)} |" for each in system.looked_for]
+    return "\n".join(rows)
+
+
 def _made(block: re.Match[str]) -> str:
-    of_none = {"checker": checker_table, "loop": loop_table}
+    of_none = {"checker": checker_table, "loop": loop_table, "names": names_table}
     if block["what"] in of_none:
         return f"{block[1]}\n{of_none[block['what']]()}\n\n"
     return f"{block[1]}\n{_OF_A_SYSTEM[block['what']](system_of(block['system']))}\n\n"

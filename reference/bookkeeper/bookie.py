@@ -30,7 +30,7 @@ Name = int | str
 class BookieMisuse(ValueError):
     """The driver broke a rule of the interface; nothing has changed.
 
-    Usual causes: a channel or a request that there is not, a limit below one, a batch from a
+    Usual causes: a channel or a request that there is not, a limit below zero, a batch from a
     channel that is paused.
     """
 
@@ -63,7 +63,8 @@ class Effect(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """``adds`` and ``reads`` in progress; requests at storage of each kind (``pool``)."""
+    """``adds`` and ``reads`` in progress, where 0 is no limit; requests at storage of each kind
+    (``pool``)."""
 
     adds: int
     reads: int
@@ -91,7 +92,8 @@ class Bookie:
     """Requests are named by the driver; a name is never used twice."""
 
     def __init__(self, limits: Limits, patience: int = 1, *, closing: bool = False) -> None:
-        _check("a limit", min(limits), 1)
+        _check("a limit", min(limits), 0)
+        _check("a pool", limits.pool, 1)
         _check("a patience", patience, 0)
         self.limits: Final = limits
         self.patience: Final = patience
@@ -249,8 +251,11 @@ class Bookie:
     # -- the few places where something is decided --------------------------------------------
 
     def _has_permit(self, kind: Kind) -> bool:
-        limit = self.limits.adds if kind is Kind.ADD else self.limits.reads
-        return self._in_progress[kind] < limit
+        limit = self._limit(kind)
+        return limit == 0 or self._in_progress[kind] < limit
+
+    def _limit(self, kind: Kind) -> int:
+        return self.limits.adds if kind is Kind.ADD else self.limits.reads
 
     def _may_start(self, kind: Kind) -> bool:
         # Behind those who wait already.

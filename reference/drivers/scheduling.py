@@ -34,10 +34,10 @@ import dis
 import linecache
 import os
 import sys
-import threading
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from functools import lru_cache, partial
+from _thread import allocate_lock, start_new_thread
 from types import CodeType, FrameType, TracebackType
 from typing import Any, Final
 
@@ -129,19 +129,25 @@ class Task:
 
 
 class Thread:
-    """A thread that runs one task after the other, each when it gets the baton."""
+    """A thread that runs one task after the other, each when it gets the baton.
+
+    It is made by the interpreter's own functions, which what stands in for ``threading`` while a
+    foreign class is under test does not replace.
+    """
 
     def __init__(self) -> None:
-        self.baton = threading.Lock()
+        self.baton = allocate_lock()
         self.baton.acquire()
         self.task: Callable[[], None] | None = None
-        self._thread = threading.Thread(target=self._main, name="scheduled", daemon=True)
-        self._thread.start()
+        self._ended = allocate_lock()
+        self._ended.acquire()
+        start_new_thread(self._main, ())
 
     def _main(self) -> None:
         while True:
             self.baton.acquire()
             if self.task is None:
+                self._ended.release()
                 return
             self.task()
 
@@ -149,7 +155,7 @@ class Thread:
         """It has no task any more, and ends."""
         self.task = None
         self.baton.release()
-        self._thread.join()
+        self._ended.acquire()
 
 
 class Pool:
@@ -197,7 +203,7 @@ class Scheduler:
         self._budget = 0
         self._steps_left = steps_max
         self._steps_max = steps_max
-        self._baton = threading.Lock()
+        self._baton = allocate_lock()
         self._baton.acquire()
 
     # --- for whoever controls ------------------------------------------------------------
@@ -241,6 +247,14 @@ class Scheduler:
         """Run all tasks, the first one that can first, until each is over or waits for ever."""
         while can := self.runnable():
             self.run(can[0])
+
+    def forget(self, task: Task) -> None:
+        """A task that is over is no longer among ``tasks``, and another one may have its thread."""
+        if not task.done:
+            raise SchedulingMisuse(f"{task.name} is not over; it cannot be forgotten")
+        self.tasks.remove(task)
+        if task.thread is not None:
+            self._pool.give(task.thread)
 
     def deadlock(self) -> tuple[Standing, ...]:
         """Where the tasks stand that wait for ever; empty while anybody can run."""

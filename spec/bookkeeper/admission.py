@@ -14,6 +14,13 @@ there is none it stops reading (autoread is off), and waits with the request in 
 again as soon as it has a permit. What was decoded with the request is still in its hands, and is in
 progress for nobody: a limit of K requests in progress lets K + E B be in memory (BK-7).
 
+A limit of 0 is no limit: nobody asks for a permit, and no loop stops reading. A server that takes
+it for a semaphore without permits stands still with the first request (``TakingZeroForNone``).
+
+As the text counts them, at threads and waiting for one, no more than W + Q + E requests are ever in
+progress here, and a limit from there up never binds. An add that waits for the journal is neither,
+and has its permit all the same: ``journal``. Without a pool it is other numbers: ``inline``.
+
 The pool has W threads and a queue with Q places; what finds it full is answered at once with an
 error. Each way on which a request ends has to give the permit back, exactly once. The history of
 this code is one of ways that were forgotten.
@@ -39,7 +46,7 @@ from ..notation import (
 __all__ = [
     "EXPECTATIONS", "Admission", "Barging", "CountingDecoded", "FinishingFirst", "FinishingTwice",
     "ForgettingToRead", "KeepingClosed", "KeepingFenced", "KeepingOldVersions", "KeepingRejected",
-    "OlderProtocol", "Way",
+    "OlderProtocol", "TakingZeroForNone", "Way",
 ]
 
 LIMIT = "004#limit"
@@ -61,7 +68,7 @@ class Admission(Machine):
     """Requests of one kind, adds or reads, and the loops that bring them."""
 
     E = const(1, at_least=1)            # event loops
-    K = const(2, at_least=1)            # requests in progress, at most
+    K = const(2)                        # requests in progress, at most; 0: there is no limit
     B = const(1, at_least=1)            # requests that a loop reads at once, at most
     W = const(1, at_least=1)            # threads of the pool
     Q = const(1, at_least=1)            # places in the pool's queue
@@ -88,11 +95,15 @@ class Admission(Machine):
         """A loop asks for a permit for the next request in its hands."""
         require(self.decoded[loop] > 0 and loop not in self.waiting)
         require(loop not in self.refused)
-        if self.free > 0 and self.may_take():
+        if self.may_start() and self.may_take():
             self.start(loop)
         else:
             self.reading[loop] = False
             self.waiting.push(loop)
+
+    def may_start(self) -> bool:
+        """There is a permit, or none is needed."""
+        return self.free > 0 or self.K == 0
 
     def may_take(self) -> bool:
         """Behind those who wait."""
@@ -113,7 +124,7 @@ class Admission(Machine):
     def start(self, loop: int) -> None:
         """The request is in progress: it goes to the pool, or is rejected."""
         self.decoded[loop] -= 1
-        self.free -= 1
+        self.free -= min(1, self.K)
         self.gauge += 1
         if self.queued < self.Q:
             self.queued += 1
@@ -165,7 +176,7 @@ class Admission(Machine):
     def give_back(self) -> None:
         """The count first, then the permit."""
         self.gauge -= 1
-        self.free += 1
+        self.free += min(1, self.K)
 
     def in_progress(self) -> int:
         """Those that were admitted, and not yet finished."""
@@ -177,12 +188,12 @@ class Admission(Machine):
             source=f"{LIMIT}; {CODE}")
     def permits_are_conserved(self) -> bool:
         """No way on which a request ends keeps its permit, and none gives back two."""
-        return self.free + self.in_progress() == self.K
+        return self.K == 0 or self.free + self.in_progress() == self.K
 
     @always("BK-2", MUST, "No more requests are in progress than the limit.", source=LIMIT)
     def few_are_in_progress(self) -> bool:
-        """Whatever comes, and on however many loops."""
-        return self.in_progress() <= self.K
+        """Whatever comes, and on however many loops; where there is no limit, as many as like."""
+        return self.K == 0 or self.in_progress() <= self.K
 
     @always("BK-3", MUST, "Each start has one finish, which counts back and gives back.",
             source=f"{LIMIT}; {CODE}")
@@ -203,7 +214,8 @@ class Admission(Machine):
         return not self.reading[loop], self.reading[loop]
 
     @leads_to("BK-6", MUST, "A request that a loop has read is admitted some day.",
-              source=LIMIT, loop=upto(E))
+              source=f"{LIMIT} (inferred: what is limited waits, and is not refused); "
+              "BookKeeper #3486", loop=upto(E))
     def nobody_is_forgotten(self, loop: int) -> tuple[bool, bool]:
         """All of one batch."""
         return self.decoded[loop] > 0, self.decoded[loop] == 0
@@ -212,7 +224,8 @@ class Admission(Machine):
             source=CODE)
     def books_are_right(self) -> bool:
         """A thread has one request until it is finished, a loop that waits has one to wait with."""
-        return (self.free + self.gauge == self.K and self.gauge == self.in_progress()
+        return ((self.K == 0 or self.free + self.gauge == self.K)
+                and self.gauge == self.in_progress()
                 and self.running + self.ended <= self.W
                 and all(self.is_in_line_once(loop) for loop in range(self.E)))
 
@@ -228,6 +241,14 @@ class Admission(Machine):
     def nothing_else_is_in_memory(self, loop: int) -> bool:
         """The one that it waits with."""
         return self.reading[loop] or self.decoded[loop] <= 1
+
+
+class TakingZeroForNone(Admission):
+    """A limit of 0 is a semaphore without permits."""
+
+    def may_start(self) -> bool:
+        """There is none, and none comes back."""
+        return self.free > 0
 
 
 class Barging(Admission):
@@ -334,8 +355,8 @@ class OlderProtocol(Admission):
         return super().in_progress() + self.older
 
 
-SMALL: dict[str, Any] = {"E": (1, 2), "K": (1, 2, 3), "B": (1, 2), "W": (1, 2), "Q": (1, 2)}
-LIVE: dict[str, Any] = {"E": (1, 2), "K": (1, 2), "B": (1, 2), "W": 1, "Q": (1, 2)}
+SMALL: dict[str, Any] = {"E": (1, 2), "K": (0, 1, 2, 3), "B": (1, 2), "W": (1, 2), "Q": (1, 2)}
+LIVE: dict[str, Any] = {"E": (1, 2), "K": (0, 1, 2), "B": (1, 2), "W": 1, "Q": (1, 2)}
 
 EXPECTATIONS = (
     *(expect(Admission, rule, "holds", says, **SMALL) for rule, says in (
@@ -354,9 +375,11 @@ EXPECTATIONS = (
         ("BK-5", "each loop reads again"), ("BK-6", "each request is admitted"))),
     expect(Admission, "BK-7", "violated", "004: what was decoded with a request waits beside it, "
            "exactly where a batch is larger than 1 and the pool takes as many as the limit",
-           where="B > 1 and K <= W + Q + E - 1", **SMALL),
+           where="B > 1 and 0 < K <= W + Q + E - 1", **SMALL),
     expect(Barging, "BK-5", "violated", "bookkeeper#fair: a loop that waits may be passed by for "
-           "ever, exactly where there is another", where="E > 1", **LIVE),
+           "ever, exactly where there is another", where="E > 1 and K > 0", **LIVE),
+    expect(TakingZeroForNone, "BK-5", "violated", "004: a limit of 0 that lets nobody in, exactly "
+           "where it is 0", where="K == 0", **LIVE),
     expect(Barging, "BK-2", "holds", "passing others by exceeds no limit", **LIVE),
     expect(KeepingRejected, "BK-1", "violated", "BookKeeper #2945: what the pool rejects keeps its "
            "permit, exactly where it can be full", where="K > Q", K=(1, 2, 3), Q=(1, 2, 3)),

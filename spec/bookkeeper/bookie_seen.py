@@ -20,7 +20,7 @@ from ..notation.views import Seen, View, see, shown
 from ..refinements import refines, refused
 from .admission import (
     Admission, Barging, CountingDecoded, FinishingFirst, FinishingTwice, ForgettingToRead,
-    KeepingClosed, KeepingFenced, KeepingOldVersions, KeepingRejected, Way,
+    KeepingClosed, KeepingFenced, KeepingOldVersions, KeepingRejected, TakingZeroForNone, Way,
 )
 from .observed_bookie import Kind, ObservedBookie
 
@@ -99,12 +99,13 @@ class AdmissionSeen(View[Admission]):
 SEEN = refines(
     Admission, ObservedBookie, "it starts, rejects and answers each request as it has to",
     shows=AdmissionSeen, seen_by={"N": "E", "K": "K", "Q": "Q", "W": "W", "t": 0, "R": 3},
-    room=("self.named < self.R",), E=(1, 2), K=(1, 2), B=(1, 2), W=1, Q=1)
+    room=("self.named < self.R",), E=(1, 2), K=(0, 1, 2), B=(1, 2), W=1, Q=1)
 
 EXPECTATIONS = (
     SEEN,
     refused(Barging, "BK-53", "a loop takes a permit past one that waits", like=SEEN, E=2, K=1,
             B=1, seen_by={"R": 4}),
+    refused(TakingZeroForNone, "BK-51", "a limit of 0 lets nobody in", like=SEEN, E=1, K=0, B=1),
     refused(KeepingRejected, "BK-51", "what the pool rejects keeps its permit", like=SEEN,
             E=1, K=2, B=2),
     refused(KeepingClosed, "BK-51", "a closed channel keeps a permit", like=SEEN, E=1, K=1, B=2),

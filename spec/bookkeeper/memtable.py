@@ -23,6 +23,9 @@ be under way then, and what it brings may be too little. One has to ask until wh
 (``AskingUntilServed``), and then all entries of up to 2 L bytes get room. A longer one waits for
 ever whatever one does, and has to be refused.
 
+What was there before slept for a millisecond while a flush was under way, and then added its entry:
+that makes adders slower, and bounds nothing (``Sleeping``).
+
 A flush that fails gives nothing back, and it is the next adder that asks again: if all of them
 wait, there is none.
 
@@ -43,7 +46,7 @@ from ..notation import (
 __all__ = [
     "EXPECTATIONS", "AskingAtWait", "AskingUntilServed", "Doing", "FittingMemtable",
     "FlushingAtOnce", "FlushingLittle", "KeepingDuplicates", "KeepingFlushed", "Memtable",
-    "Retrying", "ShortEnough",
+    "Retrying", "ShortEnough", "Sleeping",
 ]
 
 TEXT = "004#memtable"
@@ -272,6 +275,25 @@ class KeepingDuplicates(Memtable):
         """It was not inserted, so that no flush gives them back."""
 
 
+class Sleeping(Memtable):
+    """Before the pull request: an adder that finds no room sleeps for a moment, once, and goes on
+    as if there were some."""
+
+    table = integer(0, 4 * Memtable.L)
+    snapshot = integer(0, 4 * Memtable.L)
+    free = integer(0, 6 * Memtable.L, init=2 * Memtable.L)
+
+    @action(fair=True)
+    def wake(self) -> None:
+        """A millisecond has passed, and perhaps no flush is done; the model ends somewhere."""
+        require(len(self.waiting) > 0)
+        adder = self.waiting[0]
+        require(self.table + self.snapshot + self.taken() + self.length[adder] <= 4 * self.L)
+        self.waiting.pop()
+        self.free = max(0, self.free - self.length[adder])
+        self.doing[adder] = Doing.TAKEN
+
+
 class KeepingFlushed(Memtable):
     """A flush gives back a byte too few."""
 
@@ -362,5 +384,7 @@ EXPECTATIONS = (
     expect(KeepingDuplicates, "BK-26", "violated", "the table's books are wrong from then on"),
     expect(KeepingDuplicates, "BK-21", "violated", "BookKeeper #2832: adders wait for bytes that "
            "nobody has", L=2, M=1),
+    expect(Sleeping, "BK-23", "violated", "004: a throttle that sleeps bounds nothing, however "
+           "short entries are", A=(1, 2), L=(1, 2), M=(1, 2)),
     expect(KeepingFlushed, "BK-20", "violated", "a flush that gives back too little loses room"),
 )

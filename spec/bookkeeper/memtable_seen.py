@@ -20,7 +20,9 @@ from typing import Final
 
 from ..notation.views import Seen, View, see, shown
 from ..refinements import refines, refused
-from .memtable import FlushingLittle, KeepingDuplicates, KeepingFlushed, Memtable, Retrying
+from .memtable import (
+    FlushingLittle, KeepingDuplicates, KeepingFlushed, Memtable, Retrying, Sleeping,
+)
 from .observed_memtable import ObservedMemtable
 
 __all__ = ["EXPECTATIONS", "MemtableSeen"]
@@ -89,5 +91,7 @@ EXPECTATIONS = (
             L=1, M=1, X=0, beside=("BK-21",)),
     refused(FlushingLittle, "BK-75", "a flush of a few bytes, for which nobody waits", like=SEEN,
             L=2, M=1, X=0),
+    refused(Sleeping, "BK-23", "004: an entry is inserted that finds no room, after a while",
+            like=SEEN, L=1, M=1, X=0),
     refused(KeepingFlushed, "BK-73", "a flush gives back too little", like=SEEN, L=1, M=1, X=0),
 )

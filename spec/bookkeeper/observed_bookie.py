@@ -8,10 +8,10 @@ each request where it is, although the server has threads and semaphores inside:
       +--------------reject-------------------+
 
 A request is in progress from its start, or its rejection, until its response is written or dropped.
-Adds and reads have a limit each. What was read and not started waits at its channel, from which
-nothing more is read meanwhile. A server that loses a permit, on whatever way, shows it by letting a
-request wait although fewer are in progress than the limit; one that gives back too many, by
-starting one more.
+Adds and reads have a limit each, and none where it is 0. What was read and not started waits at its
+channel, from which nothing more is read meanwhile. A server that loses a permit, on whatever way,
+shows it by letting a request wait although fewer are in progress than the limit; one that gives
+back too many, by starting one more.
 
 A response waits while its channel is not writable, t ticks at most. One that has waited in vain is
 dropped, and the channel is listed for t ticks: until then, what cannot be written is dropped at
@@ -102,8 +102,8 @@ class ObservedBookie(Machine):
     """N channels, and requests of both kinds."""
 
     N = const(1, at_least=1)            # channels
-    K = const(1, at_least=1)            # adds in progress, at most
-    J = const(1, at_least=1)            # reads in progress, at most
+    K = const(1)                        # adds in progress, at most; 0: there is no limit
+    J = const(1)                        # reads in progress, at most; 0: there is no limit
     Q = const(1, at_least=1)            # places in the pool's queue
     W = const(1, at_least=1)            # threads of the pool
     t = const(1)                        # ticks that a response waits, at most
@@ -184,7 +184,7 @@ class ObservedBookie(Machine):
         require(not any(
             self.place[other] == Place.WAITING and self.channel[other] == channel
             and other < request for other in range(self.R)), IN_ORDER)
-        require(self.in_progress(self.kind[request]) < self.limit(self.kind[request]), LIMIT)
+        require(self.has_permit(self.kind[request]), LIMIT)
         require(not any(
             self.lined[other] and self.waits_for(other, self.kind[request])
             and (not self.lined[channel] or other * self.N + channel in self.ahead)
@@ -271,6 +271,10 @@ class ObservedBookie(Machine):
         """Of requests in progress."""
         return self.K if kind == Kind.ADD else self.J
 
+    def has_permit(self, kind: Kind) -> bool:
+        """Whether another request may be in progress."""
+        return self.limit(kind) == 0 or self.in_progress(kind) < self.limit(kind)
+
     def in_progress(self, kind: Kind) -> int:
         """At storage, or being answered."""
         return sum(
@@ -299,8 +303,8 @@ class ObservedBookie(Machine):
 
     def may_go_on(self, channel: int) -> bool:
         """The first request of it that waits could be in progress."""
-        return (self.waits_for(channel, Kind.ADD) and self.in_progress(Kind.ADD) < self.K) or (
-            self.waits_for(channel, Kind.READ) and self.in_progress(Kind.READ) < self.J)
+        return (self.waits_for(channel, Kind.ADD) and self.has_permit(Kind.ADD)) or (
+            self.waits_for(channel, Kind.READ) and self.has_permit(Kind.READ))
 
     def check_answer(self, request: int) -> None:
         """Why a response is neither written nor dropped yet."""
@@ -330,7 +334,8 @@ class ObservedBookie(Machine):
             "of two channels one at most is ahead.", source="004#limit; bookkeeper#fair")
     def books_agree(self) -> bool:
         """Of each kind, and of each pair."""
-        return (self.in_progress(Kind.ADD) <= self.K and self.in_progress(Kind.READ) <= self.J
+        return ((self.K == 0 or self.in_progress(Kind.ADD) <= self.K)
+                and (self.J == 0 or self.in_progress(Kind.READ) <= self.J)
                 and not any(
                     one * self.N + other in self.ahead and other * self.N + one in self.ahead
                     for one in range(self.N) for other in range(self.N)))
@@ -338,6 +343,8 @@ class ObservedBookie(Machine):
 
 EXPECTATIONS = (
     expect(ObservedBookie, "BK-62", "holds", "the books agree", N=(1, 2), R=2, t=(0, 1), c=(0, 1)),
+    expect(ObservedBookie, "BK-62", "holds", "the books agree without limits", N=1, K=0, J=0, R=2,
+           t=1, c=1),
 )
 
 BOOKKEEPING = {

@@ -98,10 +98,10 @@ class FastEnough(Bucket):
         """The rate that the bucket simulates is the receiver's."""
         return self.r <= self.u
 
-    @always("FLOW-45", MUST, "While the receiver is idle, r more elements a tick may come to wait.",
-            source=f"{DROPPING}; 003#E17")
+    @always("FLOW-45", MUST, "What waits and what is saved are no more than b, and r for each tick "
+            "in which the receiver has been idle.", source="003#E17 (what the book adds)")
     def idleness_costs_the_rate(self) -> bool:
-        """With what is still saved."""
+        """The receiver begins to serve after th of them."""
         return self.waiting + self.tokens <= self.b + self.r * (self.th - self.idle)
 
 

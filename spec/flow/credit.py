@@ -35,7 +35,7 @@ from ..notation import (
 )
 
 __all__ = [
-    "BATCHES", "CAPACITIES", "EXPECTATIONS", "AnnouncingAtOnce", "FilteringLink",
+    "BATCHES", "CAPACITIES", "EXPECTATIONS", "AnnouncingAtOnce", "AskingBelowHalf", "FilteringLink",
     "GrantingAtArrival", "GrantingByTheText", "HoardingLink", "Link", "LinkAsWritten",
     "MintingLink", "OverdrawingLink", "ThriftyLink", "TricklingLink", "losses",
 ]
@@ -248,6 +248,22 @@ class HoardingLink(Link):
         return self.F > self.b
 
 
+class AskingBelowHalf(Link):
+    """A receiver that announces all free slots at once, when less than half of its slots is taken
+    or promised: the marks of Akka's StreamRefs, libraries#stream-refs."""
+
+    @action(fair=True)
+    def grant(self) -> None:
+        """All slots that are free, at once."""
+        require(self.may_grant())
+        self.Q += self.F
+        self.F = 0
+
+    def may_grant(self) -> bool:
+        """What is lost counts as promised."""
+        return self.C - self.F < max(1, self.C // 2)
+
+
 class LinkAsWritten(Link):
     """The same link, judged by the balances that the text gives for it."""
 
@@ -329,6 +345,14 @@ EXPECTATIONS = (
     expect(Link, "FLOW-3", "violated",
            "003#E8: stuck from the loss C - b + 1 on, not from the first",
            where="L > 1", C=3, b=2, L=(0, 1, 2, 3)),
+    expect(Link, "FLOW-3", "violated", "003: Akka's schedule, a batch of half the slots, survives "
+           "as many losses as the other half has slots", where="L > C // 2", C=(2, 4, 8),
+           b=lambda C: (C // 2,), L=lambda C: (0, C // 2, C // 2 + 1)),
+    expect(AskingBelowHalf, "FLOW-3", "violated", "libraries#stream-refs: a receiver that asks "
+           "below half of its slots is stuck exactly where that many are lost",
+           where="L >= max(1, C // 2)", C=range(1, 7), L=losses),
+    expect(AskingBelowHalf, "FLOW-2", "holds", "libraries#stream-refs: a receiver with marks is "
+           "not overrun", C=range(1, 7), L=losses),
     prove(ThriftyLink, "FLOW-3", "never stuck where b <= C - L, for all of these",
           for_all=("C", "b", "L"), lemmas=("FLOW-1",)),
     prove(Link, "FLOW-1", "tokens are conserved", for_all=("C", "b"), L=0),

@@ -20,7 +20,9 @@ other has a buffer of B; where they meet, an output takes the one and n of the o
 first group is complete, the other way has to hold its n elements: live exactly where B >= n. If the
 one way drops everything, it is stuck after B elements, whatever B is.
 
-Source: the mail "back pressure"; 003#composing, 003#frames.
+The mail has frames of several elements, and no ways that part: those are the book's.
+
+Source: the mail "back pressure"; 003#composing, 003#frames, 003#parting.
 """
 
 from __future__ import annotations
@@ -37,6 +39,7 @@ __all__ = ["EXPECTATIONS", "Diamond", "Edge", "FilteringDiamond", "FilteringWide
            "PayingLateForLittle", "WideDiamond"]
 
 COMPOSING = "003#composing; 003#frames"
+PARTING = "003#parting"
 
 
 class Edge(Machine):
@@ -196,7 +199,7 @@ class Diamond(Machine):
         self.group = 0
         self.waiting -= self.n
 
-    @never_stuck("FLOW-37", MUST, "Ways that part meet again.", source=COMPOSING)
+    @never_stuck("FLOW-37", MUST, "Ways that part meet again.", source=PARTING)
     def goes_on(self) -> bool:
         """There is always another element."""
         return False
@@ -211,7 +214,7 @@ class WideDiamond(Diamond):
         return self.n <= self.B
 
     @always("FLOW-39", MUST, "As many wait on the other way as are in the group.",
-            source=COMPOSING)
+            source=PARTING)
     def both_ways_are_alike(self) -> bool:
         """Each element goes both ways."""
         return self.waiting == self.group

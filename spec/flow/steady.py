@@ -20,6 +20,10 @@ R elements a tick for the whole round, and what the receiver has freed and not y
 most b - g, for it changes by R, and by b, and so by whole g. As if elements were a fluid, one would
 ask for R * (F + B) + b, which is g too much; where b = R that is a whole tick's worth.
 
+How slow, is one number: a permit comes back F + B ticks after its element went, so no more than C
+elements go in F + B ticks (FLOW-147). With one permit, stop-and-wait, it is one for each round
+trip; that is enough where the receiver takes long for each, as a worker for a job.
+
 Source: the mail "back pressure", 003#scheduling.
 """
 
@@ -30,10 +34,10 @@ from typing import Any
 
 from ..expectations import expect
 from ..notation import (
-    SHOULD, Machine, action, always, array, assume, boolean, const, integer, upto,
+    MUST, SHOULD, Machine, action, always, array, assume, boolean, const, integer, upto,
 )
 
-__all__ = ["EXPECTATIONS", "Steady"]
+__all__ = ["AnnouncingUnseen", "EXPECTATIONS", "Rounds", "Steady"]
 
 SCHEDULING = "003#scheduling"
 
@@ -62,13 +66,17 @@ class Steady(Machine):
     @action
     def tick(self) -> None:
         """Permits arrive and are used; elements arrive, and their slots are announced."""
+        self.go_on()
+
+    def go_on(self) -> None:
+        """What happens in one tick."""
         self.permits += self.announced[self.B - 1]
         for age in range(self.B - 1):
             self.announced[self.B - 1 - age] = self.announced[self.B - 2 - age]
         sent = min(self.R, self.permits)
         self.permits -= sent
         self.held_up = sent < self.R
-        self.freed += self.under_way[self.F - 1]
+        self.freed += self.comes(sent)
         for age in range(self.F - 1):
             self.under_way[self.F - 1 - age] = self.under_way[self.F - 2 - age]
         self.under_way[0] = sent
@@ -76,11 +84,45 @@ class Steady(Machine):
         self.announced[0] = self.freed - left
         self.freed = left
 
+    def comes(self, sent: int) -> int:
+        """What the receiver takes in this tick: what was sent F ticks ago."""
+        return self.under_way[self.F - 1]
+
     @always("FLOW-128", SHOULD, "A sender at a steady rate has permits for all its elements.",
             source=SCHEDULING)
     def the_sender_goes_on(self) -> bool:
         """In no tick is it held up."""
         return not self.held_up
+
+
+class Rounds(Steady):
+    """The same link, with what went in the last round trip."""
+
+    lately = array(upto(Steady.F + Steady.B), integer(0, Steady.R))     # by the ticks since then
+
+    @action
+    def tick(self) -> None:
+        """What is a round trip old is forgotten."""
+        self.go_on()
+        for age in range(self.F + self.B - 1):
+            self.lately[self.F + self.B - 1 - age] = self.lately[self.F + self.B - 2 - age]
+        self.lately[0] = self.under_way[0]
+
+    @always("FLOW-147", MUST, "In the time of a round trip no more elements go than the receiver "
+            "has slots.", source=f"{SCHEDULING} ('the sender needs to wait the propagation delay')")
+    def a_round_has_few(self) -> bool:
+        """The first of them is not permitted again before."""
+        return sum(self.lately) <= self.C
+
+
+class AnnouncingUnseen(Rounds):
+    """A receiver that announces slots of elements that are still on their way."""
+
+    permits = integer(0, 3 * Steady.C, init=Steady.C)
+
+    def comes(self, sent: int) -> int:
+        """What was sent in this tick."""
+        return min(sent, 2 * self.C - self.permits - self.freed)
 
 
 def _divisor(R: int, b: int) -> range:
@@ -99,9 +141,16 @@ GRID: dict[str, Any] = {"R": range(1, 5), "F": range(1, 4), "B": range(1, 4), "b
 EXPECTATIONS = (
     expect(Steady, "FLOW-128", "violated", "held up exactly where C < R (F + B) + b - g",
            where="C < R * (F + B) + b - g", **GRID),
+    expect(Rounds, "FLOW-147", "holds", "no more than C elements go in a round trip", R=(1, 2, 3),
+           F=(1, 2), B=(1, 2), b=(1, 2), g=1, C=range(2, 8)),
+    expect(AnnouncingUnseen, "FLOW-147", "violated", "slots announced too early let more go",
+           R=2, F=2, B=1, b=1, g=1, C=2),
 )
 
 UNSEEN = {
+    "FLOW-147":
+        "Ticks are no part of the port of links; that no more than C elements go without a permit "
+        "is FLOW-6 and FLOW-7.",
     "FLOW-128":
         "How fast elements, permits and ticks follow each other is no part of the port of links.",
 }

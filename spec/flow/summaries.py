@@ -15,6 +15,12 @@ either, and grows without end.
 
     received = sum of the weights sent + weight held
 
+*Prefetching*: a buffer of B outputs behind the stage asks for the next one before anybody wants it.
+What is taken from it was rolled up when it went into the buffer, and says nothing of what has come
+since: so an output that a clock takes each second stands for that second exactly where B = 0
+(FLOW-145). Streams whose stages run apart have such buffers without being asked
+(libraries#prefetch).
+
 Source: the mail "back pressure"; 003#dropping, 003#frames.
 """
 
@@ -23,11 +29,13 @@ from __future__ import annotations
 from typing import Any
 
 from ..expectations import expect, prove
-from ..notation import MUST, Machine, action, always, const, integer, never_stuck, require
+from ..notation import (
+    CLAIM, MUST, Machine, action, always, boolean, const, fifo, integer, never_stuck, require,
+)
 
 __all__ = [
     "EXPECTATIONS", "Appending", "Batching", "Forgetting", "HoldingUp", "Losing", "Overfilling",
-    "Summaries", "Unheard", "UnheardBatching",
+    "Prefetched", "Summaries", "Unheard", "UnheardBatching",
 ]
 
 ROLLED = "003#rolling"
@@ -174,6 +182,48 @@ class Overfilling(Batching):
         return self.held <= self.m
 
 
+class Prefetched(Summaries):
+    """A stage that rolls up, a buffer of B outputs behind it, and a clock that takes them."""
+
+    B = const(0)                        # places of the buffer
+
+    buffer = fifo(integer(0, Summaries.K), B + 1)
+    since = integer(0, Summaries.K)     # values that have come since the last output was taken
+    stale = boolean()                   # an output that was taken stood for something else
+
+    @action(fair=True)
+    def take(self) -> None:
+        """See ``Summaries``."""
+        super().take()
+        self.since += 1
+
+    @action(fair=True)
+    def emit(self) -> None:
+        """An output goes into the buffer as soon as there is a place."""
+        require(len(self.buffer) < self.B and self.may_emit())
+        self.buffer.push(self.held)
+        super().emit()
+
+    @action
+    def tick(self) -> None:
+        """The clock takes the oldest output, or what the stage holds if there is no buffer."""
+        if self.B == 0:
+            require(self.held > 0)
+            self.stale = self.stale or self.held != self.since
+            super().emit()
+        else:
+            require(len(self.buffer) > 0)
+            output = self.buffer.pop()
+            self.stale = self.stale or output != self.since
+        self.since = 0
+
+    @always("FLOW-145", CLAIM, "An output that is taken stands for all that has come since the one "
+            "before.", source="003#rolling; libraries#prefetch")
+    def outputs_are_fresh(self) -> bool:
+        """Not one that was made earlier."""
+        return not self.stale
+
+
 FEW: dict[str, Any] = {"K": (1, 2, 3, 4)}
 BATCHES: dict[str, Any] = {"K": (1, 2, 3, 4), "m": (1, 2, 3)}
 
@@ -186,6 +236,11 @@ EXPECTATIONS = (
           lemmas=("FLOW-57",)),
     expect(Losing, "FLOW-57", "violated", "a value that takes the place of another", K=2),
     expect(Appending, "FLOW-58", "violated", "a list grows with each value that cannot go", K=2),
+    expect(Prefetched, "FLOW-57", "holds", "nothing is missing in what was fetched early", K=4,
+           B=(0, 1, 2)),
+    expect(Prefetched, "FLOW-145", "violated", "what was fetched early is old, exactly where there "
+           "is a buffer and more than one value", where="B > 0 and K > 1", K=(1, 2, 3, 4),
+           B=(0, 1, 2)),
     expect(Batching, "FLOW-57", "holds", "nothing is missing in batches", **BATCHES),
     expect(Batching, "FLOW-60", "holds", "a batch is bounded", **BATCHES),
     prove(Batching, "FLOW-57", "nothing is missing in batches, for any number",
@@ -197,3 +252,9 @@ EXPECTATIONS = (
     expect(HoldingUp, "FLOW-59", "violated", "a stage that waits where it could roll up", K=2),
     expect(Overfilling, "FLOW-60", "violated", "a full batch takes one more", K=2, m=1),
 )
+
+UNSEEN = {
+    "FLOW-145":
+        "It is false of stages with a buffer behind them, which streams have, so no implementation "
+        "is to keep it.",
+}

@@ -21,6 +21,12 @@ There is one case in which it does not, with nothing broken. A producer that wai
 acknowledgements asks for ``m`` replicas in sync; where the partition has fewer replicas at all, it
 waits without end. The rules except that case, and KAFKA-R13 is what is false without the exception.
 
+Until 3.7 the high watermark rises by whoever is in sync, also where these are fewer than m: with
+acks=1, and where the ISR shrinks behind a producer that waits (KAFKA-R20). Since KAFKA-15583 it
+stands still then (``CommittingWithEnough``). That is what lets others lead than those in sync
+(``eligible``). Its price is a third case: a partition that has fewer replicas than m, and whose
+producer waits for the leader alone, comes to no rest: nothing of it is ever committed, or read.
+
 There are B replicas, and one producer that writes M records; A is 1 if it waits for all
 acknowledgements, else it waits for the leader's. D bounds how often a broker fails.
 
@@ -31,10 +37,13 @@ from __future__ import annotations
 
 from ..expectations import expect
 from ..notation import (
-    CLAIM, MUST, Machine, action, array, boolean, const, integer, leads_to, require, upto,
+    CLAIM, MUST, Machine, action, array, boolean, const, integer, leads_to, require, step, upto,
 )
 
-__all__ = ["EXPECTATIONS", "CommittingOnDemand", "Delivery", "NotAskingAgain", "ReadingShort"]
+__all__ = [
+    "EXPECTATIONS", "CommittingOnDemand", "CommittingWithEnough", "Delivery", "NotAskingAgain",
+    "ReadingShort",
+]
 
 FAILOVER = "kafka#failover"
 
@@ -196,6 +205,21 @@ class Delivery(Machine):
         return not self.rests(), self.rests()
 
 
+    @step("KAFKA-R20", CLAIM, "The high watermark rises only while min.insync.replicas replicas "
+          "are in sync.", source=f"{FAILOVER}; KAFKA-15583")
+    def what_is_committed_is_on_enough(self, after: Delivery) -> bool:
+        """False until 3.7, where m counts for acknowledgements alone."""
+        return after.hw == self.hw or self.are_enough()
+
+
+class CommittingWithEnough(Delivery):
+    """The high watermark stands still while fewer than m are in sync (since 3.7)."""
+
+    def may_raise(self) -> bool:
+        """What is committed is on m replicas."""
+        return self.are_enough()
+
+
 # ---- broken ones ----------------------------------------------------------------------------
 
 
@@ -229,6 +253,16 @@ EXPECTATIONS = (
              B=2, M=2, D=(0, 1, 2), A=(0, 1), m=(1, 2, 3)) for rule in DELIVERS),
     expect(Delivery, "KAFKA-R13", "violated", "a producer waits for more replicas than there are",
            where="A == 1 and m == 3", B=2, M=1, D=(0, 1), A=(0, 1), m=(1, 2, 3)),
+    expect(Delivery, "KAFKA-R20", "violated", "KAFKA-15583: until 3.7 what fewer than m have is "
+           "committed, where the ISR shrinks or nobody asks for m",
+           where="m == 2 and D > 0 or m == 3 and A == 0", B=2, M=1, D=(0, 1), A=(0, 1),
+           m=(1, 2, 3)),
+    *(expect(CommittingWithEnough, rule, "holds", "KAFKA-15583: what is committed is on m replicas",
+             B=2, M=2, D=(0, 1), A=(0, 1), m=(1, 2, 3))
+      for rule in ("KAFKA-R10", "KAFKA-R11", "KAFKA-R20")),
+    expect(CommittingWithEnough, "KAFKA-R12", "violated", "KAFKA-15583: with acks=1 a partition of "
+           "fewer than m replicas is never read, exactly there", where="A == 0 and m > 2", B=2, M=2,
+           D=(0, 1), A=(0, 1), m=(1, 2, 3)),
     expect(ReadingShort, "KAFKA-R10", "violated", "the last record is never read",
            B=2, M=1, D=0, A=1, m=1),
     expect(NotAskingAgain, "KAFKA-R11", "violated", "the leader has failed before it answered",
@@ -238,6 +272,9 @@ EXPECTATIONS = (
 )
 
 UNSEEN = {
+    "KAFKA-R20":
+        "It is false of releases before 3.7, which keep what all have acknowledged as well, so no "
+        "implementation is to keep it.",
     "KAFKA-R13":
         "It is false where a producer waits for more replicas than a partition has, so no "
         "implementation is to keep it.",

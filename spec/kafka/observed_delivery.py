@@ -7,6 +7,7 @@ copy of a small machine for each:
     ObservedRecord      a record: to be written, acknowledged, read, and how it is at the end
     ObservedDeletion    a partition whose topic may be deleted: what brokers hold of it
     ObservedChannel     a controller and a broker: how many requests wait for an answer
+    ObservedTenure      a partition: whether a leader is replaced for no reason
     ObservedRest        the whole cluster at the end: whether it has come to rest
 
 The end is when every fault is over: all brokers run, reach each other and the coordination service,
@@ -19,6 +20,10 @@ A topic that is to be deleted promises nothing of its records any more, from the
 that is wished for. What it promises then is to go: its replicas are deleted first, then what is
 written of it.
 
+A leader leads until its broker is gone, or somebody wishes for another one. A broker is gone when
+its session is over, and never for a connection to another broker that breaks. Outside one does not
+see when a session ends; so of a broker to which anything else has ever happened nothing is said.
+
 Source: kafka#failover, kafka#topics, kafka#requests; 001#controller.
 """
 
@@ -28,7 +33,9 @@ from ..notation import (
     MUST, SHOULD, Machine, action, array, boolean, const, guard_rule, integer, require, upto,
 )
 
-__all__ = ["ObservedChannel", "ObservedDeletion", "ObservedRecord", "ObservedRest"]
+__all__ = [
+    "ObservedChannel", "ObservedDeletion", "ObservedRecord", "ObservedRest", "ObservedTenure",
+]
 
 ANSWERED = guard_rule(
     "KAFKA-F25", MUST, "After quiet, every record that a producer was to write is acknowledged, if "
@@ -58,6 +65,12 @@ FEW_WAIT = guard_rule(
     "KAFKA-F32", SHOULD, "Of a controller's requests to a broker at most one is under way, and no "
     "more wait than one for each partition and kind of request (four kinds), and one about none.",
     source="kafka#requests; 001#controller")
+
+STAYS = guard_rule(
+    "KAFKA-F33", MUST, "A leader is replaced only if its broker was out of reach of the "
+    "coordination service, failed or went, or if an operator has a wish for the partition: never "
+    "for a connection between brokers that breaks.",
+    source="001#channels; kafka#broker-changes")
 
 
 class ObservedRecord(Machine):
@@ -189,6 +202,33 @@ class ObservedChannel(Machine):
         """So many requests have no answer yet; so many partitions were made until now."""
         require(requests <= 4 * partitions + 2, FEW_WAIT)
         self.longest = max(self.longest, requests)
+
+
+class ObservedTenure(Machine):
+    """The leader of one partition, and the brokers that may have lost their sessions."""
+
+    N = const(3, at_least=1)            # replicas
+
+    leader = integer(0, N, init=N)      # by the quorum; N: nobody
+    doubtful = array(upto(N), boolean())    # its broker may have been gone
+    is_free = boolean()                 # somebody wishes for another leader, or for none
+
+    @action(replica=upto(N))
+    def may_be_gone(self, replica: int) -> None:
+        """Something happens to its broker, beside to its connections to other brokers."""
+        self.doubtful[replica] = True
+
+    @action
+    def is_wished(self) -> None:
+        """An operator wishes that another one lead, for other replicas, or that it be deleted."""
+        self.is_free = True
+
+    @action(replica=upto(N + 1))
+    def is_led(self, replica: int) -> None:
+        """The quorum says that this one leads, or nobody (N)."""
+        require(self.leader == self.N or replica == self.leader or self.is_free
+                or self.doubtful[min(self.leader, self.N - 1)], STAYS)
+        self.leader = replica
 
 
 class ObservedRest(Machine):

@@ -1,4 +1,4 @@
-"""What the text says of the purgatory's estimate and of deletion, taken literally.
+"""What texts say of the purgatory's estimate, of deletion and of lists, taken literally.
 
 Theory of operation
 -------------------
@@ -12,6 +12,11 @@ it was found, and nothing takes it out of E; so E is high whenever events comple
 the next purge. That is what E is for, since the text counts so what has to be purged, but it makes
 E a count of requests in the purgatory only right after a purge.
 
+The comment of Kafka's own code says that a request which is completed while it is put on its lists
+is put on no further ones. That is so in 0.9 and after 3.9; from 2.7 to 3.9 it is put on all of them
+(``WatchingOn``). It makes no difference to any promise: a purge finds it there as it finds any
+other.
+
 Source: "Apache Kafka, Purgatory, and Hierarchical Timing Wheels", 'Purging Watcher Lists';
 002#PE1 and what follows it.
 """
@@ -19,10 +24,13 @@ Source: "Apache Kafka, Purgatory, and Hierarchical Timing Wheels", 'Purging Watc
 from __future__ import annotations
 
 from ..expectations import expect
-from ..notation import CLAIM, action, always, boolean, step, upto
-from .purgatory import PURGING, TWO, Purgatory, Request
+from ..notation import CLAIM, action, always, boolean, require, step, upto
+from .purgatory import HOLDING, PURGING, TWO, Purgatory, Request
 
-__all__ = ["EXPECTATIONS", "CountingWhatEnters", "LeavingWithEvents", "PurgatoryByTheText"]
+__all__ = [
+    "EXPECTATIONS", "CountingWhatEnters", "LeavingWithEvents", "PurgatoryByTheText",
+    "StoppingToWatch", "WatchingOn",
+]
 
 NEW = "002#new"
 
@@ -101,7 +109,56 @@ class CountingWhatEnters(PurgatoryByTheText):
             self.estimate -= 1
 
 
+class WatchingOn(Purgatory):
+    """A request of several keys is completed by an event of the first, while it is put on the lists
+    of the others; it is put there all the same (2.7 to 3.9)."""
+
+    late = boolean()                    # a request was put on a list that was completed already
+
+    @action(request=upto(Purgatory.K))
+    def make_slowly(self, request: int) -> None:
+        """try_complete_else_watch for all keys, with an event of the first one in between."""
+        require(self.phase[request] == Request.NEW and request not in self.ready)
+        require(self.watches_all())
+        self.phase[request] = Request.PENDING
+        self.watch(request, 0)
+        self.ready.add(request)
+        self.complete(request)
+        if self.goes_on():
+            for key in range(1, self.J):
+                self.watch(request, key)
+            self.late = True
+        self.estimate += 1
+        self.added = True
+
+    def goes_on(self) -> bool:
+        """Nobody looks whether it is completed."""
+        return True
+
+    @always("KAFKA-PE7", CLAIM, "A request that is completed while it is put on lists is put on no "
+            "further ones.", source="kafka#purgatory ('In 0.9 the operation is put on no further "
+            "lists once it is completed')")
+    def the_dead_are_not_added(self) -> bool:
+        """What the comment of the code says in all releases."""
+        return not self.late
+
+
+class StoppingToWatch(WatchingOn):
+    """The same in 0.9, and after 3.9."""
+
+    def goes_on(self) -> bool:
+        """What is completed needs no list."""
+        return False
+
+
 EXPECTATIONS = (
+    expect(WatchingOn, "KAFKA-PE7", "violated", "from 2.7 to 3.9 a completed request is put on its "
+           "other lists", **TWO),
+    expect(StoppingToWatch, "KAFKA-PE7", "holds", "in 0.9 a completed request is put on no more "
+           "lists", **TWO),
+    *(expect(release, rule, "holds", f"{about}; whether a completed request is put on lists or not",
+             **TWO) for release in (WatchingOn, StoppingToWatch) for rule, about in HOLDING
+      if rule in ("KAFKA-P1", "KAFKA-P5", "KAFKA-P5U", "KAFKA-P6", "KAFKA-P6M")),
     expect(PurgatoryByTheText, "KAFKA-PE2", "violated", "an event leaves E high", **TWO),
     expect(PurgatoryByTheText, "KAFKA-PE3", "violated", "completed during the purge", **TWO),
     expect(PurgatoryByTheText, "KAFKA-PE4", "violated", "lists keep it until they are purged",
@@ -119,6 +176,9 @@ EXPECTATIONS = (
 )
 
 UNSEEN = {
+    "KAFKA-PE7":
+        "Calls of the port are not interrupted, and releases differ in it without breaking any "
+        "rule, so no implementation is to keep it.",
     "KAFKA-PE2":
         "It is what the text says of E, and false of a right purgatory, so no implementation is "
         "to keep it.",

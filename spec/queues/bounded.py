@@ -258,31 +258,47 @@ class BoundedQueue(Machine):
 class OrderlyQueue(BoundedQueue):
     """The same queue, and those who wait are served in their order.
 
-    Offers and polls never wait and have no place in line, so they may still come first.
+    Offers and polls never wait and have no place in line, so they may still come first. A call
+    whose thread was stopped on its way may not have joined the line yet: from then on no order is
+    asked for, until all has settled and nobody waits any more.
     """
+
+    out_of_line = boolean(False)    # somebody waits who was stopped before it joined the line
+
+    @action
+    def stopped_on_its_way(self) -> None:
+        """The call that began last waits since its thread was stopped."""
+        self.out_of_line = True
+
+    @action(rests=True)
+    def settled(self) -> None:
+        """As ever; where nobody waits, all have joined the line and left it."""
+        super().settled()
+        if len(self.puts) == 0 and len(self.takes) == 0:
+            self.out_of_line = False
 
     @action
     def put_done(self) -> None:
         """A put does not overtake one that waits."""
-        require(len(self.puts) == 0, IN_TURN)
+        require(self.out_of_line or len(self.puts) == 0, IN_TURN)
         super().put_done()
 
     @action(item=upto(BoundedQueue.K))
     def take_item(self, item: int) -> None:
         """A take does not overtake one that waits."""
-        require(len(self.takes) == 0, IN_TURN)
+        require(self.out_of_line or len(self.takes) == 0, IN_TURN)
         super().take_item(item)
 
     @action(internal=True, fair=True, place=upto(BoundedQueue.W))
     def admit(self, place: int) -> None:
         """Only the first in line is admitted."""
-        require(place == 0, IN_TURN)
+        require(self.out_of_line or place == 0, IN_TURN)
         super().admit(place)
 
     @action(internal=True, fair=True, place=upto(BoundedQueue.W))
     def serve(self, place: int) -> None:
         """Only the first in line is served."""
-        require(place == 0, IN_TURN)
+        require(self.out_of_line or place == 0, IN_TURN)
         super().serve(place)
 
 

@@ -71,7 +71,7 @@ CANCEL_PASSES_ON = guard_rule(
 SIZE = guard_rule(
     "QUEUE-11", MUST,
     "The size is the number of items inside.",
-    source="003#defining ('Pending(B)')",
+    source="003#defining (Pending(B), of which it speaks: that a call tells it is ours)",
 )
 DROPS_AS_PROMISED = guard_rule(
     "QUEUE-17", MUST,

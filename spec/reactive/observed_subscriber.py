@@ -214,8 +214,8 @@ class Subscribing(Machine):
         """It has processed all, and is not done."""
         return self.wants() and self.takes() and self.W == 0
 
-    @always("RS-0.8", MUST, "What a subscriber has asked for fits its buffer, whatever comes.",
-            source="reactive#ours")
+    @always("RS-0.8", MUST, "What a subscriber has asked for fits its buffer, whatever comes, as "
+            "long as it wants more and has not cancelled.", source="reactive#ours")
     def what_comes_fits(self) -> bool:
         """What waits, and what may come."""
         return self.cancelled or self.stopped or self.asked + self.W <= self.C

@@ -230,8 +230,8 @@ class Processor(Machine):
         """Whoever signals is alone in the loop."""
         return self.open <= 1 and (self.open == 0) == (self.loop != Loop.SIGNALLING)
 
-    @always("RS-0.12", MUST, "The end that a processor passes on stands behind all elements.",
-            source="reactive#R4-1; reactive#ours")
+    @always("RS-0.12", MUST, "The end that a processor passes on stands behind all elements, "
+            "unless its source has failed.", source="reactive#R4-1; reactive#ours")
     def ends_behind_all(self) -> bool:
         """Of a source that has not failed."""
         return not self.ended or self.source == Source.FAILED or self.sent == self.brought

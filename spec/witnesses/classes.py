@@ -12,7 +12,7 @@ import itertools
 import linecache
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from types import CellType, FunctionType
+from types import CellType, CodeType, FunctionType
 from typing import Any, NamedTuple
 
 from ..notation.machine import Action, Machine
@@ -98,11 +98,19 @@ def _called_by_rules(machine: type[Machine]) -> set[str]:
     todo = [name for name, value in methods.items() if _judges(value)]
     found = set(todo)
     while todo:
-        for name in methods[todo.pop()].__code__.co_names:
+        for name in _names(methods[todo.pop()].__code__):
             if name in methods and name not in found:
                 found.add(name)
                 todo.append(name)
     return found
+
+
+def _names(code: CodeType) -> Iterator[str]:
+    """The names that a method uses, also in what it writes inside of it: ``all(… for …)``."""
+    yield from code.co_names
+    for inner in code.co_consts:
+        if isinstance(inner, CodeType):
+            yield from _names(inner)
 
 
 # --- copies --------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ SYSTEM = System(
     folder=__name__,
     about="queues for coroutines that are closed, cut off and joined, callback by callback",
     page="awaits.md",
+    by_name="named",
     shipped=(
         Shipped("reference.awaits.closing", "adapter:ReferenceClosing",
                 "the reference's closable queue for asyncio"),

@@ -9,6 +9,7 @@ SYSTEM = System(
     folder=__name__,
     about="condition variables for coroutines, cancelled at every await point",
     page="awaits.md",
+    by_name="named",
     shipped=(
         Shipped("reference.awaits.condition", "adapter:ReferenceCondition",
                 "the reference's condition variable for asyncio"),

@@ -9,6 +9,7 @@ SYSTEM = System(
     folder=__name__,
     about="events and drains for coroutines: many wait until a gate is opened, or breaks",
     page="awaits.md",
+    by_name="named",
     shipped=(
         Shipped("reference.awaits.gate", "adapter:ReferenceGate",
                 "the reference's gate for asyncio"),

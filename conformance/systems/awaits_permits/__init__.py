@@ -9,6 +9,7 @@ SYSTEM = System(
     folder=__name__,
     about="semaphores and locks for coroutines, cancelled at every await point",
     page="awaits.md",
+    by_name="named",
     shipped=(
         Shipped("reference.awaits.permits", "adapter:ReferencePermits",
                 "the reference's permits for asyncio"),

@@ -9,6 +9,7 @@ SYSTEM = System(
     folder=__name__,
     about="a queue for coroutines, one callback at a time, cancelled at every await point",
     page="awaits.md",
+    by_name="named",
     shipped=(
         Shipped("reference.awaits.queue", "adapter:ReferenceAwaits",
                 "the reference queue through its asyncio driver, callback by callback"),

@@ -95,8 +95,8 @@ PORT: Final = Port(
     operations=promised(_OPERATIONS, _PROMISES),
     settings=(
         Argument("channels", POSITIVE, "how many channels there are: 0, 1, …"),
-        Argument("capacity", POSITIVE, "how many adds may be in progress"),
-        Argument("reads", POSITIVE, "how many reads may be in progress"),
+        Argument("capacity", COUNT, "how many adds may be in progress; 0: as many as come"),
+        Argument("reads", COUNT, "how many reads may be in progress; 0: as many as come"),
         Argument("places", POSITIVE, "places in the queue of each kind's pool"),
         Argument("threads", POSITIVE, "threads of each kind's pool"),
         Argument("patience", COUNT, "ticks that a response waits, at most"),

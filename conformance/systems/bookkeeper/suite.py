@@ -28,11 +28,12 @@ _SETTINGS: Final[Mapping[int, Mapping[str, int]]] = {
     1: {"reads": 1, "places": 1, "threads": 1, "patience": 2, "closing": 0},
     2: {"reads": 1, "places": 2, "threads": 1, "patience": 1, "closing": 1},
     3: {"reads": 3, "places": 1, "threads": 1, "patience": 2, "closing": 0},
-    4: {"reads": 2, "places": 2, "threads": 1, "patience": 0, "closing": 0},
+    4: {"reads": 0, "places": 2, "threads": 1, "patience": 0, "closing": 0},
     6: {"reads": 2, "places": 6, "threads": 1, "patience": 2, "closing": 0},
 }
 """By capacity, which is the limit of adds. In the third, pools get full before limits are reached;
-the fourth waits for no client; with the last, more requests come at once than there are permits."""
+the fourth waits for no client, and limits no reads; with the last, more requests come at once than
+there are permits."""
 
 _LARGE: Final = 6
 _AT_ONCE: Final = 3
@@ -222,7 +223,7 @@ SUITE: Final = Suite(
         "BK-57": ((*_first("turn"), *_first("receive"), "done", "tick", "tick", *_first("turn"),
                    *_first("receive"), "done"),),
     },
-    scene=("A server with two channels. Adds in progress: {capacity}; reads: {reads}; pools of "
-           "{places} places and {threads} threads; a response waits {patience} ticks; "
-           "channels are closed after that (1: yes): {closing}."),
+    scene=("A server with two channels. Adds in progress: {capacity}; reads: {reads} (0: no "
+           "limit); pools of {places} places and {threads} threads; a response waits {patience} "
+           "ticks; channels are closed after that (1: yes): {closing}."),
 )

@@ -25,8 +25,8 @@ class OneTooMany(Bookie):
     """The test of the limit lets one more pass."""
 
     def _has_permit(self, kind: Kind) -> bool:
-        limit = self.limits.adds if kind is Kind.ADD else self.limits.reads
-        return self._in_progress[kind] <= limit
+        limit = self._limit(kind)
+        return limit == 0 or self._in_progress[kind] <= limit
 
 
 @TWINS.twin(
@@ -67,6 +67,16 @@ class FinishingFirst(Bookie):
     @property
     def _early(self) -> list[_Request]:
         return self.__dict__.setdefault("_finished_early", [])  # type: ignore[no-any-return]
+
+
+@TWINS.twin(
+    "bookie-zero-admits-none", "BK-51", "where the limit is 0, every request waits",
+    "004#limit: a limit of 0 turns limiting off, and is taken for a semaphore without permits")
+class AdmittingNone(Bookie):
+    """The number is compared like any other."""
+
+    def _has_permit(self, kind: Kind) -> bool:
+        return self._in_progress[kind] < self._limit(kind)
 
 
 @TWINS.twin(

@@ -91,7 +91,8 @@ SEEN: Final = Kind("an object with partitions, replicas, told and met", _is_seen
     Vocabulary("the answer to a change", {
         "partitions": "a list: how each partition is then",
         "replicas": "a list: how each replica is then",
-        "told": "a list: each partition that each broker is told of",
+        "told": "a list: each partition that each broker is told of, for each broker in the order "
+                "in which it is told",
         "met": "true or false: whether `meanwhile` came to pass; false where there was none"}),
     Vocabulary("a partition", {
         "partition": "its number", "state": "its state for the controller",

@@ -6,6 +6,7 @@ import random
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from typing import Any, Final
 
 from ....spec.kafka.controller.observed_controller import ObservedController, Request
@@ -142,6 +143,7 @@ class ControllerConversation(PlainConversation):
                         and each["request"] == REQUESTS[request_]}
                 yield _step("told_seen", partition=number, request=request_,
                             brokers=_number(told))
+        yield from _in_turn(answer["told"])
 
     # --- what there could be in its place -------------------------------------------------------
 
@@ -153,6 +155,22 @@ class ControllerConversation(PlainConversation):
             yield from _possible_of_partition(partition)
         for partition, broker in request.get("replicas", ()):
             yield from _possible_of_replica(partition, broker)
+        yield from _POSSIBLE_IN_TURN
+
+
+def _in_turn(told: list[Message]) -> Iterator[Step]:
+    """By which requests each broker was told, one after the other."""
+    for broker in sorted({each["to"] for each in told}):
+        requests = [REQUESTS.index(each["request"]) for each in told if each["to"] == broker]
+        for earlier, later in pairwise(requests):
+            if earlier != later:
+                yield _step("told_next", earlier=earlier, later=later)
+
+
+_POSSIBLE_IN_TURN: Final = tuple(
+    Answer(f"{REQUESTS[later]} behind {REQUESTS[earlier]}",
+           ("told_next", (("earlier", earlier), ("later", later))), instead_of=("told_next",))
+    for earlier in Request for later in Request if earlier != later)
 
 
 @cache
@@ -328,9 +346,9 @@ def _words(answer: Any) -> str:
         + f" in epoch {each['epoch']}, ISR {each['isr']}" for each in answer["partitions"]]
     shown += [f"replica {each['broker']} of partition {each['partition']} is {each['state']}"
               for each in answer["replicas"]]
-    for request in REQUESTS:
+    for request in dict.fromkeys(each["request"] for each in answer["told"]):
         told = sorted({each["to"] for each in answer["told"] if each["request"] == request})
-        shown += [f"{request} to {told}"] if told else []
+        shown.append(f"{request} to {told}")
     return "; ".join(shown)
 
 
@@ -369,7 +387,7 @@ _CHANGE, _REPLICAS = (("change",),), (("change",), ("change_replicas",))
 
 SUITE: Final = ControllerSuite(
     name="kafka.controller",
-    version=1,
+    version=2,
     port="kafka.controller",
     watches=(Watch(ObservedController),),
     weights={"change": 6, "change_replicas": 5, "brokers": 3, "write_isr": 1, "take_over": 1,
@@ -378,6 +396,7 @@ SUITE: Final = ControllerSuite(
         **{f"KAFKA-C{number}": _CHANGE for number in range(1, 16)},
         **{f"KAFKA-C{number}": _REPLICAS for number in range(16, 24)},
         "KAFKA-C13": (("change",), ("take_over",)),
+        "KAFKA-C24": _CHANGE,
     },
     epilogue=(Act("look", about=(("partition", 0),)), Act("look", about=(("partition", 1),))),
     constants=_constants,

@@ -440,3 +440,31 @@ class ListingFirst(ReplicaMachine):
 # ---- what shows late ----------------------------------------------------------------------------
 
 TWINS.late("controller-batch-stops", 40, 300)
+
+
+# ---- the order within a batch -------------------------------------------------------------------
+
+
+@TWINS.twin("controller-metadata-first", "KAFKA-C24",
+            "brokers hear who leads before the leader does",
+            "controller_requests: MetadataFirst; UpdateMetadata goes out as soon as it is made")
+class MetadataFirst(Batch):
+    """A client is sent to who does not lead yet."""
+
+    def send(self, controller_epoch: int) -> None:
+        self._send_metadata(controller_epoch)
+        self._send_led(controller_epoch)
+        self._send_stopped(controller_epoch)
+        self.drop()
+
+
+@TWINS.twin("controller-stops-first", "KAFKA-C24", "a replica is stopped before all else is said",
+            "controller_requests: StoppingFirst")
+class StoppingFirst(Batch):
+    """A client is sent to what is stopped."""
+
+    def send(self, controller_epoch: int) -> None:
+        self._send_stopped(controller_epoch)
+        self._send_led(controller_epoch)
+        self._send_metadata(controller_epoch)
+        self.drop()

@@ -12,12 +12,13 @@ from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import Final
+from itertools import chain
+from typing import Any, Final
 
 from ....spec.engines.candidates import CandidateSets
 from ....spec.engines.monitor import STATES_MAX, LostTrack, Monitor
 from ....spec.kafka.observed_delivery import (
-    ObservedChannel, ObservedDeletion, ObservedRecord, ObservedRest,
+    ObservedChannel, ObservedDeletion, ObservedRecord, ObservedRest, ObservedTenure,
 )
 from ....spec.kafka.observed_failover import (
     ObservedBroker, ObservedDepartures, ObservedEpoch, ObservedMark, ObservedPartition,
@@ -28,14 +29,16 @@ from ....spec.notation.interpreter import Step
 from ....spec.notation.machine import Machine
 from ....spec.notation.rules import Rule
 from ...suites.history import rules_of
+from .known import Era, Log, Place, Written
 from .port import WORDS, Event
+from .tenures import Tenures
 
 __all__ = ["MACHINES", "RULES", "HistoryJudge", "Offence", "Terms", "in_words"]
 
 MACHINES: Final = (
     ObservedPlace, ObservedEpoch, ObservedMark, ObservedProducer, ObservedQuorum, ObservedBroker,
     ObservedReplica, ObservedPartition, ObservedWishes, ObservedDepartures, ObservedRecord,
-    ObservedRest, ObservedDeletion, ObservedChannel)
+    ObservedRest, ObservedDeletion, ObservedChannel, ObservedTenure)
 
 RULES: Final[Mapping[str, Rule]] = {
     rule.id: rule for machine in MACHINES for rule in machine.rules_declared
@@ -102,51 +105,6 @@ def _at_stake(machine: str, name: str) -> tuple[str, ...]:
     return tuple(rule.id for rule in rules_of(_NAMED[machine].actions_declared[name]))
 
 
-class _Place:
-    """What is known of an offset beside its machine: the number of each value met there."""
-
-    def __init__(self) -> None:
-        self._numbers: dict[int, int] = {}
-        self.holders: set[int] = set()
-
-    def number(self, value: int) -> int:
-        """The number of a value, from 0."""
-        return self._numbers.setdefault(value, len(self._numbers))
-
-
-class _Era:
-    """A partition from an unclean election on: no promise of before is left, and each holds anew.
-
-    It begins when somebody takes writes in the ``epoch`` of that election, or a later one; what
-    leaders of earlier epochs say or do is not judged, since they may go on alone.
-    """
-
-    def __init__(self, epoch: int) -> None:
-        self.epoch = epoch
-        self.has_begun = False
-
-
-class _Log:
-    """What a replica holds, by offset, as far as it has told."""
-
-    def __init__(self) -> None:
-        self.values: dict[int, int] = {}
-
-    def cut(self, at: int) -> None:
-        """Forget what it held from an offset on."""
-        self.values = {offset: value for offset, value in self.values.items() if offset < at}
-
-
-@dataclass
-class _Record:
-    """What is known of a record beside its machine: for whom it is, and where it is."""
-
-    partition: int
-    acks_all: bool
-    offset: int = -1            # where it was when it was acknowledged
-    is_told: bool = False
-
-
 class HistoryJudge:
     """Follows a history. ``offences`` grows; a thing that has offended is judged no further, nor
     is one whose machine could be in more than ``candidates`` states, or whose numbers are too
@@ -162,7 +120,7 @@ class HistoryJudge:
         self.offences: list[Offence] = []
         self.unjudged: set[str] = set()
         self._monitors: dict[tuple[type[Machine], Hashable], Monitor | None] = {}
-        self._places: dict[tuple[int, int], _Place] = {}
+        self._places: dict[tuple[int, int], Place] = {}
         self._isr: dict[int, frozenset[int]] = {}
         self._quorums: set[int] = set()         # the partitions of which the quorum has spoken
         self._newest = 0                        # the largest epoch of a controller
@@ -170,14 +128,15 @@ class HistoryJudge:
         self._leaving: set[int] = set()         # the brokers that want to go
         self._assigned: dict[int, frozenset[int]] = {}
         self._is_unclean = False                # whether unclean elections are permitted
-        self._eras: dict[int, _Era] = {}        # the partitions in which there was one
-        self._logs: dict[tuple[int, int], _Log] = {}        # by partition and broker
+        self._eras: dict[int, Era] = {}         # the partitions in which there was one
+        self._logs: dict[tuple[int, int], Log] = {}     # by partition and broker
         self._written: dict[tuple[int, int, int], int] = {}     # when a value was, for the first
         #                                       time: its epoch, by partition, offset and value
         self._tells: dict[int, int] = {}        # by partition, the epoch of what consumers hear
-        self._records: dict[int, _Record] = {}  # by value, what producers were to write
+        self._records: dict[int, Written] = {}      # by value, what producers were to write
         self._topics = {0: set(range(terms.partitions))}    # the partitions of each
         self._unwanted: set[int] = set()        # the partitions whose topics are to be deleted
+        self._tenures = Tenures(terms.brokers)
         self._consumed: dict[int, int] = {}     # by partition, how far its consumer has come
 
     def permit_unclean(self) -> None:
@@ -187,12 +146,16 @@ class HistoryJudge:
     def produce(self, partition: int, acks_all: bool, records: int) -> None:
         """Before the next event, a producer was asked to write so many more records."""
         for value in range(len(self._records) + 1, len(self._records) + records + 1):
-            self._records[value] = _Record(partition, acks_all)
+            self._records[value] = Written(partition, acks_all)
             self._take([(ObservedRecord, value, ("is_asked", ()))], _ASKED)
+
+    def asked(self, request: Mapping[str, Any]) -> None:
+        """Before the next event, the cluster was asked for this."""
+        self._take(self._tenures.asked(request), _ASKED)
 
     def see(self, event: Event) -> Offence | None:
         """Take the next event: the first rule that it breaks."""
-        return self._take(self._about(event), event)
+        return self._take(chain(self._about(event), self._tenures.about(event)), event)
 
     def _take(self, observed: Iterable[Observation], event: Event) -> Offence | None:
         found = None
@@ -261,7 +224,7 @@ class HistoryJudge:
     def _place(self, partition: int, offset: int) -> Iterator[Observation]:
         """A place is there from the first record on; whoever is not in sync then has left."""
         if (partition, offset) not in self._places:
-            self._places[partition, offset] = _Place()
+            self._places[partition, offset] = Place()
             isr = self._isr.get(partition, frozenset(range(self.terms.brokers)))
             for replica in range(self.terms.brokers):
                 if replica not in isr:
@@ -273,7 +236,7 @@ class HistoryJudge:
         yield from self._place(partition, offset)
         place = self._places[partition, offset]
         place.holders.add(broker)
-        self._logs.setdefault((partition, broker), _Log()).values[offset] = value
+        self._logs.setdefault((partition, broker), Log()).values[offset] = value
         yield _of(partition, "is_held", replica=broker)
         number = min(place.number(value), VALUES - 1)
         yield _at(partition, offset, "appends", replica=broker, value=number)
@@ -286,7 +249,7 @@ class HistoryJudge:
         yield from self._appended(broker, partition, epoch, offset, value)
 
     def _cut(self, broker: int, partition: int, at: int) -> Iterator[Observation]:
-        self._logs.setdefault((partition, broker), _Log()).cut(at)
+        self._logs.setdefault((partition, broker), Log()).cut(at)
         for (where, offset), place in self._places.items():
             if where == partition and offset >= at and broker in place.holders:
                 place.holders.discard(broker)
@@ -303,7 +266,7 @@ class HistoryJudge:
         self, producer: int, partition: int, acks_all: int, offset: int, value: int
     ) -> Iterator[Observation]:
         written = self._written.get((partition, offset, value))
-        record = self._records.setdefault(value, _Record(partition, acks_all == 1))
+        record = self._records.setdefault(value, Written(partition, acks_all == 1))
         record.offset, record.is_told = offset, True
         yield ObservedRecord, value, ("is_told", (("by_all", min(acks_all, 1)),))
         if acks_all == 1 and (written is None or self._is_of_era(partition, written)):
@@ -386,7 +349,7 @@ class HistoryJudge:
         self._isr[partition] = isr
         yield ObservedQuorum, partition, ("is_written", (("controller", controller),))
         if self._is_unclean and leader not in before and leader < self.terms.brokers:
-            self._eras[partition] = _Era(epoch)
+            self._eras[partition] = Era(epoch)
             yield ObservedQuorum, partition, ("says_uncleanly", (
                 ("epoch", epoch + 1), ("leader", leader), ("others", len(isr - {leader}))))
             return
@@ -480,6 +443,7 @@ class HistoryJudge:
         for partition in sorted(self._topics.get(topic, ())):
             self._unwanted.add(partition)
             yield _of(partition, "is_unwanted")
+            yield ObservedTenure, partition, ("is_wished", ())
 
     def _erased(self, broker: int, partition: int) -> Iterator[Observation]:
         yield _of(partition, "is_erased", replica=broker)
@@ -524,12 +488,12 @@ class HistoryJudge:
         for partition in sorted(self._unwanted):
             yield _of(partition, "ends")
 
-    def _may_wait(self, record: _Record) -> bool:
+    def _may_wait(self, record: Written) -> bool:
         """Whether its producer waits for more replicas than there are, or writes to what goes."""
         return record.partition in self._unwanted or (
             record.acks_all and self._replicas(record.partition) < self.terms.min_isr)
 
-    def _may_be_missed(self, record: _Record, value: int) -> bool:
+    def _may_be_missed(self, record: Written, value: int) -> bool:
         """Whether its topic goes, or an unclean election has lost it, or put it where the consumer
         has been already."""
         partition = record.partition

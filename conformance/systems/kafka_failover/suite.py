@@ -207,6 +207,7 @@ class ClusterJudge:
             if request["do"] == "produce":
                 self._judge.produce(
                     request["partition"], request["acks_all"] == 1, request["records"])
+            self._judge.asked(request)
             for event in map(happened, reply["ok"]):
                 if event.what == "waits":
                     self._waits.append(Wait(*map(str, event.about)))
@@ -251,7 +252,7 @@ _FOUND: Final = ("KAFKA-F18", "KAFKA-F19", "KAFKA-F23", "KAFKA-F28", "KAFKA-F30"
 
 SUITE: Final = HistorySuite(
     name="kafka.failover",
-    version=2,
+    version=3,
     port=PORT.name,
     watching=MACHINES,
     needs={**{rule.id: _EVERY for machine in MACHINES for rule in machine.rules_declared

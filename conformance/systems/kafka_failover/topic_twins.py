@@ -14,7 +14,7 @@ from ....reference.kafka.controller.partitions import PartitionMachine
 from ....reference.kafka.controller.states import PartitionState as State
 from ....reference.kafka.controller.states import ReplicaState
 from ....reference.kafka.controller.store import Steps
-from ....reference.kafka.controller.terms import BrokerAnswer, StopReplica
+from ....reference.kafka.controller.terms import BrokerAnswer, StopReplica, TopicPartition
 from ....reference.kafka.replication.replica import Replica
 from ...suites.twin import Twins
 from .adapter import ReferenceCluster
@@ -123,3 +123,46 @@ class Revives(Controller):
     """Producers write to what goes."""
 
     partitions_type = RevivingPartitions
+
+
+# ---- how a controller begins --------------------------------------------------------------------
+
+
+class AllNew(PartitionMachine):
+    """Whoever has no live leader is new."""
+
+    def found(self, partition: TopicPartition) -> State:
+        """The state in which a controller begins."""
+        return State.ONLINE if self.context.has_live_leader(partition) else State.NEW
+
+    def start(self) -> Steps[None]:
+        for partition in self.context.assignment:
+            self.context.partition_states[partition] = self.found(partition)
+        yield from self.bring_online()
+
+
+class AllOffline(AllNew):
+    """Whoever has no live leader is offline."""
+
+    def found(self, partition: TopicPartition) -> State:
+        has_node = partition in self.context.leaderships
+        return State.ONLINE if has_node and self.context.has_live_leader(
+            partition) else State.OFFLINE
+
+
+@TWINS.twin("failover-begins-all-new", "KAFKA-F14",
+            "a controller takes every partition without a leader for one that never had one",
+            "001#states; kafka.controller_states: AllNew")
+class BeginningAllNew(Controller):
+    """Its node is there already, so it cannot be made."""
+
+    partitions_type = AllNew
+
+
+@TWINS.twin("failover-begins-all-offline", "KAFKA-F14",
+            "a controller takes every partition without a leader for one that has lost it",
+            "001#states; kafka.controller_states: AllOffline")
+class BeginningAllOffline(Controller):
+    """There is no node that could be read."""
+
+    partitions_type = AllOffline

@@ -26,7 +26,7 @@ from ....reference.kafka.controller.replicas import ReplicaMachine
 from ....reference.kafka.controller.selectors import Elected
 from ....reference.kafka.controller.store import Steps, Store
 from ....reference.kafka.controller.terms import (
-    Ask, ControllerRequest, Effect, Leadership, ShutDownAnswer, TopicPartition,
+    Ask, ControllerRequest, Effect, Failed, Leadership, ShutDownAnswer, TopicPartition,
 )
 from ....reference.kafka.replication.in_sync import InSync
 from ....reference.kafka.replication.messages import (
@@ -441,6 +441,26 @@ class NoRetry(Controller):
     """A broker never learns that it leads."""
 
     channels_type = SentOnce
+
+
+@TWINS.twin("failover-silence-is-death", "KAFKA-F33",
+            "a broker that does not answer the controller is taken for dead",
+            "001#channels: a broken connection is no death; "
+            "kafka.controller_channels: TakingSilenceForDeath")
+class SilenceIsDeath(Controller):
+    """It is registered, and serves everybody else; a moment later it is found to be there."""
+
+    def receive(self, event: Any) -> list[Effect]:
+        if isinstance(event, Failed):
+            self.add(partial(self.bury, event.broker))
+        return super().receive(event)
+
+    def bury(self, broker: int) -> Steps[None]:
+        """See to it as if its znode had gone."""
+        if self.is_active and broker in self.context.registered:
+            self.channels.remove(broker)
+            yield from self._they_go([broker])
+            yield from self.brokers_changed()
 
 
 @TWINS.twin("failover-waits-for-its-znode", "KAFKA-F15",

@@ -9,6 +9,7 @@ SYSTEM = System(
     folder=__name__,
     about="a timer, in virtual time",
     page="kafka-ports.md",
+    by_name="named",
     shipped=(
         Shipped("reference.timer", "timers:ReferenceTimer",
                 "the reference of Kafka's hierarchical timing wheels"),

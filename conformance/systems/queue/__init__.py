@@ -10,6 +10,7 @@ SYSTEM = System(
     about="a bounded queue with waiting producers and consumers",
     page="adapter-protocol.md",
     identity="identity",
+    by_name="named",
     shipped=(
         Shipped("reference", "reference:ReferenceQueue", "the reference queue of checkvalve"),
         Shipped("reference.deferred", "reference:DeferredQueue",

@@ -39,6 +39,17 @@ _OPERATIONS: Final = (
         optional=False,
     ),
     Operation("timers", TIMERS, "when the adapter next wants to be asked"),
+    Operation(
+        "pause", TRUE,
+        "the next put or take is stopped after so many steps of its thread, if it takes as many, "
+        "and waits; it goes on at settle, at proceed, or before another one can answer at once",
+        (Argument("steps", POSITIVE, "how many: a step is the smallest thing between which a "
+                  "thread may be stopped"),),
+    ),
+    Operation(
+        "proceed", TRUE, "one of the calls that could go on does, until it ends or waits",
+        (Argument("place", COUNT, "which of them, from 0, round and round"),),
+    ),
 )
 
 _PROMISES: Final = {

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Final
 from ....spec.engines.candidates import either
 from ....spec.notation.errors import InputError
 from ....spec.notation.interpreter import Step
+from ....spec.notation.labels import counted
 from ....spec.queues.bounded import BoundedQueue, OrderlyQueue
 from ....spec.queues.conserved import ConservingQueue
 from ....spec.queues.dropping import DroppingQueue, Policy
@@ -74,7 +75,7 @@ class QueueConversation:
     port: ClassVar[str] = "queue"
     cancel: ClassVar[str] = "cancel"
     known: ClassVar[Collection[str]] = (
-        "offer", "poll", "put", "take", "settle", "cancel", "size")
+        "offer", "poll", "put", "take", "settle", "cancel", "size", "pause", "proceed")
 
     def __init__(self, session: Session, capacity: int, items_max: int) -> None:
         self.tells = True
@@ -89,6 +90,7 @@ class QueueConversation:
         self._tickets: list[Wait] = []
         self._asked = 0
         self._said = 0
+        self._pauses = False        # whether the next put or take is to be stopped on its way
         greeting = greet(session, self.port, {"capacity": capacity})
         self.greeting = greeting
         # Its policy is among what it can: a rule depends on it.
@@ -139,7 +141,7 @@ class QueueConversation:
         if error := refused(request, reply, asked):
             return error
         outcome, words = self._outcome(act, ticket, request, reply, number)
-        shown = self._take_promise()
+        shown = self._take_promise() + self._take_pause(act, reply)
         completions: tuple[Answer, ...] = ()
         if reply["events"]:
             completions = tuple(self._completions()) if self.tells else ()
@@ -155,7 +157,20 @@ class QueueConversation:
         promise, self._promise = self._promise, Policy.NONE
         return (("promised", (("promise", promise),)),) if promise else ()
 
+    def _take_pause(self, act: Act, reply: Message) -> tuple[Step, ...]:
+        """Whether what waits may wait since its thread was stopped, and not in any line."""
+        if act.do == "pause":
+            self._pauses = True
+        elif act.do in ("put", "take"):
+            pauses, self._pauses = self._pauses, False
+            return (("stopped_on_its_way", ()),) if pauses and "waiting" in reply else ()
+        return ()
+
     def _request(self, act: Act, ticket: Wait | None) -> Message:
+        if act.do == "pause":
+            return {"do": "pause", "steps": act.pick + 1}
+        if act.do == "proceed":
+            return {"do": "proceed", "place": act.pick}
         if act.do == "offer":
             return {"do": "offer", "item": self._next_item(act)}
         if act.do == "put":
@@ -184,7 +199,7 @@ class QueueConversation:
             out = [(each.issued_at, each.ended) for each in self._to_cancel()]
             wanted = request["ticket_of"], bool(request.get("late"))
             return Act(do, out.index(wanted)) if wanted in out else None
-        act = Act(do)
+        act = Act(do, _picked(request))
         if not self.makes_sense(act):
             raise InputError(f"{do!r} would be more than may wait at the same time")
         if request.get("item", self._next_item(act)) != self._next_item(act):
@@ -196,6 +211,10 @@ class QueueConversation:
         if "ticket_of" in request:
             late = ", which has ended" if "late" in request else ""
             return f"{request['do']} what began to wait in step {request['ticket_of'] + 1}{late}"
+        if request["do"] == "pause":
+            return f"the next put or take is stopped after {counted(request['steps'], 'step')}"
+        if request["do"] == "proceed":
+            return "a call that could go on does"
         words: str = request["do"]
         if "item" in request:
             words = f"{words} {in_words(request['item'])}"
@@ -220,6 +239,8 @@ class QueueConversation:
             return self._came_out(f"{act.do}_item", answer)
         if ticket is not None:
             return self._cancelled(ticket, bool(answer))
+        if act.do in ("pause", "proceed"):
+            return None, "done"
         if act.do == "size":
             return ("sized", (("count", int(answer or 0)),)), str(answer)
         if act.do == "resident":
@@ -298,6 +319,8 @@ class QueueConversation:
         elif ticket is not None:
             yield Answer("undone", about("cancelled", ticket))
             yield Answer("too late", about("too_late_for", ticket))
+        elif act.do == "pause":
+            return
         elif act.do == "size":
             for count in range(min(len(self._fates), self._capacity + 1) + 1):
                 yield Answer(str(count), ("sized", (("count", count),)))
@@ -332,6 +355,13 @@ class QueueConversation:
         for numbers in self._numbers.values():
             yield Answer(in_words(self._values[numbers[0]]), either(action, "item", numbers))
         yield _made_up(action, len(self._fates))
+
+
+def _picked(request: Mapping[str, Any]) -> int:
+    """The pick of an act that asked so."""
+    if request["do"] == "pause":
+        return int(request.get("steps", 1)) - 1
+    return int(request.get("place", 0)) if request["do"] == "proceed" else 0
 
 
 # Answers that are asked about all the time are made once.
@@ -394,9 +424,25 @@ IN_BETWEEN: Final = {rule: (Fuller((STEPPED_WAKES,), finds),) for rule, finds in
 """What shows only where others can come between a waking and the first step of the one woken: the
 rules of twins that are not found where all settles after each request."""
 
+_TWO_PUTS: Final = (
+    ("pause", "put", "put", "settle", "size"),
+    ("put", "pause", "put", "take", "put", "settle"),
+    ("pause", "put", "pause", "put", "proceed", "settle", "size"),
+)
+_TWO_TAKES: Final = (
+    ("put", "pause", "take", "take", "settle"),
+    ("pause", "take", "put", "take", "settle"),
+    ("put", "pause", "take", "pause", "take", "proceed", "settle"),
+)
+STOPPED_BETWEEN: Final = {
+    "QUEUE-1": _TWO_PUTS, "QUEUE-3": _TWO_PUTS, "QUEUE-4": _TWO_PUTS, "QUEUE-7": _TWO_PUTS,
+    "QUEUE-6": _TWO_TAKES, "QUEUE-8": _TWO_TAKES,
+}
+"""Of a queue for threads: one is stopped on its way, and others come in between."""
+
 SUITE: Final = Suite(
     name="queue",
-    version=6,
+    version=7,
     port="queue",
     # The order counts: of two machines that refuse the same step, the first names the rule.
     watches=(
@@ -405,7 +451,9 @@ SUITE: Final = Suite(
         Watch(OrderlyQueue, adds=IN_TURN, base=BoundedQueue),
         Watch(DroppingQueue, apart=True),
     ),
-    weights={"offer": 2, "poll": 2, "put": 3, "take": 3, "settle": 1, "cancel": 3, "size": 1},
+    weights={"offer": 2, "poll": 2, "put": 3, "take": 3, "settle": 1, "cancel": 3, "size": 1,
+             "pause": 4, "proceed": 1},
+    own_picks={"pause": range(16)},
     long=Long(fills=("offer", "put"), drains=("poll", "take"), sizes=(7,)),
     payloads=Payloads({"offer": "item", "put": "item"}, equal=True),
     needs={
@@ -420,6 +468,7 @@ SUITE: Final = Suite(
     scene="A queue of capacity {capacity}.",
     plainer={"put": "offer", "take": "poll"},
     fuller={**TWICE, **IN_BETWEEN, "QUEUE-6": TWICE["QUEUE-6"] + IN_BETWEEN["QUEUE-6"]},
+    courses=STOPPED_BETWEEN,
     takes_more={
         "QUEUE-12": "a target that lets one wait while another one puts or takes",
     },

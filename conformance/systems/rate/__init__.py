@@ -9,6 +9,7 @@ SYSTEM = System(
     folder=__name__,
     about="a limit on a rate, with a depth: a token bucket, or what claims to be one",
     page="rate-port.md",
+    by_name="named",
     shipped=(
         Shipped("reference.rate", "adapter:ReferenceRate", "the reference of a token bucket"),
         Shipped("reference.rate.log", "adapter:ReferenceLog", "the reference of a sliding log"),

@@ -20,9 +20,16 @@ Until 2.1 the node was created, and then the epoch was raised: a crash in betwee
 as it is, which is safe; who is slow in between fails, since the version has changed. Since 2.1 both
 are one transaction.
 
+The node may go while its owner's session lives on. An operator may delete it, to have another
+controller elected; and in 0.9 whoever resigned deleted it, whosever it was (``DeletingAnyones``),
+so that a candidate that was too slow put out the controller which had been faster. The owner learns
+of that from its watch, and has to resign: also where the watch brings no deletion but another
+owner, because somebody was elected in between (KAFKA-2437, ``Watched``). Else two controllers go
+on, and only epochs keep them apart.
+
 There are C candidates. X bounds how often a session expires; V is 1 since 2.1, and 0 before.
 
-Source: kafka#controller-election; KAFKA-532, KAFKA-1096, KAFKA-6082.
+Source: kafka#controller-election; KAFKA-532, KAFKA-1096, KAFKA-2437, KAFKA-6082.
 """
 
 from __future__ import annotations
@@ -36,9 +43,8 @@ from ...notation import (
 )
 
 __all__ = [
-    "EXPECTATIONS", "AdoptingTheEpoch", "ControllerEpochs", "KeepingTheNode", "NotFenced",
-    "RaisingBlindly", "Role",
-    "WritingUnchecked",
+    "EXPECTATIONS", "AdoptingTheEpoch", "ControllerEpochs", "DeletingAnyones", "KeepingTheNode",
+    "NotFenced", "NoticingDeletion", "RaisingBlindly", "Role", "Watched", "WritingUnchecked",
 ]
 
 ELECTION = "kafka#controller-election"
@@ -189,7 +195,85 @@ class ControllerEpochs(Machine):
             self.owner == who and self.role[who] == Role.ACTIVE for who in range(self.C))
 
 
+class Watched(ControllerEpochs):
+    """The node may be deleted while its owner's session lives, and its owner watches it."""
+
+    Z = const(1)                        # deletions by operators
+
+    epoch = integer(0, ControllerEpochs.X + Z + 1)
+    wrote = integer(0, ControllerEpochs.X + Z + 1)
+    mine = array(upto(ControllerEpochs.C), integer(0, ControllerEpochs.X + Z + 1))
+    known = integer(0, ControllerEpochs.X + Z + 1)
+    obeyed = integer(0, ControllerEpochs.X + Z + 1)
+    deleted = integer(0, Z)
+    taken = boolean()                   # who gave up has deleted the node of another
+
+    @action
+    def delete(self) -> None:
+        """An operator deletes the node, to have another controller."""
+        require(self.owner < self.C and self.deleted < self.Z)
+        self.deleted += 1
+        self.owner = self.C
+
+    @action(fair=True, who=upto(ControllerEpochs.C))
+    def create(self, who: int) -> None:
+        """See ``ControllerEpochs``; the model ends somewhere."""
+        require(self.epoch <= self.X + self.Z)
+        super().create(who)
+
+    def let_go(self, who: int) -> None:
+        """See ``ControllerEpochs``; what is deleted may be another's."""
+        self.taken = self.taken or (self.deletes(who) and self.owner not in (who, self.C))
+        if self.deletes(who):
+            self.owner = self.C
+
+    def deletes(self, who: int) -> bool:
+        """Only the node that it owns itself."""
+        return self.owner == who
+
+    @action(fair=True, who=upto(ControllerEpochs.C))
+    def notice(self, who: int) -> None:
+        """The watch of the node tells a controller that it is not its own any more."""
+        require(self.role[who] == Role.ACTIVE and not self.lost[who])
+        require(self.owner != who and self.may_notice())
+        self.give_up(who)
+
+    def may_notice(self) -> bool:
+        """Whether the node is gone, or another's."""
+        return True
+
+    @always("KAFKA-C56", MUST, "Who gives up deletes no other controller's node.",
+            source=f"{ELECTION}; KAFKA-2437")
+    def nodes_are_their_owners(self) -> bool:
+        """It would put out whoever was faster."""
+        return not self.taken
+
+    @leads_to("KAFKA-C57", MUST, "A controller that does not have the node resigns.",
+              source=f"{ELECTION}; KAFKA-2437", who=upto(ControllerEpochs.C))
+    def nobody_goes_on(self, who: int) -> tuple[bool, bool]:
+        """However it lost it."""
+        return (self.role[who] == Role.ACTIVE and self.owner != who,
+                self.role[who] != Role.ACTIVE or self.owner == who)
+
+
 # ---- broken ones ----------------------------------------------------------------------------
+
+
+class DeletingAnyones(Watched):
+    """Who gives up deletes the node, whosever it is (0.9)."""
+
+    def deletes(self, who: int) -> bool:
+        """It does not look."""
+        return True
+
+
+class NoticingDeletion(Watched):
+    """A controller resigns when its watch says that the node is gone, and not when it says that the
+    node has another owner (before KAFKA-2437)."""
+
+    def may_notice(self) -> bool:
+        """Nobody has created it again."""
+        return self.owner == self.C
 
 
 class RaisingBlindly(ControllerEpochs):
@@ -239,6 +323,15 @@ EXPECTATIONS = (
     expect(ControllerEpochs, "KAFKA-C53", "violated", where="V == 0", about="before 2.1 who was "
            "replaced can write what its successor has not written yet (KAFKA-6082)",
            C=(2, 3), X=2, V=(0, 1)),
+    *(expect(Watched, rule, "holds", "who does not have the node is no controller", C=2, X=1, Z=1,
+             V=(0, 1)) for rule in ("KAFKA-C51", "KAFKA-C54", "KAFKA-C56", "KAFKA-C57")),
+    expect(DeletingAnyones, "KAFKA-C56", "violated", "in 0.9 who was too slow deletes the node of "
+           "who was faster", where="V == 0", C=2, X=1, Z=0, V=(0, 1)),
+    expect(DeletingAnyones, "KAFKA-C57", "holds", "who loses the node so is told by its watch", C=2,
+           X=1, Z=0, V=(0, 1)),
+    expect(NoticingDeletion, "KAFKA-C57", "violated", "KAFKA-2437: another is elected before the "
+           "watch is read, exactly where the node goes before its session", where="Z > 0", C=2, X=1,
+           Z=(0, 1), V=(0, 1)),
     expect(RaisingBlindly, "KAFKA-C51", "violated", "two raise the epoch that both have read",
            C=2, X=2, V=0),
     expect(KeepingTheNode, "KAFKA-C55", "violated", "a predecessor raises the epoch late; who has "
@@ -252,6 +345,11 @@ EXPECTATIONS = (
 )
 
 UNSEEN = {
+    "KAFKA-C56":
+        "Nodes are deleted by their own sessions in the port, and an owner does not give one up.",
+    "KAFKA-C57":
+        "A controller that goes on without its node is fenced in the port, so that what it does "
+        "shows nowhere.",
     "KAFKA-C51":
         "The epoch of a controller is in its requests and nodes; the port of its state machines "
         "has one controller.",

@@ -21,6 +21,13 @@ queue makes, and is all that it says.
 The controller decides N times about one partition of one broker, and each decision is a request.
 L is 1 if copies may be late.
 
+``BatchOrder`` has the order within a batch of changes. Whatever a batch has for a broker goes into
+its queue as LeaderAndIsr first, then UpdateMetadata, then StopReplica, and the queue keeps that
+order. So what a broker tells clients of a partition is never ahead of what it was told to do, and
+it stops a replica only when it does not send clients to it any more. The text does not say in which
+order they go; the code does. Among several brokers there is no such order, so a client may
+still be sent to one that does not lead yet, and has to ask again.
+
 Source: kafka#requests; 001#controller.
 """
 
@@ -28,12 +35,13 @@ from __future__ import annotations
 
 from ...expectations import expect
 from ...notation import (
-    CLAIM, MUST, Machine, action, boolean, const, integer, leads_to, require, step, upto,
+    CLAIM, MUST, Machine, action, always, boolean, const, fifo, integer, leads_to, require, step,
+    upto,
 )
 
 __all__ = [
-    "EXPECTATIONS", "ControllerRequests", "GivingUp", "MetadataRequests", "SendingTheNext",
-    "StopRequests",
+    "EXPECTATIONS", "BatchOrder", "ControllerRequests", "GivingUp", "MetadataFirst",
+    "MetadataRequests", "SendingTheNext", "StopRequests", "StoppingFirst",
 ]
 
 REQUESTS = "kafka#requests"
@@ -162,6 +170,76 @@ class SendingTheNext(ControllerRequests):
         self.receive(self.answered + 2)
 
 
+class BatchOrder(Machine):
+    """One broker, and the requests about one partition that batches of changes have for it."""
+
+    N = const(2, at_least=1)            # batches
+
+    queue = fifo(integer(0, 2), 3)      # 0: LeaderAndIsr, 1: UpdateMetadata, 2: StopReplica
+    made = integer(0, N)                # batches so far
+    put = integer(0, 3, init=3)         # requests of the last one that are in the queue, or were
+    led = integer(0, N)                 # the batch by whose LeaderAndIsr the broker lives
+    named = integer(0, N)               # … by whose UpdateMetadata it answers clients
+    stopped = integer(0, N)             # … by whose StopReplica it has stopped
+
+    @action
+    def change(self) -> None:
+        """The controller carries out a batch, when the one before it is in the queue."""
+        require(self.made < self.N and self.put == 3 and len(self.queue) == 0)
+        self.made += 1
+        self.put = 0
+
+    @action(fair=True)
+    def enqueue(self) -> None:
+        """The next request of the batch goes into the queue."""
+        require(self.put < 3 and len(self.queue) < 3)
+        self.queue.push(self.kind(self.put))
+        self.put += 1
+
+    def kind(self, place: int) -> int:
+        """Which request has this place in a batch."""
+        return place
+
+    @action(fair=True)
+    def receive(self) -> None:
+        """The broker obeys the first of the queue."""
+        request = self.queue.pop()
+        if request == 0:
+            self.led = self.made
+        elif request == 1:
+            self.named = self.made
+        else:
+            self.stopped = self.made
+
+    @always("KAFKA-C78", MUST, "What a broker tells clients of a partition is not ahead of what it "
+            "has been told to do.", source=f"{REQUESTS} (within a batch)")
+    def metadata_follows(self) -> bool:
+        """Else it sends clients to itself, and does not lead yet."""
+        return self.named <= self.led
+
+    @always("KAFKA-C79", MUST, "A broker stops a replica only when it does not send clients to it "
+            "any more.", source=f"{REQUESTS} (within a batch)")
+    def stopping_comes_last(self) -> bool:
+        """Else clients are sent to what is no more."""
+        return self.stopped <= self.named
+
+
+class MetadataFirst(BatchOrder):
+    """UpdateMetadata goes before LeaderAndIsr."""
+
+    def kind(self, place: int) -> int:
+        """The first two have changed places."""
+        return 1 - place if place < 2 else place
+
+
+class StoppingFirst(BatchOrder):
+    """StopReplica goes before the others."""
+
+    def kind(self, place: int) -> int:
+        """The last one is the first."""
+        return (place + 2) % 3
+
+
 IN_ORDER = ("KAFKA-C61", "KAFKA-C62", "KAFKA-C63")
 BOTH = ((MetadataRequests, "UpdateMetadata"), (StopRequests, "StopReplica"))
 
@@ -178,6 +256,13 @@ EXPECTATIONS = (
     expect(GivingUp, "KAFKA-C63", "violated", "one is left out, and the next arrives", N=3, L=0),
     expect(SendingTheNext, "KAFKA-C63", "violated", "the second arrives before the first",
            N=3, L=0),
+    *(expect(BatchOrder, rule, "holds", "LeaderAndIsr, UpdateMetadata, StopReplica", N=(1, 2, 3))
+      for rule in ("KAFKA-C78", "KAFKA-C79")),
+    expect(MetadataFirst, "KAFKA-C78", "violated", "clients are sent to who does not lead yet",
+           N=(1, 2)),
+    expect(MetadataFirst, "KAFKA-C79", "holds", "it stops last, all the same", N=(1, 2)),
+    expect(StoppingFirst, "KAFKA-C79", "violated", "clients are sent to what is stopped",
+           N=(1, 2)),
 )
 
 UNSEEN = {

@@ -15,7 +15,9 @@ by the number of the transaction that registered it, its broker epoch. The same 
 request lets a broker refuse what was meant for an earlier life.
 
 ``FirstRequests``. A broker follows only a leader of which it has heard that it is there, from an
-UpdateMetadata. So that goes first, and LeaderAndIsr behind it in the same queue.
+UpdateMetadata. So that goes first, and LeaderAndIsr behind it in the same queue. The source text,
+like 0.9, has it last, when both state machines have started: KAFKA-CE1, which is false of what is
+right, and with which KAFKA-C74 is violated.
 
 T bounds what is created, N the lives of a broker, F what it follows.
 
@@ -26,7 +28,7 @@ from __future__ import annotations
 
 from ...expectations import expect
 from ...notation import (
-    MUST, Machine, action, always, boolean, const, fifo, integer, leads_to, require,
+    CLAIM, MUST, Machine, action, always, boolean, const, fifo, integer, leads_to, require,
 )
 
 __all__ = [
@@ -227,6 +229,14 @@ class FirstRequests(Machine):
         return not self.refused
 
 
+    @always("KAFKA-CE1", CLAIM, "A controller that begins tells brokers who is there when all else "
+            "of its beginning has been put into their queues.",
+            source="001#take-over ('sendUpdateMetadataRequest'); KAFKA-4443")
+    def metadata_goes_last(self) -> bool:
+        """As the text has it."""
+        return self.put <= self.metadata_at() or self.put == self.F + 1
+
+
 class LeadersFirst(FirstRequests):
     """LeaderAndIsr goes first, and the metadata at the end (KAFKA-4443)."""
 
@@ -247,11 +257,18 @@ EXPECTATIONS = (
            N=(2, 3)),
     expect(WithoutBrokerEpochs, "KAFKA-C73", "violated", "an old request is obeyed (KAFKA-7235)",
            N=(2, 3)),
-    expect(FirstRequests, "KAFKA-C74", "holds", "metadata goes first", F=2),
-    expect(LeadersFirst, "KAFKA-C74", "violated", "the leader is not known yet (KAFKA-4443)", F=2),
+    expect(FirstRequests, "KAFKA-C74", "holds", "metadata goes first", F=(1, 2)),
+    expect(LeadersFirst, "KAFKA-C74", "violated", "the leader is not known yet (KAFKA-4443)",
+           F=(1, 2)),
+    expect(FirstRequests, "KAFKA-CE1", "violated", "the metadata is there before all else",
+           F=(1, 2)),
+    expect(LeadersFirst, "KAFKA-CE1", "holds", "as the text and 0.9 have it", F=(1, 2)),
 )
 
 UNSEEN = {
     "KAFKA-C74":
         "Whether a broker knows a leader is its own affair, and no port asks it.",
+    "KAFKA-CE1":
+        "It is what the text says, and leads to what KAFKA-4443 is about, so no implementation is "
+        "to keep it.",
 }

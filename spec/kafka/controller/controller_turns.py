@@ -33,8 +33,8 @@ from ...notation import (
 )
 
 __all__ = [
-    "EXPECTATIONS", "CallingBackAtOnce", "ForgettingNothing", "Holder", "KeepingTheWatches",
-    "Sessions", "Turns", "WaitingWithTheLock", "WishesFirst",
+    "EXPECTATIONS", "ActingAsNone", "CallingBackAtOnce", "ForgettingNothing", "Holder",
+    "KeepingTheWatches", "Sessions", "Turns", "WaitingWithTheLock", "WishesFirst",
 ]
 
 START = "kafka#controller-start"
@@ -59,6 +59,7 @@ class Turns(Machine):
     doubly = boolean()                      # one was seen to by more than one callback
     half = boolean()                        # … or by one that saw half of what there is
     stale = boolean()                       # a beginning has found states of another term
+    usurped = boolean()                     # an event was seen to by who is no controller
 
     @action
     def be_elected(self) -> None:
@@ -104,6 +105,11 @@ class Turns(Machine):
         self.waiting -= 1
         self.half = self.half or 0 < self.begun < BEGUN
         self.doubly = self.doubly or (self.begun > 0 and self.watches > 1)
+        self.usurped = self.usurped or (self.begun == 0 and self.acts_as_none())
+
+    def acts_as_none(self) -> bool:
+        """Whether who is no controller acts on an event."""
+        return False
 
     def may_call_back(self) -> bool:
         """Not while it begins."""
@@ -150,6 +156,12 @@ class Turns(Machine):
         """States that are there already cannot be started."""
         return not self.stale
 
+    @always("KAFKA-C117", MUST, "Only who is the controller acts on what has happened.",
+            source="001#states; kafka#controller-start")
+    def only_the_controller_acts(self) -> bool:
+        """Every broker has the state machines, and one of them runs."""
+        return not self.usurped
+
     @leads_to("KAFKA-C115", MUST, "Whoever is elected has begun in the end, and sees to what has "
               "happened.", source=START)
     def it_begins(self) -> tuple[bool, bool]:
@@ -188,6 +200,14 @@ class ForgettingNothing(Turns):
     def forget(self) -> None:
         """They are of no use, and do no harm, one thinks."""
         return
+
+
+class ActingAsNone(KeepingTheWatches):
+    """Who has resigned acts on what its watches call."""
+
+    def acts_as_none(self) -> bool:
+        """It does not ask whether it is the controller."""
+        return True
 
 
 class Holder(IntEnum):
@@ -272,7 +292,7 @@ class WaitingWithTheLock(Sessions):
         return Holder.SESSIONS
 
 
-RULES = tuple(f"KAFKA-C{number}" for number in range(111, 116))
+RULES = tuple(f"KAFKA-C{number}" for number in (*range(111, 116), 117))
 
 EXPECTATIONS = (
     *(expect(Turns, rule, "holds", "one at a time", N=2, E=2) for rule in RULES),
@@ -280,6 +300,7 @@ EXPECTATIONS = (
         (CallingBackAtOnce, "KAFKA-C111", "it sees half of what there is (KAFKA-1134)"),
         (WishesFirst, "KAFKA-C112", "the wish is gone (KAFKA-840)"),
         (KeepingTheWatches, "KAFKA-C113", "watches of two terms call (KAFKA-1578)"),
+        (ActingAsNone, "KAFKA-C117", "who has resigned acts on an event"),
         (ForgettingNothing, "KAFKA-C114", "states of the last term are there (KAFKA-4229)"),
     )),
     expect(Sessions, "KAFKA-C116", "holds", "it waits with nothing in its hands", E=(1, 2)),
@@ -298,6 +319,9 @@ UNSEEN = {
         "Each session of the port is of a controller that begins.",
     "KAFKA-C115":
         "That somebody never begins shows nothing, for as long as one cares to wait.",
+    "KAFKA-C117":
+        "What a broker does that is no controller comes to nothing: its writes have an epoch that "
+        "is over (KAFKA-F10), and so have its requests (KAFKA-F9).",
     "KAFKA-C116":
         "A controller that hangs gives no answer: every suite notes that, as a limit of time.",
 }

@@ -7,7 +7,7 @@ brokers. All of that is decided by the tables (``transitions``), the selectors (
 what stood in the store, so the observer works out what must be seen, and compares:
 
     begin, then a change for each of the batch, then what is seen of each: its state, leader, ISR,
-    epoch, and who was told what
+    epoch, and who was told what; and by which requests each broker was told, one after the other
 
 There are three brokers. Requests to a broker that is not registered go nowhere, so they are not
 seen. A leader may write its ISR at any time, also between the controller's reading of the node and
@@ -134,6 +134,11 @@ NOT_THE_LEADER = guard_rule(
 LISTED = guard_rule(
     "KAFKA-C23", MUST, "A new replica that comes online is the last of the list, if it was not in "
     "it.", source=REPLICAS,
+)
+
+IN_TURN = guard_rule(
+    "KAFKA-C24", MUST, "Of a batch a broker is told by LeaderAndIsr first, then by UpdateMetadata, "
+    "and then to stop or to delete.", source=f"{REQUESTS} (within a batch)",
 )
 
 
@@ -508,6 +513,11 @@ class ObservedController(Machine):
         require(right or request != Request.LEADER_AND_ISR, LEADERS_TOLD)
         require(right or request != Request.UPDATE_METADATA, ALL_TOLD)
         require(right or self.is_open(partition), STOPPED)
+
+    @action(earlier=Request, later=Request)
+    def told_next(self, earlier: Request, later: Request) -> None:
+        """In this batch a broker is told by one request, and by the next one."""
+        require(earlier <= later or earlier == Request.DELETE and later == Request.STOP, IN_TURN)
 
     def is_open(self, partition: int) -> bool:
         """Whether a replica did not go offline after all. Then the request to stop may have been

@@ -262,7 +262,7 @@ class Acker(Machine):
         return self.spout != Spout.ACKED or len(self.done) == self.grown
 
     @always("STORM-A2", MUST, "The spout calls at most one of ack() and fail() for a root.",
-            source=f"{TREE}, storm#rotating (at most one of ack and fail per emitted root)")
+            source="storm#rotating (at most one of ack and fail per emitted root)")
     def one_call_for_a_root(self) -> bool:
         """Late answers are ignored."""
         return self.calls <= 1

@@ -67,8 +67,8 @@ AGREE = guard_rule(
     "STORM-O10", MUST, "Once no status is on its way, sender and receiver agree.",
     source="storm#bp-convergence, storm#D4, storm#D5")
 STRAY = guard_rule(
-    "STORM-O12", MUST, "A tuple for a task that the worker has not (any more) is dropped, and "
-    "nothing is told.", source="STORM-3751")
+    "STORM-O12", MUST, "Of a tuple for a task that the worker has not (any more) nothing is told.",
+    source="STORM-3751")
 
 
 RARELY = guard_rule(

@@ -204,10 +204,11 @@ class TaskInput(Machine):
         return all(tuple.sender < self.R for tuple in self.overflowq)
 
     @step("STORM-Q4", MUST,
-          "While the overflowQ is not empty, remote tuples are added to it, not to recvQ.",
+          "While the overflowQ is not empty, no remote tuple is added to recvQ.",
           source=ORDERING)
     def remote_tuples_follow_into_overflow(self, after: TaskInput) -> bool:
-        """If recvQ grew then, a local sender published."""
+        """If recvQ grew then, a local sender published. Remote tuples go into the overflowQ, or are
+        dropped."""
         return (len(after.recvq) <= len(self.recvq) or not self.overflowq
                 or after.recvq[-1].sender >= self.R)
 

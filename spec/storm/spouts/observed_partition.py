@@ -96,7 +96,8 @@ RETRIES_WAIT = guard_rule(
     "STORM-K35", MUST,
     "A failed message is emitted again no earlier than its delay allows: the n-th time after "
     "first * 2 ** (n - 1), or the longest delay if that is shorter.",
-    source="storm#partition-manager (ExponentialBackoffMsgRetryManager); storm#kafka-client",
+    source="storm#partition-manager (ExponentialBackoffMsgRetryManager, with the multiplier 2); "
+    "storm#kafka-client",
 )
 NOT_INVENTED = guard_rule(
     "STORM-K32", MUST,

@@ -129,7 +129,8 @@ class MaxPending(Machine):
         """Pending with all that the round may still emit."""
         return self.M == 0 or self.pending() + self.left <= self.M * self.k - 1 + self.k * self.E
 
-    @leads_to("STORM-K5", MUST, "A spout that has reached the maximum some day emits again.",
+    @leads_to("STORM-K5", MUST, "A spout that has reached the maximum is below it again in the "
+              "end, so that it may emit.",
               source="storm#rotating; STORM-3514, STORM-549")
     def maximum_does_not_stop_for_ever(self) -> tuple[bool, bool]:
         """Answers or timeouts make room."""

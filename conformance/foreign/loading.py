@@ -5,6 +5,7 @@ This imports code of the user's, so it belongs into a process that may end: see 
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from importlib import import_module
 from typing import Any
@@ -30,9 +31,12 @@ def split_place(place: str) -> tuple[str, str]:
     return module, factory
 
 
-def load_factory(place: str) -> Callable[[], Adapter]:
+def load_factory(
+    place: str, other: Callable[[Callable[..., Any]], Adapter] | None = None,
+) -> Callable[[], Adapter]:
     """What makes a new adapter, from ``package.module:factory``.
 
+    Where the factory makes something else, or needs arguments, ``other`` makes an adapter of it.
     Raises ``InputError`` for a module that does not import, or that lacks the factory.
     """
     module_name, attributes = split_place(place)
@@ -49,7 +53,9 @@ def load_factory(place: str) -> Callable[[], Adapter]:
             f"{excerpt(attributes)} of the module {module_name} cannot be called: it is of the "
             f"type {type(found).__name__}", _file_of(module), _FACTORY_ADVICE)
     factory: Callable[[], Any] = found
-    return lambda: _made_by(factory, place)
+    if other is not None and not _makes_adapters(factory):
+        return lambda: other(factory)
+    return lambda: _made_by(factory, place, other)
 
 
 def _import(module_name: str) -> Any:
@@ -62,11 +68,31 @@ def _import(module_name: str) -> Any:
             IMPORT_ADVICE) from None
 
 
-def _made_by(factory: Callable[[], Any], place: str) -> Adapter:
+def _makes_adapters(factory: Callable[..., Any]) -> bool:
+    """Whether what a factory makes answers requests, as far as that shows without making one.
+
+    A class shows it; a function that needs no argument is taken for a factory of adapters.
+    """
+    if isinstance(factory, type):
+        return callable(getattr(factory, "request", None))
+    try:
+        parameters = inspect.signature(factory).parameters.values()
+    except (TypeError, ValueError):
+        return True
+    return all(each.default is not each.empty or each.kind in (
+        each.VAR_POSITIONAL, each.VAR_KEYWORD) for each in parameters)
+
+
+def _made_by(
+    factory: Callable[[], Any], place: str,
+    other: Callable[[Callable[..., Any]], Adapter] | None,
+) -> Adapter:
     made = factory()
     if isinstance(made, type):
         made = made()
     if not callable(getattr(made, "request", None)):
+        if other is not None and made is not None:
+            return other(factory)
         raise InputError(
             f"python:{place} made a {type(made).__name__}, which has no method request",
             _place_of(factory), "Make an object with request(message: dict) -> dict.")

@@ -19,7 +19,9 @@ R = TypeVar("R")
 _EXPECTED: Final = (Exception, SystemExit)
 _OURS: Final = str(Path(__file__).parents[2])
 _PLUMBING: Final = frozenset(
-    str(Path(__file__).with_name(f"{name}.py")) for name in ("guard", "host", "loading", "session"))
+    str(Path(__file__).parents[1] / f"{name}.py") for name in (
+        "adapters/host", "adapters/session", "foreign/calls", "foreign/factories", "foreign/guard",
+        "foreign/loading", "foreign/stage", "foreign/surface", "foreign/target"))
 _FAR: Final = 3
 _ADVICE: Final = "Mend it, or answer with an error of the protocol."
 _MEMORY_ADVICE: Final = "Let it take less memory; docs/adapter-protocol.md has the limits."

@@ -1,0 +1,109 @@
+"""Calls of a foreign class by threads of the stage: begun, stopped between two lines, gone on."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Collection
+from typing import Any
+
+from ...reference.drivers.scheduling import Task
+from ...spec.notation.errors import TargetError
+from .stage import STAGE
+
+__all__ = ["Call", "Calls", "modules_of"]
+
+
+class Call:
+    """One call in a thread: what came of it, once it is ``done``."""
+
+    def __init__(self, task: Task) -> None:
+        self.task = task
+        self.value: Any = None
+        self.done = False
+
+
+class Calls:
+    """The calls of one session."""
+
+    def __init__(self, name: str, modules: Collection[str]) -> None:
+        self._name = name
+        self._scheduler = STAGE.begin(modules)
+        self._instants: set[Task] = set()
+
+    def begin(self, name: str, action: Callable[[], Any], steps: int | None = None) -> Call:
+        """A call that may wait: it goes on until it ends or waits, or for so many steps."""
+        call = self._call(name, action)
+        self._go_on(call.task, steps)
+        return call
+
+    def at_once(self, name: str, action: Callable[[], Any]) -> Any:
+        """What a call answers that does not wait. If it needs a lock, whoever has it goes on, line
+        by line, until it is free. Raises ``TargetError`` where it waits all the same."""
+        call = self._call(name, action)
+        self._go_on(call.task)
+        while not call.done:
+            if call.task.blocked():
+                self._go_on(self._in_its_way(call.task), 1)
+            else:
+                self._go_on(call.task)
+        return call.value
+
+    def proceed(self, place: int = 0) -> bool:
+        """One of those that can go on does, until it ends or waits; whether there was one."""
+        can = self._scheduler.runnable()
+        if can:
+            self._go_on(can[place % len(can)])
+        return bool(can)
+
+    def settle(self) -> None:
+        """All go on that can; and each time limit that is set by then passes, in its turn."""
+        while self.proceed():
+            pass
+        for task in sorted(STAGE.limits, key=STAGE.limits.__getitem__):
+            if task in STAGE.limits and not task.done:
+                STAGE.expire(task)
+                while self.proceed():
+                    pass
+
+    def close(self) -> None:
+        """Give up all threads, those included that wait."""
+        STAGE.end()
+
+    # -- within -------------------------------------------------------------------------------
+
+    def _call(self, name: str, action: Callable[[], Any]) -> Call:
+        def body() -> None:
+            call.value = action()
+            call.done = True
+
+        call = Call(self._scheduler.spawn(name, body))
+        return call
+
+    def _go_on(self, task: Task, steps: int | None = None) -> None:
+        self._scheduler.run(task, steps)
+        if task.done:
+            self._scheduler.forget(task)
+        if task.error is not None:
+            error, task.error = task.error, None
+            raise error
+
+    def _in_its_way(self, task: Task) -> Task:
+        """Who goes on so that a call can: whoever has what it waits for, else anybody."""
+        lock: Any = task.waits_for
+        holder = lock.held_by() if hasattr(lock, "held_by") else None
+        can = [each for each in self._scheduler.runnable() if each is not task]
+        if isinstance(holder, Task) and holder in can:
+            return holder
+        if not can:
+            raise TargetError(
+                f"{self._name} lets {task.name} wait, which is to answer at once: "
+                f"{self._scheduler.standing(task).words()}",
+                next_step="Say by --names which method answers at once, or let it be left out.")
+        return can[0]
+
+
+def modules_of(kind: type[Any]) -> tuple[str, ...]:
+    """The modules whose lines are those of a class: its own, and those of what it is made of."""
+    names = [each.__module__ for each in kind.__mro__ if each is not object]
+    return tuple(name for name in dict.fromkeys(names)
+                 if name not in ("builtins", "abc", "typing", "threading") and name in sys.modules)

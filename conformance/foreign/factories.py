@@ -1,0 +1,31 @@
+"""From the name of a Python object to what makes adapters of it, whatever it is."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from ..ports.base import Adapter
+from .loading import load_factory
+from .place import PYTHON, place_of
+from .target import Makers, named_factory, named_of
+
+__all__ = ["factory_of"]
+
+
+def factory_of(spec: str, makers: Makers) -> Callable[[], Adapter]:
+    """What makes a new adapter of ``python:…``, ``thread:…`` or ``asyncio:…``.
+
+    What ``python:`` names may be an adapter; else it is a class that is to be tested by its name.
+    Raises ``InputError`` for what cannot be imported.
+    """
+    place = place_of(spec)
+    if place.kind != PYTHON:
+        return named_factory(spec, makers)
+    before = {*sys.modules}
+
+    def other(factory: Callable[..., Any]) -> Adapter:
+        return named_of(place, factory, before, makers)
+
+    return load_factory(f"{place.module}:{place.attributes}", other)

@@ -1,0 +1,267 @@
+"""The stage: threads that call a foreign class, one at a time, and stopped between its lines.
+
+Theory of operation
+-------------------
+A class for threads waits in what it gets from ``threading``. ``install`` puts locks of the
+controlled scheduler (``reference/drivers/scheduling``) in their places, before the class is
+imported; conditions, semaphores, events and barriers are written in Python on top of locks, and
+come along by themselves. So the stage knows, without waiting a while, that a call waits; and, as a
+line of the class is a step, a call can be stopped anywhere in it while others go on.
+
+Whatever is made outside of the class's own code (while neither it nor its module's import runs) is
+made by the real ``threading``, for the harness needs that. A wait with a time limit ends when
+nothing else can run any more: once in each ``settle``, the limit that comes first, first. A class
+that starts threads of its own is refused, as is a wait that happens in C, where nobody sees it.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
+from itertools import count
+from typing import Any, Final
+
+from ...reference.drivers.scheduling import Lock, Scheduler, Task, Waitable
+from ...spec.notation.errors import TargetError
+
+__all__ = ["STAGE", "Stage", "StagedLock", "StagedRLock", "install"]
+
+STEPS_MAX: Final = 5_000_000
+"""Lines that the threads of one session run."""
+
+_FOREVER: Final = -1
+
+
+class Stage:
+    """The scheduler of the session, and the clock by which time limits pass."""
+
+    def __init__(self) -> None:
+        self.scheduler: Scheduler | None = None
+        self.opening = False
+        """Whether the module under test is being imported."""
+        self.now = 0.0
+        self.limits: dict[Task, float] = {}
+        """When the waits end that have a limit."""
+        self.expired: set[Task] = set()
+
+    @property
+    def plays(self) -> bool:
+        """Whether code under test runs, which is to get the stage's locks."""
+        return self.opening or (self.scheduler is not None and self.scheduler.running is not None)
+
+    @property
+    def task(self) -> Task | None:
+        """The task that runs."""
+        return None if self.scheduler is None else self.scheduler.running
+
+    def begin(self, modules: Collection[str]) -> Scheduler:
+        """A new scheduler, for which the lines of these modules are steps."""
+        self.end()
+        self.scheduler = Scheduler(modules, steps_max=STEPS_MAX)
+        self.limits.clear()
+        self.expired.clear()
+        return self.scheduler
+
+    def end(self) -> None:
+        """End the threads of the session before."""
+        if self.scheduler is not None:
+            self.scheduler.close()
+            self.scheduler = None
+
+    def expire(self, task: Task) -> None:
+        """The time limit of a wait passes."""
+        self.now = max(self.now, self.limits.pop(task))
+        self.expired.add(task)
+
+    @contextmanager
+    def importing(self) -> Iterator[None]:
+        """Within it, what a module makes as it is imported is the stage's."""
+        self.opening = True
+        try:
+            yield
+        finally:
+            self.opening = False
+
+    def wait(self, lock: Waitable, limit: float) -> bool:
+        """Wait for a lock, at most so long; whether it is free."""
+        task, scheduler = self.task, self.scheduler
+        if task is None or scheduler is None:
+            raise TargetError("its module waits while it is imported",
+                              next_step="Let it make its locks where its objects are made.")
+        if limit != _FOREVER:
+            self.limits[task] = self.now + max(0.0, limit)
+        try:
+            scheduler.wait_for(lock, task)
+        finally:
+            self.limits.pop(task, None)
+            late = task in self.expired
+            self.expired.discard(task)
+        return not late
+
+
+STAGE: Final = Stage()
+"""That of this process: ``threading`` is one for all of it."""
+
+
+class _Staged(Waitable):
+    """A lock of whatever scheduler there is when it is used."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    @property
+    def _scheduler(self) -> Any:    # type: ignore[override]
+        return STAGE.scheduler
+
+    def acquire(self, blocking: bool = True, timeout: float = _FOREVER) -> bool:
+        """See ``threading.Lock.acquire``."""
+        if not self.free_for(STAGE.task):
+            if not blocking or timeout == 0:
+                return False
+            if not STAGE.wait(self, timeout):
+                return False
+        self._take(STAGE.task)
+        self._news()
+        return True
+
+    def release(self) -> None:
+        """See ``threading.Lock.release``."""
+        self._give(STAGE.task)
+        self._news()
+
+    def _news(self) -> None:
+        if STAGE.scheduler is not None:
+            STAGE.scheduler.lock_changed()
+
+
+class StagedLock(_Staged):
+    """What ``threading.Lock`` makes: anybody may give it back."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self._held = False
+        self._by: Task | None = None
+
+    def locked(self) -> bool:
+        """See ``threading.Lock.locked``."""
+        return self._held
+
+    def free_for(self, task: Task | None) -> bool:
+        """See ``Waitable``."""
+        return not self._held or task in STAGE.expired
+
+    def holders(self) -> tuple[str, ...]:
+        """See ``Waitable``."""
+        return (self._by.name,) if self._held and self._by is not None else ()
+
+    def held_by(self) -> Task | None:
+        """The task that took it last, while it is not given back."""
+        return self._by if self._held else None
+
+    def _take(self, task: Task | None) -> None:
+        self._held, self._by = True, task
+
+    def _give(self, task: Task | None) -> None:
+        if not self._held and not (task is not None and task.unwinding):
+            raise RuntimeError("release unlocked lock")
+        self._held = False
+
+
+class StagedRLock(_Staged, Lock):
+    """What ``threading.RLock`` makes: whoever has it may take it again."""
+
+    def __init__(self, name: str) -> None:
+        _Staged.__init__(self, name)
+        self._owner: Task | None = None
+        self._depth = 0
+
+    def free_for(self, task: Task | None) -> bool:
+        """See ``Waitable``."""
+        return Lock.free_for(self, task) or task in STAGE.expired
+
+    def held_by(self) -> Task | None:
+        """The task that took it last, while it is not given back."""
+        return self._owner if self._depth else None
+
+    def _give(self, task: Task | None) -> None:
+        if task is not None and task.unwinding and not self._depth:
+            return
+        if not self._depth or self._owner is not task:
+            raise RuntimeError("cannot release un-acquired lock")
+        self._depth -= 1
+
+    # What ``threading.Condition`` asks of a lock that can be taken twice.
+
+    def _is_owned(self) -> bool:
+        return self._depth > 0 and self._owner is STAGE.task
+
+    def _release_save(self) -> int:
+        depth, self._depth = self._depth, 0
+        self._news()
+        return depth
+
+    def _acquire_restore(self, depth: int) -> None:
+        self.acquire()
+        self._depth = depth
+
+
+class _Never(_Staged):
+    """What nobody ever has: to wait for it is to let time pass."""
+
+    def free_for(self, task: Task | None) -> bool:
+        """See ``Waitable``."""
+        return task in STAGE.expired
+
+    def holders(self) -> tuple[str, ...]:
+        """See ``Waitable``."""
+        return ()
+
+
+# ---- in the places of threading's and time's own -------------------------------------------------
+
+
+def install() -> None:
+    """Put the stage's locks and clock in their places, in this process, for good."""
+    names = count(1)
+    real_lock, real_rlock = threading.Lock, threading.RLock
+    never = _Never("the time")
+
+    def lock() -> Any:
+        return StagedLock(f"lock {next(names)}") if STAGE.plays else real_lock()
+
+    def rlock() -> Any:
+        return StagedRLock(f"lock {next(names)}") if STAGE.plays else real_rlock()
+
+    def sleep(seconds: float) -> None:
+        if STAGE.plays:
+            STAGE.wait(never, seconds)
+        else:
+            real_sleep(seconds)
+
+    real_sleep = time.sleep
+    vars(threading).update(Lock=lock, RLock=rlock, _allocate_lock=lock, _CRLock=rlock)
+    for name in _STARTS:
+        if hasattr(threading, name):
+            setattr(threading, name, _starting(getattr(threading, name)))
+    vars(time).update(sleep=sleep, **{
+        name: _clock(getattr(time, name)) for name in ("monotonic", "time", "perf_counter")})
+
+
+def _clock(real: Callable[[], float]) -> Callable[[], float]:
+    return lambda: STAGE.now if STAGE.plays else real()
+
+
+_STARTS: Final = ("_start_new_thread", "_start_joinable_thread")
+"""What ``threading.Thread.start`` calls, up to Python 3.12 and from 3.13 on."""
+
+
+def _starting(real: Callable[..., Any]) -> Callable[..., Any]:
+    def start(*arguments: Any, **more: Any) -> Any:
+        if STAGE.plays:
+            raise TargetError(
+                "it starts a thread of its own, and only threads that call it can be run one at "
+                "a time", next_step="Write an adapter for it: docs/settling.md.")
+        return real(*arguments, **more)
+    return start

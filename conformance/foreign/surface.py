@@ -1,0 +1,262 @@
+"""What a class calls its operations, read off the class itself.
+
+A system says which operations it needs, and under which names they are usual. The names are looked
+for in the order in which they stand; what the user says by ``--names`` comes first. What was found
+is reported, so that nobody has to guess what was called.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from ...spec.notation.errors import InputError, TargetError
+from ..ports.base import excerpt
+from .guard import guarded
+from .loading import IMPORT_ADVICE
+from .place import ASYNCIO, PYTHON, THREAD, Place
+
+__all__ = [
+    "Missing", "Renamed", "Surface", "Wanted", "found_at", "is_in_c", "knows_loops", "made_with",
+    "takes_argument", "waits_in_coroutines", "wrong_kind",
+]
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """An operation that a class may have: the names under which it is looked for, in order.
+
+    ``needed``: without it there is nothing to test.
+    """
+
+    name: str
+    usual: tuple[str, ...]
+    needed: bool = False
+
+
+class Missing(InputError):
+    """The class has no operation without which nothing can be tested."""
+
+
+class Surface:
+    """The operations of one object, by the names that checkvalve uses.
+
+    ``also`` is what may have a name besides operations, such as an argument of the constructor.
+    """
+
+    def __init__(
+        self, made: Any, wanted: Sequence[Wanted], place: Place, also: Sequence[str] = (),
+    ) -> None:
+        self.made = made
+        self.place = place
+        self._also = also
+        self.called: dict[str, str] = {}
+        """By our name, what the object calls it."""
+        self._check_names(wanted)
+        for each in wanted:
+            if name := self._name_of(each):
+                self.called[each.name] = name
+            elif each.needed:
+                raise self._lacks(each)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.called
+
+    def __getitem__(self, name: str) -> Callable[..., Any]:
+        """The method itself; of an attribute or a property, what reads it."""
+        found = _reach(self.made, self.called[name])
+        if callable(found):
+            method: Callable[..., Any] = found
+            return method
+        return lambda: _reach(self.made, self.called[name])
+
+    def takes(self, name: str, argument: str) -> bool:
+        """Whether the method has a parameter of this name."""
+        parameters = _parameters(self[name])
+        return parameters is not None and argument in parameters
+
+    def takes_more(self, name: str) -> bool:
+        """Whether the method takes an argument, as far as it tells."""
+        parameters = _parameters(self[name])
+        return parameters is None or _takes_more(parameters, 0)
+
+    def must_have(self, name: str, wanted: Wanted) -> None:
+        """Raise ``Missing`` where the object lacks an operation."""
+        if name not in self.called:
+            raise self._lacks(wanted)
+
+    @property
+    def words(self) -> str:
+        """What was found, for a reader: ``put = put, get = get``."""
+        return ", ".join(f"{ours} = {theirs}" for ours, theirs in self.called.items())
+
+    def _check_names(self, wanted: Sequence[Wanted]) -> None:
+        known = [each.name for each in wanted]
+        unknown = [name for name in self.place.names if name not in (*known, *self._also)]
+        if unknown:
+            raise InputError(
+                f"--names says {unknown[0]}, which is no operation here",
+                next_step=f"These have names: {', '.join((*known, *self._also))}.")
+
+    def _lacks(self, wanted: Wanted) -> Missing:
+        return Missing(
+            f"{self.place.words} has no method for {wanted.name}: none of "
+            f"{', '.join(wanted.usual)}",
+            next_step=f"Say what it calls it: --names {wanted.name}=…; it has "
+            f"{', '.join(_methods(self.made)) or 'no public methods'}. Or is it of another "
+            "--suite?")
+
+    def _name_of(self, wanted: Wanted) -> str:
+        said = self.place.names.get(wanted.name)
+        if said is None:
+            return next((name for name in wanted.usual if _has(self.made, name)), "")
+        if not _has(self.made, said):
+            raise InputError(
+                f"{self.place.words} has no {said}, which --names says is its {wanted.name}",
+                next_step=f"It has {', '.join(_methods(self.made)) or 'no public methods'}.")
+        return said
+
+
+class Renamed:
+    """An object whose methods have the names that checkvalve uses."""
+
+    def __init__(self, surface: Surface) -> None:
+        self._surface = surface
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        if name not in self._surface:
+            raise AttributeError(name)
+        return self._surface[name]
+
+
+def takes_argument(factory: Callable[..., Any], place: Place, ours: str, usual: Sequence[str],
+                   ) -> bool:
+    """Whether a factory can be told something: by a usual name, or as its first argument."""
+    parameters = _parameters(factory)
+    if parameters is None or ours in place.names:
+        return True
+    return any(name in parameters for name in usual) or any(
+        each.default is each.empty and each.kind in (
+            each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD) for each in parameters.values())
+
+
+def is_in_c(method: Callable[..., Any]) -> bool:
+    """Whether a method is written in C, where nobody sees whether it waits."""
+    return inspect.isbuiltin(method)
+
+
+def waits_in_coroutines(made: Any, names: Sequence[str]) -> bool:
+    """Whether any of the methods of these names is a coroutine function, or says that what it
+    returns is to be awaited."""
+    return any(_is_awaited(getattr(made, name, None)) for name in names)
+
+
+def _is_awaited(method: Any) -> bool:
+    returns = str(getattr(method, "__annotations__", {}).get("return", ""))
+    return inspect.iscoroutinefunction(method) or any(
+        word in returns for word in ("Awaitable", "Coroutine", "Future"))
+
+
+def knows_loops(made: Any) -> bool:
+    """Whether a class, or what it is derived from, stands in a module that uses an event loop."""
+    kind = made if isinstance(made, type) else type(made)
+    modules = [vars(sys.modules[each.__module__]) for each in kind.__mro__
+               if each.__module__ in sys.modules]
+    return any(name in module for module in modules for name in ("asyncio", "anyio", "tornado"))
+
+
+def made_with(
+    factory: Callable[..., Any], place: Place, arguments: Mapping[str, tuple[Any, Sequence[str]]],
+) -> Any:
+    """What the factory makes with some arguments: by our name, the value, and its usual names.
+
+    An argument is given by the name that the factory has for it. If it has none of the usual names
+    for any of them, they are given in their order, as far as it takes so many. Raises whatever the
+    factory raises.
+    """
+    parameters = _parameters(factory)
+    by_name: dict[str, Any] = {}
+    for ours, (value, usual) in arguments.items():
+        said = place.names.get(ours)
+        name = said or next((name for name in usual if name in (parameters or ())), "")
+        if said and parameters is not None and said not in parameters:
+            raise InputError(
+                f"{place.words} takes no {said}, which --names says is its {ours}",
+                next_step=f"It takes {', '.join(parameters) or 'nothing'}.")
+        if name:
+            by_name[name] = value
+    in_place: list[Any] = []
+    for value, _ in arguments.values() if not by_name else ():
+        if parameters is None or _takes_more(parameters, len(in_place)):
+            in_place.append(value)
+    return factory(*in_place, **by_name)
+
+
+def found_at(place: Place) -> Callable[..., Any]:
+    """The class or factory itself. Raises ``InputError`` where it cannot be imported or called."""
+    try:
+        module = guarded("it", lambda: import_module(place.module), caught=(BaseException,))
+    except TargetError as error:
+        raise InputError(f"the module {excerpt(place.module)} cannot be imported: {error.what}",
+                         error.where, IMPORT_ADVICE) from None
+    found: Any = module
+    for part in place.attributes.split("."):
+        if not hasattr(found, part):
+            raise InputError(f"the module {place.module} has no {excerpt(place.attributes)}",
+                             str(getattr(module, "__file__", None) or ""),
+                             "Name a class, or a function that makes what is to be tested.")
+        found = getattr(found, part)
+    if not callable(found):
+        raise InputError(f"{place.words} cannot be called: it is of the type "
+                         f"{type(found).__name__}",
+                         next_step="Name a class, or a function that makes what is to be tested.")
+    factory: Callable[..., Any] = found
+    return factory
+
+
+def _parameters(method: Callable[..., Any]) -> Mapping[str, inspect.Parameter] | None:
+    try:
+        return inspect.signature(method).parameters
+    except (TypeError, ValueError):     # as of some classes that are written in C
+        return None
+
+
+def _takes_more(parameters: Mapping[str, inspect.Parameter], given: int) -> bool:
+    positional = [each for each in parameters.values()
+                  if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)]
+    return len(positional) > given or any(
+        each.kind == each.VAR_POSITIONAL for each in parameters.values())
+
+
+def _reach(made: Any, name: str) -> Any:
+    for part in name.split("."):
+        made = getattr(made, part)
+    return made
+
+
+def _has(made: Any, name: str) -> bool:
+    try:
+        _reach(made, name)
+    except AttributeError:
+        return False
+    return True
+
+
+def _methods(made: Any) -> list[str]:
+    return [name for name in dir(made)
+            if not name.startswith("_") and callable(getattr(made, name, None))]
+
+
+def wrong_kind(place: Place, is_for: str, advice: str = "") -> InputError:
+    """The error for a class of the other kind; ``advice`` says what to do where it is not to write
+    the other kind."""
+    other = ASYNCIO if is_for == ASYNCIO else THREAD
+    how = "its methods are coroutines" if other == ASYNCIO else "none of its methods is a coroutine"
+    return InputError(
+        f"{place.words} is for {'tasks' if other == ASYNCIO else 'threads'}: {how}",
+        next_step=advice or f"Write {other}:{place.module}:{place.attributes}, or {PYTHON}:… to "
+        "have it found out.")

@@ -1,0 +1,158 @@
+"""A class of the user's as a target: found, told by its kind, and handed to what makes an adapter.
+
+This imports code of the user's, so it belongs into a process that may end: see ``host.py``.
+"""
+
+from __future__ import annotations
+
+import platform
+import sys
+from collections.abc import Callable, Collection, Mapping, Sequence
+from importlib import import_module, metadata
+from typing import Any, Final
+
+from ...reference.drivers.virtual_loop import VirtualLoop
+from ...spec.notation.errors import InputError
+from ..ports.base import Adapter, Message, excerpt
+from .place import ASYNCIO, PYTHON, THREAD, Place, place_of
+from .stage import STAGE, install
+from .surface import Surface, Wanted, found_at, knows_loops, waits_in_coroutines, wrong_kind
+
+__all__ = ["Makers", "Named", "NamedAdapter", "named_factory", "named_of"]
+
+Makers = Mapping[str, str]
+"""By the name of a port, ``module:function`` of what makes an adapter of a ``Named`` for it."""
+
+UNKNOWN_VERSION: Final = "unknown"
+
+
+class Named:
+    """What a place names: its ``factory``, and whether it was imported under the stage's locks."""
+
+    def __init__(self, place: Place, factory: Callable[..., Any], before: Collection[str]) -> None:
+        self.place = place
+        self.factory = factory
+        self.staged = place.kind == THREAD
+        self._before = before
+        self.version = _version_of(place.module)
+        self.called: dict[str, str] = {}
+        """What its operations are called, as far as they were asked for: for the report."""
+
+    def surface(
+        self, made: Any, wanted: Sequence[Wanted], also: Sequence[str] = (),
+    ) -> Surface:
+        """The operations of an object that the factory has made; ``also`` may have names, too."""
+        surface = Surface(made, wanted, self.place, also)
+        self.called = surface.called
+        return surface
+
+    def kind_by(self, is_for_tasks: Callable[[Any], bool], sample: Callable[[], Any]) -> str:
+        """Whether it is for threads or for tasks: as it is said to be, or as it looks.
+
+        ``sample`` makes one, where the factory is a function and tells nothing by itself. What is
+        for threads is imported anew, with the stage's locks in it. Raises ``InputError`` where it
+        is said to be for tasks, and nothing of it is a coroutine, or the other way round.
+        """
+        made: Any = self.factory
+        if not isinstance(made, type):
+            with VirtualLoop().running():
+                made = sample()
+        # A method that is no coroutine may return a future, and not say so.
+        said_so = self.place.kind == ASYNCIO and knows_loops(made)
+        kind = ASYNCIO if said_so or is_for_tasks(made) else THREAD
+        if self.place.kind not in (PYTHON, kind):
+            raise wrong_kind(self.place, kind)
+        if kind == THREAD and not self.staged:
+            self._import_anew()
+        return kind
+
+    def for_tasks(self, wanted: Wanted, sample: Callable[[], Any]) -> None:
+        """Raise ``InputError`` unless it is for tasks: the method that waits is a coroutine."""
+        names = [*wanted.usual, *self.place.names.values()]
+        if self.kind_by(lambda made: waits_in_coroutines(made, names), sample) != ASYNCIO:
+            raise wrong_kind(
+                self.place, THREAD, "This suite is for tasks of asyncio; of what threads call, "
+                "--suite queue judges queues, and --suite rate limits.")
+
+    def _import_anew(self) -> None:
+        for name in {*sys.modules} - {*self._before}:
+            if str(getattr(sys.modules[name], "__file__", None) or "").endswith(".py"):
+                del sys.modules[name]
+        self.factory = _found_on_stage(self.place)
+        self.staged = True
+
+
+class NamedAdapter:
+    """Waits for a hello, and is then what the port's system makes of the class."""
+
+    def __init__(self, named: Named, makers: Makers) -> None:
+        self._named = named
+        self._makers = makers
+        self._adapter: Adapter | None = None
+
+    def request(self, message: Message) -> Message:
+        """See ``Adapter``."""
+        if message["do"] == "hello":
+            self.close()
+            self._adapter = self._made(message["port"])
+        assert self._adapter is not None
+        reply = self._adapter.request(message)
+        if message["do"] == "hello" and "ok" in reply:
+            reply["ok"]["called"] = dict(self._named.called)
+        return reply
+
+    def close(self) -> None:
+        """End the session of the adapter that was made, if it wants to know."""
+        adapter, self._adapter = self._adapter, None
+        close = getattr(adapter, "close", None)
+        if close is not None:
+            close()
+
+    def _made(self, port: str) -> Adapter:
+        if port not in self._makers:
+            raise InputError(
+                f"the suite of {excerpt(port)} takes no class by its name",
+                next_step=f"These do: {', '.join(self._makers)}. For others write an adapter: "
+                "docs/adapter-protocol.md.")
+        module, _, function = self._makers[port].partition(":")
+        adapter: Adapter = getattr(import_module(module), function)(self._named)
+        return adapter
+
+
+def named_factory(spec: str, makers: Makers) -> Callable[[], Adapter]:
+    """What makes a new adapter of ``thread:…`` or ``asyncio:…``.
+
+    Raises ``InputError`` for what cannot be imported.
+    """
+    place = place_of(spec)
+    before = {*sys.modules}
+    factory = _found_on_stage(place) if place.kind == THREAD else found_at(place)
+    named = Named(place, factory, before)
+    return lambda: NamedAdapter(named, makers)
+
+
+def named_of(place: Place, factory: Callable[..., Any], before: Collection[str],
+             makers: Makers) -> Adapter:
+    """An adapter of what ``python:…`` makes, where that is no adapter itself."""
+    return NamedAdapter(Named(place, factory, before), makers)
+
+
+def _found_on_stage(place: Place) -> Callable[..., Any]:
+    if not _INSTALLED:
+        install()
+        _INSTALLED.append(True)
+    with STAGE.importing():
+        return found_at(place)
+
+
+_INSTALLED: Final[list[bool]] = []
+
+
+def _version_of(module: str) -> str:
+    """The version of the distribution that a module is of; of the standard library, Python's."""
+    top = module.partition(".")[0]
+    if top in sys.stdlib_module_names:
+        return platform.python_version()
+    for name in metadata.packages_distributions().get(top, ()):
+        return metadata.version(name)
+    return UNKNOWN_VERSION

@@ -1,0 +1,168 @@
+"""Timers by their names: classes with a callback after a delay, whose clock is the harness's.
+
+A timer reads the time by ``time.monotonic``, ``time.time`` or a function that its constructor
+takes, and is driven by a call that runs what is due. It is driven at each instant at which one of
+its tasks is due, as a thread that waits for the next one would. A millisecond of the port is a
+second of the timer's, for sums of thousandths are not exact, and no deadline could be told from the
+next one.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import Any, Final
+
+from ....spec.notation.errors import InputError
+from ...foreign.calls import Calls
+from ...foreign.place import ASYNCIO
+from ...foreign.stage import STAGE
+from ...foreign.surface import (
+    Surface, Wanted, waits_in_coroutines, wrong_kind,
+)
+from ...foreign.target import Named
+from .adapter import FailingTasks, PlannedError
+
+__all__ = ["WANTED", "NamedTimer", "make"]
+
+WANTED: Final = (
+    Wanted("schedule", ("call_later", "schedule", "enter", "add", "after", "set_timeout"),
+           needed=True),
+    Wanted("drive", ("run_pending", "run_due", "advance", "tick", "poll", "process", "run"),
+           needed=True),
+    Wanted("cancel", ("cancel", "remove", "unschedule", "clear_timeout")),
+)
+"""What the methods are usually called. Without ``cancel``, what ``schedule`` returns has one."""
+
+ALSO: Final = ("clock", "policy", "unit")
+"""What may have a name besides: the argument of the constructor that is a clock, which of the
+port's policies it is of, and the unit of its delays, ``s`` or ``ms``."""
+
+_CLOCK: Final = ("timefunc", "clock", "now", "time", "time_fn", "monotonic")
+_DELAY: Final = ("delay", "seconds", "after", "timeout", "delay_ms", "ms", "delta", "when")
+_CALLBACK: Final = ("callback", "action", "func", "fn", "function", "task", "handler", "job", "cb")
+_FILLED: Final[Mapping[str, Any]] = {"priority": 0, "delayfunc": lambda _: None, "blocking": False}
+"""What else some of them want to be told."""
+
+
+def make(named: Named) -> NamedTimer:
+    """The adapter of a timer. Raises ``InputError`` where it is for tasks."""
+    kind = named.kind_by(
+        lambda made: waits_in_coroutines(made, [*WANTED[0].usual, *WANTED[1].usual]),
+        lambda: _made(named, lambda: 0.0))
+    if kind == ASYNCIO:
+        raise wrong_kind(named.place, ASYNCIO,
+                         "The suite timer takes no coroutines by their names; write an adapter.")
+    if named.place.names.get("unit", "s") not in ("s", "ms"):
+        raise InputError("the unit of delays is s or ms", next_step="Write --names unit=ms.")
+    return NamedTimer(named)
+
+
+def _made(named: Named, clock: Callable[[], float]) -> Any:
+    name = _name_in(named.factory, _CLOCK, named.place.names.get("clock"))
+    return _call(named.factory, {name: clock})
+
+
+def _call(method: Callable[..., Any], arguments: Mapping[str, Any]) -> Any:
+    """Call with those arguments that have a name, and what else the method wants to be told."""
+    told = {name: value for name, value in arguments.items() if name}
+    return method(**_filled(method) | told)
+
+
+def _filled(method: Callable[..., Any]) -> dict[str, Any]:
+    return {name: _FILLED[name] for name in _names_of(method) if name in _FILLED}
+
+
+def _names_of(method: Callable[..., Any]) -> Sequence[str]:
+    try:
+        return [*inspect.signature(method).parameters]
+    except (TypeError, ValueError):
+        return ()
+
+
+def _name_in(method: Callable[..., Any], usual: Sequence[str], said: str | None = None) -> str:
+    return said or next((name for name in _names_of(method) if name in usual), "")
+
+
+class NamedTimer(FailingTasks):
+    """A timer of the user's."""
+
+    def __init__(self, named: Named) -> None:
+        self._named = named
+        self.name = named.place.words
+        self.version = named.version                                      # type: ignore[misc]
+        self.policy = named.place.names.get("policy", "deadline")         # type: ignore[misc]
+        self._unit = 1000 if named.place.names.get("unit") == "ms" else 1
+        self._calls: Calls | None = None
+
+    def begin(self, settings: Mapping[str, Any]) -> None:
+        """See ``TimerAdapter``."""
+        self._calls = Calls(self.name, ())
+        self._due: dict[int, int] = {}
+        self._handles: dict[int, Any] = {}
+        self._go(self.now)
+        made = self._calls.at_once(
+            "its constructor", lambda: _made(self._named, lambda: self._clock * self._unit))
+        self._surface: Surface = self._named.surface(made, WANTED, ALSO)
+
+    def schedule(self, task: int, delay: int) -> None:
+        """See ``TimerAdapter``."""
+        self.unschedule(task)
+        self._due[task] = self.now + max(0, delay)
+        self._handles[task] = self._ask(lambda: self._scheduled(task, delay * self._unit))
+
+    def unschedule(self, task: int) -> None:
+        """See ``TimerAdapter``."""
+        self._due.pop(task, None)
+        if task not in self._handles:
+            return
+        handle = self._handles.pop(task)
+        if "cancel" in self._surface:
+            self._ask(lambda: self._surface["cancel"](handle))
+        elif callable(getattr(handle, "cancel", None)):
+            self._ask(handle.cancel)
+
+    def move(self, until: int) -> None:
+        """See ``TimerAdapter``."""
+        for at in sorted({at for at in self._due.values() if self._clock < at < until} | {until}):
+            self._go(at)
+            for _ in range(len(self._due) + 2):
+                if self._driven():
+                    break
+
+    def close(self) -> None:
+        """Give up the thread by which it is called."""
+        if self._calls is not None:
+            self._calls.close()
+
+    # -- within -------------------------------------------------------------------------------
+
+    def _go(self, at: int) -> None:
+        self._clock = at
+        STAGE.now = at
+
+    def _driven(self) -> bool:
+        """Drive it once; whether it did not stop since a task of it failed."""
+        drive = self._surface["drive"]
+        now = _name_in(drive, _CLOCK)
+        with suppress(PlannedError):
+            self._ask(lambda: _call(drive, {now: self._clock * self._unit}))
+            return True
+        return False
+
+    def _scheduled(self, task: int, delay: int) -> Any:
+        method = self._surface["schedule"]
+        callback = partial(self._run, task)
+        by_name = {_name_in(method, _DELAY): delay, _name_in(method, _CALLBACK): callback}
+        return method(delay, callback) if "" in by_name else _call(method, by_name)
+
+    def _run(self, task: int) -> None:
+        self._due.pop(task, None)
+        self._handles.pop(task, None)
+        self.ran(task, self._clock)
+
+    def _ask(self, call: Callable[[], Any]) -> Any:
+        assert self._calls is not None
+        return self._calls.at_once("a call", call)

@@ -1,0 +1,280 @@
+"""Queues of the user's, by their names: for threads, and for tasks of asyncio.
+
+What a queue says where it cannot answer at once differs from class to class. A refused put raises
+an exception whose name tells that the queue is full (``Full``, ``QueueFull``, ``WouldBlock``), or
+returns ``False``; a poll of an empty queue raises one that tells that it is empty, or returns
+``None``. Anything else that it raises is its failure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from functools import partial
+from typing import Any, ClassVar, Final
+
+from ....spec.notation.errors import InputError
+from ...foreign.calls import Call, Calls, modules_of
+from ...foreign.place import ASYNCIO, THREAD
+from ...foreign.surface import (
+    Surface, Wanted, is_in_c, made_with, waits_in_coroutines, wrong_kind,
+)
+from ...foreign.target import Named
+from ...ports.base import STEPPED
+from .adapter import QueueAdapter, Waits
+from .event_loop import LoopQueue
+
+__all__ = ["NamedLoopQueue", "NamedThreadQueue", "WANTED", "make"]
+
+Item = str | int
+
+WANTED: Final = (
+    Wanted("put", ("put", "push", "send", "enqueue", "add", "append"), needed=True),
+    Wanted("get", ("get", "pop", "take", "receive", "recv", "dequeue"), needed=True),
+    Wanted("put_nowait", ("put_nowait", "try_put", "offer", "push_nowait", "send_nowait",
+                          "try_send")),
+    Wanted("get_nowait", ("get_nowait", "try_get", "poll", "pop_nowait", "receive_nowait",
+                          "try_receive")),
+    Wanted("size", ("qsize", "size", "__len__")),
+)
+"""What a queue's methods are usually called."""
+
+CAPACITY: Final = ("maxsize", "capacity", "max_size", "size", "limit", "bound", "maxlen", "n")
+"""What the argument is usually called that says how many items it may hold."""
+
+_WAITS: Final = ("put", "take", "pause", "proceed")
+"""The operations of the port that are not offered where they may wait in C."""
+
+ALSO: Final = ("capacity", "policy", "full", "empty")
+"""What may have a name besides: the argument that says how many items it may hold, what it does
+where there is no room, by the port's policies, and exceptions."""
+
+_FULL: Final = ("full", "wouldblock", "would_block")
+_EMPTY: Final = ("empty", "wouldblock", "would_block")
+_GIVES_WAY: Final = ("block", "blocking", "wait")
+"""Parameters of ``put`` and ``get`` which, if they are false, make these answer at once."""
+
+
+def make(named: Named) -> QueueAdapter:
+    """The adapter of a queue, by what it is. Raises ``InputError`` where it is not the kind that it
+    is said to be."""
+    return NamedLoopQueue(named) if kind_of(named) == ASYNCIO else NamedThreadQueue(named)
+
+
+def kind_of(named: Named) -> str:
+    """Whether a queue is for threads or for tasks."""
+    names = [*WANTED[0].usual, *WANTED[1].usual, *named.place.names.values()]
+    return named.kind_by(
+        lambda made: waits_in_coroutines(made, names), lambda: sample(named))
+
+
+def sample(named: Named) -> Any:
+    """A queue of one item, to look at."""
+    return made_with(named.factory, named.place, _capacity(1))
+
+
+class Ways:
+    """How one queue is asked, whatever runs it."""
+
+    def __init__(self, surface: Surface) -> None:
+        self.surface = surface
+        names = surface.place.names
+        self._full = (*_FULL, *([names["full"].lower()] if "full" in names else ()))
+        self._empty = (*_EMPTY, *([names["empty"].lower()] if "empty" in names else ()))
+        self.offers = self._at_once("put_nowait", "put")
+        self.polls = self._at_once("get_nowait", "get")
+
+    def _at_once(self, name: str, waiting: str) -> Callable[..., Any] | None:
+        """The method that answers at once, or the one that waits with an argument that says so."""
+        if name in self.surface:
+            return self.surface[name]
+        says = [each for each in _GIVES_WAY if self.surface.takes(waiting, each)]
+        return partial(self.surface[waiting], **{says[0]: False}) if says else None
+
+    @property
+    def lacks(self) -> Sequence[str]:
+        """The operations of the port that it does not have."""
+        return [operation for operation, has in (
+            ("offer", self.offers), ("poll", self.polls), ("size", "size" in self.surface),
+        ) if not has]
+
+    def offer(self, item: Item) -> bool:
+        """Put at once, or say no."""
+        assert self.offers is not None
+        try:
+            return self.offers(item) is not False
+        except Exception as error:
+            if _tells(error, self._full):
+                return False
+            raise
+
+    def poll(self) -> Item | None:
+        """Take at once, or ``None``."""
+        assert self.polls is not None
+        try:
+            item: Item | None = self.polls()
+        except Exception as error:
+            if _tells(error, self._empty):
+                return None
+            raise
+        return item
+
+    def size(self) -> int:
+        """The number of items."""
+        size: int = self.surface["size"]()
+        return size
+
+
+def _tells(error: Exception, words: Sequence[str]) -> bool:
+    """Whether the name of an error, or of what it is derived from, has one of these words."""
+    names = [kind.__name__.lower() for kind in type(error).__mro__]
+    return any(word in name for word in words for name in names)
+
+
+def _capacity(capacity: int) -> Mapping[str, tuple[Any, Sequence[str]]]:
+    return {"capacity": (capacity, CAPACITY)}
+
+
+class NamedLoopQueue(LoopQueue):
+    """A queue for tasks of asyncio."""
+
+    def __init__(self, named: Named) -> None:
+        super().__init__()
+        self._named = named
+        self.name = named.place.words      # type: ignore[misc]
+        self.version = named.version
+        self.policy = named.place.names.get("policy", self.policy)      # type: ignore[misc]
+
+    def make(self, capacity: int) -> None:
+        """See ``LoopQueue``."""
+        made = made_with(self._named.factory, self._named.place, _capacity(capacity))
+        self._ways = Ways(self._named.surface(made, WANTED, ALSO))
+        self.lacks = self._ways.lacks      # type: ignore[misc]
+        self.offer_now = self._ways.offer  # type: ignore[method-assign]
+        self.poll_now = self._ways.poll    # type: ignore[method-assign]
+        self.size_now = self._ways.size    # type: ignore[method-assign]
+
+    def put_later(self, item: Item) -> Coroutine[Any, Any, object]:
+        """See ``LoopQueue``."""
+        return self._later(lambda: self._ways.surface["put"](item), yields=False)
+
+    def take_later(self) -> Coroutine[Any, Any, object]:
+        """See ``LoopQueue``."""
+        return self._later(self._ways.surface["get"], yields=True)
+
+    async def _later(self, call: Callable[[], Any], yields: bool) -> object:
+        answer = call()
+        value = await answer if hasattr(answer, "__await__") else answer
+        return value if yields else True
+
+
+class NamedThreadQueue(QueueAdapter):
+    """A queue for threads, which are run one at a time, and stopped between its lines."""
+
+    wakes: ClassVar[str] = STEPPED
+
+    def __init__(self, named: Named) -> None:
+        super().__init__()
+        self._named = named
+        self.name = named.place.words      # type: ignore[misc]
+        self.version = named.version
+        self.policy = named.place.names.get("policy", self.policy)      # type: ignore[misc]
+        self._calls: Calls | None = None
+
+    def start(self, capacity: int) -> None:
+        """See ``QueueAdapter.start``."""
+        if not self._named.staged:
+            raise InputError(
+                f"{self.name} is for threads, and was imported before its locks could be replaced",
+                next_step=f"Write {THREAD}:{self._named.place.module}:…")
+        self._pause: int | None = None
+        self._waiting: list[tuple[str, Call]] = []
+        made = self._made(capacity)
+        self._ways = Ways(self._named.surface(made, WANTED, ALSO))
+        unseen = is_in_c(self._ways.surface["put"]) or is_in_c(self._ways.surface["get"])
+        self.lacks = [*self._ways.lacks, *(_WAITS if unseen else ())]      # type: ignore[misc]
+        if waits_in_coroutines(made, [self._ways.surface.called[name] for name in ("put", "get")]):
+            raise wrong_kind(self._named.place, ASYNCIO)
+
+    def _made(self, capacity: int) -> Any:
+        """A new queue, whose lines are known by what it is."""
+        def makes() -> Any:
+            return made_with(self._named.factory, self._named.place, _capacity(capacity))
+
+        made = Calls(self.name, ()).at_once("its constructor", makes)
+        self._calls = Calls(self.name, modules_of(type(made)))
+        return self._calls.at_once("its constructor", makes)
+
+    # -- the port -----------------------------------------------------------------------------
+
+    def offer(self, item: Item) -> bool:
+        """See the port."""
+        return bool(self._at_once("an offer", lambda: self._ways.offer(item)))
+
+    def poll(self) -> Item | None:
+        """See the port."""
+        item: Item | None = self._at_once("a poll", self._ways.poll)
+        return item
+
+    def size(self) -> int:
+        """See the port."""
+        size: int = self._at_once("its size", self._ways.size)
+        return size
+
+    def put(self, item: Item) -> object:
+        """See the port."""
+        return self._begin("put", lambda: self._put(item))
+
+    def take(self) -> object:
+        """See the port."""
+        return self._begin("take", self._ways.surface["get"])
+
+    def pause(self, steps: int) -> bool:
+        """See the port."""
+        self._pause = steps
+        return True
+
+    def proceed(self, place: int) -> bool:
+        """See the port."""
+        self._running.proceed(place)
+        self._tell()
+        return True
+
+    def settle(self) -> bool:
+        """See ``QueueAdapter.settle``."""
+        self._running.settle()
+        self._tell()
+        return True
+
+    def close(self) -> None:
+        """Give up all threads, those included that wait."""
+        if self._calls is not None:
+            self._calls.close()
+
+    # -- within -------------------------------------------------------------------------------
+
+    @property
+    def _running(self) -> Calls:
+        assert self._calls is not None
+        return self._calls
+
+    def _put(self, item: Item) -> bool:
+        self._ways.surface["put"](item)
+        return True
+
+    def _at_once(self, name: str, action: Callable[[], Any]) -> Any:
+        return self._running.at_once(name, action)
+
+    def _begin(self, name: str, action: Callable[[], Any]) -> object:
+        steps, self._pause = self._pause, None
+        ticket = self.new_ticket()
+        call = self._running.begin(f"{name} {ticket}", action, steps)
+        if call.done:
+            return call.value
+        self._waiting.append((ticket, call))
+        return Waits(ticket)
+
+    def _tell(self) -> None:
+        """Report the calls that have ended, in the order in which they began."""
+        for ticket, call in [each for each in self._waiting if each[1].done]:
+            self._waiting.remove((ticket, call))
+            self.completed(ticket, call.value)

@@ -1,0 +1,247 @@
+"""The journal: adds that wait for each other, and what that has to do with the limit.
+
+Theory of operation
+-------------------
+An add goes to the ledger's storage first, and then to the journal. It is finished when the journal
+has been forced to disk (fsync). Forcing is slow, so the journal's thread collects a *group* of adds
+and forces them together; another thread forces, and answers, while the next group is collected.
+
+    start --> storage --> group of g --full, or after a while--> forced --> answered
+    permit                one thread                          another     permit back
+
+Now adds wait for other adds, which need permits themselves. With K permits and a group of g that is
+closed only when it is full, nothing goes on once all K adds are in the group: stuck exactly where
+K < g. The journal is rescued by a timer (Z = 1, journalMaxGroupWaitMSec), at the price of its wait
+for each group; that is the *misconfigured delay* of which the text speaks. And the limits that it
+proposes, from twice the threads and one group up, are never below g: without a word of it they
+keep the journal from being stuck. A limit that is chosen by experiment need not.
+
+The text defines requests in progress as those at a thread and those that wait for one. An add that
+waits for its group is neither, and has its permit all the same, for its response has not been sent.
+The text's own lifetime, from reading to the response, is the right definition (BK-84).
+
+Source: BookKeeper pull request 1410; 004#order, 004#limit, bookkeeper#journal.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..expectations import expect, prove
+from ..notation import (
+    CLAIM, MUST, Machine, action, always, assume, const, integer, never_stuck, require,
+)
+
+__all__ = [
+    "AnsweringAtOnce", "AnsweringBeforeForcing", "ByTheFormula", "EXPECTATIONS", "Filled",
+    "Journal", "JournalFirst",
+]
+
+ORDER = "004#order"
+LIMIT = "004#limit"
+CODE = "bookkeeper#journal"
+
+
+class Journal(Machine):
+    """Adds on their way, by where they are; there are always more to come."""
+
+    K = const(2, at_least=1)            # adds in progress, at most
+    g = const(2, at_least=1)            # adds of a full group
+    Z = const(0, at_most=1)             # 1: a group is closed after a while, full or not
+
+    free = integer(0, K, init=K)        # permits
+    at_storage = integer(0, K)          # at a thread, or waiting for one
+    group = integer(0, g)               # written to the journal's file, and not forced
+    forcing = integer(0, K)             # their group is closed
+    forced = integer(0, K)              # on disk, and not yet answered
+    late_storage = integer(0, K)        # answered, and not in storage yet
+    late_force = integer(0, K)          # answered, and not on disk yet
+
+    @action(fair=True)
+    def start(self) -> None:
+        """An add gets a permit, and goes to storage."""
+        require(self.free > 0)
+        self.free -= 1
+        self.at_storage += 1
+
+    @action(fair=True)
+    def log(self) -> None:
+        """Storage has it; the journal's thread puts it into the group."""
+        require(self.at_storage > 0 and self.group < self.g)
+        self.at_storage -= 1
+        self.group += 1
+
+    @action(fair=True)
+    def close(self) -> None:
+        """The group is full, or has waited long enough."""
+        require(self.group == self.g or (self.Z == 1 and self.group > 0))
+        self.forcing += self.group
+        self.group = 0
+
+    @action(fair=True)
+    def force(self) -> None:
+        """What was closed is on disk."""
+        require(self.forcing > 0)
+        self.forced += self.forcing
+        self.forcing = 0
+
+    @action(fair=True)
+    def answer(self) -> None:
+        """The response of an add is sent, and its permit is back."""
+        require(self.forced > 0)
+        self.forced -= 1
+        self.free += 1
+
+    # --- rules -------------------------------------------------------------------------------
+
+    @always("BK-80", MUST, "The permits of adds are free, or with adds that are in progress.",
+            source=f"{LIMIT}; {CODE}")
+    def permits_are_conserved(self) -> bool:
+        """At storage, in the group, closed, or on disk."""
+        return (self.free + self.at_storage + self.group + self.forcing + self.forced
+                + self.late_force + self.late_storage == self.K)
+
+    @never_stuck("BK-81", MUST, "Adds that wait in the journal are answered.",
+                 source=f"{ORDER} ('batching delay (mis)configuration'); {CODE}")
+    def somebody_goes_on(self) -> bool:
+        """There is always another add."""
+        return False
+
+    @always("BK-82", MUST, "An add is answered only when the journal has been forced to disk.",
+            source=f"{ORDER} ('finished when journal's write is fsynced')")
+    def what_is_answered_is_on_disk(self) -> bool:
+        """Else a server that loses its power loses what it has confirmed."""
+        return self.late_force == 0
+
+    @always("BK-83", MUST, "An add is in storage before it is in the journal.", source=ORDER)
+    def what_is_answered_is_in_storage(self) -> bool:
+        """So that whoever hears of its end can read it."""
+        return self.late_storage == 0
+
+    @always("BK-84", CLAIM, "Requests in progress are those at threads and those that wait for "
+            "one.", source=f"{LIMIT} ('requests being processed by threads in threadpool + "
+            "requests waiting for the next thread')")
+    def they_are_at_threads(self) -> bool:
+        """All that have a permit."""
+        return self.K - self.free == self.at_storage
+
+
+class Filled(Journal):
+    """The permits are enough to fill a group, or its thread has a timer: then it goes on."""
+
+    @assume
+    def a_group_can_be_filled(self) -> bool:
+        """By adds that are all in progress."""
+        return self.g <= self.K or self.Z == 1
+
+
+class ByTheFormula(Journal):
+    """The limit is what the text proposes: twice the threads, and a group."""
+
+    T = const(1, at_least=1)            # threads
+
+    @assume
+    def it_is_the_formula(self) -> bool:
+        """The first of the three that it offers."""
+        return self.K == 2 * self.T + self.g
+
+
+class AnsweringBeforeForcing(Journal):
+    """An add is answered when it has been written to the journal's file."""
+
+    @action(fair=True)
+    def log(self) -> None:
+        """The operating system has it, and the disk does not."""
+        require(self.at_storage > 0)
+        self.at_storage -= 1
+        self.late_force += 1
+
+    @action(fair=True)
+    def force(self) -> None:
+        """The disk has it at last, in the background."""
+        require(self.late_force > 0)
+        self.free += self.late_force
+        self.late_force = 0
+
+
+class AnsweringAtOnce(Journal):
+    """The permit comes back when an add has been put into the group (BookKeeper #3837)."""
+
+    @action(fair=True)
+    def log(self) -> None:
+        """Another add may start; the model ends somewhere."""
+        require(self.at_storage > 0 and self.group < self.g)
+        require(self.group + self.forcing + self.forced < self.K)
+        self.at_storage -= 1
+        self.group += 1
+        self.free += 1
+
+    @action(fair=True)
+    def answer(self) -> None:
+        """There is no permit to give back."""
+        require(self.forced > 0)
+        self.forced -= 1
+
+
+class JournalFirst(Journal):
+    """An add goes to the journal, and to storage when there is time."""
+
+    @action(fair=True)
+    def answer(self) -> None:
+        """It is on disk, and cannot be read yet."""
+        require(self.forced > 0)
+        self.forced -= 1
+        self.late_storage += 1
+
+    @action(fair=True)
+    def store(self) -> None:
+        """There is time for what was put off."""
+        require(self.late_storage > 0)
+        self.late_storage -= 1
+        self.free += 1
+
+
+GRID: dict[str, Any] = {"K": range(1, 9), "g": range(1, 9), "Z": (0, 1)}
+BOOKS = ("BK-80", "BK-82", "BK-83")
+FEW: dict[str, Any] = {"K": (1, 2, 3), "g": (1, 2, 3), "Z": (0, 1)}
+
+EXPECTATIONS = (
+    expect(Journal, "BK-81", "violated", "004: stuck exactly where all permits do not fill a group "
+           "that has no timer", where="K < g and Z == 0", **GRID),
+    prove(Filled, "BK-81", "never stuck where K >= g, or with a timer, for all sizes",
+          for_all=("K", "g"), lemmas=BOOKS, Z=(0, 1)),
+    prove(ByTheFormula, "BK-81", "004: limits by the text's formula are never stuck, for all sizes",
+          for_all=("K", "g", "T"), lemmas=BOOKS, Z=(0, 1)),
+    *(prove(Journal, rule, f"{says}, for all sizes", for_all=("K", "g"), lemmas=lemmas, Z=(0, 1))
+      for rule, says, lemmas in (
+        ("BK-80", "permits are conserved", ()),
+        ("BK-82", "what is answered is on disk", ("BK-80",)),
+        ("BK-83", "what is answered can be read", ("BK-80",)))),
+    *(expect(Journal, rule, "holds", says, **FEW) for rule, says in (
+        ("BK-80", "permits are conserved"),
+        ("BK-82", "what is answered is on disk"),
+        ("BK-83", "what is answered can be read"))),
+    expect(Journal, "BK-84", "violated", "004: an add that waits for its group is at no thread, "
+           "and is in progress", **FEW),
+    expect(AnsweringAtOnce, "BK-80", "violated", "BookKeeper #3837: more adds are on their way "
+           "than there are permits", K=(1, 2), g=(1, 2)),
+    expect(AnsweringBeforeForcing, "BK-82", "violated", "an add is answered, and lost with the "
+           "power", K=1, g=1),
+    expect(JournalFirst, "BK-83", "violated", "an add is answered, and cannot be read yet", K=1,
+           g=1),
+)
+
+UNSEEN = {
+    "BK-80":
+        "Where an add is between storage and its response is behind the port, which says of "
+        "storage only that it has done.",
+    "BK-81":
+        "When a group of the journal is closed is behind the port, whose harness is the storage.",
+    "BK-82":
+        "What is on a disk is seen when the power has gone, and no port turns it off.",
+    "BK-83":
+        "Storage and journal are one thing to the port: it says when both have done.",
+    "BK-84":
+        "It is false of every server whose adds wait for a journal, so no implementation is to "
+        "keep it.",
+}

@@ -1,0 +1,179 @@
+"""A limit on what is not acknowledged, where what gets lost is sent again.
+
+Theory of operation
+-------------------
+A server delivers messages to a consumer, and each has to be acknowledged. No more than C may be
+unacknowledged at a time: JetStream calls that MaxAckPending. So it is a link with C permits, of
+which an acknowledgement gives one back (``credit`` with b = 1), but for what happens when a message
+or its acknowledgement is lost: after a while the server sends the message *again*.
+
+    server, C permits --message--> consumer
+       ^  |                          |
+       |  +--- again, after a while  |
+       +--------- acknowledgement ---+
+
+A message that is sent again has its permit already. A server that wants another one for it gets
+stuck exactly where as many may be lost as it has permits (L >= C): then all of them are with
+messages that nobody has, and of which none may be sent. And a message that was sent twice is
+acknowledged twice, if the server was only too impatient; whoever counts both has a permit too many,
+and exceeds the limit.
+
+Source: libraries#ack-pending; 003#drops, 003#E10.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..expectations import expect, prove
+from ..notation import MUST, Machine, action, always, const, integer, never_stuck, require
+
+__all__ = ["CountingEveryAck", "EXPECTATIONS", "RedeliveringWithPermit", "Unacknowledged"]
+
+PENDING = "libraries#ack-pending"
+
+
+class Unacknowledged(Machine):
+    """A server with always more to deliver, and a consumer that acknowledges all that it gets."""
+
+    C = const(2, at_least=1)            # messages that are not acknowledged, at most
+    L = const(1)                        # messages and acknowledgements that may be lost, in all
+    I = const(0)                        # noqa: E741  messages that are sent again too early, in all
+
+    permits = integer(0, C + I, init=C)
+    under_way = integer(0, C + I)       # messages to the consumer
+    acks = integer(0, C + I)            # acknowledgements to the server
+    silent = integer(0, C + I)          # unacknowledged, and nothing of it is under way
+    lost = integer(0, L)
+    copies = integer(0, I)              # under way, of messages that are not lost
+    doubled = integer(0, I)             # messages that were sent again too early
+
+    @action(fair=True)
+    def deliver(self) -> None:
+        """The next message is sent, for a permit."""
+        require(self.permits > 0 and self.under_way < self.C + self.I)
+        self.permits -= 1
+        self.under_way += 1
+
+    @action(fair=True)
+    def acknowledge(self) -> None:
+        """The consumer has a message, and says so."""
+        require(self.under_way > 0 and self.acks < self.C + self.I)
+        self.under_way -= 1
+        self.acks += 1
+
+    @action(fair=True)
+    def hear(self) -> None:
+        """An acknowledgement arrives, and its permit is back."""
+        require(self.acks > 0 and self.permits < self.C + self.I)
+        self.acks -= 1
+        self.permits += 1
+
+    @action
+    def lose_message(self) -> None:
+        """A message is lost."""
+        require(self.under_way > 0 and self.lost < self.L and self.silent < self.C + self.I)
+        self.under_way -= 1
+        self.silent += 1
+        self.lost += 1
+
+    @action
+    def lose_ack(self) -> None:
+        """An acknowledgement is lost: the server knows as little as of a lost message."""
+        require(self.acks > 0 and self.lost < self.L and self.silent < self.C + self.I)
+        self.acks -= 1
+        self.silent += 1
+        self.lost += 1
+
+    @action(fair=True)
+    def redeliver(self) -> None:
+        """A message for which no acknowledgement has come is sent again."""
+        require(self.silent > 0 and self.under_way < self.C + self.I and self.may_redeliver())
+        self.silent -= 1
+        self.under_way += 1
+
+    def may_redeliver(self) -> bool:
+        """It has a permit from before."""
+        return True
+
+    @action
+    def redeliver_early(self) -> None:
+        """The server was impatient: a message is sent again that is not lost."""
+        require(self.under_way > 0 and self.doubled < self.I and self.copies < self.I)
+        self.doubled += 1
+        self.copies += 1
+
+    @action(fair=True)
+    def acknowledge_copy(self) -> None:
+        """A message is acknowledged a second time."""
+        require(self.copies > 0)
+        self.copies -= 1
+        self.hear_again()
+
+    def hear_again(self) -> None:
+        """The server knows it already."""
+
+    @always("FLOW-143", MUST, "No more messages are unacknowledged than the limit.",
+            source=f"{PENDING}; 003#E10")
+    def few_are_pending(self) -> bool:
+        """Whatever is lost, or sent again."""
+        return self.under_way + self.acks + self.silent <= self.C
+
+    @always("FLOW-146", MUST, "Unused permits and unacknowledged messages are the limit.",
+            source=f"{PENDING}; 003#E10")
+    def permits_are_conserved(self) -> bool:
+        """A message has one permit, however often it is sent."""
+        return self.permits + self.under_way + self.acks + self.silent == self.C
+
+    @never_stuck("FLOW-144", MUST, "A server that sends again what is lost goes on.",
+                 source=f"{PENDING}; 003#drops")
+    def messages_go_on(self) -> bool:
+        """There is always another one."""
+        return False
+
+
+class RedeliveringWithPermit(Unacknowledged):
+    """A message that is sent again needs a permit like any other."""
+
+    def may_redeliver(self) -> bool:
+        """While the limit is not reached."""
+        return self.permits > 0
+
+
+class CountingEveryAck(Unacknowledged):
+    """Each acknowledgement gives a permit back."""
+
+    def hear_again(self) -> None:
+        """Also the second one of a message; the model ends somewhere."""
+        self.permits = min(self.C + self.I, self.permits + 1)
+
+
+GRID: dict[str, Any] = {"C": (1, 2, 3), "L": (0, 1, 2, 3), "I": (0, 1)}
+
+EXPECTATIONS = (
+    expect(Unacknowledged, "FLOW-143", "holds", "the limit is kept", **GRID),
+    expect(Unacknowledged, "FLOW-144", "holds", "messages go on, whatever is lost", **GRID),
+    prove(Unacknowledged, "FLOW-146", "permits are conserved, for all limits and losses",
+          for_all=("C", "L", "I")),
+    prove(Unacknowledged, "FLOW-143", "the limit is kept, for all limits and losses",
+          for_all=("C", "L", "I"), lemmas=("FLOW-146",)),
+    prove(Unacknowledged, "FLOW-144", "messages go on, for all limits and losses",
+          for_all=("C", "L", "I"), lemmas=("FLOW-146",)),
+    expect(RedeliveringWithPermit, "FLOW-144", "violated", "stuck exactly where as many may be "
+           "lost as there are permits", where="L >= C", C=(1, 2, 3), L=(0, 1, 2, 3, 4)),
+    expect(CountingEveryAck, "FLOW-143", "violated", "a second acknowledgement of one message lets "
+           "one more be sent than the limit", where="I > 0", **GRID),
+    expect(CountingEveryAck, "FLOW-146", "violated", "a permit of nothing", C=1, L=0, I=1),
+)
+
+UNSEEN = {
+    "FLOW-143":
+        "The port of links that lose has permits that count from the beginning, and no message "
+        "that is sent again for want of an answer.",
+    "FLOW-144":
+        "A server that stands still with all its permits out shows nothing; no port has a limit on "
+        "acknowledgements.",
+    "FLOW-146":
+        "Which messages a server takes for unacknowledged is its own affair, until it exceeds its "
+        "limit.",
+}

@@ -1,0 +1,262 @@
+"""In which states a controller begins: of each partition, and of each replica.
+
+Theory of operation
+-------------------
+States of partitions and replicas are in the controller's memory, and go with it. The next one makes
+them of what it finds: the node of a partition, and who is registered.
+
+    partition   no node                            new: it never had a leader
+                a node whose leader is live        online
+                a node whose leader is not         offline
+    replica     its broker is live                 online
+                its broker is not                  ineligible for deletion
+
+Then it elects for all that are new or offline. Each of these tests is needed. An election for a new
+partition *creates* the node, and fails where there is one; one for an offline partition reads it,
+and fails where there is none; and for what is online there is no election. So whoever begins with
+one state for all leaves some partitions without a leader, also when all brokers are back: those
+whose node says that nobody leads, or those that have none.
+
+A replica that is ineligible holds up the deletion of its topic until its broker comes. Were it
+online, it would be told to delete, by a request that is dropped since nobody is there; and it is
+told once. The text names this state. Since 3.9 such a replica goes offline next, which takes it
+out of the ISR (KAFKA-3143); so ``broker_changes`` has it.
+
+There are B brokers, with a replica on each.
+
+Source: 001#states; kafka#partition-states, kafka#replica-states.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from ...expectations import expect
+from ...notation import (
+    MUST, Machine, action, always, array, boolean, choice, const, integer, leads_to, require, upto,
+)
+from .transitions import PartitionState
+
+__all__ = [
+    "EXPECTATIONS", "AllNew", "AllOffline", "AllOnline", "AllReplicasOnline", "BeginningStates",
+    "ReplicaStage",
+]
+
+STATES = "001#states; kafka#partition-states"
+
+
+class ReplicaStage(IntEnum):
+    """How far a replica is with the deletion of its topic."""
+
+    ONLINE = 0
+    INELIGIBLE = 1
+    STARTED = 2
+    SUCCESSFUL = 3
+
+
+class BeginningStates(Machine):
+    """What a controller finds, the states that it gives, and what comes of them."""
+
+    B = const(2, at_least=1)            # brokers
+
+    written = boolean()                             # the partition has a node …
+    leader = integer(0, B, init=B)                  # … which says who leads; B: nobody
+    in_sync = array(upto(B), boolean())             # … and who is in sync
+    up = array(upto(B), boolean(True))              # who is registered
+    unwanted = boolean()                            # the topic is to be deleted
+    begun = boolean()                               # the new controller has given states
+    state = choice(PartitionState, PartitionState.NON_EXISTENT)
+    replica = array(upto(B), choice(ReplicaStage, ReplicaStage.ONLINE))
+    told = array(upto(B), boolean())                # it has been told to delete
+
+    # --- before: the last controller, and no controller --------------------------------------
+
+    @action(broker=upto(B))
+    def lead(self, broker: int) -> None:
+        """The last controller has made the node."""
+        require(not self.begun and not self.written and self.up[broker])
+        self.written = True
+        self.leader = broker
+        for each in range(self.B):
+            self.in_sync[each] = self.up[each]
+
+    @action(broker=upto(B))
+    def leave(self, broker: int) -> None:
+        """The leader takes a follower out of the ISR."""
+        require(not self.begun and self.has_leader())
+        require(self.in_sync[broker] and self.leader != broker)
+        self.in_sync[broker] = False
+
+    @action(broker=upto(B))
+    def crash(self, broker: int) -> None:
+        """A broker is gone, while there is no controller."""
+        require(not self.begun and self.up[broker])
+        self.up[broker] = False
+
+    @action
+    def lose_leader(self) -> None:
+        """The last controller takes a leader that is gone off the node. It stays in the ISR if it
+        is the last there, so nobody leads until it comes."""
+        require(not self.begun and self.leader < self.B and not self.has_leader())
+        if sum(self.in_sync) > 1:
+            self.in_sync[min(self.leader, self.B - 1)] = False
+        self.leader = self.B
+
+    @action
+    def want_away(self) -> None:
+        """An operator wishes that the topic be deleted."""
+        require(not self.begun and not self.unwanted)
+        self.unwanted = True
+
+    # --- the new controller ------------------------------------------------------------------
+
+    @action(fair=True)
+    def begin(self) -> None:
+        """It gives states by what it finds."""
+        require(not self.begun)
+        self.begun = True
+        self.state = self.found()
+        for each in range(self.B):
+            self.replica[each] = self.found_of(self.up[each])
+
+    def found(self) -> PartitionState:
+        """The state of the partition."""
+        if not self.written:
+            return PartitionState.NEW
+        if self.has_leader():
+            return PartitionState.ONLINE
+        return PartitionState.OFFLINE
+
+    def found_of(self, is_up: bool) -> ReplicaStage:
+        """The state of a replica."""
+        return ReplicaStage.ONLINE if is_up else ReplicaStage.INELIGIBLE
+
+    def has_leader(self) -> bool:
+        """Whether whoever leads is there."""
+        return self.leader < self.B and self.up[min(self.leader, self.B - 1)]
+
+    @action(fair=True, broker=upto(B))
+    def make(self, broker: int) -> None:
+        """For a new partition: the first leader, and the node, if there is none."""
+        require(self.begun and self.state == PartitionState.NEW and not self.written)
+        require(self.up[broker] and not any(self.up[each] and each < broker
+                                            for each in range(self.B)))
+        self.written = True
+        self.leader = broker
+        for each in range(self.B):
+            self.in_sync[each] = self.up[each]
+        self.state = PartitionState.ONLINE
+
+    @action(fair=True, broker=upto(B))
+    def elect(self, broker: int) -> None:
+        """For an offline one: the first in sync that is live, if there is a node."""
+        require(self.begun and self.state == PartitionState.OFFLINE and self.written)
+        require(self.may_lead(broker) and not any(
+            self.may_lead(each) and each < broker for each in range(self.B)))
+        self.leader = broker
+        self.state = PartitionState.ONLINE
+
+    def may_lead(self, broker: int) -> bool:
+        """Whether it is live and in sync."""
+        return self.up[broker] and self.in_sync[broker]
+
+    @action(fair=True, broker=upto(B))
+    def come_back(self, broker: int) -> None:
+        """A broker registers again: the deletion that waited for it may go on."""
+        require(self.begun and not self.up[broker])
+        self.up[broker] = True
+        if self.replica[broker] == ReplicaStage.INELIGIBLE:
+            self.replica[broker] = ReplicaStage.ONLINE
+
+    @action(fair=True)
+    def delete(self) -> None:
+        """All replicas are told to delete, when none is ineligible. Who is not registered is told
+        nothing."""
+        require(self.begun and self.unwanted)
+        require(all(self.replica[each] == ReplicaStage.ONLINE for each in range(self.B)))
+        for each in range(self.B):
+            self.replica[each] = ReplicaStage.STARTED
+            self.told[each] = self.up[each]
+
+    @action(fair=True, broker=upto(B))
+    def answer(self, broker: int) -> None:
+        """A broker has deleted its replica."""
+        require(self.replica[broker] == ReplicaStage.STARTED and self.told[broker])
+        self.replica[broker] = ReplicaStage.SUCCESSFUL
+
+    # --- rules -------------------------------------------------------------------------------
+
+    @leads_to("KAFKA-C75", MUST, "After a controller has begun every partition gets a leader that "
+              "is there, as soon as a broker is that may lead it.", source=STATES)
+    def it_gets_a_leader(self) -> tuple[bool, bool]:
+        """All brokers come back here."""
+        return self.begun and not self.has_leader(), self.has_leader()
+
+    @always("KAFKA-C76", MUST, "A controller takes a partition for online only if its leader is "
+            "live.", source=STATES)
+    def online_has_a_leader(self) -> bool:
+        """There is no election for what is online."""
+        return self.state != PartitionState.ONLINE or self.has_leader()
+
+    @leads_to("KAFKA-C77", MUST, "A topic that is to be deleted when a controller begins is "
+              "deleted in the end, whichever of its brokers was away.",
+              source="001#states; kafka#replica-states, kafka#topics")
+    def it_is_deleted(self) -> tuple[bool, bool]:
+        """A replica whose broker is away holds it up."""
+        return (self.begun and self.unwanted,
+                all(self.replica[each] == ReplicaStage.SUCCESSFUL for each in range(self.B)))
+
+
+# ---- broken ones ----------------------------------------------------------------------------
+
+
+class AllOnline(BeginningStates):
+    """What has a node is online."""
+
+    def found(self) -> PartitionState:
+        """Whether its leader is there is not asked."""
+        return PartitionState.ONLINE if self.written else PartitionState.NEW
+
+
+class AllNew(BeginningStates):
+    """What has no live leader is new."""
+
+    def found(self) -> PartitionState:
+        """Whether it ever had one is not asked."""
+        return PartitionState.ONLINE if self.has_leader() else PartitionState.NEW
+
+
+class AllOffline(BeginningStates):
+    """What has no live leader is offline."""
+
+    def found(self) -> PartitionState:
+        """Whether it ever had one is not asked."""
+        return PartitionState.ONLINE if self.has_leader() else PartitionState.OFFLINE
+
+
+class AllReplicasOnline(BeginningStates):
+    """Every replica is online."""
+
+    def found_of(self, is_up: bool) -> ReplicaStage:
+        """Whether its broker is there is not asked."""
+        return ReplicaStage.ONLINE
+
+
+RULES = ("KAFKA-C75", "KAFKA-C76", "KAFKA-C77")
+
+EXPECTATIONS = (
+    *(expect(BeginningStates, rule, "holds", "states by the node and by who is there",
+             B=(1, 2, 3)) for rule in RULES),
+    expect(AllOnline, "KAFKA-C75", "violated", "nobody elects for what has lost its leader",
+           B=(1, 2)),
+    expect(AllOnline, "KAFKA-C76", "violated", "the leader is gone", B=(1, 2)),
+    expect(AllNew, "KAFKA-C75", "violated", "the node cannot be made once more", B=(1, 2)),
+    expect(AllOffline, "KAFKA-C75", "violated", "there is no node to be read", B=(1, 2)),
+    expect(AllReplicasOnline, "KAFKA-C77", "violated", "who was away was told nothing", B=(1, 2)),
+)
+
+UNSEEN = {
+    "KAFKA-C76":
+        "Which state a controller gives at its beginning it keeps to itself; what shows is whether "
+        "it elects (KAFKA-C75).",
+}

@@ -43,7 +43,7 @@ class Case:
     seed: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class CaseRow:
     """What one case found. Every column is a text or a whole number below 2**63.
 

@@ -24,12 +24,14 @@ SAFETY = ("always", "step")
 @dataclass
 class Way:
     """How a rule reaches implementations: ``texts`` in words, and how many machines that break it
-    are refused, of how many. ``accepted`` is one that is not, in words, or empty."""
+    are refused, of how many. ``accepted`` is one that is not, in words, or empty. ``equivalent``
+    more break it in a way that nobody can see."""
 
     texts: dict[str, None] = field(default_factory=dict)
     refused: int = 0
     of: int = 0
     accepted: str = ""
+    equivalent: int = 0
 
     @property
     def is_tested(self) -> bool:
@@ -59,16 +61,20 @@ def ways(
 
 
 def _way(breakers: Collection[Breaker], named: Collection[str]) -> Way:
-    way = Way(of=len(breakers))
+    counted = [breaker for breaker in breakers if not breaker.equivalent]
     told: set[str] = set()
-    for breaker in breakers:
+    refused: set[tuple[str, ...]] = set()
+    way = Way(of=len({breaker.which for breaker in counted}),
+              equivalent=len(breakers) - len(counted))
+    for breaker in counted:
         if breaker.refused in named:
-            way.refused += 1
+            refused.add(breaker.which)
             if breaker.refused not in told:
                 told.add(breaker.refused)
                 way.texts[f"{breaker.refused}, which refuses {breaker}"] = None
-        elif not way.accepted:
-            way.accepted = str(breaker)
+    # A machine of the book may be seen in several ways: one that refuses it is enough.
+    way.refused = len(refused)
+    way.accepted = next((str(each) for each in counted if each.which not in refused), "")
     return way
 
 

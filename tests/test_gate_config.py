@@ -84,6 +84,10 @@ WRONG = [
     ("[[designs]]\nfiles = [\"designs/*\"]\nmax_seconds = -1\n", 3, "at least", "max_seconds = 20"),
     ("[[suites]]\nsuite = \"queue\"\ntargets = [\"a\"]\n[[suites]]\nsuite = \"queue\"\n"
      "targets = [\"a\"]\ncases = 1.5\n", 7, "whole number", "cases = 40"),
+    ("[[suites]]\nsuite = \"queue\"\ntargets = [\"a\"]\nquick = 1\n", 4, "true or false",
+     "quick = true"),
+    ("[[suites]]\nsuite = \"queue\"\ntargets = [\"a\"]\nquick = true\ncases = 3\n", 4,
+     "both say how many", "Leave one"),
     ("[[suites]]\nsuite = \"queue\"\ntargets = [\"deque\"]\n[suites.known]\ndequeue = [\"Q-1\"]\n",
      4, "not among the targets", "'deque'"),
     ("[[suites]]\nsuite = \"queue\"\ntargets = [\"deque\"]\n[suites.known]\ndeque = \"Q-1\"\n",

@@ -9,7 +9,7 @@ from itertools import product
 import pytest
 
 from checkvalve.conformance.campaigns.case import RunSettings, plan
-from checkvalve.conformance.engines.conduct import CASES
+from checkvalve.conformance.suites.system import QUICK_CASES
 from checkvalve.conformance.suites.suite import Program
 from checkvalve.conformance.systems.kafka_controller.courses import (
     PARTITION_WALKS, REPLICA_WALKS,
@@ -28,7 +28,7 @@ def programs(rule: str) -> Iterator[Program]:
     """The programs of a user's run that look for a rule."""
     found: list[Program] = []
     rules = SUITE.rules()
-    for case in plan("kafka.controller", cases=CASES, seed=0):
+    for case in plan("kafka.controller", cases=QUICK_CASES, seed=0):
         if rules[case.index % len(rules)].id == rule:
             focus = SUITE.rule(rule)
             assert focus is not None

@@ -8,10 +8,15 @@ from pathlib import Path
 import pytest
 
 from checkvalve.conformance.bench.failover import schedule
+from checkvalve.conformance.campaigns.case import RunSettings, plan, run_case
+from checkvalve.conformance.campaigns.places import is_long, turn_of
 from checkvalve.conformance.environment import find_java
+from checkvalve.conformance.systems.catalogue import SYSTEMS
 from checkvalve.conformance.systems.kafka_failover.adapter import ReferenceCluster
 from checkvalve.conformance.systems.kafka_failover.on_zookeeper import ClusterOnZooKeeper
 from checkvalve.conformance.systems.kafka_failover.port import event_of
+from checkvalve.reference.kafka.cluster.controlling import Controlling
+from checkvalve.reference.kafka.replication.log import Log
 
 
 @pytest.mark.parametrize("first", [0, 40, 80])
@@ -19,6 +24,33 @@ def test_random_schedules_give_no_false_alarm(first: int) -> None:
     """``make failover`` runs a thousand of them."""
     found = [schedule(seed, ReferenceCluster).broken for seed in range(first, first + 40)]
     assert found == [""] * 40
+
+
+def keep_its_epochs(log: Log, at: int) -> None:
+    """Records go, and where their epochs began stays."""
+    del log.records[at:]
+
+
+def hear_nothing(controlling: Controlling) -> None:
+    """The session is over, and nobody tells the controller."""
+
+
+@pytest.mark.parametrize(("whose", "method", "mistake", "rule"), [
+    (Log, "cut", keep_its_epochs, "KAFKA-F5"),
+    (Controlling, "expired", hear_nothing, "KAFKA-F28"),
+])
+def test_a_default_run_finds_mistakes_that_take_a_history(
+    monkeypatch: pytest.MonkeyPatch, whose: type, method: str, mistake: object, rule: str
+) -> None:
+    """In one of its cases that look for the rule which the mistake breaks."""
+    monkeypatch.setattr(whose, method, mistake)
+    rules = [each.id for each in SYSTEMS["kafka.failover"].suite.rules()]
+    cases = [case for case in plan("kafka.failover", cases=SYSTEMS["kafka.failover"].cases, seed=0)
+             if not is_long(case.index) and rules[turn_of(case.index) % len(rules)] == rule]
+    settings = RunSettings(shrinks=0, counting=False)
+    rows = (run_case("kafka.failover", "reference.kafka.failover", case, settings)
+            for case in cases)
+    assert any(row.rule == rule for row in rows)
 
 
 @pytest.mark.skipif(find_java() is None, reason="the real ZooKeeper runs on Java")

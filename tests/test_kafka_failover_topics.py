@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from checkvalve.conformance.adapters.base import Declined
 from checkvalve.conformance.systems.kafka_failover.adapter import ReferenceCluster
+from checkvalve.conformance.systems.kafka_failover.histories import HistoryJudge, Terms
+from checkvalve.conformance.systems.kafka_failover.suite import happened
 from checkvalve.reference.kafka.cluster.cluster import Cluster, Deployment, Happened
 from checkvalve.reference.kafka.cluster.faults import Faults
 from checkvalve.reference.kafka.cluster.topics import TopicMisuse, Topics
@@ -115,3 +117,18 @@ def test_what_is_not_there_cannot_be_deleted_nor_written_to() -> None:
                   lambda: adapter.delete_topic(0, 1)):
         with pytest.raises(Declined):
             wrong()
+
+
+@pytest.mark.parametrize(("obeys", "broken"), [(3, []), (4, ["KAFKA-F29"])])
+def test_a_deletion_of_an_earlier_move_may_come_as_late_as_what_the_replica_obeys(
+    obeys: int, broken: list[str]
+) -> None:
+    """It was struck, obeys what it was told before that, and appends; so it may be told to delete,
+    though it is a replica again. Not once it has obeyed an epoch that began since."""
+    judge = HistoryJudge(Terms(3, 1))
+    for row in ("100 state 0 1 3 2 1,2", "101 moves 0 2,1", "102 assigned 0 2,1", "103 moved 0",
+                "104 obeyed 0 0 0 3", "105 copied 0 0 1 0 1", "106 moves 0 0,1,2",
+                "107 assigned 0 2,1,0", "108 state 0 1 4 2 1,2", f"109 obeyed 0 1 0 {obeys}",
+                "110 copied 0 0 1 1 2", "111 erased 0 0"):
+        judge.see(happened(row))
+    assert [offence.rule.id for offence in judge.offences] == broken

@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -17,19 +18,22 @@ from checkvalve.conformance.bench.mutants.__main__ import (
 )
 from checkvalve.conformance.bench.mutants.child import Patience
 from checkvalve.conformance.bench.mutants.draw import drawn, share
-from checkvalve.conformance.bench.mutants.ledger import Argument, read_arguments
+from checkvalve.conformance.bench.mutants.ledger import (
+    EQUIVALENT, MISSED, SURVIVOR, UNSEEN, Argument, read_arguments,
+)
 from checkvalve.conformance.bench.mutants.modules import (
     GROUPS, TARGETS, group_of, modules_of, files_asked,
 )
 from checkvalve.conformance.bench.mutants.operators import OPERATORS, Mutant, mutants_of, names_in
-from checkvalve.conformance.bench.mutants.report import Tally, origin, tally
+from checkvalve.conformance.bench.mutants.report import Tally, origin, tally, tally_alone
 from checkvalve.conformance.bench.mutants.stand import (
-    CRASH, STILL_SECONDS, SURVIVED, TESTS, Fate, Progress, how_it_ended,
+    CRASH, HANG, STILL_SECONDS, SURVIVED, TESTS, Fate, Progress, how_it_ended,
 )
-from checkvalve.conformance.bench.mutants.survey import Survey, killers_of
+from checkvalve.conformance.bench.mutants.survey import Survey, killers_of, shown_to
 from checkvalve.conformance.bench.mutants.tree import Project, here
 from checkvalve.conformance.bench.published import publish, table
 from checkvalve.conformance.cli.outcome import run
+from checkvalve.conformance.systems.catalogue import SYSTEMS
 from checkvalve.conformance.targets import known_targets
 from checkvalve.spec.notation.errors import InputError, InternalError
 
@@ -267,17 +271,59 @@ def test_equivalent_mutants_do_not_count_and_an_unargued_survivor_fails_the_run(
     """Of three that are left two are killed; what nobody argues is named."""
     fates = {mutant("a"): Fate(TESTS), mutant("b"): Fate(TESTS), mutant("c"): Fate(SURVIVED),
              mutant("d"): Fate(SURVIVED)}
-    arguments = {mutant("d").id: Argument("It is the same.", equivalent=True)}
+    arguments = {mutant("d").id: Argument("It is the same.", EQUIVALENT)}
     whole = Tally(fates, arguments)
     assert whole.share == pytest.approx(2 / 3) and not whole.good
     assert whole.unargued == [mutant("c")] and whole.stale == []
-    assert list(tally(whole))[-1] == ("all", "4", "0", "2", "0", "0", "1", "1", "66.7 %")
+    assert list(tally(whole))[-1] == ("all", "4", "0", "2", "0", "0", "1", "1", "66.7 %",
+                                       "", "", "", "")
+
+
+def test_default_runs_are_asked_for_what_they_run_and_what_a_port_can_show() -> None:
+    """Of four whose line they run one is equivalent, one unseen, one found: half of the others.
+    What they miss has to be argued; a mutant whose line they do not run is none of theirs."""
+    fates = {mutant("same"): Fate(SURVIVED, runs=True), mutant("words"): Fate(TESTS, runs=True),
+             mutant("missed"): Fate(TESTS, "tests/t.py::t", runs=True), mutant("off"): Fate(TESTS),
+             mutant("found"): Fate(HANG, "suite:reference@queue", runs=True)}
+    arguments = {mutant("same").id: Argument("It is.", EQUIVALENT),
+                 mutant("words").id: Argument("A message.", UNSEEN)}
+    whole = Tally(fates, arguments, alone=True)
+    assert whole.share_by_default == pytest.approx(1 / 2) and not whole.good
+    assert whole.unargued == [mutant("missed")] and whole.stale == []
+    assert list(tally_alone(whole))[-1] == ("all", "5", "3", "1", "1", "50.0 %")
+    assert list(tally(whole))[-1][-4:] == ("3", "1", "1", "50.0 %")
+    argued = Tally(fates, {**arguments, mutant("missed").id: Argument("So rare.", MISSED),
+                           mutant("found").id: Argument("Gone.", MISSED)})
+    assert argued.unargued == [] and argued.stale == [mutant("found").id]
+
+
+def test_a_mutant_is_run_where_one_of_its_lines_is() -> None:
+    """Its lines are those of the change, however long that is."""
+    source = "def f(a):\n    return (a\n            and a > 3)\n"
+    found, = (one for one in mutants_of("m", source) if one.operator == "boundary")
+    whole = next(one for one in mutants_of("m", source) if one.operator == "connective")
+    assert (found.lines(source), whole.lines(source)) == (range(3, 4), range(2, 4))
+    known = Survey(ran={"suite:a@b": {"m": [2], "other": [3]}})
+    assert known.runs(whole, source) and not known.runs(found, source)
+
+
+def test_what_a_default_run_let_pass_is_tried_again_when_the_suite_has_other_cases(
+    monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is said which programs it was shown."""
+    known = Survey(seconds={"suite:reference.marks@marks": 1.0},
+                   reached={"suite:reference.marks@marks": ["reference.queue:a"]})
+    before = shown_to(mutant("a"), known, {"a"})
+    assert before == ["suite:reference.marks@marks " + before[0].partition(" ")[2]]
+    assert shown_to(mutant("b"), known, {"a", "b"}) == []
+    monkeypatch.setitem(SYSTEMS, "marks", replace(SYSTEMS["marks"], cases=7))
+    assert shown_to(mutant("a"), known, {"a"}) != before
 
 
 def test_an_argument_about_a_mutant_that_is_killed_or_gone_is_stale() -> None:
     """One about a mutant that was not asked for in this run is not."""
     fates = {mutant("a"): Fate(TESTS)}
-    arguments = {mutant("a").id: Argument("Why.", equivalent=True), "gone": Argument("Why.", False)}
+    arguments = {mutant("a").id: Argument("Why.", EQUIVALENT), "gone": Argument("Why.", SURVIVOR)}
     assert Tally(fates, arguments).stale == [mutant("a").id, "gone"]
     assert Tally(fates, arguments, asked_for_all=False).stale == [mutant("a").id]
 

@@ -83,6 +83,27 @@ def test_a_rule_reaches_implementations_where_all_that_breaks_it_is_refused() ->
     assert (way.refused, way.of, way.accepted, way.is_tested) == (1, 2, "Silent", False)
 
 
+def test_one_way_of_seeing_a_machine_that_refuses_it_is_enough() -> None:
+    """A machine of the book is looked at wherever it is tied; and an equivalent mutant is not
+    counted at all."""
+    elsewhere = replace(REFUSED, like="storm.rotating.AckerMemory", refused="")
+    mutant = replace(REFUSED, machine="storm.acker.Acker", method="Acker.hear", words="not fair",
+                     refused="", equivalent=True)
+    found = ways(chapters(["storm"]), judging(), {"STORM-A11": [elsewhere, REFUSED, mutant]})
+    way = found["STORM-A11"]
+    assert (way.refused, way.of, way.accepted, way.is_tested) == (1, 1, "", True)
+
+
+def test_what_one_refusal_of_a_variant_does_not_show_another_one_may() -> None:
+    """A rule is beside a machine where no refusal of it is about that rule."""
+    cascade = next(each for each in tied(chapters(["storm"]), judging())
+                   if each.name == "storm.cascade.Cascade")
+    assert cascade.beside == ()
+    batching = next(each for each in tied(chapters(["storm"]), judging())
+                    if each.name == "storm.batching.BatchingInput")
+    assert {rule for _, rule in batching.beside} == {"STORM-B2"}
+
+
 def test_an_observer_that_no_suite_watches_reaches_nothing() -> None:
     """Neither what it refuses, nor what is true of itself."""
     watched = judging()
@@ -100,7 +121,7 @@ def test_a_refusal_by_a_rule_that_no_suite_names_is_none() -> None:
     assert (found["STORM-A11"].refused, found["STORM-A11"].of) == (0, 1)
 
 
-@pytest.mark.parametrize("rule", ["KAFKA-W5R", "STORM-L14", "STORM-A10", "STORM-K10", "FLOW-40"])
+@pytest.mark.parametrize("rule", ["KAFKA-W5R", "STORM-L14", "STORM-A10", "STORM-K10"])
 def test_a_rule_is_not_tested_where_a_machine_of_the_book_breaks_it_and_is_accepted(
     rule: str
 ) -> None:
@@ -223,7 +244,7 @@ def test_most_rules_that_are_a_must_are_tested() -> None:
     """Directly, or through an observer that refuses all that is known to break them; what is an
     observer's bookkeeping is none of them."""
     must = [each for each in book() if each.strength == "MUST" and not each.bookkeeping]
-    assert sum(each.untested is None for each in must) >= 0.75 * len(must)
+    assert sum(each.untested is None for each in must) >= 0.86 * len(must)
 
 
 def test_a_rule_is_shown_by_its_id_as_a_report_has_it() -> None:

@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,8 @@ import pytest
 from checkvalve.conformance.campaigns.case import plan
 from checkvalve.conformance.cli import root
 from checkvalve.conformance.cli.outcome import run
-from checkvalve.conformance.engines.conduct import Engine
+from checkvalve.conformance.engines.conduct import Engine, Order, conduct, next_cases
+from checkvalve.conformance.suites.system import QUICK_CASES
 from checkvalve.conformance.systems.catalogue import SYSTEMS, suite_named
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -50,6 +52,39 @@ def test_a_target_that_comes_with_checkvalve_has_its_suite(
     assert code in (0, 2) and "storm.acker on reference.storm.acker" in out
     code, out, err = conform(capsys, "reference", "zoo:timer-lifo", "--cases", "1")
     assert (code, out) == (64, "") and "several suites" in err
+
+
+def test_a_quick_run_is_the_beginning_of_a_default_run(
+    capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of a suite with more cases, too; who asks for a number gets that number."""
+    quick = next_cases(Order("kafka.failover", quick=True), [])
+    default = next_cases(Order("kafka.failover"), [])
+    assert len(quick) == QUICK_CASES < len(default) == SYSTEMS["kafka.failover"].cases
+    assert default[:QUICK_CASES] == quick
+    code, out, _ = conform(capsys, "reference.summaries", "--quick", "--json")
+    assert code == 0 and json.loads(out)["cases"] == QUICK_CASES
+    code, out, err = conform(capsys, "reference.summaries", "--quick", "--cases", "40")
+    assert (code, out) == (64, "") and "--quick and --cases" in err
+
+
+def test_help_says_how_many_cases_the_default_run_of_each_suite_has(
+    capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Those that differ from most are named."""
+    _, out, _ = conform(capsys, "--help")
+    told = " ".join(out.split())
+    assert f"{SYSTEMS['kafka.failover'].cases} of kafka.failover" in told
+    assert f"{SYSTEMS['marks'].cases} of all others" in told
+
+
+def test_failures_that_a_summary_tells_no_more_of_are_not_kept() -> None:
+    """A run of thousands of cases on a broken target holds a few, and its summary is the same."""
+    whole, rows = conduct("deque", Order(cases=24))
+    thin, few = conduct("deque", Order(cases=24), engine=Engine(thin=True))
+    assert whole == thin
+    assert [replace(row, fixture="") for row in rows] == [replace(row, fixture="") for row in few]
+    assert sum(bool(row.fixture) for row in rows) > 6 * sum(bool(row.fixture) for row in few) > 0
 
 
 def test_rules_that_no_case_looked_for_are_not_shown(capsys: pytest.CaptureFixture[str]) -> None:

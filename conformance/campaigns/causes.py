@@ -20,7 +20,7 @@ from ..results import VIOLATED, CaseRow
 from ..suites.fixture import Fixture
 from ..suites.suite import AnySuite, Suite
 
-__all__ = ["causes_of"]
+__all__ = ["causes_of", "kinds_of"]
 
 _Kind = tuple[str, str]
 _NUMBERS: Final = re.compile(r"\d+")
@@ -62,6 +62,12 @@ def _explains(breaks: Collection[_Kind], failure: Fixture, added: bool) -> bool:
     judged beside the others, so that the same reply may break both."""
     return not _kinds(failure.culprits).isdisjoint(breaks) or (
         added and not _kinds(failure.refused).isdisjoint(breaks))
+
+
+def kinds_of(failure: Fixture) -> tuple[frozenset[_Kind], frozenset[_Kind]]:
+    """All that is asked of a failure here: the kinds of replies that broke its rule, and those that
+    would explain it."""
+    return _kinds(failure.refused), _kinds(failure.culprits)
 
 
 def _kinds(pairs: Iterable[_Kind]) -> frozenset[_Kind]:

@@ -249,7 +249,7 @@ def _result(
     broken = [row for row in rows if row.rule == rule.id]
     for found in (VIOLATED, FLAKY):
         fixtures = [(read_fixture(row.fixture, "a row"), row.message)
-                    for row in broken if row.verdict == found]
+                    for row in broken if row.verdict == found and row.fixture]
         if fixtures:
             shortest, message = min(fixtures, key=lambda each: each[0].length)
             return result(found, message=message, fixture=shortest)

@@ -15,13 +15,14 @@ import click
 from checkvalve.spec.notation.errors import InputError
 from checkvalve.spec.notation.labels import counted
 
+from ..suites.system import QUICK_CASES
 from ..systems.catalogue import SYSTEMS
 from .options import Seconds
 from .outcome import BAD_INPUT, EXPECTED, UNKNOWN, VIOLATED
 
 if TYPE_CHECKING:
     from ..campaigns.summary import RuleResult, Summary
-    from ..engines.conduct import Engine
+    from ..engines.conduct import Engine, Order
     from ..results import CaseRow
 
 __all__ = ["command"]
@@ -34,14 +35,27 @@ _ALIKE = 6
 """Ids of rules that a line names; of more it tells the number."""
 
 
+def _numbers() -> str:
+    """How many cases the default runs of the suites begin with, in words."""
+    suites: dict[int, list[str]] = {}
+    for name, system in SYSTEMS.items():
+        suites.setdefault(system.cases, []).append(name)
+    most = max(suites, key=lambda cases: len(suites[cases]))
+    others = [f"{cases} of {', '.join(names)}" for cases, names in sorted(suites.items())
+              if cases != most]
+    return "; ".join((*others, f"{most} of {'all others' if others else 'every suite'}"))
+
+
 @click.command("conform")
 @click.argument("targets", nargs=-1, required=True, metavar="TARGET...")
 @click.option("--suite", metavar="SUITE",
               help=f"The suite to run: {', '.join(SYSTEMS)}.  [default: the one that the targets "
                    "are for, if they come with checkvalve; else queue]")
 @click.option("--cases", type=click.IntRange(1, 1_000_000),
-              help="Cases, so many and no more; each tries some twenty programs.  [default: 40, "
-                   "and more for the rules that these exercise too little]")
+              help="Cases, so many and no more; each tries some twenty programs.  [default: "
+                   f"{_numbers()}; and more for the rules that these exercise too little]")
+@click.option("--quick", is_flag=True,
+              help=f"Begin with {QUICK_CASES} cases, whatever the suite: a few seconds.")
 @click.option("--seed", type=click.IntRange(0, 2**53 - 1), default=0, show_default=True,
               help="The seed that all cases come from.")
 @click.option("--capacity", type=click.IntRange(1, 10_000),
@@ -73,8 +87,8 @@ _ALIKE = 6
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(
     targets: tuple[str, ...], names: tuple[str, ...], suite: str | None, cases: int | None,
-    seed: int, capacity: int | None, timeout: float, candidates: int, out: Path | None,
-    fixtures: Path | None,
+    quick: bool, seed: int, capacity: int | None, timeout: float, candidates: int,
+    out: Path | None, fixtures: Path | None,
     known: tuple[str, ...], strict: bool, as_json: bool, **where: Any,
 ) -> int:
     """Run a conformance suite on each TARGET and report, rule by rule.
@@ -98,15 +112,16 @@ def command(
     from ..campaigns.case import RunSettings
     from ..campaigns.enough import foretold
     from ..campaigns.summary import known_rules
-    from ..engines.conduct import CASES, Order, conduct
+    from ..engines.conduct import Order, conduct
     from ..targets import check_name, rehearsal_of, resolve_target, suite_for
 
     targets = tuple(with_names(target, names) for target in targets)
     suite = suite_for(targets) if suite is None else suite
     order = Order(suite, cases, seed, RunSettings(
-        capacity=capacity, timeout_seconds=timeout, candidates=candidates))
+        capacity=capacity, timeout_seconds=timeout, candidates=candidates), quick=quick)
+    _check_numbers(order)
     accepted = known_rules(suite, known)
-    engine = _engine(**where)
+    engine = replace(_engine(**where), thin=out is None)
     for target in targets:  # all, before anything is run
         check_name(target, suite)
         resolve_target(target, timeout=timeout)
@@ -136,9 +151,16 @@ def command(
         write_rows(rows, out)
     code = _code(summary for summary, _ in done)
     if as_json:
-        document = _document(done, code, suite=suite, cases=cases or CASES, seed=seed)
+        document = _document(done, code, suite=suite, cases=cases or order.first, seed=seed)
         click.echo(json.dumps(document, indent=1, ensure_ascii=False))
     return code
+
+
+def _check_numbers(order: Order) -> None:
+    """Refuse two numbers of cases. Raises InputError."""
+    if order.quick and order.cases is not None:
+        raise InputError("--quick and --cases both say how many cases there are", "",
+                         "Leave one of them out.")
 
 
 def _check_table(out: Path) -> None:

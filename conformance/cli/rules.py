@@ -47,11 +47,13 @@ class Uses:
 @dataclass(frozen=True)
 class Refused:
     """How many machines that break a rule are refused, of how many; ``accepted`` is one that is
-    not, in words, or None."""
+    not, in words, or None. ``equivalent`` mutants more break it and show nothing else than the
+    right machine shows."""
 
     refused: int
     of: int
     accepted: str | None
+    equivalent: int
 
 
 @dataclass(frozen=True)
@@ -241,7 +243,8 @@ class _Reach:
         way = self.tied.get(rule.id)
         if way is None or not way.of and not way.texts:
             return [], None, self.hidden.get(rule.id, _no_tie(rule)), None
-        refused = Refused(way.refused, way.of, way.accepted or None) if way.of else None
+        refused = (Refused(way.refused, way.of, way.accepted or None, way.equivalent)
+                   if way.of else None)
         if way.is_tested and rule.id not in self.hidden:
             return list(way.texts), refused, None, None
         return [], refused, self.hidden.get(rule.id, (
@@ -268,8 +271,10 @@ def _lines(entry: Entry) -> Iterator[str]:
         yield f"      tested through {way}"
     if entry.refused:
         accepted = f"; accepted: {entry.refused.accepted}" if entry.refused.accepted else ""
+        more = entry.refused.equivalent
+        same = f"; besides, {counted(more, 'mutant')} by which nothing new is shown" if more else ""
         yield (f"      of what breaks it, refused {entry.refused.refused} of {entry.refused.of}"
-               f"{accepted}")
+               f"{accepted}{same}")
     if entry.bookkeeping:
         yield f"      bookkeeping: {entry.bookkeeping}"
     if entry.untested:

@@ -12,17 +12,13 @@ from ..campaigns.enough import further_cases
 from ..campaigns.failures import until_given_up
 from ..campaigns.summary import Summary, summarise
 from ..results import ERROR, Case, CaseRow, sort_rows
+from ..suites.system import QUICK_CASES
+from ..systems.catalogue import system_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["CASES", "Engine", "Order", "conduct", "next_cases"]
-
-CASES = 40
-"""Cases to begin with where none are asked for: four with one long program each, and 36 with some
-twenty short ones, so that each rule of the suite is in focus with capacity 1, 2, 3. More follow for
-the sake of rules that these exercise too little (see enough.py)."""
-
+__all__ = ["Engine", "Order", "conduct", "next_cases"]
 
 REAL_TIME_CASES = 16
 REAL_TIME_DRAFTS = 40
@@ -37,7 +33,8 @@ class Engine:
 
     On a cluster if either ``master`` (its address) or ``session`` is given; then
     ``partitions`` is the number of tasks (None: one for every 25 cases), and ``ship`` sends
-    the code of checkvalve along with them.
+    the code of checkvalve along with them. ``thin``: of its failures, rows that were made here have
+    no more than a summary tells.
     """
 
     jobs: int = 1
@@ -45,6 +42,7 @@ class Engine:
     session: SparkSession | None = None
     partitions: int | None = None
     ship: bool = False
+    thin: bool = False
 
     def run(
         self, suite: str, target: str, cases: Sequence[Case], settings: RunSettings
@@ -66,7 +64,7 @@ class Engine:
         if self.session is None:
             from .local import run_locally
 
-            return run_locally(suite, target, cases, settings, jobs=self.jobs)
+            return run_locally(suite, target, cases, settings, jobs=self.jobs, thin=self.thin)
         from .spark import run_on_spark
 
         rows = run_on_spark(suite, target, cases, settings, partitions=self.partitions,
@@ -91,24 +89,34 @@ class Engine:
 
 @dataclass(frozen=True)
 class Order:
-    """What is asked of a run; the defaults take a few seconds.
+    """What is asked of a run; the defaults take seconds.
 
     ``cases`` None: as many as the rules take to be exercised enough, within limits; else so
-    many, and no more. ``first`` is how many it begins with then.
+    many, and no more. ``quick``: it begins with the few cases of a quick run instead of those of
+    the suite's default run. ``real_time``: it begins with fewer still.
     """
 
     suite: str = "queue"
     cases: int | None = None
     seed: int = 0
     settings: RunSettings = field(default_factory=RunSettings)
-    first: int = CASES
+    quick: bool = False
+    real_time: bool = False
+
+    @property
+    def first(self) -> int:
+        """How many cases it begins with where none are asked for. More follow for the sake of rules
+        that these exercise too little (see enough.py)."""
+        if self.real_time:
+            return REAL_TIME_CASES
+        return QUICK_CASES if self.quick else system_of(self.suite).cases
 
     def in_real_time(self, rehearsal: str) -> Order:
         """The same for a target to which a program takes seconds: one of them a case, which is
         chosen by how much it exercises on the target that is called ``rehearsal``."""
         few = replace(self.settings, programs=REAL_TIME_DRAFTS, shrinks=REAL_TIME_SHRINKS,
                       rehearsal=rehearsal)
-        return replace(self, first=REAL_TIME_CASES, settings=few)
+        return replace(self, real_time=True, settings=few)
 
 
 def conduct(

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 
 from checkvalve.spec.notation.errors import CheckvalveError, InputError, InternalError, TargetError
 
 from ..campaigns.case import RunSettings, run_case
 from ..campaigns.failures import until_given_up
+from ..campaigns.keeping import thinned
 from ..collecting import collecting_rarely
 from ..results import Case, CaseRow
 from .table import sort_rows
@@ -22,9 +23,11 @@ _CHUNKS_PER_PROCESS = 8
 
 
 def run_locally(
-    suite: str, target: str, cases: Sequence[Case], settings: RunSettings, *, jobs: int = 1
+    suite: str, target: str, cases: Sequence[Case], settings: RunSettings, *, jobs: int = 1,
+    thin: bool = False,
 ) -> list[CaseRow]:
     """The rows of ``cases``, sorted by key; they do not depend on ``jobs``, the processes used.
+    ``thin``: of failures no more than a summary tells (see keeping.py).
 
     They end where the target is given up, after a few cases that fail alike (see failures.py).
 
@@ -37,12 +40,17 @@ def run_locally(
     processes = min(jobs, len(cases))
     if processes <= 1:
         with collecting_rarely():
-            return sort_rows(until_given_up(map(run, cases)))
-    return _run_apart(run, cases, processes)
+            return _kept(map(run, cases), thin)
+    return _run_apart(run, cases, processes, thin)
+
+
+def _kept(rows: Iterable[CaseRow], thin: bool) -> list[CaseRow]:
+    until = until_given_up(rows)
+    return sort_rows(thinned(until) if thin else until)
 
 
 def _run_apart(
-    run: partial[CaseRow], cases: Sequence[Case], processes: int
+    run: partial[CaseRow], cases: Sequence[Case], processes: int, thin: bool
 ) -> list[CaseRow]:
     # Imported here: a run on one core needs none of them.
     import multiprocessing
@@ -55,7 +63,7 @@ def _run_apart(
     others = set(multiprocessing.active_children())
     with ProcessPoolExecutor(processes, mp_context=context) as pool:
         try:
-            rows = sort_rows(until_given_up(pool.map(run, cases, chunksize=chunk)))
+            rows = _kept(pool.map(run, cases, chunksize=chunk), thin)
             pool.shutdown(cancel_futures=True)
             return rows
         except BrokenProcessPool as error:

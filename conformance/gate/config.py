@@ -42,9 +42,9 @@ class Suite:
     ``known`` lists, for a target, the ids of the rules that it is known to fail: they are
     expected to be violated. The targets in ``optional`` may be unavailable on a machine
     without making the verdict *unknown*. ``timeout`` is what one request may take, in seconds.
-    ``cases`` None: as many as the rules take. ``candidates`` is as in ``RunSettings``.
-    ``not_shown`` lists, for a target, the ids of the rules of which it may show nothing, or not
-    all.
+    ``cases`` None: as many as the rules take; ``quick``: beginning with few. ``candidates`` is
+    as in ``RunSettings``. ``not_shown`` lists, for a target, the ids of the rules of which it may
+    show nothing, or not all.
     """
 
     suite: str
@@ -56,6 +56,7 @@ class Suite:
     known: Mapping[str, tuple[str, ...]]
     optional: frozenset[str]
     not_shown: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    quick: bool = False
 
 
 @dataclass(frozen=True)
@@ -215,12 +216,16 @@ class _Reader:
         return found
 
     def _suite(self, table: Table, at: int) -> Suite:
-        keys = ("suite", "targets", "cases", "seed", "timeout", "candidates", "known", "optional",
-                "not_shown")
+        keys = ("suite", "targets", "cases", "quick", "seed", "timeout", "candidates", "known",
+                "optional", "not_shown")
         self._known_keys(table, "suites", at, keys)
         targets = self._texts(table, "suites", at, "targets", None)
         optional = self._texts(table, "suites", at, "optional", ())
         self._among_targets(at, "optional", optional, targets)
+        quick = self._flag(table, "suites", at, "quick")
+        if quick and "cases" in table:
+            raise self._wrong("suites", at, "quick", "`quick` and `cases` both say how many cases "
+                              "there are", "Leave one of them out.")
         return Suite(
             suite=self._text(table, "suites", at, "suite"),
             targets=targets,
@@ -233,6 +238,7 @@ class _Reader:
             known=self._rules_by_target(table, at, "known", targets),
             optional=frozenset(optional),
             not_shown=self._rules_by_target(table, at, "not_shown", targets),
+            quick=quick,
         )
 
     def _rules_by_target(
@@ -288,6 +294,13 @@ class _Reader:
             raise self._wrong(name, at, key, f"`{key}` must be a list of texts that is not empty",
                               f"Write {key} = [\"…\", \"…\"].")
         return tuple(value)
+
+    def _flag(self, table: Table, name: str, at: int, key: str) -> bool:
+        value = table.get(key, False)
+        if not isinstance(value, bool):
+            raise self._wrong(name, at, key, f"`{key}` must be true or false",
+                              f"Write {key} = true, or leave it out.")
+        return value
 
     def _positive(
         self, table: Table, name: str, at: int, key: str, default: float, *,

@@ -78,8 +78,8 @@ def suite_rows(suite: Suite, target: str, strict: bool = False) -> tuple[Row, ..
                     "unavailable", lack),)
     began = time.perf_counter()
     order = Order(suite.suite, suite.cases, suite.seed, RunSettings(
-        timeout_seconds=suite.timeout, candidates=suite.candidates))
-    summary, _ = conduct(target, order, engine=Engine(jobs=usable_cores()), known=known)
+        timeout_seconds=suite.timeout, candidates=suite.candidates), quick=suite.quick)
+    summary, _ = conduct(target, order, engine=Engine(jobs=usable_cores(), thin=True), known=known)
     each = (time.perf_counter() - began) / len(summary.results)
     if summary.error:
         return (Row("suites", subject, "answers", "answers", "does not answer", "error",

@@ -14,7 +14,7 @@ from functools import cached_property
 from importlib import import_module
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ...spec.notation.errors import InputError
 from ..launchers import LAUNCHERS
@@ -27,7 +27,12 @@ if TYPE_CHECKING:
     from .suite import AnySuite
     from .twin import Twin
 
-__all__ = ["Shipped", "System"]
+__all__ = ["QUICK_CASES", "Shipped", "System"]
+
+QUICK_CASES: Final = 40
+"""Cases of a quick run, with which a default run begins: 36 with some twenty short programs each,
+so that each rule of a suite is in focus with capacity 1, 2, 3, and four with one long program each,
+without which nobody sees what breaks late."""
 
 
 @dataclass(frozen=True)
@@ -65,10 +70,12 @@ class System:
     ``name`` is the name of its suite and of its port, and ``folder`` that of its package. ``about``
     is a noun phrase, and ``page`` the page of docs that has the tables of its port. The first of
     the ``shipped`` is the reference that the suite is proved on. ``chapters`` are those whose bugs
-    the twins have, where they are not named as the suite. ``drawings`` is the module of its
-    figures, if it has some, ``identity`` the one that finds out which kind of it a target is, and
-    ``bugs`` the one that lists real bugs with what became of them. ``by_name`` is the module whose
-    ``make`` makes an adapter of a class of the user's, and whose ``WANTED`` says what it looks for.
+    the twins have, where they are not named as the suite. ``cases`` is how many a default run
+    begins with, chosen by what they find of mutants (docs/mutants.md). ``drawings`` is the module
+    of its figures, if it has some, ``identity`` the one that finds out which kind of it a target
+    is, and ``bugs`` the one that lists real bugs with what became of them. ``by_name`` is the
+    module whose ``make`` makes an adapter of a class of the user's, and whose ``WANTED`` says what
+    it looks for.
     """
 
     name: str
@@ -77,6 +84,7 @@ class System:
     page: str
     shipped: tuple[Shipped, ...]
     chapters: tuple[str, ...] = ()
+    cases: int = QUICK_CASES
     drawings: str = ""
     identity: str = ""
     bugs: str = ""

@@ -38,11 +38,12 @@ _END: Final = "<!-- made. -->"
 
 
 def suites_table(pages: Mapping[str, str]) -> str:
-    """One row a system: its suite, what that tests, and what comes with checkvalve.
+    """One row a system: its suite, what that tests, how many cases a default run begins with, and
+    what comes with checkvalve.
 
     ``pages`` are the texts of docs/ by name: a suite is linked to the section that has its port.
     """
-    rows = ["| suite | what it tests | comes with |", "|---|---|---|"]
+    rows = ["| suite | what it tests | cases | comes with |", "|---|---|--:|---|"]
     return "\n".join(rows + [
         _suite_row(system, pages.get(system.page, "")) for system in SYSTEMS.values()])
 
@@ -50,7 +51,7 @@ def suites_table(pages: Mapping[str, str]) -> str:
 def _suite_row(system: System, page: str) -> str:
     names = ", ".join(f"`{each.name}`" for each in system.shipped)
     place = f"docs/{system.page}{anchor(page, _head('port', system))}"
-    return f"| [`{system.name}`]({place}) | {system.about} | {names} |"
+    return f"| [`{system.name}`]({place}) | {system.about} | {system.cases} | {names} |"
 
 
 def anchor(page: str, head: str) -> str:

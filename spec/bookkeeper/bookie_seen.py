@@ -90,8 +90,11 @@ class AdmissionSeen(View[Admission]):
         return see("writes", request=request)
 
     def asked(self, machine: Admission) -> Iterable[Seen | Sequence[Seen]]:
-        """A server that can do nothing more rests, and may be asked for its count."""
+        """A server that can do nothing more rests, and may be asked for its count. Storage may
+        have done what it has in hand, whether the server hears of it or not."""
         if not self.enabled & {"admit", "wake", "finish", "finish_refused", "answer_late"}:
+            if machine.running > 0 and "answer" not in self.enabled:
+                yield see("done", request=self.history.storage[0]), see("rests")
             yield see("rests")
             yield see("gauged", kind=Kind.ADD, count=machine.gauge)
 

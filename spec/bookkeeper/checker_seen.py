@@ -37,7 +37,10 @@ class Calls(NamedTuple):
 
 
 class CheckerSeen(View[Checker]):
-    """Tasks are numbered as they begin."""
+    """Tasks are numbered as they begin. What they and their reads do between two calls of the
+    semaphore is theirs."""
+
+    around = ("tasks", "reads", "callbacks", "done")
 
     history: Calls = Calls()
 

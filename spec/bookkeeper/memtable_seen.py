@@ -81,8 +81,13 @@ SEEN = refines(
     room=("self.place[self.named] in (Entry.UNNAMED, Entry.GONE)",),
     A=1, L=(1, 2), M=lambda L: range(1, 2 * L + 1), X=(0, 1))
 
+LONGER = refines(
+    Retrying, ObservedMemtable, "and when two tables are full in turn", shows=MemtableSeen,
+    seen_by={"L": "L", "M": "M", "R": 6}, room=("self.named < self.R",), A=1, L=2, M=2, X=0)
+
 EXPECTATIONS = (
     SEEN,
+    LONGER,
     refused(Memtable, "BK-22", "bookkeeper#B7: an entry waits for a flush that nobody asks for",
             like=SEEN, L=2, M=3, X=0),
     refused(Memtable, "BK-24", "bookkeeper#latent: nobody tries a flush again that has failed",

@@ -176,8 +176,6 @@ EXPECTATIONS = (
 )
 
 UNSEEN = {
-    "BK-42":
-        "What a poll holds is inside the server; that reads go on although polls wait shows it.",
     "BK-41":
         "To the observer of a server a poll is in progress until it is answered, and a read may "
         "wait for as many as the limit; that it waits for ever is about runs without an end.",

@@ -13,7 +13,7 @@ Source: ``polls``, ``observed_bookie``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -79,10 +79,13 @@ class PollsSeen(View[Polls]):
         self.history = self.history._replace(polls=tuple(rest))
         return answered(request)
 
-    def asked(self, machine: Polls) -> Iterable[Seen]:
-        """A server at which no read can go on rests."""
+    def asked(self, machine: Polls) -> Iterable[Seen | Sequence[Seen]]:
+        """A server at which no read can go on rests; storage has done with what it was given,
+        whether the server hears of it or not."""
         if not machine.wanted or machine.free == 0:
             yield see("rests")
+            if self.history.reads and "serve" not in self.enabled:
+                yield see("done", request=self.history.reads[0]), see("rests")
 
 
 def answered(request: int) -> list[Seen]:

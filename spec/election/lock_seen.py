@@ -60,7 +60,7 @@ class LockSeen(View[Lock]):
 
     def asked(self, machine: Lock) -> Iterable[Seen]:
         """Who leads, once all is quiet."""
-        if not machine.is_quiet():
+        if self.enabled & {"hear_of_lead", "hear_of_loss", "go"}:
             return
         leading = [each for each in range(machine.N)
                    if machine.believes[each] > 0 and machine.believes[each] == machine.token[each]

@@ -31,10 +31,12 @@ from .effects import Effects, Packed, Refusal
 from .follow import LOST, ROOM_ENDS, Follower
 from .monitor import STATES_MAX, Failure, Monitor
 
-__all__ = ["Seeing", "decide"]
+__all__ = ["Seeing", "Side", "decide"]
 
 ASKED = "asked"
 """What a trace calls a step in which the observer asks, and the machine does nothing."""
+_SILENT_AT_MOST = 1_000
+"""States that show nothing, among which a circle is looked for."""
 _BYTES_OF_A_PAIR = 300
 _BYTES_OF_A_STATE = 900
 _BYTES_OF_AN_EFFECT = 200
@@ -46,7 +48,9 @@ class Seeing:
 
     ``room`` has the observer's conditions that bound what it follows, as in
     ``follow.Follower``; ``rule`` is the id of the rule at which a refusal is looked for, or empty
-    for any refusal; ``max_states`` bounds a set of candidates.
+    for any refusal; ``among`` has the ids of those at which one is looked for, or is empty: a run
+    that is refused by no rule of them ends there, and breaks nothing. ``max_states`` bounds a set
+    of candidates.
     """
 
     machine: BoundMachine
@@ -54,6 +58,7 @@ class Seeing:
     view: type[View[Any]]
     room: frozenset[str] = frozenset()
     rule: str = ""
+    among: frozenset[str] = frozenset()
     max_states: int = STATES_MAX
 
 
@@ -66,7 +71,7 @@ class _Edge:
     target: int
 
 
-class _Side:
+class Side:
     """The machine's states with what the view remembers, and the steps from each."""
 
     def __init__(self, seeing: Seeing) -> None:
@@ -84,6 +89,10 @@ class _Side:
             (self._effects.pack(initial), self._view.history)]
         self._numbers = {self._states[0]: 0}
         self._rows: dict[int, list[_Edge]] = {}
+        self._steps_from: dict[int, list[_Edge]] = {}
+        self._looks_away: set[int] = set()      # where a step is possible that is left out
+        self._silent: dict[int, frozenset[int] | None] = {}
+        self._is_asked_at_rest = type(self._view).at_rest is not View.at_rest
 
     @property
     def memory(self) -> int:
@@ -94,11 +103,37 @@ class _Side:
         """What can happen next in a state, first what may be asked."""
         found = self._rows.get(here)
         if found is None:
-            taken = list(self._taken(here))
-            found = self._rows[here] = [*self._asked(here, rests=not taken), *taken]
+            found = self._rows[here] = [*self._asked(here), *self._taken(here)]
         return found
 
-    def _asked(self, here: int, rests: bool) -> Iterator[_Edge]:
+    def rests(self, here: int) -> bool:
+        """Whether the machine can take no step at all in a state, or goes round for ever in some
+        that show nothing: who waits outside cannot tell the one from the other."""
+        silent = self._silent_from(here)
+        return silent is not None and all(
+            here in (self._silent_from(there) or ()) for there in silent)
+
+    def _silent_from(self, here: int) -> frozenset[int] | None:
+        """The states that can follow, this one with them; None if one of them can show more."""
+        if here not in self._silent:
+            self._silent[here] = self._found_silent(here)
+        return self._silent[here]
+
+    def _found_silent(self, here: int) -> frozenset[int] | None:
+        found: dict[int, None] = {here: None}
+        todo = [here]
+        for place in todo:
+            edges = self._taken(place)
+            if self._silent.get(place, ()) is None or place in self._looks_away or any(
+                    edge.shows for edge in edges) or len(todo) > _SILENT_AT_MOST:
+                return None
+            for edge in edges:
+                if edge.target not in found:
+                    found[edge.target] = None
+                    todo.append(edge.target)
+        return frozenset(found)
+
+    def _asked(self, here: int) -> Iterator[_Edge]:
         packed, self._view.history = self._states[here]
         state = self._effects.unpack(packed)
         self._view.enabled = frozenset(
@@ -106,12 +141,20 @@ class _Side:
             if not isinstance(after := self._effects.step(packed, step), Refusal)
             and after != packed)
         questions = list(self._view.asked(self._interpreter.look(state)))
-        if rests and next(self._interpreter.successors(state), None) is None:
+        if self._is_asked_at_rest and self.rests(here):
+            self._view.history = self._states[here][1]
             questions += self._view.at_rest(self._interpreter.look(state))
         for question in questions:
             yield _Edge(None, self._shown(question), here)
 
-    def _taken(self, here: int) -> Iterator[_Edge]:
+    def _taken(self, here: int) -> list[_Edge]:
+        """The steps that the machine can take in a state, and that the observer looks on at."""
+        found = self._steps_from.get(here)
+        if found is None:
+            found = self._steps_from[here] = list(self._steps_of(here))
+        return found
+
+    def _steps_of(self, here: int) -> Iterator[_Edge]:
         packed, history = self._states[here]
         state = self._effects.unpack(packed)
         self._view.history = history
@@ -119,14 +162,13 @@ class _Side:
         followed = {name for name in {name for name, _ in self._steps}
                     if self._view.follows(machine, name)}
         for step in self._steps:
-            if step[0] not in followed:
-                continue
             after = self._effects.step(packed, step)
             if isinstance(after, Refusal):
                 continue
             self._view.history = history
-            shows = self._shown_by(state, step, after)
+            shows = self._shown_by(state, step, after) if step[0] in followed else None
             if shows is None:
+                self._looks_away.add(here)
                 continue
             target = self._number(after, self._view.history)
             if shows or target != here:
@@ -191,13 +233,13 @@ def decide(seeing: Seeing, budget: Budget | None = None) -> Verdict:
     """
     budget = (budget or Budget()).start()
     began = budget.deadline.spent()
-    side, follower = _Side(seeing), Follower(seeing.observer, seeing.room, seeing.max_states)
+    side, follower = Side(seeing), Follower(seeing.observer, seeing.room, seeing.max_states)
     search = _search(seeing, side, follower, budget)
     found = _verdict(seeing, search, side, follower)
     return replace(found, seconds=budget.deadline.spent() - began)
 
 
-def _search(seeing: Seeing, side: _Side, follower: Follower, budget: Budget) -> _Search:
+def _search(seeing: Seeing, side: Side, follower: Follower, budget: Budget) -> _Search:
     search = _Search()
     seen: dict[tuple[int, int], int] = {}
 
@@ -245,13 +287,14 @@ def _ends(
         search.cut = True
     elif found < ROOM_ENDS:
         failure = follower.failure(found)
-        if not seeing.rule or (failure.rule is not None and failure.rule.id == seeing.rule):
+        by = failure.rule.id if failure.rule is not None else ""
+        if seeing.rule in ("", by) and (not seeing.among or by in seeing.among):
             edges = way if isinstance(way, list) else [*search.path(way[0]), way[1]]
             search.refused = edges, failure
     return search
 
 
-def _spent(budget: Budget, pairs: int, side: _Side) -> str:
+def _spent(budget: Budget, pairs: int, side: Side) -> str:
     if budget.deadline.passed():
         return "time"
     if budget.max_states is not None and pairs > budget.max_states:
@@ -262,7 +305,7 @@ def _spent(budget: Budget, pairs: int, side: _Side) -> str:
 
 # --- the verdict ------------------------------------------------------------------------------
 
-def _verdict(seeing: Seeing, search: _Search, side: _Side, follower: Follower) -> Verdict:
+def _verdict(seeing: Seeing, search: _Search, side: Side, follower: Follower) -> Verdict:
     count = len(search.pairs)
     base = Verdict(
         Outcome.HOLDS, "exhaustive product", count, search.transitions, search.depth(),
@@ -284,7 +327,7 @@ def _unknown(base: Verdict, reason: str) -> Verdict:
 
 
 def _violated(
-    seeing: Seeing, refused: tuple[list[_Edge], Failure], side: _Side, base: Verdict
+    seeing: Seeing, refused: tuple[list[_Edge], Failure], side: Side, base: Verdict
 ) -> Verdict:
     edges, failure = refused
     trace = _replayed(seeing, edges, side.begins, failure)

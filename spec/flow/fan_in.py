@@ -142,9 +142,3 @@ EXPECTATIONS = (
            "003#E18: a master that always reads grants no backpressure, and has to drop",
            n=(1, 2), c=(1, 2), C=lambda n, c: range(1, n * c + 1)),
 )
-
-UNSEEN = {
-    "FLOW-62":
-        "How many senders there are is a deployment's choice; a design with its numbers says "
-        "whether they fit.",
-}

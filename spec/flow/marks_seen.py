@@ -16,7 +16,7 @@ from ..notation.views import Seen, View, see, shown
 from ..refinements import refines, refused
 from .marks import CallingEarly, CallingLate, GoingOnEarly, KeepingQuiet, Marks, Unheard
 from .observed_marks import ObservedMarks
-from .squelch import Squelch
+from .squelch import AtFullRate, Squelch
 
 __all__ = ["EXPECTATIONS", "CallingTooLate", "MarksSeen", "SquelchSeen"]
 
@@ -59,9 +59,12 @@ class SquelchSeen(View[Squelch]):
                 *([see("says_stop")] if called else []), REST)
 
     def asked(self, machine: Squelch) -> Iterable[Seen | Sequence[Seen]]:
-        """Nothing is taken as long as anything is held."""
+        """Nothing is taken as long as anything is held. Of more than there is room for the rest
+        is lost, as whoever takes all of it finds out."""
         if machine.held == 0:
             yield see("gives", count=0)
+        if machine.held > machine.C:
+            yield see("gives", count=machine.C), see("gives", count=0)
 
 
 class CallingTooLate(Squelch):
@@ -85,6 +88,8 @@ EXPECTATIONS = (
     refused(CallingEarly, "FLOW-113", "stop is said at the mark", like=SEEN, H=2, L=1, R=0),
     refused(KeepingQuiet, "FLOW-114", "go is never said", like=SEEN, H=1, L=1, R=0),
     refused(GoingOnEarly, "FLOW-115", "go is said above the low mark", like=SEEN, H=2, L=0, R=0),
+    *(refused(variant, "FLOW-118", "there is too little room, and the rest is lost", like=CALLED,
+              R=(1, 2), F=1, B=0, H=1, C=0) for variant in (Squelch, AtFullRate)),
     expect(CallingTooLate, "FLOW-40", "violated", "who calls a tick late is overrun", R=(1, 2), F=1,
            B=0, H=1, C=lambda R, F, B, H: (H + R * (F + B),)),
     expect(CallingTooLate, "FLOW-127", "violated", "who calls a tick late holds more than is known",

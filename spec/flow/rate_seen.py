@@ -43,9 +43,10 @@ class RateSeen(View[Bucket]):
 
 
 class StepsSeen(View[Spending]):
-    """The same of a bucket whose tick is told in steps."""
+    """The same of a bucket whose tick is told in steps. Who serves what it lets through, and when,
+    is not the bucket's affair."""
 
-    around = ("burst",)
+    around = ("burst", "waiting", "idle", "serve", "served")
 
     @shown
     def come(self, before: Spending, after: Spending) -> Seen:

@@ -42,7 +42,10 @@ class FirstLink(Carrying[FanIn]):
         return *processed, *given(after.P[0] - before.P[0])
 
     def asked(self, machine: FanIn) -> Iterable[Seen | Sequence[Seen]]:
-        """The receiver never keeps a permit back, and a sender with one uses it."""
+        """The receiver never keeps a permit back, and a sender with one uses it. Of more than
+        there are slots for something is lost, and what is behind it is processed in its place."""
+        if sum(machine.N) > machine.C and machine.N[0] > 0:
+            yield see("processes_another")
         yield see("receiver_rests")
         if "send" not in self.enabled:
             yield see("sender_rests")
@@ -78,7 +81,8 @@ def given(permits: int) -> list[Seen]:
 
 
 ONE = refines(FanIn, ObservedLink, "each link keeps its permits", shows=FirstLink,
-              seen_by={"C": "c", "b": 1, "K": 1}, n=(1, 2), c=(1, 2), C=2)
+              seen_by={"C": "c", "b": 1, "K": 1}, n=(1, 2), c=(1, 2),
+              C=lambda n, c: (n * c,))
 ALL = refines(Shares, ObservedLink, "all links together are a link", shows=AllLinks,
               seen_by={"C": "C", "b": 1, "K": 1}, n=(1, 2, 3), c=(1, 2), C=lambda n, c: (n * c,))
 

@@ -320,15 +320,11 @@ class Saving(Spending):
 class Dozing(Spending):
     """The receiver never serves."""
 
-    @action
-    def send(self) -> None:
-        """As long as the model has numbers for what waits."""
-        require(self.waiting < 2 * self.b + self.r * self.th)
-        super().send()
+    waiting = integer(0, 3 * Spending.b + Spending.r * Spending.th)
 
     def served(self) -> int:
-        """Nothing leaves, however long it waits."""
-        return self.waiting
+        """Nothing leaves, as far as the model has numbers for what waits."""
+        return min(self.waiting, self.b + self.r * self.th + 1)
 
 
 class SpendingSeen(View[Bucket]):
@@ -387,9 +383,4 @@ UNSEEN = {
         "it gets stuck.",
     "FLOW-91":
         "Where the elements of a circle stand at one instant is known to none of its stages.",
-    "FLOW-95":
-        "As FLOW-45, it takes to know what a source has saved and when its receiver began to "
-        "serve.",
-    "FLOW-96":
-        "As FLOW-42, it takes to know the receiver's rate, which is a promise about time.",
 }

@@ -178,8 +178,3 @@ EXPECTATIONS = (
     expect(AskingOnce, "FLOW-48", "violated", "a worker that asks once waits for ever if the ask "
            "is lost", where="X > 0", W=1, J=2, K=1, X=(0, 1)),
 )
-
-UNSEEN = {
-    "FLOW-48":
-        "That a job is given some day is about runs without an end, and about asks that get lost.",
-}

@@ -26,7 +26,7 @@ class WorkersSeen(View[Workers]):
 
     history: tuple[int, ...] = ()   # to whom jobs were given
 
-    around = ("ask", "lose", "receive", "finish", "done", "got")
+    around = ("ask", "may_ask", "hear", "lose", "receive", "finish", "done", "got")
 
     @shown
     def submit(self, before: Workers, after: Workers) -> Iterable[Seen]:

@@ -10,7 +10,11 @@ and brokers that start again are not in the machine, so the other observers have
 What takes three epochs to break (``CuttingUnfenced``, ``FirstTry``) is left to ``replication``: the
 search over pairs would take minutes.
 
-Source: ``replication``, ``observed_failover``.
+Since 2.7 a leader asks its controller for another ISR, and hears of it later (``isr_changes``). No
+port tells what it has asked for; whom the controller lets in, and what the leader has committed by
+then, is seen.
+
+Source: ``replication``, ``isr_changes``, ``observed_failover``.
 """
 
 from __future__ import annotations
@@ -19,13 +23,14 @@ from collections.abc import Iterable
 
 from ..notation.views import Seen, View, see, shown
 from ..refinements import refines, refused
+from .isr_changes import IsrChanges, WaitingForKnown
 from .observed_failover import ObservedEpoch, ObservedPlace, ObservedQuorum
 from .replication import (
     CountingTheOthers, CutAtLastMatch, CutByEpoch, CutToHighWatermark, ElectingAnyone, JoiningEarly,
     LeavingAsLeader, Replication,
 )
 
-__all__ = ["EXPECTATIONS", "EpochSeen", "PlaceSeen", "QuorumSeen", "SecondSeen"]
+__all__ = ["EXPECTATIONS", "ChangesSeen", "EpochSeen", "PlaceSeen", "QuorumSeen", "SecondSeen"]
 
 
 class PlaceSeen(View[Replication]):
@@ -104,6 +109,48 @@ class SecondSeen(PlaceSeen):
     offset = 1
 
 
+class ChangesSeen(View[IsrChanges]):
+    """The first offset, where the leader asks its controller for other ISRs. The leader is replica
+    0, and what it takes for committed it tells at once. ``history`` is whether it has."""
+
+    history: bool = False
+
+    @shown
+    def write(self, before: IsrChanges, after: IsrChanges) -> list[Seen]:
+        return [] if before.written else [see("appends", replica=0, value=0)]
+
+    @shown
+    def fetch(self, before: IsrChanges, after: IsrChanges, follower: int) -> list[Seen]:
+        has = see("appends", replica=follower + 1, value=0)
+        return [*([] if before.offset[follower] else [has]), *self.committed(after)]
+
+    @shown
+    def hear(self, before: IsrChanges, after: IsrChanges, told: int) -> list[Seen]:
+        return self.committed(after)
+
+    def committed(self, after: IsrChanges) -> list[Seen]:
+        """That the high watermark is past it, when it is for the first time."""
+        if self.history or after.hw() == 0:
+            return []
+        self.history = True
+        return [see("commits", leader=0), see("is_acked", value=0)]
+
+    @shown
+    def take_out(self, before: IsrChanges, after: IsrChanges, follower: int) -> list[Seen]:
+        return self.changes(before, after)
+
+    @shown
+    def accept(self, before: IsrChanges, after: IsrChanges, request: int) -> list[Seen]:
+        return self.changes(before, after)
+
+    @staticmethod
+    def changes(before: IsrChanges, after: IsrChanges) -> list[Seen]:
+        """Who is in the controller's ISR, and was not, or the other way round."""
+        return [see("joins" if after.has(after.agreed, each) else "leaves", replica=each + 1)
+                for each in range(after.F)
+                if after.has(after.agreed, each) != before.has(before.agreed, each)]
+
+
 class EpochSeen(View[Replication]):
     """The first leader epoch, and who takes writes in it."""
 
@@ -145,6 +192,10 @@ class QuorumSeen(View[Replication]):
 FIRST = refines(Replication, ObservedPlace, "the first record that is committed stays",
                 shows=PlaceSeen, seen_by={"N": "N", "V": "M"}, L=1, M=1, E=2)
 
+CHANGES = refines(
+    IsrChanges, ObservedPlace, "whoever the controller lets in has what the leader commits",
+    shows=ChangesSeen, seen_by={"N": "F + 1", "V": 1}, F=(1, 2), S=lambda F: (2 ** F,), O=1, V=2)
+
 QUORUM = refines(
     Replication, ObservedQuorum, "the quorum has one leader in an epoch, who is in sync",
     shows=QuorumSeen, seen_by={"N": "N", "E": "E"}, L=1, M=1, E=2)
@@ -156,6 +207,9 @@ EXPECTATIONS = (
     refines(Replication, ObservedEpoch, "one broker takes writes in an epoch", shows=EpochSeen,
             seen_by={"N": "N"}, L=1, M=1, E=2),
     QUORUM,
+    CHANGES,
+    refused(WaitingForKnown, "KAFKA-F5", "a follower joins unknown to the leader, and lacks what "
+            "this takes for committed", like=CHANGES, F=2, S=4, V=3),
     refused(CutToHighWatermark, "KAFKA-F3", "a follower cuts what is committed (KAFKA-1211)",
             like=FIRST),
     refused(LeavingAsLeader, "KAFKA-F12", "a leader leaves the ISR and is still named",

@@ -157,8 +157,3 @@ EXPECTATIONS = (
     expect(WaitingForKnown, "KAFKA-R6", "violated", "a follower joins unknown to the leader, and "
            "lacks what this takes for committed", F=2, O=2, V=3),
 )
-
-UNSEEN = {
-    "KAFKA-R6":
-        "What the leader has asked for and not heard of is told by no port; its cluster has none.",
-}

@@ -112,7 +112,7 @@ class ObservedDeletion(Machine):
 
     holds = array(upto(N), boolean())   # a broker has records of it …
     listed = array(upto(N), boolean(True))      # … and is one of its replicas
-    struck = array(upto(N), boolean())  # it was none for a while, and has appended nothing since
+    struck = array(upto(N), boolean())  # it was none for a while, and has obeyed nothing newer
     unwanted = boolean()                # its topic is to be deleted …
     begun = boolean()                   # … one of its replicas was …
     gone = boolean()                    # … and all of it is
@@ -124,7 +124,6 @@ class ObservedDeletion(Machine):
     def is_held(self, replica: int) -> None:
         """A broker has appended a record."""
         self.holds[replica] = True
-        self.struck[replica] = False
 
     @action
     def is_unwanted(self) -> None:
@@ -163,6 +162,13 @@ class ObservedDeletion(Machine):
         self.listed[replica] = False
         self.holds[replica] = False
         self.struck[replica] = True
+
+    @action(replica=upto(N))
+    def obeys(self, replica: int) -> None:
+        """A broker obeys an epoch that began when it was on the list again. Requests come in their
+        order, so none of before comes any more. (What it obeys and appends after it was struck
+        may be late, as its deletion is.)"""
+        self.struck[replica] = False
 
     @action
     def has_moved(self) -> None:

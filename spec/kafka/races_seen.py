@@ -309,8 +309,9 @@ class LocksSeen(View[Programs]):
     """Threads that take locks: all that is seen is whether they get stuck."""
 
     def at_rest(self, machine: Programs) -> Iterable[Seen]:
-        """Their programs have no end."""
-        yield see("stuck")
+        """Their programs have no end, and show nothing while they go on."""
+        if not self.enabled:
+            yield see("stuck")
 
 
 # --- threads and the calls that they were given ------------------------------------------------

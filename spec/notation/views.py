@@ -83,7 +83,8 @@ class View(Generic[M]):
         return ()
 
     def at_rest(self, machine: M) -> Iterable[Seen | Sequence[Seen]]:
-        """What may be asked where the machine can take no step at all; as ``asked``."""
+        """What may be asked where the machine can take no step at all, or goes round for ever in
+        states that show nothing; as ``asked``."""
         return ()
 
 

@@ -12,9 +12,11 @@ Source: ``bounded``, ``conserved``, ``dropping``.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from ..expectations import expect
 from ..notation import action, require, upto
-from ..notation.views import View
+from ..notation.views import Seen, View, see
 from ..refinements import refines, refused
 from .bounded import BoundedQueue, OrderlyQueue
 from .conserved import ConservingQueue
@@ -36,6 +38,11 @@ class QueueSeen(View[BoundedQueue]):
         "put_waits", "take_item", "take_waits", "woken_put", "woken_take", "cancelled_put",
         "cancelled_take", "too_late_for_put", "too_late_for_take", "settled",
     )
+
+    def asked(self, machine: BoundedQueue) -> Iterable[Seen]:
+        """Where nothing runs of itself, all has settled, whatever the machine says of that."""
+        if not self.enabled & {"admit", "serve", "woken_put", "woken_take"}:
+            yield see("settled")
 
 
 class AsCustodianSeen(View[BoundedQueue]):

@@ -9,9 +9,11 @@ Source: ``permits``.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from ..expectations import expect
 from ..notation import action, require, upto
-from ..notation.views import View
+from ..notation.views import Seen, View, see
 from ..refinements import refines, refused
 from .permits import OrderlyPermits, Permits
 
@@ -26,6 +28,11 @@ class PermitsSeen(View[Permits]):
 
     same = ("begins", "answered", "acquire_done", "acquire_waits", "gives", "released",
             "seen_locked", "seen_free", "stops", "woken", "cancelled", "settled")
+
+    def asked(self, machine: Permits) -> Iterable[Seen]:
+        """Where nothing runs of itself, all has settled, whatever the machine says of that."""
+        if not self.enabled & {"grant", "becomes_free", "woken"}:
+            yield see("settled")
 
 
 class GivesOneTooMany(Permits):

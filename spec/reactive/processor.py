@@ -87,17 +87,25 @@ class Processor(Machine):
     @action(fair=True)
     def complete(self) -> None:
         """There are no more elements."""
-        require(self.source == Source.OPEN and self.X == 0 and self.brought == self.N)
+        require(self.source == Source.OPEN and self.all_is_brought())
         self.source = Source.COMPLETED
         self.enter()
+
+    def all_is_brought(self) -> bool:
+        """The publisher has nothing left, and does not fail."""
+        return self.X == 0 and self.brought == self.N
 
     @action(fair=True)
     def fail(self) -> None:
         """The source fails, and what waits is dropped."""
-        require(self.source == Source.OPEN and self.X == 1)
+        require(self.source == Source.OPEN and self.is_to_fail())
         self.source = Source.FAILED
         self.drop()
         self.enter()
+
+    def is_to_fail(self) -> bool:
+        """The publisher fails, some time."""
+        return self.X == 1
 
     # --- the processor ---------------------------------------------------------------------
 
@@ -387,7 +395,7 @@ class DroppingTheEnd(Processor):
     @action(fair=True)
     def complete(self) -> None:
         """There are no more elements."""
-        require(self.source == Source.OPEN and self.X == 0 and self.brought == self.N)
+        require(self.source == Source.OPEN and self.all_is_brought())
         self.source = Source.COMPLETED
         self.heard = self.W == 0
         self.enter()

@@ -33,6 +33,8 @@ RETURNS = see("signal_returns")
 class OutletSeen(View[Processor]):
     """What its subscriber sees, and what is brought meanwhile."""
 
+    around = ("all_is_brought", "is_to_fail")       # the publisher above
+
     def begins(self, machine: Processor) -> Iterable[Seen]:
         """Its subscriber has a subscription, and has requested nothing."""
         return see("subscriber", s=0), see("on_subscribe", s=0)
@@ -74,6 +76,8 @@ class OutletSeen(View[Processor]):
 
 class InletSeen(View[Processor]):
     """What its publisher sees, and what is passed on meanwhile."""
+
+    around = OutletSeen.around
 
     def begins(self, machine: Processor) -> Iterable[Seen]:
         """There is somebody to want elements, and it requests what its buffer holds."""

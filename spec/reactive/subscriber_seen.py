@@ -51,9 +51,11 @@ class SubscriberSeen(View[Stream]):
         return see("stop"), see("cancels")
 
     def asked(self, machine: Stream) -> Iterable[Seen | Sequence[Seen]]:
-        """It rests where it can request nothing."""
+        """It rests where it can request nothing; and whoever is to process what waits may not."""
         if not machine.may_request():
             yield see("comes_to_rest")
+        if machine.W > 0 and not machine.cancelled and "process" not in self.enabled:
+            yield see("process"), see("consumes_nothing")
 
 
 SEEN = refines(Stream, ObservedSubscriber, "it asks for what it has room for",

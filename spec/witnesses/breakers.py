@@ -10,7 +10,9 @@ which suites judge does not explain one of its runs, by a rule that they name.
 What is left out: a mutant that changes no more than a measure, which is a variable that nothing
 but rules reads; one that is only unfair, for no finite run shows that; and one that leaves its
 declared ranges, which is no machine. What a search cannot decide within its budget counts neither
-way.
+way. A mutant that is accepted, and breaks a rule about states or steps, is noted as equivalent if
+all that it shows the right machine shows, too (``outside``): it would break the rule in a way that
+nobody can see, and no observer can be blamed for it. One of the book is never excused so.
 """
 
 from __future__ import annotations
@@ -28,10 +30,12 @@ from ..engines.search import check_rules, instances
 from ..notation.bound import bind
 from ..notation.errors import InputError
 from ..notation.machine import Machine
+from ..notation.views import View
 from ..refinements import Refinement
 from ..verdicts.verdict import Budget, Outcome
 from .classes import Mutant, mutant_named, mutants
 from .measures import measures, same_but_for
+from .outside import shows_nothing_new
 from .refused import Breaker, Judging
 
 __all__ = ["Tied", "breakers", "decided", "tied"]
@@ -47,7 +51,12 @@ BUDGET = Budget(max_states=4_000)
 LOOK = Budget(max_states=12_000)
 """For what one observer sees of a machine."""
 
+SAME = Budget(max_states=60_000)
+"""For what a mutant and the right machine show."""
+
 Point = tuple[tuple[str, Any], ...]
+_Look = tuple[type[Machine], type[View[Any]], frozenset[str], dict[str, int]]
+"""An observer, how it sees a machine, its room, and its constants."""
 
 
 @dataclass(frozen=True)
@@ -134,7 +143,9 @@ def _tied(
                 points.setdefault(each.machine, {}).update(
                     (tuple(point.items()), None) for point in broken[:POINTS])
     variants = tuple((each, tuple(found)[:2 * POINTS]) for each, found in points.items() if found)
-    beside = {(row.machine, rule): None for row in seen for rule in row.beside}
+    refusals = [row for row in seen if row.rule]
+    beside = {(row.machine, rule): None for row in refusals for rule in row.beside if all(
+        rule in other.beside for other in refusals if other.machine is row.machine)}
     return Tied(machine, tuple(dict.fromkeys((*own, *seen))), variants, tuple(beside),
                 tuple(above))
 
@@ -164,7 +175,8 @@ def breakers(
             point: of.asked_of(mutant, [rule for rule in rules if wanted[rule] > 0])
             for point, rules in kept.items()})
         for breaker in _judged(of, judging, made, at, tuple(kept), of.name, mutant):
-            wanted[breaker.rule] = wanted[breaker.rule] - 1 if breaker.refused else 0
+            if not breaker.equivalent:
+                wanted[breaker.rule] = wanted[breaker.rule] - 1 if breaker.refused else 0
             yield breaker
         if not any(wanted.values()):
             return
@@ -201,8 +213,28 @@ def _judged(
     refused = next((by for by in verdicts.values() if by), "")
     for rule, point in at.items():
         if refused or verdicts[point] is not None:
-            yield Breaker(rule, of.name, name, mutant.method if mutant else "",
-                          mutant.words if mutant else "", dict(point), refused)
+            yield Breaker(
+                rule, of.name, name, mutant.method if mutant else "",
+                mutant.words if mutant else "", dict(point), refused,
+                not refused and mutant is not None and _is_equivalent(of, machine, rule, verdicts))
+
+
+def _is_equivalent(
+    of: Tied, mutant: type[Machine], rule: str, points: Iterable[Point]
+) -> bool:
+    """Whether a mutant shows nothing, with any of these constants, that the right one does not."""
+    kind = next(each.kind for each in of.machine.rules_declared if each.id == rule)
+    try:
+        return kind in ("always", "step") and all(
+            shows_nothing_new(_seen(mutant, point, look), _seen(of.machine, point, look), SAME)
+            for point in points for look in _looks(of, mutant, point))
+    except Exception:  # noqa: BLE001 - as below: it is no machine with some of these constants
+        return False
+
+
+def _seen(machine: type[Machine], point: Point, look: _Look) -> Seeing:
+    observer, view, room, constants = look
+    return Seeing(bind(machine, **dict(point)), bind(observer, **constants), view, room)
 
 
 def decided(breaker: Breaker, book: Sequence[Tied], judging: Judging) -> Breaker | None:
@@ -222,8 +254,11 @@ def decided(breaker: Breaker, book: Sequence[Tied], judging: Judging) -> Breaker
     if made is None or not broken(made, point, [breaker.rule]):
         return None
     found = _judged(of, judging, made, {breaker.rule: point}, points, breaker.machine)
-    return next((replace(each, method=breaker.method, words=breaker.words) for each in found),
-                None)
+    again = next(found, None)
+    return again and replace(
+        again, method=breaker.method, words=breaker.words, equivalent=bool(
+            breaker.words and not again.refused
+            and _is_equivalent(of, made, breaker.rule, dict.fromkeys((point, *points)))))
 
 
 def _name(machine: type[Machine]) -> str:
@@ -261,25 +296,25 @@ def refusal(
     """By what an observer refuses a run of a machine, empty if all accept every run; None where a
     budget was spent, it left its ranges, or nobody can look at it."""
     outcomes = []
-    for observer, view, room, constants in _looks(of, machine, point):
+    for look in _looks(of, machine, point):
+        observer = look[0]
         try:
-            verdict = decide_refinement(Seeing(
-                bind(machine, **dict(point)), bind(observer, **constants), view, room), LOOK)
+            verdict = decide_refinement(replace(
+                _seen(machine, point, look), among=frozenset(judging[observer])), LOOK)
         except InputError:
             continue  # these constants are none of theirs
         except Exception:  # noqa: BLE001 - as above
             return None
         if verdict.outcome is Outcome.VIOLATED:
             by = verdict.reason.partition(" by ")[2].partition(":")[0]
-            if by in judging[observer]:
-                return f"{by} of {observer.__name__}"
+            return f"{by} of {observer.__name__}"
         outcomes.append(verdict.outcome)
     return None if not outcomes or Outcome.UNKNOWN in outcomes else ""
 
 
 def _looks(
     of: Tied, machine: type[Machine], point: Point
-) -> Iterator[tuple[type[Machine], Any, frozenset[str], dict[str, int]]]:
+) -> Iterator[_Look]:
     """The observers that may look at a machine with these constants, with theirs: those of rows
     about this machine, or else of those about the one that it varies."""
     found: dict[Any, None] = {}

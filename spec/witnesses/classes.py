@@ -77,6 +77,14 @@ def mutant_named(machine: type[Machine], method: str, words: str) -> type[Machin
                  if mutant.words == words), None)
 
 
+def _names_in(code: CodeType) -> Iterator[str]:
+    """What a method names, in the generators and comprehensions inside it as well."""
+    yield from code.co_names
+    for inner in code.co_consts:
+        if isinstance(inner, CodeType):
+            yield from _names_in(inner)
+
+
 def _maker(
     machine: type[Machine], owner: type, name: str, value: FunctionType,
     changed_tree: Callable[[], ast.FunctionDef] | None,
@@ -98,19 +106,11 @@ def _called_by_rules(machine: type[Machine]) -> set[str]:
     todo = [name for name, value in methods.items() if _judges(value)]
     found = set(todo)
     while todo:
-        for name in _names(methods[todo.pop()].__code__):
+        for name in _names_in(methods[todo.pop()].__code__):
             if name in methods and name not in found:
                 found.add(name)
                 todo.append(name)
     return found
-
-
-def _names(code: CodeType) -> Iterator[str]:
-    """The names that a method uses, also in what it writes inside of it: ``all(… for …)``."""
-    yield from code.co_names
-    for inner in code.co_consts:
-        if isinstance(inner, CodeType):
-            yield from _names(inner)
 
 
 # --- copies --------------------------------------------------------------------------------------

@@ -35,9 +35,14 @@ def measures(machine: type[Machine], views: Iterable[type[View[Any]]]) -> frozen
 
 
 def same_but_for(names: frozenset[str], machine: type[Machine], other: type[Machine]) -> bool:
-    """Whether two machines have the same methods, but for those of these names and for what they
-    assign to variables of these names."""
-    return _texts(names, machine) == _texts(names, other)
+    """Whether two machines have the same variables and methods, but for those of these names and
+    for what methods change of variables of these names."""
+    return (_variables(names, machine) == _variables(names, other)
+            and _texts(names, machine) == _texts(names, other))
+
+
+def _variables(names: frozenset[str], machine: type[Machine]) -> dict[str, object]:
+    return {name: decl for name, decl in machine.variables_declared.items() if name not in names}
 
 
 def _texts(names: frozenset[str], machine: type[Machine]) -> list[str]:
@@ -64,11 +69,22 @@ def _methods(machine: type[Machine]) -> Iterator[FunctionType]:
 def _read(tree: ast.AST, measured: set[str]) -> Iterator[str]:
     """The variables that a method reads, but for what goes into a measure alone."""
     for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.Assign | ast.AugAssign) and _targets(node) <= measured:
+        if _changed(node) and _changed(node) <= measured:
             continue
         if _is_own(node) and isinstance(node.ctx, ast.Load):  # type: ignore[attr-defined]
             yield node.attr  # type: ignore[attr-defined]
         yield from _read(node, measured)
+
+
+def _changed(node: ast.AST) -> set[str]:
+    """The variables that a statement changes, if that is all that it does."""
+    if isinstance(node, ast.Assign | ast.AugAssign):
+        return _targets(node)
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+        called = node.value.func
+        if isinstance(called, ast.Attribute) and not _is_own(called):
+            return {_root(called.value)}
+    return set()
 
 
 def _targets(node: ast.Assign | ast.AugAssign) -> set[str]:
@@ -95,10 +111,16 @@ class _Without(ast.NodeTransformer):
         self._names = names
 
     def visit_Assign(self, node: ast.Assign) -> ast.AST:
-        return ast.Pass() if _targets(node) <= self._names else node
+        return self._left(node)
 
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
-        return ast.Pass() if _targets(node) <= self._names else node
+        return self._left(node)
+
+    def visit_Expr(self, node: ast.Expr) -> ast.AST:
+        return self._left(node)
+
+    def _left(self, node: ast.stmt) -> ast.AST:
+        return ast.Pass() if _changed(node) and _changed(node) <= self._names else node
 
 
 def _names_in(owner: type) -> set[str]:

@@ -28,6 +28,7 @@ class Breaker:
     mutant, and are empty for the book's own. It breaks the rule with ``constants``. ``refused``
     says by which rule of which observer some run of it is refused (``FLOW-6 of ObservedLink``),
     and is empty where all its runs are accepted. ``like`` is the machine as which it is seen.
+    ``equivalent`` says of a mutant that all it shows the right machine shows, too (``outside``).
     """
 
     rule: str
@@ -37,6 +38,12 @@ class Breaker:
     words: str
     constants: Mapping[str, Any]
     refused: str
+    equivalent: bool = False
+
+    @property
+    def which(self) -> tuple[str, ...]:
+        """The machine itself, however it is seen."""
+        return (self.machine, self.method, self.words) if self.words else (self.machine,)
 
     def __str__(self) -> str:
         name = self.machine.rpartition(".")[2]
@@ -59,8 +66,15 @@ def known_breakers() -> dict[str, list[Breaker]]:
 
 def to_json(found: Iterable[Breaker]) -> str:
     """The text of the table: a row a line, so that a change shows what changed."""
-    rows = [json.dumps(asdict(breaker), ensure_ascii=False) for breaker in found]
+    rows = [json.dumps(_told(breaker), ensure_ascii=False) for breaker in found]
     return "[\n" + ",\n".join(rows) + "\n]\n"
+
+
+def _told(breaker: Breaker) -> dict[str, Any]:
+    """A row: that a mutant is equivalent stands only where it is."""
+    found = asdict(breaker)
+    return found if breaker.equivalent else {
+        name: value for name, value in found.items() if name != "equivalent"}
 
 
 def _frozen(value: Any) -> Any:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -19,9 +20,9 @@ from ..published import publish, table
 from .campaign import FATES, SURVEY, Campaign
 from .draw import drawn, share
 from .ledger import read_arguments
-from .modules import GROUPS, group_of, modules_of
+from .modules import GROUPS, Group, group_of, modules_of
 from .operators import mutants_of
-from .report import AIM, Tally, origin, tally
+from .report import AIM, Tally, origin, tally, tally_alone
 from .tree import Project, here
 
 __all__ = ["command", "main"]
@@ -29,6 +30,7 @@ __all__ = ["command", "main"]
 PROGRAM = "python -m checkvalve.conformance.bench.mutants"
 ONE_IN, LEAST, MOST = 24, 4, 5
 _KEPT = ".checkvalve/mutants"
+_REFERENCE = "reference"
 
 
 @click.command(context_settings={"show_default": True})
@@ -48,20 +50,22 @@ _KEPT = ".checkvalve/mutants"
 @click.option("--again", is_flag=True, help="Forget the fates of earlier runs.")
 @click.option("--survey", "survey_again", is_flag=True,
               help="Ask again which functions each suite and test reaches.")
+@click.option("--default-runs", "alone", is_flag=True,
+              help="Show mutants of the reference to the default runs of the suites only.")
 @click.option("--by-module", is_flag=True, help="A row for each module.")
 @click.option("--publish", "page", type=click.Path(exists=True, dir_okay=False, path_type=Path),
               help="Put the table into this page (docs/mutants.md).")
 def command(
     only: tuple[str, ...], seed: int, one_in: int, least: int, most: int, since: str | None,
     jobs: int, seconds: float, only_list: bool, again: bool, survey_again: bool,
-    by_module: bool, page: Path | None,
+    alone: bool, by_module: bool, page: Path | None,
 ) -> int:
     """Change one thing in one module, and see which suite or test notices; many times."""
     project = here()
     arguments = read_arguments()
     changed = None if since is None else project.changed_since(since)
     mutants = []
-    for module in _chosen(project, only):
+    for module in _chosen(project, only or ((_REFERENCE,) if alone else ())):
         every = mutants_of(module, project.source(module))
         same = changed is not None and project.file(module) not in changed
         limit = 1 if same else GROUPS[group_of(module)].most or most
@@ -76,16 +80,22 @@ def command(
         (kept / FATES).unlink(missing_ok=True)
     if survey_again:
         (kept / SURVEY).unlink(missing_ok=True)
-    campaign = Campaign(project, kept, jobs=jobs, seconds=seconds)
-    whole = Tally(campaign.fates(mutants, click.echo), arguments, not only)
-    rows = list(tally(whole, by_module=by_module))
+    campaign = Campaign(project, kept, jobs=jobs, seconds=seconds,
+                        groups=_without_tests() if alone else GROUPS)
+    whole = Tally(campaign.fates(mutants, click.echo), arguments, not (only or alone), alone)
+    rows = list(tally_alone(whole) if alone else tally(whole, by_module=by_module))
     for line in _closing(whole, list(table(rows))):
         click.echo(line)
     if page is not None:
         of = list(whole.fates.values())
-        publish(page, "make mutants",
+        publish(page, "default runs alone" if alone else "make mutants",
                 [*table(rows), "", origin(of, campaign.minutes(of), _command())])
     return EXPECTED if whole.good else VIOLATED
+
+
+def _without_tests() -> Mapping[str, Group]:
+    """The groups that suites are asked about, and no test."""
+    return {name: replace(group, tests=()) for name, group in GROUPS.items() if group.suites}
 
 
 def _command() -> str:
@@ -114,16 +124,25 @@ def _closing(whole: Tally, lines: Sequence[str]) -> list[str]:
     """The end of the report: the table, what is to be argued, what is argued in vain."""
     told = ["", *lines, ""]
     for heading, names in (
-        ("Nobody noticed these, and nothing is said about them in arguments.toml:",
-         [mutant.id for mutant in whole.unargued]),
+        ("Nobody noticed these, or no default run did, which runs their line; and nothing is said "
+         "about them in arguments.toml:",
+         [f"{mutant.id}{'' if mutant in whole.survivors else ' (default runs)'}"
+          for mutant in whole.unargued]),
         ("Arguments about mutants that are killed, or are not there:", whole.stale),
     ):
         if names:
             told += [heading, *(f"  {name}" for name in names), ""]
-    judged = "enough" if whole.share >= AIM else f"less than {100 * AIM:.0f} %"
-    told.append(f"{100 * whole.share:.1f} % of the mutants that are not equivalent are killed: "
-                f"{judged}.")
+    if not whole.alone:
+        told.append(f"{100 * whole.share:.1f} % of the mutants that are not equivalent are killed: "
+                    f"{_judged(whole.share)}.")
+    if (found := whole.share_by_default) is not None:
+        told.append("Of those whose line is run in default runs, and which a port can show, these "
+                    f"find {100 * found:.1f} % without a test: {_judged(found)}.")
     return told
+
+
+def _judged(share: float) -> str:
+    return "enough" if share >= AIM else f"less than {100 * AIM:.0f} %"
 
 
 def main() -> int:

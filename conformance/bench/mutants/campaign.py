@@ -14,7 +14,7 @@ from .ledger import Results
 from .modules import GROUPS, TARGETS, Group, group_of, files_asked
 from .operators import Mutant, names_in
 from .stand import SURVIVED, Fate, Job, carry_out, warm_up
-from .survey import Survey, killers_of, read_survey, renew
+from .survey import Survey, killers_of, read_survey, renew, shown_to
 from .tree import Project, Tree
 
 __all__ = ["FATES", "SURVEY", "Campaign"]
@@ -23,6 +23,7 @@ FATES: Final = "fates.jsonl"
 SURVEY: Final = "survey.json"
 
 Say = Callable[[str], None]
+_Tell = Callable[[Job, Fate, Survey], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,12 +47,15 @@ class Campaign:
         """The fate of each mutant, from earlier runs or from this one; ``say`` hears of those."""
         results = Results(self.kept / FATES)
         keys = {mutant: self._key(mutant) for mutant in mutants}
+        before = read_survey(self.kept / SURVEY)
         fates = {mutant: fate for mutant in mutants
-                 if (fate := results.get(keys[mutant], partial(self._basis, mutant)))}
+                 if (fate := results.get(keys[mutant], partial(self._basis, mutant, before)))}
 
-        def tell(job: Job, tried: Fate) -> None:
-            fates[job.mutant] = fate = replace(tried, commit=self.project.commit)
-            results.put(keys[job.mutant], fate, self._basis(job.mutant, fate))
+        def tell(job: Job, tried: Fate, known: Survey) -> None:
+            mutant = job.mutant
+            runs = known.runs(mutant, self.project.source(mutant.module))
+            fates[mutant] = fate = replace(tried, commit=self.project.commit, runs=runs)
+            results.put(keys[mutant], fate, self._basis(mutant, known, fate))
             say(f"{len(fates)}/{len(mutants)} {_told(fate)}: {job.mutant.id}")
 
         todo = [mutant for mutant in mutants if mutant not in fates]
@@ -64,13 +68,14 @@ class Campaign:
         known = read_survey(self.kept / SURVEY)
         return (sum(fate.seconds for fate in fates) + sum(known.took.values())) / 60
 
-    def _try(self, mutants: Sequence[Mutant], tell: Callable[[Job, Fate], None], say: Say) -> None:
+    def _try(self, mutants: Sequence[Mutant], tell: _Tell, say: Say) -> None:
         warm_up()
         with tempfile.TemporaryDirectory(prefix="mutants-") as scratch:
             trees = [Tree(self.project, Path(scratch, str(job))) for job in range(self.jobs)]
             known = self._surveyed(mutants, trees[0], say)
             jobs = [self._job(mutant, known) for mutant in mutants]
-            carry_out(jobs, trees, Patience(known.seconds, self.patience), tell)
+            carry_out(jobs, trees, Patience(known.seconds, self.patience),
+                      lambda job, tried: tell(job, tried, known))
 
     def _surveyed(self, mutants: Sequence[Mutant], tree: Tree, say: Say) -> Survey:
         """The survey of all that could kill one of these mutants."""
@@ -100,12 +105,21 @@ class Campaign:
     def _key(self, mutant: Mutant) -> str:
         return f"{self.project.digest(self.project.file(mutant.module))} {mutant.id}"
 
-    def _basis(self, mutant: Mutant, fate: Fate) -> str:
-        """A digest of the tests that a fate rests on; the default run of a suite has none."""
+    def _basis(self, mutant: Mutant, known: Survey, fate: Fate) -> str:
+        """A digest of what a fate rests on besides the mutant: the tests, and the default runs that
+        did not find it. One that was found by a default run has none."""
+        if fate.killer.startswith(SUITE):
+            return ""
+        group = self._group(mutant)
+        suites = "; ".join(shown_to(mutant, known, self._names(mutant.module))
+                           if self.groups[group].suites else ())
         if fate.how == SURVIVED:
-            return self._all_tests(self._group(mutant)) + f" {self.seconds:g}"
-        return "" if fate.killer.startswith(SUITE) else self.project.digest(
-            self.project.root / fate.killer.partition("::")[0])
+            return f"{self._all_tests(group)} {self.seconds:g} {suites}".rstrip()
+        return f"{self._digest(fate.killer.partition('::')[0])} {suites}".rstrip()
+
+    @cache  # noqa: B019 - a campaign lives as long as the program
+    def _digest(self, file: str) -> str:
+        return self.project.digest(self.project.root / file)
 
     @cache  # noqa: B019 - a campaign lives as long as the program
     def _all_tests(self, group: str) -> str:

@@ -31,7 +31,7 @@ SUITE: Final = "suite:"
 
 TEST_SECONDS_MAX: Final = 4
 """Processor time of a test that is of use: a slower one would be run for every mutant."""
-SUITE_SECONDS_MAX: Final = 30
+SUITE_SECONDS_MAX: Final = 60
 """That of the default run of a suite, which is shown to whatever it reaches."""
 _WATCHING: Final = 8
 """How many times slower code may be while its calls are watched."""
@@ -51,7 +51,11 @@ _SURVEYED: Final = (0, 5)
 _FAILED: Final = (1, 2)
 """What pytest ends with: tests have failed; a module of tests could not be imported."""
 
+_MUTATED: Final = "reference."
+"""What the names of modules begin with of which a suite's survey notes the lines."""
+
 Say = Callable[[dict[str, Any]], None]
+_Tracer = Callable[[FrameType, str, Any], Any]
 
 
 def enter(tree: Tree) -> None:
@@ -207,7 +211,8 @@ def survey(tree: Tree, suites: Sequence[str], files: Sequence[str], say: Say) ->
     """Run each suite and each test of some files by itself; say what it takes and reaches.
 
     A line has ``killer``, ``passed``, ``seconds`` of processor time, and ``reached``, names as
-    ``module:function``. A killer that ends the process, or takes too long, has no such line.
+    ``module:function``; of a suite those of the reference, and ``ran``, for each module of it the
+    lines that were run. A killer that ends the process, or takes too long, has no such line.
     """
     for killer in suites:
         _alone(tree, killer, partial(_passes, killer), say)
@@ -255,14 +260,16 @@ def _alone(tree: Tree, killer: str, passes: Callable[[], bool], say: Say) -> Non
     try:
         _allow((_WATCHING + 1) * most if is_suite else most)
         signal.alarm(_SURVEYED_WALL_SECONDS)
-        with _profiled() as codes:
+        lines: dict[str, set[int]] = {}
+        with _traced(tree, lines) if is_suite else _profiled() as codes:
             passed = passes()
         before = _used() if is_suite else 0.0
         if is_suite:        # once more, to know what it takes while nobody watches
             passed = passes() and passed
         seconds = _used() - before
         say({"killer": killer, "passed": passed and seconds < most,
-             "seconds": round(seconds, 3), "reached": _names(tree, codes)})
+             "seconds": round(seconds, 3), "reached": _names(tree, codes),
+             "ran": {module: sorted(ran) for module, ran in lines.items()}})
         code = 0
     finally:
         os._exit(code)
@@ -289,6 +296,38 @@ def _profiled() -> Iterator[set[CodeType]]:
     finally:
         sys.setprofile(None)
         threading.setprofile(None)
+
+
+@contextlib.contextmanager
+def _traced(tree: Tree, lines: dict[str, set[int]]) -> Iterator[set[CodeType]]:
+    """The code of all functions of mutated modules that are called meanwhile; ``lines`` gets those
+    that are run, by module."""
+    codes: set[CodeType] = set()
+    mutated: dict[CodeType, set[int] | None] = {}
+
+    def called(frame: FrameType, _event: str, _argument: object) -> _Tracer | None:
+        code = frame.f_code
+        if code not in mutated:
+            module = tree.module_of(code.co_filename)
+            ours = module.startswith(_MUTATED)
+            mutated[code] = lines.setdefault(module, set()) if ours else None
+            if ours:
+                codes.add(code)
+        return None if mutated[code] is None else ran
+
+    def ran(frame: FrameType, event: str, _argument: object) -> _Tracer:
+        there = mutated[frame.f_code]
+        if event == "line" and there is not None:
+            there.add(frame.f_lineno)
+        return ran
+
+    threading.settrace(called)
+    sys.settrace(called)
+    try:
+        yield codes
+    finally:
+        sys.settrace(None)
+        threading.settrace(None)
 
 
 def _names(tree: Tree, codes: set[CodeType]) -> list[str]:

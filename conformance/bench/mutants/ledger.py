@@ -7,32 +7,49 @@ import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from checkvalve.spec.notation.errors import InputError
 
 from ...files import write_whole
 from .stand import Fate
 
-__all__ = ["ARGUMENTS", "Argument", "Results", "read_arguments"]
+__all__ = ["ARGUMENTS", "Argument", "EQUIVALENT", "MISSED", "Results", "SURVIVOR", "UNSEEN",
+           "read_arguments"]
 
 ARGUMENTS = Path(__file__).with_name("arguments.toml")
+
+EQUIVALENT, SURVIVOR, UNSEEN, MISSED = "equivalent", "survivor", "unseen", "missed"
+"""Nobody could tell the mutant from the original; somebody could, and nobody is made to; a test
+kills it, and nothing that a port can ask or see differs; a test kills it, and a default run does
+not, though it could."""
+
+_KINDS: Final = (EQUIVALENT, SURVIVOR, UNSEEN, MISSED)
 
 
 @dataclass(frozen=True)
 class Argument:
-    """Why a mutant survives. If it is ``equivalent`` nobody could tell it from the original;
-    else somebody could, and ``why`` says why nobody is made to."""
+    """Why a mutant survives, or why default runs let it pass; ``kind`` is a table of the file."""
 
     why: str
-    equivalent: bool
+    kind: str
+
+    @property
+    def equivalent(self) -> bool:
+        """Whether nobody could tell it from the original."""
+        return self.kind == EQUIVALENT
+
+    @property
+    def about_all(self) -> bool:
+        """Whether it is about a mutant that nobody kills, and not only about default runs."""
+        return self.kind in (EQUIVALENT, SURVIVOR)
 
 
 def read_arguments(path: Path = ARGUMENTS) -> dict[str, Argument]:
     """The arguments by the id of the mutant.
 
-    The file has two tables, ``equivalent`` and ``survivor``, of id and sentence. Raises
-    ``InputError`` for anything else.
+    The file has four tables, ``equivalent``, ``survivor``, ``unseen`` and ``missed``, of id and
+    sentence. Raises ``InputError`` for anything else.
     """
     try:
         tables = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -41,14 +58,14 @@ def read_arguments(path: Path = ARGUMENTS) -> dict[str, Argument]:
                          "Mend the file; `git diff` shows what was changed in it.") from error
     found: dict[str, Argument] = {}
     for kind, table in tables.items():
-        if kind not in ("equivalent", "survivor") or not isinstance(table, dict):
+        if kind not in _KINDS or not isinstance(table, dict):
             raise InputError(f"there is no table {kind} here", str(path),
-                             "Write [equivalent] or [survivor].")
+                             f"Write {', '.join(f'[{each}]' for each in _KINDS)}.")
         for mutant, why in table.items():
             if mutant in found or not isinstance(why, str) or not why:
                 raise InputError(f"one sentence is wanted for {mutant}", str(path),
                                  'Write "ID" = "why", each id once.')
-            found[mutant] = Argument(why, kind == "equivalent")
+            found[mutant] = Argument(why, kind)
     return found
 
 
@@ -68,7 +85,7 @@ class Results:
             for line in path.read_text(encoding="utf-8").splitlines():
                 try:
                     row: dict[str, Any] = json.loads(line)
-                    key, basis = row.pop("key"), row.pop("basis")
+                    key, basis, _ = row.pop("key"), row.pop("basis"), row["runs"]
                     self._rows[key] = Fate(**row), basis
                 except (ValueError, KeyError, TypeError):
                     continue  # the run was stopped in the middle of it

@@ -38,7 +38,8 @@ GROUPS: Final[Mapping[str, Group]] = {
     "reference": Group(
         ("reference",),
         ("test_reference_*", "test_kafka_callbacks*", "test_coordination_memory",
-         "test_kafka_controller*", "test_kafka_failover_suite",
+         "test_kafka_controller*", "test_kafka_failover_suite", "test_kafka_failover_clients",
+         "test_kafka_failover_topics",
          "test_*_reference", "test_awaits_suites", "test_bookkeeper_*", "test_coroutine_*",
          "test_giving_way", "test_job_server_example", "test_kafka_hosted_parts",
          "test_kafka_operators", "test_marks",

@@ -48,6 +48,12 @@ class Mutant:
         return f"{self.module}:{self.function} | {self.operator} | {self.line} | " \
                f"{self.change}{again}"
 
+    def lines(self, source: str) -> range:
+        """The numbers, from 1, of the lines that the change is in."""
+        text = source.encode()
+        first = text.count(b"\n", 0, self.start) + 1
+        return range(first, first + text.count(b"\n", self.start, self.end) + 1)
+
     def applied(self, source: str) -> str:
         """The text of the module with the change in it."""
         text = source.encode()

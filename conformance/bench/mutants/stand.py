@@ -57,6 +57,7 @@ class Fate:
     and what that one said.
 
     ``seconds`` is the processor time that this took, ``commit`` the one that it was tried at.
+    ``runs``: a line that it changes is run in the default run of some suite on its reference.
     """
 
     how: str
@@ -64,6 +65,12 @@ class Fate:
     why: str = ""
     seconds: float = 0.0
     commit: str = ""
+    runs: bool = False
+
+    @property
+    def by_default(self) -> bool:
+        """Whether the default run of some suite found it."""
+        return self.killer.startswith(SUITE)
 
 
 def warm_up() -> None:

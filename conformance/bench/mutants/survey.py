@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from pathlib import Path
-from typing import Final
 
 from checkvalve.spec.notation.errors import InputError, InternalError
 
+from ...campaigns.case import suite_version
 from ...files import write_whole
+from ...systems.catalogue import suite_named, system_of
 from .child import SUITE, survey
 from .modules import ELSEWHERE
 from .operators import Mutant
 from .stand import fork, lines_of
 from .tree import Project, Tree
 
-__all__ = ["Survey", "killers_of", "read_survey", "renew"]
+__all__ = ["Survey", "killers_of", "read_survey", "renew", "shown_to"]
 
 class _Reach(IntEnum):
     """Whether a killer reaches the function of a mutant."""
@@ -28,24 +30,30 @@ class _Reach(IntEnum):
     PERHAPS = 1
 
 
-_LIKE_ALL: Final = "suites"
-"""Stands for the digest of the suites, which are surveyed again only when that is asked for."""
-
-
 @dataclass
 class Survey:
     """``seconds`` of processor time by killer, ``reached`` functions by killer, ``digests`` of
     the test files at the time, and ``useless``: killers that fail, are skipped or too slow on
-    the text as it is. ``took`` has the processor time of the survey itself, by test file."""
+    the text as it is. ``ran`` has, by suite, the lines of each module that its default run runs.
+    ``took`` has the processor time of the survey itself, by test file or suite."""
 
     seconds: dict[str, float] = field(default_factory=dict)
     reached: dict[str, list[str]] = field(default_factory=dict)
     digests: dict[str, str] = field(default_factory=dict)
     useless: list[str] = field(default_factory=list)
+    ran: dict[str, dict[str, list[int]]] = field(default_factory=dict)
     took: dict[str, float] = field(default_factory=dict)
 
+    def runs(self, mutant: Mutant, source: str) -> bool:
+        """Whether a line that a mutant changes, in the ``source`` of its module, is run in the
+        default run of some suite."""
+        lines = mutant.lines(source)
+        return any(line in lines for ran in self.ran.values()
+                   for line in ran.get(mutant.module, ()))
+
     def forget(self, file: str) -> None:
-        """Drop what is known of the tests of a file."""
+        """Drop what is known of a suite, or of the tests of a file."""
+        self.ran.pop(file, None)
         self.digests.pop(file, None)
         for killer in [one for one in self.seconds if _file_of(one) == file]:
             del self.seconds[killer], self.reached[killer]
@@ -64,34 +72,48 @@ def renew(
     known: Survey, tree: Tree, suites: Mapping[str, str], files: Iterable[Path], path: Path,
     say: Callable[[str], None],
 ) -> None:
-    """Survey the suites, if they were not yet, and the test files that are new or changed.
+    """Survey the suites and the test files that are new or changed.
 
     Written to ``path`` after each, so that a survey that was stopped goes on.
     """
     root = tree.project.root
-    for name, files_of_it, digest in _units(tree.project, suites, files):
+    for target, suite in suites.items():
+        killer = f"{SUITE}{target}@{suite}"
+        if known.digests.get(killer) == _rests_on(tree.project, known, killer):
+            continue
+        known.forget(killer)
+        known.took[killer] = _survey_unit(known, tree, [killer], [])
+        known.digests[killer] = _rests_on(tree.project, known, killer)
+        say(f"surveyed {killer}: {known.seconds[killer]:.1f} s")
+        write_whole(path, json.dumps(vars(known)))
+    for file in files:
+        name, digest = file.relative_to(root).as_posix(), tree.project.digest(file)
         if known.digests.get(name) == digest:
             continue
         known.forget(name)
-        killers = [f"{SUITE}{target}@{suite}" for target, suite in suites.items()]
-        known.took[name] = _survey_unit(
-            known, tree, killers if name == _LIKE_ALL else [],
-            [str(file.relative_to(root)) for file in files_of_it])
+        known.took[name] = _survey_unit(known, tree, [], [str(file.relative_to(root))])
         known.digests[name] = digest
         say(f"surveyed {name}: {sum(_file_of(one) == name for one in known.seconds)} killers")
         write_whole(path, json.dumps(vars(known)))
 
 
-def _units(
-    project: Project, suites: Mapping[str, str], files: Iterable[Path]
-) -> list[tuple[str, list[Path], str]]:
-    units: list[tuple[str, list[Path], str]] = []
-    if suites:
-        units.append((_LIKE_ALL, [], " ".join(suites)))
-    for file in files:
-        name = file.relative_to(project.root).as_posix()
-        units.append((name, [file], project.digest(file)))
-    return units
+def shown_to(mutant: Mutant, known: Survey, names: set[str]) -> list[str]:
+    """The suites that a mutant is shown to, each with what says which programs it runs."""
+    killers = killers_of(mutant, known, names, (), suites=True, seconds=0)
+    return sorted(f"{killer} {_version(killer)}" for killer in killers)
+
+
+def _version(killer: str) -> str:
+    """What says which programs the default run of a suite has."""
+    suite = killer.rpartition("@")[2]
+    return f"{suite_version(suite_named(suite))} {system_of(suite).cases}"
+
+
+def _rests_on(project: Project, known: Survey, killer: str) -> str:
+    """What the lines that a suite runs depend on: its programs, and the text of their modules."""
+    texts = [project.source(module) for module in sorted(known.ran.get(killer, {}))]
+    digest = hashlib.sha256("\0".join(texts).encode()).hexdigest()[:16]
+    return f"{_version(killer)} {digest}"
 
 
 def _survey_unit(known: Survey, tree: Tree, suites: Sequence[str], files: Sequence[str]) -> float:
@@ -108,6 +130,8 @@ def _survey_unit(known: Survey, tree: Tree, suites: Sequence[str], files: Sequen
         if line["passed"]:
             known.seconds[line["killer"]] = line["seconds"]
             known.reached[line["killer"]] = line["reached"]
+            if line["ran"]:
+                known.ran[line["killer"]] = line["ran"]
         else:
             known.useless.append(line["killer"])
     _, _, used = os.wait4(process, 0)
@@ -121,7 +145,7 @@ def _survey_unit(known: Survey, tree: Tree, suites: Sequence[str], files: Sequen
 
 
 def _file_of(killer: str) -> str:
-    return _LIKE_ALL if killer.startswith(SUITE) else killer.partition("::")[0]
+    return killer if killer.startswith(SUITE) else killer.partition("::")[0]
 
 
 def killers_of(

@@ -127,6 +127,8 @@ class HistoryJudge:
         self._epochs: dict[int, int] = {}       # by partition, the leader epoch
         self._leaving: set[int] = set()         # the brokers that want to go
         self._assigned: dict[int, frozenset[int]] = {}
+        self._listed: dict[tuple[int, int], int] = {}   # by partition and broker, the leader epoch
+        #                                       in which it became a replica
         self._is_unclean = False                # whether unclean elections are permitted
         self._eras: dict[int, Era] = {}         # the partitions in which there was one
         self._logs: dict[tuple[int, int], Log] = {}     # by partition and broker
@@ -337,6 +339,8 @@ class HistoryJudge:
         self, broker: int, life: int, partition: int, epoch: int
     ) -> Iterator[Observation]:
         yield ObservedReplica, (broker, life, partition), ("obeys", (("epoch", epoch + 1),))
+        if epoch > self._listed.get((partition, broker), epoch):
+            yield _of(partition, "obeys", replica=broker)
 
     def _state(
         self, partition: int, controller: int, epoch: int, leader: int, isr: frozenset[int]
@@ -396,6 +400,8 @@ class HistoryJudge:
         yield from self._quorum(partition)
         before = self._assigned.get(partition, frozenset(range(self.terms.brokers)))
         self._assigned[partition] = replicas
+        self._listed |= {(partition, broker): self._epochs.get(partition, -1)
+                         for broker in replicas - before}
         for verb, brokers in (("is_listed", replicas - before), ("is_struck", before - replicas)):
             for broker in sorted(brokers):
                 yield ObservedQuorum, partition, (verb, (("replica", broker),))

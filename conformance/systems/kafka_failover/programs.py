@@ -320,6 +320,25 @@ def _unclean(random: Random) -> Iterator[Act]:
     yield from _one_after_the_other(random)
 
 
+def _leads_with_what_it_cut(random: Random) -> Iterator[Act]:
+    """Two write what the other one never sees, each while the other is away; then one cuts what it
+    wrote, and leads when a third comes back that has it."""
+    yield _act("permit_unclean", after=0)
+    yield _written(0, 1, 2)
+    for broker in (1, 2):
+        yield _act("crash", after=_UP if broker == 1 else 0, broker=broker,
+                   lasts=random.randrange(300, 400))
+    yield _written(random.randrange(120, 160), 0, 1)
+    yield _act("crash", after=60, broker=0, lasts=random.randrange(500, 600))
+    yield _written(300, 0, 1)
+    yield _act("crash", after=random.randrange(90, 160), broker=1, lasts=random.randrange(400, 500))
+    yield _act("crash", after=0, broker=2, lasts=random.randrange(1_000, 1_200))
+    yield _written(random.randrange(300, 400), 0, 1)
+    yield _act("crash", after=random.randrange(250, 350), broker=0, lasts=600)
+    yield _written(200, 0, 1)
+    yield _act("elapse", after=500)
+
+
 def _topic_goes(random: Random) -> Iterator[Act]:
     """A topic is made, written to, and deleted; a broker or the controller may fail meanwhile."""
     topic = random.randrange(2)
@@ -390,7 +409,8 @@ def _one_is_deaf(random: Random) -> Iterator[Act]:
 _COURSES: Final[Mapping[str, tuple[Course, ...]]] = {
     KEPT.id: (_restart_at_once,),
     HELD.id: (_reply_of_a_change, _join_while_writing),
-    ELIGIBLE.id: (*(_join_while_hw_lags,) * 3, *(_leader_again,) * 2),
+    ELIGIBLE.id: (*(_join_while_hw_lags,) * 3, *(_leader_again,) * 2,
+                  _leads_with_what_it_cut),
     FENCED.id: (_late_requests, _replaced_as_it_tells, _deaf),
     REPLACED.id: (_replaced_at_work,),
     CLEAN.id: (_one_after_the_other,),
@@ -399,7 +419,7 @@ _COURSES: Final[Mapping[str, tuple[Course, ...]]] = {
     LET_GO.id: (_let_go,),
     PREFERRED.id: (_led_by_another,),
     LISTED.id: (_other_replicas,),
-    ALONE.id: (_unclean,),
+    ALONE.id: (_unclean, _leads_with_what_it_cut),
     REPLACED_FIRST.id: (_other_replicas,),
     CARRIED_OUT.id: (_other_replicas, _led_by_another),
     STAYS_OUT.id: (_goes_slowly,),

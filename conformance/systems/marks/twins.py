@@ -144,6 +144,18 @@ class KeepingWhileStopped(Watermarks):
         return super().take(most)
 
 
+@TWINS.twin(
+    "marks-overrun", "FLOW-118", "what comes more than two above the high mark is lost",
+    "FLOW-40: the places above the mark are fewer than what is under way when stop is said")
+class Overrun(Watermarks):
+    """A sender that is told to stop has sent more by then."""
+
+    def arrive(self, count: int) -> bool:
+        says_stop = super().arrive(count)
+        self._held = min(self._held, self.high + 2)
+        return says_stop
+
+
 # ---- what shows late ----------------------------------------------------------------------------
 
 TWINS.late("marks-calls-late", 40, 300)

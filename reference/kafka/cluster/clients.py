@@ -2,7 +2,9 @@
 
 A producer has one record under way at a time, and sends it again until it is acknowledged; so a
 record may be in the log twice, and nothing is acknowledged out of order. A consumer reads a
-partition from its beginning, record by record, from whoever leads.
+partition from its beginning, record by record, from whoever leads. Where it has read nothing new
+for a while, it asks again who leads (metadata.max.age.ms): a broker that was no replica any more
+when it came back is told nothing, and may take itself for the leader for ever.
 """
 
 from __future__ import annotations
@@ -19,6 +21,8 @@ __all__ = ["Consumer", "Producer"]
 WITHIN: Final = 30
 AGAIN_AFTER: Final = 10
 READ_EVERY: Final = 15
+ASK_AFTER: Final = 10
+"""Answers without a record, after which a consumer asks again who leads."""
 
 
 class _Client:
@@ -90,6 +94,7 @@ class Consumer(_Client):
     def __init__(self, process: Process, partition: int, brokers: int, random: Random) -> None:
         super().__init__(process, partition, brokers, random)
         self.offset = 0
+        self._without = 0       # answers without a record, one after the other
 
     def go_on(self) -> None:
         """Read on, or look for the leader."""
@@ -109,4 +114,9 @@ class Consumer(_Client):
         for each in answer.records:
             self.process.world.record("read", self.partition, self.offset, each.value)
             self.offset += 1
-        self.process.later(READ_EVERY, self.go_on)
+        self._without = 0 if answer.records else self._without + 1
+        if self._without == ASK_AFTER:
+            self._without = 0
+            self._look_for_leader()
+        else:
+            self.process.later(READ_EVERY, self.go_on)

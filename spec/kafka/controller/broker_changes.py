@@ -363,10 +363,6 @@ EXPECTATIONS = (
 )
 
 UNSEEN = {
-    "KAFKA-C83":
-        "That a leader waits for who is gone shows while it is gone, as records that nobody "
-        "acknowledges; suites judge what has come to rest, and by then it is back. The port of the "
-        "controller shows the same of a single change (KAFKA-C18).",
     "KAFKA-C86":
         "Whoever may go is gone at once, and what it took itself for goes with it. The port of the "
         "controller shows who is told (KAFKA-C14).",

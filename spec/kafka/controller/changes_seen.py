@@ -243,8 +243,8 @@ class ReplicasDeletedSeen(View[Topics]):
                   if after.keeps[each] and not before.keeps[each])]
 
     @shown
-    def delete_log(self, before: Topics, after: Topics, broker: int) -> Seen:
-        return see("is_erased", replica=broker)
+    def delete_log(self, before: Topics, after: Topics, broker: int) -> Seen | None:
+        return None if after.keeps[broker] else see("is_erased", replica=broker)
 
     @shown
     def finish(self, before: Topics, after: Topics) -> Seen:

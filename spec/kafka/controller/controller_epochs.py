@@ -350,9 +350,6 @@ UNSEEN = {
     "KAFKA-C57":
         "A controller that goes on without its node is fenced in the port, so that what it does "
         "shows nowhere.",
-    "KAFKA-C51":
-        "The epoch of a controller is in its requests and nodes; the port of its state machines "
-        "has one controller.",
     "KAFKA-C55":
         "That nobody is elected shows nothing, for as long as one cares to wait.",
 }

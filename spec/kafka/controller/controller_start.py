@@ -266,8 +266,6 @@ EXPECTATIONS = (
 )
 
 UNSEEN = {
-    "KAFKA-C74":
-        "Whether a broker knows a leader is its own affair, and no port asks it.",
     "KAFKA-CE1":
         "It is what the text says, and leads to what KAFKA-4443 is about, so no implementation is "
         "to keep it.",

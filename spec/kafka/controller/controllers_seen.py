@@ -24,11 +24,13 @@ from .controller_epochs import ControllerEpochs, NotFenced, Role, WritingUncheck
 from .controller_queue import KeepingAll, RefusingWhenFull, RequestQueue, SendingAny
 from .controller_requests import ControllerRequests, GivingUp, MetadataRequests
 from .controller_start import (
-    ComparingNumbers, Listening, Lives, ReadingFirst, TrustingTheEvent, WithoutBrokerEpochs,
+    ComparingNumbers, FirstRequests, LeadersFirst, Listening, Lives, ReadingFirst,
+    TrustingTheEvent, WithoutBrokerEpochs,
 )
 
 __all__ = [
-    "EXPECTATIONS", "ArrivedSeen", "DecisionsSeen", "ElectionsSeen", "LastSeen", "LivesSeen",
+    "EXPECTATIONS", "ArrivedSeen", "DecisionsSeen", "ElectionsSeen", "FollowsSeen", "LastSeen",
+    "LivesSeen",
     "NoticedSeen", "OrderSeen", "QueueSeen", "SpokenSeen", "ToldSeen",
 ]
 
@@ -88,8 +90,16 @@ class ToldSeen(View[Lives]):
 
     def asked(self, machine: Lives) -> Iterable[Seen]:
         """It is, if it was told in this life that it has to follow."""
-        if machine.is_up and not machine.differs() and machine.meant_for == 0:
+        if machine.is_up and not self.enabled & {"look", "arrive"}:
             yield see("ends", leads=1, in_sync=int(machine.told == machine.lives))
+
+
+class FollowsSeen(View[FirstRequests]):
+    """Whether a broker is in sync when all that a controller begins with has arrived."""
+
+    def at_rest(self, machine: FirstRequests) -> Iterable[Seen]:
+        """It is where it follows every leader that it was told to."""
+        yield see("ends", leads=1, in_sync=int(machine.follows == machine.F))
 
 
 class QueueSeen(View[RequestQueue]):
@@ -167,6 +177,8 @@ MEANT = refines(Lives, ObservedBroker, "requests are for the life that they reac
                 shows=LivesSeen, seen_by={"B": "N"}, N=(2, 3))
 TOLD = refines(Lives, ObservedPartition, "each life is told to follow", shows=ToldSeen,
                seen_by={"N": 1}, room=("not self.over",), N=(2, 3))
+FOLLOWS = refines(FirstRequests, ObservedPartition, "who is told of a leader follows it",
+                  shows=FollowsSeen, seen_by={"N": 1}, room=("not self.over",), F=(1, 2))
 NOTICED = refines(Listening, ObservedWishes, "what is created is noticed", shows=NoticedSeen,
                   T=(2, 3))
 OBEYED = refines(ControllerRequests, ObservedReplica, "only a new leader epoch is obeyed",
@@ -186,7 +198,7 @@ EXPECTATIONS = (
     refused(KeepingAll, "KAFKA-F32", "every decision waits", like=FEW, P=1, N=8),
     refused(RefusingWhenFull, "KAFKA-F14", "the last decision was refused", like=LAST, P=1),
     refused(SendingAny, "KAFKA-F9", "the second is obeyed before the first", like=ORDER, P=1),
-    ELECTED, SPOKEN, MEANT, TOLD, NOTICED, OBEYED, ARRIVED,
+    ELECTED, SPOKEN, MEANT, TOLD, FOLLOWS, NOTICED, OBEYED, ARRIVED,
     refused(WritingUnchecked, "KAFKA-F10", "an old controller writes (KAFKA-6082)", like=ELECTED,
             C=2),
     refused(ControllerEpochs, "KAFKA-F10", "before 2.1 who was replaced can write what its "
@@ -195,6 +207,7 @@ EXPECTATIONS = (
             C=2),
     refused(WithoutBrokerEpochs, "KAFKA-F9", "an old request is obeyed (KAFKA-7235)", like=MEANT),
     refused(ComparingNumbers, "KAFKA-F15", "a new life is never told (KAFKA-7235)", like=TOLD),
+    refused(LeadersFirst, "KAFKA-F15", "the leader is not known yet (KAFKA-4443)", like=FOLLOWS),
     refused(ReadingFirst, "KAFKA-F22", "what comes between is never noticed (KAFKA-928)",
             like=NOTICED),
     refused(TrustingTheEvent, "KAFKA-F22", "what comes behind an event is never noticed "

@@ -32,7 +32,10 @@ TICK = see("tick", tells=Told.NOTHING)
 
 
 class AckerSeen(View[Acker]):
-    """Messages about the one root, in the order in which they reach the acker."""
+    """Messages about the one root, in the order in which they reach the acker. Which tuples bolts
+    anchor, and which they fail, is the topology's choice."""
+
+    around = ("fail", "emit_unanchored", "process_loose", "has_work", "loose")
 
     @shown
     def receive_init(self, before: Acker, after: Acker) -> Seen:
@@ -116,7 +119,10 @@ class MemorySeen(View[AckerMemory]):
 
 
 class ForgettingSeen(View[Timeouts]):
-    """An entry that the first message makes, and that nothing renews."""
+    """An entry that the first message makes, and that nothing renews. The spout has a map of its
+    own, and the ticks come from outside."""
+
+    around = ("place", "emit", "at_spout", "spout_clock", "acker_clock", "tick_spout")
 
     @shown
     def arrive(self, before: Timeouts, after: Timeouts) -> Seen:

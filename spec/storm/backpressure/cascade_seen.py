@@ -30,11 +30,11 @@ class SpoutsSeen(View[Cascade]):
 
     def asked(self, machine: Cascade) -> Iterable[Sequence[Seen]]:
         """Where it does not send."""
-        yield from self.held_back(machine, machine.recvq[0] == machine.C)
+        yield from self.held_back("emit", machine.recvq[0] == machine.C)
 
-    def held_back(self, machine: Cascade, is_full: bool) -> Iterable[Sequence[Seen]]:
+    def held_back(self, action: str, is_full: bool) -> Iterable[Sequence[Seen]]:
         """What was heard last, and that a tuple is held back."""
-        if is_full or machine.is_braked():
+        if action not in self.enabled:
             yield see("hears", blocked=is_full), see("holds_back")
 
 
@@ -43,7 +43,7 @@ class OthersSeen(SpoutsSeen):
 
     def asked(self, machine: Cascade) -> Iterable[Sequence[Seen]]:
         """Where it does not send."""
-        yield from self.held_back(machine, machine.other == machine.C)
+        yield from self.held_back("emit_other", machine.other == machine.C)
 
 
 class BoltSeen(View[Cascade]):

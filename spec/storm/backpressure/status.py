@@ -497,9 +497,3 @@ EXPECTATIONS = (
     expect(RepeatedStatus, SOUND, "violated", "(c) repetition leaves the flag as it was"),
     expect(NumberedStatus, SOUND, "violated", "(b) numbers leave the flag as it was, too", M=4),
 )
-
-UNSEEN = {
-    "STORM-S6":
-        "A sender that ignores ON answers every question about its flag rightly; that it sends is "
-        "seen by a cluster's history, not by the port of a status.",
-}

@@ -84,6 +84,10 @@ class InputSeen(View[TaskInput]):
         if not machine.recvq and not machine.overflowq:
             yield see("ran_out")
 
+    def at_rest(self, machine: TaskInput) -> Iterable[Seen]:
+        """A task that processes nothing more has run out, one thinks."""
+        yield see("ran_out")
+
 
 class LimitedSeen(View[LimitedInput]):
     """Tuples of remote senders alone, and drops."""

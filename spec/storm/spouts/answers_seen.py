@@ -19,6 +19,7 @@ from ...notation.views import Seen, View, see, shown
 from ...refinements import refines, refused
 from ..acking.acker import Acker, Answer, LossyAcker, Spout
 from ..acking.acker_mutants import AnsweringSpout
+from ..acking.acker_seen import AckerSeen
 from ..acking.collision import DrawingAgain, TwoRoots
 from .observed_spout import Due, ObservedSpout
 
@@ -29,6 +30,8 @@ TICK = see("ticks")
 
 class AnswersSeen(View[Acker]):
     """The root of ``acker``, with the calls that its spout makes."""
+
+    around = AckerSeen.around
 
     @shown
     def emit_root(self, before: Acker, after: Acker, edges: int) -> Seen:
@@ -54,6 +57,8 @@ class AnswersSeen(View[Acker]):
 
 class TwoRootsSeen(View[TwoRoots]):
     """Messages by the ids that they are given."""
+
+    around = ("process",)               # the topology
 
     @shown
     def emit(self, before: TwoRoots, after: TwoRoots, message: int) -> Seen:

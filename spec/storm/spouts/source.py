@@ -146,9 +146,13 @@ class PartitionManager(Machine):
     @action(fair=True, offset=upto(L))
     def ack(self, offset: int) -> None:
         """The spout is told that the tree is complete."""
-        require(offset in self.finished)
+        require(self.is_complete(offset))
         self.settle(offset)
         self.pending.discard(offset)
+
+    def is_complete(self, offset: int) -> bool:
+        """All of its tree was processed, and the acker says so."""
+        return offset in self.finished
 
     @action(offset=upto(L))
     def fail(self, offset: int) -> None:

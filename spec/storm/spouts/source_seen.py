@@ -40,7 +40,9 @@ class PartitionSeen(View[PartitionManager]):
     whether a fetch has just been made, in a call that goes on to emit."""
 
     history: bool = False
-    around: ClassVar[tuple[str, ...]] = ("process", "drop")     # the topology, and the log
+    # The topology and its acker, the log, and what goes wrong.
+    around: ClassVar[tuple[str, ...]] = (
+        "process", "is_complete", "settle", "drop", "crashes", "failures")
 
     def follows(self, machine: PartitionManager, action: str) -> bool:
         """One call at a time, and none of nextTuple while the maximum is outstanding."""
@@ -101,7 +103,7 @@ class BackingOffSeen(PartitionSeen):
 class SharedSeen(PartitionSeen):
     """The same, with two tuples to each message."""
 
-    around = ("process", "process_first", "drop")
+    around = (*PartitionSeen.around, "process_first")
 
     @shown
     def next(self, before: PartitionManager, after: PartitionManager) -> Seen:

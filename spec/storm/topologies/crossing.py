@@ -300,8 +300,3 @@ EXPECTATIONS = (
            "refused, and tried again before what is next", W=(1, 2)),
     expect(DroppingAtTheLimit, DEADLOCK_FREE, "holds", "dropping at the limit", H=1, X=(0, 1)),
 )
-
-UNSEEN = {
-    "STORM-L11":
-        "What is on the link when an ON is told is in the network, where nobody counts it.",
-}

@@ -18,12 +18,12 @@ from ...notation.views import Seen, View, see, shown
 from ...refinements import refines, refused
 from ..inputs.observed_input import ObservedInput
 from .crossing import (
-    CrossingPaths, DroppingAtTheLimit, RefusingReceiver, RefusingTheHead, WaitingAtTheLimit,
-    WithoutTransferThread,
+    CrossingPaths, DeafSpouts, DroppingAtTheLimit, RefusingReceiver, RefusingTheHead,
+    SendingRegardless, WaitingAtTheLimit, WithoutTransferThread,
 )
-from .observed_topology import ObservedRun
+from .observed_topology import ObservedOverflow, ObservedRun
 
-__all__ = ["EXPECTATIONS", "PathsSeen", "ThreadSeen"]
+__all__ = ["EXPECTATIONS", "LengthsSeen", "PathsSeen", "ThreadSeen"]
 
 
 class PathsSeen(View[CrossingPaths]):
@@ -51,13 +51,25 @@ class ThreadSeen(View[CrossingPaths]):
             yield see("held_up", sender=0)
 
 
+class LengthsSeen(View[CrossingPaths]):
+    """How long the overflowQs are, of a middle as of a last bolt; no status is lost."""
+
+    def asked(self, machine: CrossingPaths) -> Iterable[Seen]:
+        """What does not stand in recvQ."""
+        for length in (*machine.middle, *machine.last):
+            yield see("holds", overflowq=max(0, length - machine.C))
+
+
 PATHS = refines(CrossingPaths, ObservedRun, "two paths that cross go on", shows=PathsSeen,
                 seen_by={"W": "W"}, W=1, H=0)
 THREAD = refines(CrossingPaths, ObservedInput, "a receiving thread never waits", shows=ThreadSeen,
                  seen_by={"C": "C", "R": 1, "S": 0, "K": 1}, W=1, H=0)
 
+LENGTHS = refines(CrossingPaths, ObservedOverflow, "an overflowQ is no longer than it may be",
+                  shows=LengthsSeen, seen_by={"W": "W", "H": "H"}, W=1, H=(0, 1))
+
 EXPECTATIONS = (
-    PATHS, THREAD,
+    PATHS, THREAD, LENGTHS,
     refines(DroppingAtTheLimit, ObservedRun, "dropping at the limit stops nobody",
             shows=PathsSeen, seen_by={"W": "W"}, W=1, H=1, X=0),
     refines(RefusingReceiver, ObservedRun, "a receiver that refuses stops nobody",
@@ -69,4 +81,7 @@ EXPECTATIONS = (
             like=PATHS),
     refused(RefusingTheHead, "STORM-C13", "what is refused is tried again before what is next",
             like=PATHS),
+    *(refused(variant, "STORM-C19", about, like=LENGTHS, W=2, H=0) for variant, about in (
+        (SendingRegardless, "middles do not heed what the last bolts tell"),
+        (DeafSpouts, "spouts do not heed what the middles tell"))),
 )

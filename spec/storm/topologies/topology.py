@@ -483,9 +483,3 @@ EXPECTATIONS = (
            "bolts that feed each other (STORM-3637)", C=(1, 2, 3)),
     expect(ChainedBolts, "STORM-T5", "holds", "bolts without a circle", C=(1, 2, 3)),
 )
-
-UNSEEN = {
-    "STORM-T4":
-        "A spout's pendingEmits may be longer for a callback that emits, and a cluster does not "
-        "tell who emitted what stands there.",
-}
